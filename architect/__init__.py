@@ -1,0 +1,1 @@
+"""The architect: explores, decides, writes milestones and intents."""

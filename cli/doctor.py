@@ -1,0 +1,32 @@
+"""`planner doctor`."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import click
+
+from cli.options import json_option, state_dir_option
+from shared.builders import Block
+from shared.doctor import examine
+from shared.workflow import write
+
+
+@click.command("doctor")
+@state_dir_option
+@json_option
+@click.pass_context
+def doctor_command(ctx: click.Context, state_dir: str | None, *, as_json: bool) -> None:
+    """Say what is wrong here and how to mend it; exit 1 where something is.
+
+    Example: planner doctor
+    """
+    found = examine(os.getcwd(), state_dir)
+    bad = [f for f in found if f.way_out]
+    if as_json:
+        write(json.dumps([f._asdict() for f in found], indent=2, ensure_ascii=False) + "\n")
+    else:
+        lines = [f"{f.what}: {f.state}" + (f" → {f.way_out}" if f.way_out else "") for f in found]
+        write(Block("result", wrong=len(bad)).data("findings", "\n".join(lines)).render())
+    ctx.exit(1 if bad else 0)

@@ -1,0 +1,141 @@
+"""`plan add KIND` and `plan set ID`: options made from the fields of the models."""
+
+from __future__ import annotations
+
+import types
+from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
+
+import click
+
+from cli.options import opened, role_option, state_dir_option
+from shared import plans
+from shared.builders import Block
+from shared.workflow import write
+from state import store
+from state.edits import DOC_LISTS, KINDS, Applied
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+SINGULAR = {"acceptance_criteria": "acceptance-criterion"}
+DOC_KINDS = ("module-comment", *DOC_LISTS)
+
+
+def applied_block(applied: Iterable[Applied]) -> str:
+    """Return the answer to edits: what was done, id and version, in order."""
+    lines = [f"{a.op} {a.id} v{a.version}" for a in applied]
+    return Block("result").data("applied", "\n".join(lines)).render()
+
+
+def kind_of(entity_id: str) -> str | None:
+    """Return the kind that an id (`M-001`, `overview`) is of."""
+    prefix = entity_id.partition("-")[0]
+    return next(
+        (n for n, k in KINDS.items() if (k.prefix == prefix if k.prefix else n == entity_id)), None
+    )
+
+
+def field_options(kind: str) -> list[click.Option]:
+    """Return an option for each field that a word can give; the others need --json."""
+    options = []
+    for name in KINDS[kind].fields:
+        annotation = (
+            str if name == "milestone" else KINDS[kind].model.model_fields[name].annotation
+        )
+        made = _option(name, annotation)
+        if made is not None:
+            options.append(made)
+    if kind == "doc":
+        options.append(click.Option(["--kind"], type=click.Choice(DOC_KINDS)))
+    text = "A JSON object with more fields, nested ones too."
+    options.append(click.Option(["--json", "json_file"], metavar="FILE", help=text))
+    return options
+
+
+def _option(name: str, annotation: Any) -> click.Option | None:  # noqa: ANN401 – a type
+    arguments = [a for a in get_args(annotation) if a is not type(None)]
+    if get_origin(annotation) in (Union, types.UnionType) and len(arguments) == 1:
+        annotation, arguments = arguments[0], list(get_args(arguments[0]))
+    flag = f"--{name.replace('_', '-')}"
+    if get_origin(annotation) is tuple:
+        if not _is_text(arguments[0]):
+            return None
+        single = SINGULAR.get(name, name.removesuffix("s") if name.endswith("s") else name)
+        return click.Option([f"--{single.replace('_', '-')}", name], multiple=True)
+    if get_origin(annotation) is Literal:
+        return click.Option([flag], type=click.Choice([str(a) for a in arguments]))
+    if annotation is bool:
+        return click.Option([f"{flag}/--no-{flag[2:]}"], default=None)
+    if annotation is int:
+        return click.Option([flag], type=int)
+    return click.Option([flag]) if _is_text(annotation) else None
+
+
+def _is_text(annotation: Any) -> bool:  # noqa: ANN401 – a type
+    return annotation is str or (bool(get_args(annotation)) and get_args(annotation)[0] is str)
+
+
+def _fields(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields that were given: empty repeatable options and absent ones are not."""
+    file = values.pop("json_file", None)
+    fields = {k: list(v) if isinstance(v, tuple) else v for k, v in values.items() if v not in (None, ())}
+    return {**fields, **(store.read_json(file) if file else {})}
+
+
+def _command(name: str, options: Sequence[click.Parameter], run: Any, text: str) -> click.Command:  # noqa: ANN401 – a callback
+    command = click.Command(name, params=list(options), callback=run, help=text)
+    return role_option(state_dir_option(command))
+
+
+class AddGroup(click.Group):
+    """`plan add`: one command for each kind."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name, help="Add an entity.\n\nExample: planner plan add milestone --name Dates --file src/a.py")
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the kinds that can be added."""
+        del ctx
+        return [n for n, k in KINDS.items() if k.prefix and n != "change"]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the command that adds an entity of this kind."""
+        if cmd_name not in self.list_commands(ctx):
+            return None
+
+        def run(state_dir: str | None, role: str | None, **values: Any) -> None:  # noqa: ANN401
+            edit = {"op": "add", "kind": cmd_name, "fields": _fields(values)}
+            write(applied_block(plans.edit(opened(state_dir), [edit], role, None)))
+
+        return _command(cmd_name, field_options(cmd_name), run, f"Add a {cmd_name}.")
+
+
+class SetGroup(click.Group):
+    """`plan set ID`: the id is the command, its kind gives the options."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            name,
+            subcommand_metavar="ID --version N [FIELDS]...",
+            help="Change fields of an entity.\n\nExample: planner plan set M-001 --version 2 --name Dates",
+        )
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the forms of ids, for the help."""
+        del ctx
+        return [f"{k.prefix}-001" if k.prefix else n for n, k in KINDS.items()]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the command that changes this entity."""
+        del ctx
+        kind = kind_of(cmd_name)
+        if kind is None:
+            return None
+
+        def run(version: int, state_dir: str | None, role: str | None, **values: Any) -> None:  # noqa: ANN401
+            edit = {"op": "set", "id": cmd_name, "version": version, "fields": _fields(values)}
+            write(applied_block(plans.edit(opened(state_dir), [edit], role, None)))
+
+        text = "The version that you have read."
+        version = click.Option(["--version"], type=int, required=True, help=text)
+        return _command(cmd_name, [version, *field_options(kind)], run, f"Change a {kind}.")

@@ -1,0 +1,87 @@
+"""Execution: apply, commit, deviations, undo."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from cli.options import allow_roles, opened, role_option, state_dir_option
+from shared import execution
+from shared.workflow import write
+
+
+@click.group("exec")
+def exec_command() -> None:
+    """Apply an approved plan and commit it."""
+
+
+@exec_command.command("apply")
+@state_dir_option
+@role_option
+def apply(state_dir: str | None, role: str | None) -> None:
+    """Write the approved bytes into the tree, all or none; finishes an interrupted apply.
+
+    Example: planner exec apply
+    """
+    allow_roles(role)
+    write(execution.apply_plan(opened(state_dir)))
+
+
+@exec_command.command("commit")
+@state_dir_option
+@role_option
+def commit(state_dir: str | None, role: str | None) -> None:
+    """Commit the plan with your hooks, prove the commit, then move the branch.
+
+    Example: planner exec commit
+    """
+    allow_roles(role)
+    write(execution.commit_plan(opened(state_dir)))
+
+
+@exec_command.command("deviate")
+@click.argument("milestone", metavar="ID")
+@click.option("--file", "path", required=True, help="The file that differs.")
+@click.option("--reason", required=True)
+@state_dir_option
+@role_option
+def deviate(
+    milestone: str, path: str, reason: str, state_dir: str | None, role: str | None
+) -> None:
+    """Report a file that the tree holds otherwise than the plan.
+
+    Example: planner exec deviate M-001 --file src/a.py --reason "the user edited it meanwhile"
+    """
+    allow_roles(role)
+    write(execution.deviate(opened(state_dir), milestone, path, reason))
+
+
+@exec_command.command("accept")
+@click.option("--file", "path", required=True, help="The file of a reported deviation.")
+@click.option("--reason", required=True)
+@state_dir_option
+@role_option
+def accept(path: str, reason: str, state_dir: str | None, role: str | None) -> None:
+    """Accept a reported deviation. A person's command.
+
+    Example: planner exec accept --file src/a.py --reason "my own edit, leave it"
+    """
+    allow_roles(role)
+    write(execution.accept_deviation(opened(state_dir), path, reason))
+
+
+@click.command("undo")
+@state_dir_option
+def undo_command(state_dir: str | None) -> None:
+    """Take an applied plan back: the old bytes before the commit, a revert commit after it.
+
+    Example: planner undo
+    """
+    write(execution.undo_plan(opened(state_dir)))
+
+
+if __name__ == "__main__":
+    from cli.main import main
+
+    sys.exit(main(["exec", *sys.argv[1:]]))

@@ -1,0 +1,43 @@
+"""What `bin/planner` does for every command but `step`: dependencies first, then the commands.
+
+Only the standard library at import: the commands themselves need what `ensure` provides.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from shared.builders import error_block
+from shared.dependencies import ensure
+from state.errors import Problem, Refused
+
+INTERRUPTED = 130
+
+
+def run(argv: list[str]) -> int:
+    """Run the command line `argv` and return its exit code; print why when it cannot start."""
+    try:
+        ensure()
+        # Not at the top: it needs click, which `ensure` has just provided.
+        from cli.main import main
+    except Refused as refusal:
+        sys.stdout.write(error_block(refusal.problems))
+        return 1
+    except ImportError as error:
+        return damaged(error)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return main(argv)
+
+
+def damaged(error: ImportError) -> int:
+    """Say that the commands cannot be loaded, which a fresh installation may mend; return 3."""
+    import traceback
+
+    from shared.installation import install_command
+
+    traceback.print_exception(error)
+    at, retry = error.name or ".deps", install_command("--fresh")
+    problem = Problem("internal", at, f"the commands cannot be loaded: {error}", retry=retry)
+    sys.stdout.write(error_block([problem]))
+    return 3

@@ -1,0 +1,117 @@
+"""The planner's commands, its one error handler, and who may run each command."""
+
+from __future__ import annotations
+
+import sys
+from difflib import get_close_matches
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cli.who import WHO
+from shared import resources
+from shared.builders import error_block
+from shared.workflow import exit_code, internal, write
+from state.errors import Problem, Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# command → module that defines it, as `command` or `group` with that name
+COMMANDS = {
+    "start": "cli.run", "step": "cli.run", "status": "cli.run", "cancel": "cli.run",
+    "edit": "cli.run", "undo": "cli.execute",
+    "plan": "cli.plan", "qr": "cli.qr", "context": "cli.context", "mode": "cli.mode",
+    "exec": "cli.execute", "tree": "cli.tree", "config": "cli.config",
+    "validate": "cli.validate", "doctor": "cli.doctor", "demo": "cli.demo", "help": "cli.main",
+}  # fmt: skip
+
+
+class Commands(click.Group):
+    """A group that answers every failure by an `<error>` block and the right exit code."""
+
+    def main(self, args: Sequence[str] | None = None, **_: Any) -> Any:  # type: ignore[override]  # noqa: ANN401
+        """Run a command; returns the exit code: 0 done, 1 refused, 2 wrong usage, 3 our fault."""
+        try:
+            code = super().main(args, prog_name="planner", standalone_mode=False)
+        except Refused as refusal:
+            write(error_block(refusal.problems))
+            return exit_code(refusal)
+        except click.UsageError as error:
+            write(error_block([_usage_problem(error)]))
+            return 2
+        except (click.exceptions.Abort, KeyboardInterrupt):
+            return 130
+        except Exception as error:  # noqa: BLE001 – the one handler of commands
+            return internal(error)
+        return code if isinstance(code, int) else 0
+
+
+class Lazy(Commands):
+    """The top group: a command's module is imported when the command is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return all command names in the order of the table."""
+        del ctx
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the command, imported now."""
+        if cmd_name not in COMMANDS:
+            return None
+        if COMMANDS[cmd_name] == "cli.main":
+            return super().get_command(ctx, cmd_name)
+        module = import_module(COMMANDS[cmd_name])
+        found = getattr(module, f"{cmd_name}_command")
+        return found if isinstance(found, click.Command) else None
+
+
+@click.command(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+def planner() -> None:
+    """Turn a request into a checked plan, have it approved, apply exactly that.
+
+    Example: planner start "Parse ISO dates in the importer"
+    """
+
+
+@planner.command("help")
+@click.option("--who", is_flag=True, help="Say who may run each command.")
+@click.pass_context
+def help_command(ctx: click.Context, *, who: bool) -> None:
+    """Show the commands, or who may run each of them.
+
+    Example: planner help --who
+    """
+    if who:
+        write("".join(f"{name:<20} {role}\n" for name, role in WHO.items()))
+    elif ctx.parent is not None:
+        write(ctx.parent.get_help() + "\n")
+
+
+def _usage_problem(error: click.UsageError) -> Problem:
+    where = error.ctx.command_path if error.ctx else "planner"
+    allowed = ""
+    if isinstance(error, click.NoSuchOption):
+        names = _options(error.ctx)
+        near = get_close_matches(error.option_name, names, 1)
+        allowed = (f"did you mean {near[0]}? " if near else "") + ", ".join(names)
+    elif error.ctx is not None and isinstance(error.ctx.command, click.Group):
+        allowed = ", ".join(error.ctx.command.list_commands(error.ctx))
+    retry = f"{where.replace('planner', resources.launcher(), 1)} --help"
+    return Problem("usage", where, error.format_message(), allowed, retry)
+
+
+def _options(ctx: click.Context | None) -> list[str]:
+    params = ctx.command.get_params(ctx) if ctx else []
+    return [p.opts[0] for p in params if isinstance(p, click.Option)]
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run the command in `argv` and return its exit code."""
+    code = planner.main(list(argv))
+    return code if isinstance(code, int) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

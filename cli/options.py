@@ -1,0 +1,54 @@
+"""Options that many commands share, and the run that they name."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from shared.run import State, open_state
+from state.edits import ROLES
+from state.errors import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Command = Callable[..., Any]
+
+PHASES = ("plan-design", "plan-code", "plan-docs")
+
+
+def state_dir_option(command: Command) -> Command:
+    """Add --state-dir; without it the one active run of the repository is meant."""
+    return click.option("--state-dir", metavar="DIR", help="State directory of the run.")(command)
+
+
+def role_option(command: Command) -> Command:
+    """Add --role; without it and without PLAN_AGENT_ROLE the caller is the host."""
+    text = "Role of the agent that calls; what it may not do is refused."
+    return click.option("--role", envvar="PLAN_AGENT_ROLE", type=click.Choice(ROLES), help=text)(
+        command
+    )
+
+
+def json_option(command: Command) -> Command:
+    """Add --json."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
+
+
+def phase_option(command: Command) -> Command:
+    """Add --phase, required."""
+    return click.option("--phase", type=click.Choice(PHASES), required=True)(command)
+
+
+def opened(state_dir: str | None) -> State:
+    """Return the run that --state-dir, or the working directory, names."""
+    return open_state(state_dir, os.getcwd())
+
+
+def allow_roles(role: str | None, *roles: str) -> None:
+    """Refuse the call of a role that is not among `roles`; no role is the host."""
+    if role is not None and role not in roles:
+        allowed = ", ".join(["the host (no --role)", *roles])
+        raise Refused("refused", "--role", f"the role {role} may not run this", allowed)

@@ -1,0 +1,244 @@
+"""plan.json: entities, capture, verify, the end of a phase, freeze."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import click
+
+from cli.entities import AddGroup, SetGroup, applied_block
+from cli.options import (
+    allow_roles,
+    json_option,
+    opened,
+    phase_option,
+    role_option,
+    state_dir_option,
+)
+from orchestrator.planner import WORKFLOW
+from shared import capturing, freezing, gates, plans, resources
+from shared.builders import Block
+from shared.render import render_plan
+from shared.verify.worker import worker_main
+from shared.workflow import write
+from state import edits, store
+from state.edits import ARCHITECT, DEVELOPER, WRITER
+from state.errors import Refused
+
+
+@click.group("plan")
+def plan_command() -> None:
+    """Read and change the plan of a run."""
+
+
+plan_command.add_command(AddGroup("add"))
+plan_command.add_command(SetGroup("set"))
+
+
+@plan_command.command("remove")
+@click.argument("entity_id", metavar="ID")
+@click.option("--version", type=int, required=True, help="The version that you have read.")
+@state_dir_option
+@role_option
+def remove(entity_id: str, version: int, state_dir: str | None, role: str | None) -> None:
+    """Remove an entity that nothing refers to.
+
+    Example: planner plan remove CI-004 --version 1
+    """
+    rows = [{"op": "remove", "id": entity_id, "version": version}]
+    write(applied_block(plans.edit(opened(state_dir), rows, role, None)))
+
+
+@plan_command.command("batch")
+@click.option("--file", "path", required=True, metavar="FILE", help="A JSON list of edits.")
+@click.option("--operation", metavar="ID", help="Name of this batch; the same again is a no-op.")
+@state_dir_option
+@role_option
+def batch(path: str, operation: str | None, state_dir: str | None, role: str | None) -> None:
+    """Do many edits, all or none; the same file twice in a row is done once.
+
+    Example: planner plan batch --file .planner/runs/20260102-abcdef/answers/design.json
+    """
+    state = opened(state_dir)
+    rows, digest = plans.read_batch(resources.find_answer(state.state_dir, path))
+    write(applied_block(plans.edit(state, rows, role, operation or digest)))
+
+
+@plan_command.command("show")
+@click.argument("ids", nargs=-1, metavar="[ID]...")
+@state_dir_option
+@json_option
+def show(ids: tuple[str, ...], state_dir: str | None, *, as_json: bool) -> None:
+    """Show entities with their versions, or the whole plan.
+
+    Example: planner plan show M-001 CI-002
+    """
+    data = opened(state_dir).plan
+    found: list[Any] = []
+    for entity_id in ids:
+        entity = edits.find(data, entity_id)
+        if entity is None:
+            raise Refused("not_found", entity_id, "there is no such entity", "planner plan show")
+        found.append(entity.entity)
+    shown = found if ids else data
+    if as_json:
+        write(json.dumps(shown, indent=2, ensure_ascii=False) + "\n")
+    else:
+        text = json.dumps(shown, indent=1, ensure_ascii=False)
+        write(Block("result").data("plan", text).render())
+
+
+@plan_command.command("list")
+@click.argument("kind", metavar="KIND")
+@click.option("--milestone", metavar="ID", help="Only what belongs to this milestone.")
+@state_dir_option
+@json_option
+def list_entities(
+    kind: str, milestone: str | None, state_dir: str | None, *, as_json: bool
+) -> None:
+    """List the entities of one kind (milestones, intents, decisions, changes …).
+
+    Example: planner plan list intents --milestone M-001
+    """
+    rows = edits.entities(opened(state_dir).plan, kind.removesuffix("s"), milestone)
+    if as_json:
+        write(json.dumps(rows, indent=2, ensure_ascii=False) + "\n")
+        return
+    text = "\n".join(f"{r['id']} v{r['version']} {edits.title_of(r)}" for r in rows)
+    write(Block("result").data(kind, text or "none").render())
+
+
+@plan_command.command("import")
+@click.argument("path", metavar="FILE")
+@state_dir_option
+@role_option
+def import_plan(path: str, state_dir: str | None, role: str | None) -> None:
+    """Take the content of another plan.json into an empty plan; changes are captured anew.
+
+    Example: planner plan import ../old/plan.json
+    """
+    allow_roles(role, ARCHITECT)
+    notes = plans.import_plan(opened(state_dir), path)
+    write(Block("result").data("left out", "\n".join(notes)).render())
+
+
+@plan_command.command("capture")
+@state_dir_option
+@role_option
+def capture(state_dir: str | None, role: str | None) -> None:
+    """Compute all changes anew, one for each file, from the base to the worktree.
+
+    Example: planner plan capture
+    """
+    allow_roles(role, DEVELOPER, WRITER)
+    write(capturing.capture_now(opened(state_dir)))
+
+
+@plan_command.command("verify")
+@click.option("--worker", is_flag=True, hidden=True)
+@state_dir_option
+@role_option
+@click.pass_context
+def verify(
+    ctx: click.Context, state_dir: str | None, role: str | None, *, worker: bool
+) -> None:
+    """Run the project's verify commands on what was captured; returns within 100 s.
+
+    Example: planner plan verify
+    """
+    allow_roles(role, DEVELOPER, WRITER)
+    state = opened(state_dir)
+    if worker:
+        ctx.exit(worker_main(state.state_dir))
+    write(capturing.verify_now(state))
+
+
+@plan_command.command("check")
+@phase_option
+@state_dir_option
+@json_option
+def check(phase: str, state_dir: str | None, *, as_json: bool) -> None:
+    """Run the script checks of a phase and store nothing.
+
+    Example: planner plan check --phase plan-design
+    """
+    state = opened(state_dir)
+    items = capturing.check(state, phase)
+    if as_json:
+        write(json.dumps([i.to_json() for i in items], indent=2, ensure_ascii=False) + "\n")
+        return
+    block = Block("result")
+    lines = [f"{i.severity} {i.status} {i.scope}: {i.finding or i.check}" for i in items]
+    write(block.data("items", "\n".join(lines)).render())
+
+
+@plan_command.command("done")
+@phase_option
+@click.option("--batch", "path", metavar="FILE", help="Edits to do first, all or none.")
+@state_dir_option
+@role_option
+def done(phase: str, path: str | None, state_dir: str | None, role: str | None) -> None:
+    """End a work step: edits, capture, verify, script checks; prints what follows.
+
+    Example: planner plan done --phase plan-code
+    """
+    write(gates.finish_phase(opened(state_dir), WORKFLOW, phase, path, role))
+
+
+@plan_command.command("freeze")
+@state_dir_option
+@role_option
+def freeze(state_dir: str | None, role: str | None) -> None:
+    """Make the revision immutable, name it by its digest, submit it for approval.
+
+    Example: planner plan freeze
+    """
+    allow_roles(role)
+    write(freezing.freeze_plan(opened(state_dir), WORKFLOW))
+
+
+@plan_command.command("revise")
+@click.option("--file", "path", metavar="FILE", help="The user's remarks.")
+@state_dir_option
+@role_option
+def revise(path: str | None, state_dir: str | None, role: str | None) -> None:
+    """Keep the frozen revision and open the next one, back at step 3.
+
+    Example: planner plan revise --file .planner/runs/20260102-abcdef/answers/remarks.md
+    """
+    allow_roles(role)
+    state = opened(state_dir)
+    remarks = store.read_text(resources.find_answer(state.state_dir, path)) if path else ""
+    write(freezing.revise_plan(state, remarks))
+
+
+@plan_command.command("render")
+@state_dir_option
+def render(state_dir: str | None) -> None:
+    """Write plan.md from plan.json.
+
+    Example: planner plan render
+    """
+    state = opened(state_dir)
+    path = resources.rendered_plan_path(state.state_dir)
+    plan = store.load_plan(resources.plan_path(state.state_dir))
+    store.write_atomic(path, render_plan(plan).encode())
+    write(Block("result").data("file", path).render())
+
+
+@plan_command.command("schema")
+@click.option("--kind", metavar="KIND", help="Only the fields of one kind of entity.")
+def schema(kind: str | None) -> None:
+    """Print the JSON Schema of plan.json, or of one kind of entity.
+
+    Example: planner plan schema --kind milestone
+    """
+    write(json.dumps(edits.schema(kind), indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    from cli.main import main
+
+    sys.exit(main(["plan", *sys.argv[1:]]))

@@ -1,0 +1,86 @@
+"""A run as a whole: start, step, status, edit, cancel."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import click
+
+from cli.options import json_option, opened, state_dir_option
+from shared import ending
+from shared.start import BASES, begin
+from shared.status import render_status, status_of
+from shared.workflow import run_step, write
+
+
+@click.command("start")
+@click.argument("request", required=False, metavar="TEXT")
+@click.option("--base", type=click.Choice(BASES), help="Plan against HEAD or on uncommitted work.")
+@state_dir_option
+def start_command(request: str | None, base: str | None, state_dir: str | None) -> None:
+    """Begin a run for a request, or find the one begun with the same words.
+
+    Example: planner start "Parse ISO dates in the importer"
+    """
+    write(begin(os.getcwd(), request, base, state_dir))
+
+
+@click.command(
+    "step",
+    add_help_option=False,
+    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+)
+@click.pass_context
+def step_command(ctx: click.Context) -> None:
+    """Print a step of a workflow; without a number, what is next.
+
+    Example: planner step planner
+    """
+    ctx.exit(run_step(ctx.args))
+
+
+@click.command("status")
+@state_dir_option
+@json_option
+def status_command(state_dir: str | None, *, as_json: bool) -> None:
+    """Say where the run is and what is next.
+
+    Example: planner status
+    """
+    status = status_of(opened(state_dir))
+    write(json.dumps(status, indent=2) + "\n" if as_json else render_status(status))
+
+
+@click.command("cancel")
+@state_dir_option
+def cancel_command(state_dir: str | None) -> None:
+    """End the run: its worktree goes, its plan and audit stay. A person's command.
+
+    Example: planner cancel --state-dir .planner/runs/20260102-abcdef
+    """
+    write(ending.cancel(opened(state_dir)))
+
+
+@click.command("edit")
+@state_dir_option
+def edit_command(state_dir: str | None) -> None:
+    """Open the scratch worktree in your editor ($VISUAL, $EDITOR), then capture what changed.
+
+    Example: planner edit
+    """
+    from shared.capturing import capture_now
+
+    state = opened(state_dir)
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
+    if editor and sys.stdin.isatty():
+        subprocess.run(["/bin/sh", "-c", f'{editor} "$1"', "sh", state.worktree], check=False)  # noqa: S603 – the user's own editor
+    write(capture_now(state))
+
+
+if __name__ == "__main__":
+    from cli.main import main
+
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,1 @@
+"""The developer: turns intents into changes, in the scratch worktree."""

@@ -1,0 +1,1 @@
+"""The workflows that the host assistant runs itself."""

@@ -1,0 +1,17 @@
+"""The executor workflow: from an approved plan to a proven commit."""
+
+from __future__ import annotations
+
+import sys
+
+from shared.workflow import Workflow, main, person_step, program_step
+
+STEPS = {
+    1: person_step("approval", prompt="approval"),
+    2: program_step("apply", "exec", "apply", prompt="apply"),
+    3: program_step("commit", "exec", "commit", prompt="commit"),
+}
+WORKFLOW = Workflow("executor", "Apply an approved plan, commit it, prove it.", STEPS)
+
+if __name__ == "__main__":
+    sys.exit(main(WORKFLOW, sys.argv[1:]))

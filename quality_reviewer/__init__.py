@@ -1,0 +1,1 @@
+"""The quality reviewer: judges what no program can decide."""

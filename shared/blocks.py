@@ -1,0 +1,213 @@
+"""What each kind of step prints: a block from the run's state and a prompt file.
+
+Wording lies in the prompt files; tags, commands and what is shown are decided here.
+"""
+
+from __future__ import annotations
+
+import os
+
+from shared.qr.schema import read_review
+from shared.qr.types import blocking_severities, computed_verdict, is_blocking
+from shared.resources import (
+    answer_path,
+    answer_word,
+    fill,
+    read_prompt,
+    review_path,
+    run_config_path,
+)
+from state import store
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from shared.builders import Block
+    from shared.qr.types import Item
+    from shared.run import State
+    from shared.workflow import Context
+
+_BATCHES = {"plan-design": "design.json", "plan-docs": "docs.json"}
+
+
+def init(ctx: Context, prompt: str) -> Block:
+    """Say that the run has begun and pass on."""
+    block = ctx.block().task(read_prompt("orchestrator", "planner", prompt))
+    return block.next("done", ctx.state.command("step", "planner", "2"))
+
+
+def context(ctx: Context, prompt: str) -> Block:
+    """Ask the host to write down the task as it has understood it."""
+    state = ctx.state
+    file = answer_path(state.state_dir, "context.json")
+    text = fill(read_prompt("orchestrator", "planner", prompt), {"file": file})
+    block = ctx.block().task(text)
+    block.rules(read_prompt("orchestrator", "planner", f"{prompt}-rules"))
+    block.data("request", state.run.request)
+    _ask_to_confirm(block, state)
+    return block.next("done", state.command("context", "set", "--file", answer_word("context.json")))
+
+
+def work(ctx: Context, script: str) -> Block:
+    """Give the role of a work step its task; after a failed gate, the failing items alone."""
+    folder, _, module = script.partition(".")
+    state, phase = ctx.state, ctx.phase
+    fixing = ctx.iteration > 1
+    name = f"{ctx.step.name}-fix" if fixing else ctx.step.name
+    slots, words = {"worktree": state.worktree}, ["plan", "done", "--phase", phase]
+    if phase in _BATCHES:
+        slots["file"] = answer_path(state.state_dir, _BATCHES[phase])
+        words += ["--batch", answer_word(_BATCHES[phase])]
+    text = read_prompt(folder, module, name)
+    block = ctx.block().task(fill(text, {k: v for k, v in slots.items() if f"{{{{{k}}}}}" in text}))
+    if not fixing:
+        block.rules(read_prompt(folder, module, f"{ctx.step.name}-rules"))
+    plan = state.plan
+    if fixing:
+        failed = state.database.outcomes(state.run, phase)[-1]["items"]
+        block.data("findings", "\n".join(_item_line(item) for item in failed))
+    block.data("remarks", "\n".join(plan.get("remarks", [])))
+    block.data("plan", _slice(plan, phase))
+    if phase == "plan-code":
+        _ask_to_confirm(block, state)
+    return block.next("done", state.command(*words, role=ctx.step.agent))
+
+
+def review(ctx: Context) -> Block:
+    """Say what the scripts found; nothing waits for a reviewer."""
+    items = _items(ctx)
+    passed = sum(item.status == "PASS" for item in items)
+    block = ctx.block().task(
+        f"{len(items)} items, {passed} passed, all decided by script: no reviewer is needed."
+    )
+    return block.next("done", ctx.state.command("step", ctx.workflow.name, str(ctx.number + 1)))
+
+
+def gate(ctx: Context) -> Block:
+    """Show figures and the verdict that follows; the host decides, a contradiction needs a reason."""
+    state, phase = ctx.state, ctx.phase
+    if state.database.phase(state.run, phase)[0] == "COMPLETE":
+        block = ctx.block().task(read_prompt("orchestrator", "planner", "freeze"))
+        return block.next("done", state.command("plan", "freeze"))
+    items = _items(ctx)
+    verdict = computed_verdict(items, ctx.iteration)
+    reason = answer_path(state.state_dir, "reason.md")
+    slots = {
+        "verdict": verdict,
+        "severities": ", ".join(blocking_severities(ctx.iteration)),
+        "reason": reason,
+    }
+    block = ctx.block().task(fill(read_prompt("orchestrator", "planner", "gate"), slots))
+    rows = [i for i in items if i.status in ("FAIL", "NOT_CHECKED", "TODO")]
+    marked = (
+        f"{'blocks' if is_blocking(i, ctx.iteration) else 'open'}: {_item_line(i.to_json())}"
+        for i in rows
+    )
+    block.data("items", "\n".join(marked))
+    for choice in ("pass", "fail"):
+        words = ["qr", "gate", "--phase", phase, "--verdict", choice]
+        if choice != verdict:
+            words += ["--reason-file", answer_word("reason.md")]
+        block.next(choice, state.command(*words))
+    return block
+
+
+def approval(ctx: Context, prompt: str) -> Block:
+    """Show what waits for approval and the command that only a person types."""
+    state = ctx.state
+    block = ctx.block().task(read_prompt("orchestrator", "executor", prompt))
+    block.rules(read_prompt("orchestrator", "executor", f"{prompt}-rules"))
+    block.data("summary", _summary(state))
+    block.next("approved", state.command("exec", "apply"))
+    block.next("remarks", state.command("plan", "revise", "--file", answer_word("remarks.md")))
+    digest = state.run.digest or ""
+    return block.person(state.command("mode", "approve", digest))
+
+
+def program(ctx: Context, prompt: str, words: tuple[str, ...]) -> Block:
+    """Name the one command that does the step."""
+    block = ctx.block().task(read_prompt("orchestrator", "executor", prompt))
+    return block.next("done", ctx.state.command(*words))
+
+
+def done(ctx: Context, here: str) -> Block:
+    """Say that the step's work is complete and pass on."""
+    run = ctx.state.run
+    if run.status in ("COMPLETED", "CANCELLED"):
+        commit = f" as commit {run.commit_id}" if run.commit_id else ""
+        return ctx.block().task(f"The run is {run.status.lower()}{commit}. Nothing is left to do.")
+    return ctx.block().task("This step is done; go on.").next("done", here)
+
+
+def _ask_to_confirm(block: Block, state: State) -> None:
+    """Show commands that the project configures until a person has confirmed them."""
+    path = run_config_path(state.state_dir)
+    config = store.read_json(path) if os.path.exists(path) else {}
+    if config.get("hash") and not state.database.is_confirmed(config["hash"]):
+        block.data("commands to confirm", config["text"])
+        block.person(state.command("config", "confirm", config["hash"]))
+
+
+def _items(ctx: Context) -> list[Item]:
+    path = review_path(ctx.state.state_dir, ctx.phase)
+    return list(read_review(path).items) if os.path.exists(path) else []
+
+
+def _item_line(item: dict[str, Any]) -> str:
+    finding = item["finding"] or item["check"]
+    return f"{item['id']} {item['severity']} {item['status']} {item['scope']}: {finding}"
+
+
+def _slice(plan: dict[str, Any], phase: str) -> str:
+    """Return the part of the plan that a phase's work is about, a line for each thing."""
+    lines = []
+    if phase == "plan-design":
+        for task in plan.get("task_spec", []):
+            mark = " (out of scope)" if task.get("out_of_scope") else ""
+            lines.append(f"{task['id']}{mark}: {task['text']}")
+    for milestone in plan.get("milestones", []):
+        lines.append(f"{milestone['id']} v{milestone['version']} {milestone['name']}")
+        if phase == "plan-design":
+            continue
+        lines += [f"  {i['id']} {i['file']}: {i['behavior']}" for i in milestone["code_intents"]]
+        if tests := milestone["tests"]["files"]:
+            lines.append(f"  tests: {', '.join(tests)}")
+        lines += [f"  {d['id']} {d['file']}: {d['text']}" for d in promised_docs(milestone)]
+    return "\n".join(lines)
+
+
+def promised_docs(milestone: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the documentation entries of a milestone as JSON."""
+    documentation = milestone["documentation"]
+    found = [documentation["module_comment"]]
+    for key in ("docstrings", "algorithm_blocks", "inline_comments"):
+        found += documentation[key]
+    return [d for d in found if isinstance(d, dict)]
+
+
+def _summary(state: State) -> str:
+    plan, run = state.plan, state.run
+    overview = plan["overview"]
+    files = [
+        c["file"]
+        for m in plan["milestones"]
+        for c in (*m["code_changes"], *m["documentation"]["changes"])
+    ]
+    verify = plan["verify"]
+    verified = (
+        "; ".join(f"{v['command']}: {v['outcome']}" for v in verify) if verify else "NOT VERIFIED"
+    )
+    lines = [
+        f"{overview['title']} (revision {run.revision}, digest {run.digest})",
+        overview["approach"],
+        f"{len(plan['milestones'])} milestones, {len(files)} files: {', '.join(files)}",
+        f"verify: {verified}",
+    ]
+    lines += [
+        f"open: {item['id']} {item['severity']} {item['finding']}"
+        for outcome in plan["reviews"]
+        for item in outcome["open"]
+    ]
+    return "\n".join(lines)
+

@@ -1,0 +1,127 @@
+"""XML blocks: whatever the state holds, a block is well-formed and nothing leaves its element.
+
+Text of the user, of files and of the state goes into `data` or an attribute and nowhere else;
+what XML cannot carry is shown as an escape such as `\\x1b`.
+"""
+
+from __future__ import annotations
+
+import re
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from state.errors import Problem
+
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ufffe\uffff\ud800-\udfff]")
+_BREAKS = str.maketrans({"\n": "\\n", "\t": "\\t"})
+
+
+def visible(value: str) -> str:
+    """Return `value` with every character that XML cannot carry written as an escape."""
+    return _UNPRINTABLE.sub(_escape, value)
+
+
+def _escape(match: re.Match[str]) -> str:
+    code = ord(match.group())
+    if code == 0x0D:
+        return "\\r"
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+def escape(value: str) -> str:
+    """Return `value` as XML text."""
+    return visible(value).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def attributes(values: dict[str, object]) -> str:
+    """Return ` name="value"` for each value that is not None."""
+    parts = []
+    for name, value in values.items():
+        if value is not None:
+            text = escape(str(value)).replace('"', "&quot;").translate(_BREAKS)
+            parts.append(f' {name}="{text}"')
+    return "".join(parts)
+
+
+def cdata(value: str) -> str:
+    """Return `value` as one CDATA section or, where it holds `]]>`, as several."""
+    return "<![CDATA[" + visible(value).replace("]]>", "]]]]><![CDATA[>") + "]]>"
+
+
+def runnable(command: str) -> str:
+    """Return a command as element text, in CDATA where it needs it."""
+    return cdata(command) if any(c in command for c in "<>&") else visible(command)
+
+
+class Block:
+    """One printed root element; parts appear in the order in which they are added."""
+
+    def __init__(self, root: str, **values: object) -> None:
+        self.root = root
+        self.values = values
+        self.parts: list[str] = []
+
+    def element(self, name: str, text: str, **values: object) -> Block:
+        """Add an element that holds text of our own."""
+        self.parts.append(f"<{name}{attributes(values)}>{escape(text)}</{name}>")
+        return self
+
+    def task(self, markdown: str) -> Block:
+        """Add what to do now."""
+        return self.element("task", markdown)
+
+    def rules(self, markdown: str) -> Block:
+        """Add what not to do, each with its reason."""
+        return self.element("rules", markdown)
+
+    def data(self, name: str, value: str, **values: object) -> Block:
+        """Add content that is never an instruction; an empty value adds nothing."""
+        if value:
+            shown = attributes({"name": name, **values})
+            self.parts.append(f"<data{shown}>{cdata(value)}</data>")
+        return self
+
+    def dispatch(self, agent: str, commands: Sequence[str], *, parallel: bool = False) -> Block:
+        """Add sub-agents to start, one for each command."""
+        shown = attributes({"agent": agent, "parallel": "true" if parallel else None})
+        runs = "".join(f"<run>{runnable(c)}</run>" for c in commands)
+        self.parts.append(f"<dispatch{shown}>{runs}</dispatch>")
+        return self
+
+    def ask(
+        self, name: str, question: str, options: Iterable[tuple[str, str]], *, multi: bool = False
+    ) -> Block:
+        """Add a question for the user; `options` are (value, text)."""
+        shown = attributes({"id": name, "multi": "true" if multi else "false"})
+        rows = "".join(
+            f"<option{attributes({'value': value})}>{escape(text)}</option>"
+            for value, text in options
+        )
+        self.parts.append(f"<ask{shown}><question>{escape(question)}</question>{rows}</ask>")
+        return self
+
+    def next(self, on: str, command: str) -> Block:
+        """Add a command that the host runs when `on` is how the step went."""
+        self.parts.append(f"<next{attributes({'on': on})}>{runnable(command)}</next>")
+        return self
+
+    def person(self, command: str) -> Block:
+        """Add a command that the user types, never the host."""
+        self.parts.append(f"<person>{runnable(command)}</person>")
+        return self
+
+    def render(self) -> str:
+        """Return the block, ending in a newline."""
+        body = "\n".join(self.parts)
+        inner = f"\n{body}\n" if body else ""
+        return f"<{self.root}{attributes(self.values)}>{inner}</{self.root}>\n"
+
+
+def error_block(problems: Iterable[Problem]) -> str:
+    """Return the error contract's block for `problems`."""
+    block = Block("error")
+    for problem in problems:
+        block.element("problem", problem.text(), kind=problem.kind, at=problem.at)
+    return block.render()

@@ -1,0 +1,117 @@
+"""Every check that a program decides, in one table, and the items that a run of them makes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from shared.checks import code, design, docs, lines, parsing
+from shared.checks.subject import Entry, Finding, Subject, Trees
+from shared.qr.items import item_id
+from shared.qr.types import EVERYTHING, MUST, PASS, SCRIPT, SHOULD, Item
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from shared.qr.types import Phase, Severity
+
+__all__ = ["CHECKS", "Check", "Entry", "Finding", "Subject", "Trees", "render_table", "run_checks"]
+
+
+class Check(NamedTuple):
+    """One question that a program answers; `reads_tree` is for those that need a captured tree."""
+
+    id: str
+    phase: Phase
+    severity: Severity
+    run: Callable[[Subject], Iterator[Finding]]
+    reads_tree: bool = False
+
+    @property
+    def doc(self) -> str:
+        """Return what holds where the check finds nothing: the function's own first line."""
+        return (self.run.__doc__ or "").splitlines()[0]
+
+
+CHECKS: tuple[Check, ...] = (
+    Check("design-references-hold", "plan-design", MUST, design.check_references),
+    Check("design-requirements-covered", "plan-design", MUST, design.check_requirements),
+    Check("design-dependencies-acyclic", "plan-design", MUST, design.check_acyclic),
+    Check("design-waves-follow", "plan-design", MUST, design.check_waves),
+    Check("design-milestones-complete", "plan-design", MUST, design.check_milestones),
+    Check("design-decisions-exist", "plan-design", MUST, design.check_decisions),
+    Check("design-tests-planned", "plan-design", MUST, design.check_tests),
+    Check("design-overview-written", "plan-design", MUST, design.check_overview),
+    Check("code-intents-changed", "plan-code", MUST, code.check_intents),
+    Check("code-changes-rebuild", "plan-code", MUST, code.check_rebuild),
+    Check("code-parses", "plan-code", MUST, parsing.check_parsing, reads_tree=True),
+    Check("code-only-listed-files", "plan-code", MUST, code.check_listed, reads_tree=True),
+    Check("code-verify-passes", "plan-code", MUST, code.check_verify, reads_tree=True),
+    Check("code-no-secrets", "plan-code", MUST, lines.check_secrets, reads_tree=True),
+    Check("code-no-merge-markers", "plan-code", MUST, lines.check_merge_markers, reads_tree=True),
+    Check("code-no-debug-leftovers", "plan-code", MUST, lines.check_leftovers, reads_tree=True),
+    Check("code-verify-exercises", "plan-code", SHOULD, code.check_exercised, reads_tree=True),
+    Check("docs-change-no-code", "plan-docs", MUST, docs.check_no_code, reads_tree=True),
+    Check("docs-promises-kept", "plan-docs", MUST, docs.check_promises),
+    Check("docs-links-exist", "plan-docs", MUST, docs.check_links, reads_tree=True),
+    Check("docs-changes-rebuild", "plan-docs", MUST, code.check_rebuild),
+    Check("docs-only-listed-files", "plan-docs", MUST, code.check_listed, reads_tree=True),
+    Check("docs-no-secrets", "plan-docs", MUST, lines.check_secrets, reads_tree=True),
+)
+
+
+def run_checks(phase: Phase, subject: Subject, start: int = 1) -> list[Item]:
+    """Return the answered items of a phase, numbered from `start`.
+
+    A check that finds nothing makes one item, PASS, on everything; else each finding makes one.
+    """
+    answers: list[tuple[Check, Finding | None]] = []
+    for check in CHECKS:
+        if check.phase == phase:
+            findings = [(check, finding) for finding in _findings(check, subject)]
+            answers += findings or [(check, None)]
+    return [_item(n, *answer) for n, answer in enumerate(answers, start)]
+
+
+def _findings(check: Check, subject: Subject) -> Iterator[Finding]:
+    if check.reads_tree and subject.tree is None:
+        text = "no tree is captured, so there is nothing to look at"
+        yield Finding(EVERYTHING, text, "NOT_CHECKED")
+    else:
+        yield from check.run(subject)
+
+
+def _item(number: int, check: Check, finding: Finding | None) -> Item:
+    scope, text, status = finding or (EVERYTHING, None, PASS)
+    return Item(
+        id=item_id(number),
+        scope=_storable(scope),
+        check=check.id,
+        severity=check.severity,
+        status=status,
+        finding=None if text is None else _storable(text),
+        by=SCRIPT,
+    )
+
+
+def _storable(text: str) -> str:
+    """Return `text` with what no JSON file can carry escaped: bytes of names that are no UTF-8."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def render_table() -> str:
+    """Return docs/checks.md: every check with its severity and what holds when it is silent."""
+    parts = [_HEAD]
+    for phase in dict.fromkeys(check.phase for check in CHECKS):
+        parts.append(f"\n## {phase}\n\n| check | severity | what must hold |\n|---|---|---|\n")
+        parts += [f"| `{c.id}` | {c.severity} | {c.doc} |\n" for c in CHECKS if c.phase == phase]
+    return "".join(parts)
+
+
+_HEAD = """\
+# Checks that the program decides
+
+They run when a work step ends, before a reviewer is asked. A failing MUST sends the step back at
+once; other findings go into the review and block by its iteration. Where the program lacks the
+means the answer is NOT CHECKED, which blocks nothing and is shown. The table is made from
+`shared/checks/registry.py`, and a test holds it.
+"""

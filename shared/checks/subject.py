@@ -1,0 +1,108 @@
+"""What a check looks at, and what it answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+
+from state.validator import changes_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from state.models import Change, Plan
+
+SYMLINK = "120000"
+GITLINK = "160000"
+
+
+class Finding(NamedTuple):
+    """What is wrong, where, and what to do; `scope` is `*`, the id of an entity or a file."""
+
+    scope: str
+    text: str
+    status: Literal["FAIL", "NOT_CHECKED"] = "FAIL"
+
+
+class Entry(NamedTuple):
+    """What a tree holds at a path."""
+
+    mode: str
+    blob: str
+
+
+class Trees(Protocol):
+    """Git's objects, as far as checks read them."""
+
+    def entries(self, tree: str) -> Mapping[str, Entry]:
+        """Return every file of a tree by its path."""
+
+    def read(self, blob: str) -> bytes:
+        """Return the content of a blob."""
+
+    def rebuild(self, base_tree: str, changes: Sequence[Change]) -> str:
+        """Return the tree that the patches make of `base_tree`; Refused where one does not fit."""
+
+
+class NoTrees:
+    """Stands for git where there is none, as at plan-design."""
+
+    def entries(self, tree: str) -> Mapping[str, Entry]:  # noqa: ARG002 – of the protocol
+        """Return no files."""
+        return {}
+
+    def read(self, blob: str) -> bytes:
+        """Fail: nobody can know a blob here."""
+        raise LookupError(blob)
+
+    def rebuild(self, base_tree: str, changes: Sequence[Change]) -> str:  # noqa: ARG002 – the same
+        """Fail: nothing can be rebuilt here."""
+        raise LookupError(base_tree)
+
+
+NO_TREES = NoTrees()
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is checked: the plan and what was captured for it.
+
+    `tree` is the captured tree, None before the first capture; `code_tree` is the tree with which
+    plan-code passed its gate, so that plan-docs can be held against it; `verify_commands` are
+    those that the project configures.
+    """
+
+    plan: Plan
+    context: Mapping[str, object] | None = None
+    worktree: str | None = None
+    base_tree: str | None = None
+    tree: str | None = None
+    code_tree: str | None = None
+    verify_commands: tuple[str, ...] = ()
+    trees: Trees = NO_TREES
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """Return all changes of the plan, by milestone."""
+        return tuple(c for m in self.plan.milestones for c in changes_of(m))
+
+    def before(self, change: Change) -> bytes:
+        """Return a file's content at the base; empty where it is new or a link."""
+        return self._content(change.before, change.old_mode)
+
+    def after(self, change: Change) -> bytes:
+        """Return a file's captured content; empty where it is deleted or a link."""
+        return self._content(change.after, change.mode)
+
+    def _content(self, blob: str | None, mode: str | None) -> bytes:
+        return b"" if blob is None or mode == SYMLINK else self.trees.read(blob)
+
+
+def is_file(change: Change) -> bool:
+    """Return whether a change leaves a file with content, rather than a link or nothing."""
+    return change.after is not None and change.mode != SYMLINK
+
+
+def differing(old: Mapping[str, Entry], new: Mapping[str, Entry]) -> list[str]:
+    """Return the paths, sorted, that two trees do not hold alike."""
+    return sorted(path for path in {*old, *new} if old.get(path) != new.get(path))

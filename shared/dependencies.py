@@ -1,0 +1,54 @@
+"""Puts the locked third-party packages on `sys.path`; installs them on first need.
+
+They live in `.deps/<interpreter and platform>-<set>-<lock>/` beside our own folders, never in an
+environment of the user. The lock's checksum is part of the name, so a renewed lock is simply a
+folder that is not there yet. Only the standard library, and little of it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import zlib
+from importlib.machinery import EXTENSION_SUFFIXES
+
+ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+
+
+def platform_tag() -> str:
+    """Return interpreter, processor and C library as one word: `cpython-311-x86_64-linux-gnu`.
+
+    It is the suffix of this interpreter's own extension modules, which is what a wheel must fit;
+    macOS leaves the processor out of it.
+    """
+    tag = EXTENSION_SUFFIXES[0].strip(".").removesuffix(".so")
+    return f"{tag}-{os.uname().machine}" if sys.platform == "darwin" else tag
+
+
+def lock_path(lock: str = "core") -> str:
+    """Return the path of the lock file named `lock` ("core" or "dev")."""
+    return os.path.join(ROOT, "requirements", f"{lock}.lock")
+
+
+def folder(lock: str = "core") -> str:
+    """Return where the packages of `lock` belong for this interpreter, whether there or not."""
+    with open(lock_path(lock), "rb") as file:
+        checksum = zlib.crc32(file.read())
+    return os.path.join(ROOT, ".deps", f"{platform_tag()}-{lock}-{checksum:08x}")
+
+
+def ensure(lock: str = "core") -> str:
+    """Make the packages of `lock` importable and return their folder.
+
+    Writes nothing when they are installed. Raises `Refused` when they are not and cannot be.
+    """
+    target = folder(lock)
+    if not os.path.isdir(target):
+        # It needs subprocess and more, which no later start should pay for.
+        from shared.installation import install
+
+        install(lock, target)
+    if target not in sys.path:
+        place = sys.path.index(ROOT) + 1 if ROOT in sys.path else 0
+        sys.path.insert(place, target)
+    return target

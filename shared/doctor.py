@@ -1,0 +1,97 @@
+"""What may keep the planner from working here, looked at and said; nothing is changed."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import sys
+from typing import NamedTuple
+
+from shared import resources
+from shared.git.command import OLDEST, version
+from shared.git.journal import journal_state
+from shared.git.repository import check_startable
+from state import store
+from state.database import Database, Run
+from state.errors import Refused
+
+
+class Finding(NamedTuple):
+    """One thing that was looked at; `way_out` is empty where all is well."""
+
+    what: str
+    state: str
+    way_out: str = ""
+
+
+def examine(folder: str, state_dir: str | None) -> list[Finding]:
+    """Return what was found of the machine, the repository around `folder` and its runs."""
+    found = [*_machine(), *_repository(folder)]
+    path = (
+        resources.database_path(os.path.realpath(state_dir))
+        if state_dir
+        else resources.repository_database(folder)
+    )
+    if path is None or not os.path.isfile(path):
+        return [*found, Finding("runs", "none yet")]
+    return [*found, *_database(path)]
+
+
+def _machine() -> list[Finding]:
+    git = version()
+    shown = ".".join(map(str, git))
+    oldest = ".".join(map(str, OLDEST))
+    old = f"install git {oldest} or newer" if git < OLDEST else ""
+    return [
+        Finding("python", f"{sys.version.split()[0]} ({sys.executable})"),
+        Finding("git", shown, old),
+        Finding("sqlite", sqlite3.sqlite_version),
+    ]
+
+
+def _repository(folder: str) -> list[Finding]:
+    problems = check_startable(folder)
+    if not problems:
+        return [Finding("repository", "a run can start here")]
+    return [Finding("repository", p.problem, p.allowed or p.retry) for p in problems]
+
+
+def _database(path: str) -> list[Finding]:
+    try:
+        database = Database(path)
+        damage = database.check()
+        runs = database.runs()
+    except Refused as refusal:
+        way = f"move {path} aside; the plans in the state directories are whole without it"
+        return [Finding("database", p.problem, way) for p in refusal.problems]
+    state = f"{path}, {len(runs)} runs" if not damage else "; ".join(damage)
+    found = [Finding("database", state, "restore it from a backup" if damage else "")]
+    return found + [f for run in runs if run.status in ("IDLE", "ACTIVE") for f in _run(run)]
+
+
+def _run(run: Run) -> list[Finding]:
+    name = f"run {run.run_id}"
+    if not os.path.isdir(run.state_dir):
+        return [Finding(name, f"its state directory {run.state_dir} is gone", "planner start")]
+    at = f"{run.workflow} step {run.step}"
+    journal = journal_state(resources.journal_path(run.state_dir))
+    if journal in ("applying", "undoing"):
+        ways = " or ".join(
+            resources.command(*words, state_dir=run.state_dir)
+            for words in (("exec", "apply"), ("undo",))
+        )
+        return [Finding(name, f"{at}, an apply was interrupted", ways)]
+    path = resources.plan_path(run.state_dir)
+    if not os.path.exists(path):
+        return [Finding(name, f"{at}, no plan yet", "planner start with the same words")]
+    try:
+        store.load_plan(path)
+    except Refused as refusal:
+        return [Finding(name, f"plan.json: {p.problem}", _restore(run)) for p in refusal.problems]
+    return [Finding(name, at)]
+
+
+def _restore(run: Run) -> str:
+    kept = [n for n in sorted(os.listdir(run.state_dir)) if n.startswith("plan.r")]
+    older = f"{kept[-1]} is the revision before; " if kept else ""
+    return f"{older}the worktree still holds the changes; or begin a new run with planner start"

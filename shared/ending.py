@@ -1,0 +1,50 @@
+"""A run ends: completed or cancelled; its worktree goes, its plan and audit stay."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import TYPE_CHECKING
+
+from shared import resources
+from shared.builders import Block
+from shared.git.journal import journal_state
+from shared.git.repository import find_repository
+from shared.git.worktree import remove_worktree
+from shared.verify.background import cancel_verify
+from state.errors import Refused
+
+if TYPE_CHECKING:
+    from shared.run import State
+
+
+def cancel(state: State) -> str:
+    """End the run without applying anything more; repeated, it says the same."""
+    with state.lock("cancel"):
+        state.reload()
+        journal = journal_state(resources.journal_path(state.state_dir))
+        if journal in ("applying", "undoing"):
+            text = "an apply was interrupted; finish it or take it back first"
+            raise Refused("conflict", "cancel", text, state.command("undo"))
+        if state.run.status == "COMPLETED":
+            text = f"the run is completed as commit {state.run.commit_id}"
+            raise Refused("refused", "cancel", text, state.command("undo"))
+        cancel_verify(state.state_dir)
+        with state.database as database:
+            database.audit(state.run, "person (unproven)", "cancel", before=state.run.stage,
+                           after="inactive", digest=state.run.digest)  # fmt: skip
+            database.event(state.run, "PlanCompleted", {"status": "CANCELLED"})
+            database.set_run(state.run.run_id, status="CANCELLED", stage="inactive")
+        tidy(state)
+    note = "The run is cancelled. Its plan and audit are kept."
+    if journal == "applied":
+        note += f" What was applied stays in your tree; to take it back: {state.command('undo')}"
+    return Block("result").data("cancelled", note).render()
+
+
+def tidy(state: State) -> None:
+    """Remove what only an active run needs: the worktree and the vault."""
+    remove_worktree(find_repository(state.run.repository), state.worktree)
+    vault = resources.vault_path(state.state_dir)
+    if os.path.isdir(vault):
+        shutil.rmtree(vault)

@@ -1,0 +1,1 @@
+"""Everything that is done with git: the scratch worktree, capture, apply, commit and its proof."""

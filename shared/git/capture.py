@@ -1,0 +1,284 @@
+"""Read off the scratch worktree what the plan's changes are (PL-10, PL-32, PL-33)."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from shared.git.change import GITLINK, LINK, FileChange, read_changes, rebuild
+from shared.git.command import Git
+from shared.git.repository import PLANNER, submodules, within
+from shared.git.settle import (
+    ROUNDS,
+    Ran,
+    Runner,
+    refuse_failed,
+    refuse_restless,
+    run_formatter,
+    run_hook,
+    run_plain,
+    tail,
+)
+from shared.git.stage import covered, stage_all, undo_gitlinks
+from shared.git.worktree import admin_folder, clear_stale_locks, made_at
+from state.errors import Problem, Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from shared.git.repository import Repository
+    from shared.git.stage import Scan
+    from shared.git.vault import Vault
+
+
+@dataclass(frozen=True)
+class Capture:
+    """What the worktree holds against the base.
+
+    `ignored` are paths that git ignores, left out (a folder ends in `/`); `put_back` are files
+    that a formatter or the hook changed and nobody owns; `hook_output` is the end of what the
+    hook printed last.
+    """
+
+    tree: str
+    changes: list[FileChange]
+    ignored: list[str]
+    put_back: list[str]
+    rounds: int
+    hook_output: str
+
+
+@dataclass(frozen=True)
+class _Work:
+    """The worktree under capture."""
+
+    path: str
+    git: Git
+    index: str
+    base: str
+    zero: str
+    left_out: tuple[bytes, ...]
+
+    def stage(self) -> str:
+        """Stage everything and return the tree."""
+        _check_names(stage_all(self.git, self.index, self.base, self.left_out))
+        undo_gitlinks(self.git, self.base, self.zero)
+        return self.git.text("write-tree")
+
+    def paths(self, old: str, new: str) -> dict[str, bool]:
+        """Return the paths that differ between two trees, and whether each is in `new`."""
+        rows = self.git.names("diff-tree", "-r", "-z", "--name-status", "--no-renames", old, new)
+        return {
+            os.fsdecode(name): row != b"D" for row, name in zip(rows[::2], rows[1::2], strict=True)
+        }
+
+
+def capture(  # noqa: PLR0913 – options, each named where it is given
+    repo: Repository,
+    worktree: str,
+    vault: Vault,
+    base_tree: str,
+    *,
+    leave_out: Iterable[str] = (),
+    formatters: Sequence[str] = (),
+    hook: bool = True,
+    owned: Callable[[str], bool] | None = None,
+    runner: Runner = run_plain,
+) -> Capture:
+    """Run formatters and hook until they rest, then return the changes from base to worktree.
+
+    `leave_out` are paths that are never captured, such as linked ones. A file that only a
+    formatter or the unstaged work of the hook changed is put back unless `owned` says yes of it;
+    without `owned` all are kept. The changes are proved to rebuild the tree, blob by blob.
+    Refused, all problems at once, for what can't be captured.
+    """
+    work = _begin(repo, worktree, base_tree, leave_out)
+    _check_submodules(repo, work)
+    tree, rounds, put_back, output = _settle(work, formatters, hook, owned, runner)
+    changes = read_changes(vault, base_tree, tree)
+    problems = [problem for change in changes for problem in _check_change(work, change)]
+    if problems:
+        raise Refused.of(problems)
+    if rebuild(vault, base_tree, changes) != tree:
+        raise Refused("internal", worktree, "the patches do not rebuild the tree they were made of")
+    return Capture(tree, changes, _ignored(work), put_back, rounds, output)
+
+
+def _begin(repo: Repository, worktree: str, base_tree: str, leave_out: Iterable[str]) -> _Work:
+    admin = admin_folder(repo, worktree)
+    clear_stale_locks(admin)
+    git = Git(worktree)
+    commit = made_at(repo, worktree)
+    if commit and git.text("rev-parse", f"{commit}^{{tree}}") == base_tree:
+        # A commit or branch made in the worktree is undone; its content stays and is captured.
+        git.run("update-ref", "--no-deref", "HEAD", commit)
+    left_out = tuple(name.rstrip("/").encode("utf-8") for name in leave_out)
+    return _Work(worktree, git, os.path.join(admin, "index"), base_tree, repo.zero, left_out)
+
+
+def _settle(
+    work: _Work,
+    formatters: Sequence[str],
+    hook: bool,
+    owned: Callable[[str], bool] | None,
+    runner: Runner,
+) -> tuple[str, int, list[str], str]:
+    """Return the tree at rest, the rounds it took, what was put back, the hook's output."""
+    tree = work.stage()
+    strays: set[str] = set()
+    output = ""
+    if tree == work.base or not (formatters or hook):
+        return tree, 0, [], output
+    for round_ in range(1, ROUNDS + 1):
+        failed, output = _run_all(work, tree, formatters, hook, runner)
+        now, stray = _after_round(work, tree, owned)
+        strays.update(stray)
+        if now == tree:
+            if failed:
+                raise refuse_failed(*failed)
+            return tree, round_, sorted(strays), output
+        last, tree = tree, now
+    raise refuse_restless(list(work.paths(last, tree)))
+
+
+def _run_all(
+    work: _Work, tree: str, formatters: Sequence[str], hook: bool, runner: Runner
+) -> tuple[tuple[str, Ran] | None, str]:
+    """Run each command once; return the first that failed, and what the hook printed."""
+    files = [path for path, there in work.paths(work.base, tree).items() if there]
+    failed: tuple[str, Ran] | None = None
+    for command in formatters:
+        ran = run_formatter(command, work.path, files, runner)
+        if ran.code and not failed:
+            failed = (command, ran)
+    if not hook:
+        return failed, ""
+    if formatters:
+        work.stage()
+    ran = run_hook(work.path, work.index, runner)
+    if ran.code and not failed:
+        failed = ("pre-commit hook", ran)
+    return failed, tail(ran.output)
+
+
+def _after_round(
+    work: _Work, tree: str, owned: Callable[[str], bool] | None
+) -> tuple[str, list[str]]:
+    """Return the tree after a round, and the files put back because nobody owns them."""
+    staged = work.git.attempt("write-tree")
+    now = work.stage()
+    if owned is None:
+        return now, []
+    known = work.paths(work.base, tree)
+    by_hook: dict[str, bool] = {}
+    if staged.returncode == 0:
+        by_hook = work.paths(work.base, staged.stdout.decode().strip())
+    strays = [
+        path
+        for path in work.paths(work.base, now)
+        if path not in known and path not in by_hook and not owned(path)
+    ]
+    if strays:
+        _put_back(work, strays)
+        now = work.stage()
+    return now, strays
+
+
+def _put_back(work: _Work, paths: Sequence[str]) -> None:
+    work.git.run("read-tree", "--reset", work.base)
+    rows = work.git.names("ls-tree", "-r", "-z", "--name-only", work.base)
+    at_base = set(rows)
+    names = [os.fsencode(path) for path in paths]
+    for name in names:
+        place = os.path.join(os.fsencode(work.path), name)
+        if name not in at_base and os.path.lexists(place):
+            os.unlink(place)
+    stdin = b"".join(name + b"\0" for name in names if name in at_base)
+    work.git.run("checkout-index", "-f", "-z", "--stdin", stdin=stdin)
+
+
+def _check_names(found: Scan) -> None:
+    """Refuse names that are no UTF-8 and repositories inside the worktree."""
+    problems: list[Problem] = []
+    for name in sorted(found.changed | found.untracked):
+        shown = name.decode("utf-8", "backslashreplace")
+        if name.endswith(b"/"):
+            text = "is a git repository of its own; its files can't be captured"
+            problems.append(Problem("refused", shown, text, "files of this repository only"))
+        elif not _is_utf8(name):
+            text = "the name is not UTF-8 (shown escaped), and a plan can't hold it"
+            problems.append(Problem("refused", shown, text, "a name in UTF-8"))
+    if problems:
+        raise Refused.of(problems)
+
+
+def _is_utf8(name: bytes) -> bool:
+    try:
+        name.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _check_submodules(repo: Repository, work: _Work) -> None:
+    """Refuse work inside submodules: their gitlinks are never captured, so it would be lost."""
+    problems: list[Problem] = []
+    for path in submodules(repo, work.base):
+        place = os.path.join(work.path, path)
+        if covered(os.fsencode(path), work.left_out) or not os.path.lexists(place):
+            continue
+        found = _work_in(place)
+        if found:
+            text = f"is a submodule, and {found}; work inside submodules is never captured"
+            allowed = "changes of this repository's own files"
+            problems.append(Problem("refused", path, text, allowed))
+    if problems:
+        raise Refused.of(problems)
+
+
+def _work_in(place: str) -> str | None:
+    if os.path.islink(place) or not os.path.isdir(place):
+        return "something else stands in its place"
+    inside = sorted(os.listdir(place))
+    if ".git" not in inside:
+        return f"{inside[0]} lies in it" if inside else None
+    rows = Git(place).names("status", "--porcelain=v1", "-z", "--no-renames")
+    return f"{rows[0][3:].decode('utf-8', 'backslashreplace')} differs in it" if rows else None
+
+
+def _check_change(work: _Work, change: FileChange) -> list[Problem]:
+    at, text = change.file, "belongs to the planner, not to the project"
+    paths = {change.file, change.old_file or change.file}
+    problems = [Problem("refused", path, text) for path in paths if within(path, PLANNER)]
+    if GITLINK in {change.mode, change.old_mode}:
+        problems.append(Problem("refused", at, "is a git repository of its own"))
+    if change.mode == LINK and _leaves(work, at):
+        text = "is a symbolic link that leads out of the repository"
+        problems.append(Problem("refused", at, text, "a relative target below the root"))
+    return problems
+
+
+def _leaves(work: _Work, path: str) -> bool:
+    place = os.path.join(work.path, path)
+    if os.path.islink(place):
+        target = os.readlink(place)
+    else:  # core.symlinks=false: the link is a file with the target in it
+        with open(place, "rb") as file:
+            target = os.fsdecode(file.read())
+    if os.path.isabs(target):
+        return True
+    depth = path.count("/")
+    for part in target.split("/"):
+        depth += {"..": -1, ".": 0, "": 0}.get(part, 1)
+        if depth < 0:
+            return True
+    return False
+
+
+def _ignored(work: _Work) -> list[str]:
+    rows = work.git.names(
+        "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"
+    )
+    names = (row for row in rows if not covered(row, (*work.left_out, PLANNER.encode())))
+    return sorted(name.decode("utf-8", "backslashreplace") for name in names)

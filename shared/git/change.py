@@ -1,0 +1,223 @@
+"""A change: one file's step from `before` to `after`; how it is read from trees and played back."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from state.errors import Problem, Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from shared.git.command import Git
+    from shared.git.vault import Vault
+
+LINK = "120000"
+GITLINK = "160000"
+
+# Everything that shapes the list of changes and their patches, said outright: git's defaults
+# may change with its version.
+_PAIRS = (
+    "-r", "--full-index", "--no-ext-diff", "--no-relative", "--find-renames=50%", "-l1000",
+    "--ignore-submodules=none", "-O/dev/null",
+)  # fmt: skip
+_PATCHES = (
+    *_PAIRS, "-p", "--binary", "--no-textconv", "--no-color", "--diff-algorithm=myers",
+    "--indent-heuristic", "--unified=3", "--inter-hunk-context=0", "--src-prefix=a/",
+    "--dst-prefix=b/", "--submodule=short",
+)  # fmt: skip
+
+
+class Change(Protocol):
+    """What this layer reads of a change; the plan's own model fits, and so does `FileChange`."""
+
+    @property
+    def file(self) -> str: ...  # noqa: D102
+    @property
+    def old_file(self) -> str | None: ...  # noqa: D102
+    @property
+    def old_mode(self) -> str | None: ...  # noqa: D102
+    @property
+    def mode(self) -> str | None: ...  # noqa: D102
+    @property
+    def before(self) -> str | None: ...  # noqa: D102
+    @property
+    def after(self) -> str | None: ...  # noqa: D102
+    @property
+    def patch(self) -> str | None: ...  # noqa: D102
+    @property
+    def encoding(self) -> str | None: ...  # noqa: D102
+
+
+@dataclass(frozen=True)
+class FileChange:
+    """A change as capture makes it; `file` is the path after, or the one that goes."""
+
+    file: str
+    old_file: str | None
+    old_mode: str | None
+    mode: str | None
+    before: str | None
+    after: str | None
+    patch: str
+    encoding: str | None
+
+
+class Entry(NamedTuple):
+    """What git holds at a path."""
+
+    mode: str
+    blob: str
+
+
+class Ends(NamedTuple):
+    """What stands at one path before and after the changes; None is nothing."""
+
+    before: Entry | None
+    after: Entry | None
+
+
+def ends(changes: Iterable[Change]) -> dict[str, Ends]:
+    """Return what the changes say of each path, sorted; a rename says something of two."""
+    before: dict[str, Entry] = {}
+    after: dict[str, Entry] = {}
+    twice: list[str] = []
+    for change in changes:
+        if change.before is not None and change.old_mode is not None:
+            path = change.old_file or change.file
+            twice += [path] * (path in before)
+            before[path] = Entry(change.old_mode, change.before)
+        if change.after is not None and change.mode is not None:
+            twice += [change.file] * (change.file in after)
+            after[change.file] = Entry(change.mode, change.after)
+    if twice:
+        raise Refused.of(Problem("invalid", path, "two changes claim this file") for path in twice)
+    paths = sorted({*before, *after})
+    return {path: Ends(before.get(path), after.get(path)) for path in paths}
+
+
+def patch_bytes(change: Change) -> bytes:
+    """Return the patch as git printed it."""
+    if change.patch is None:
+        raise Refused("invalid", change.file, "the change has no patch")
+    if change.encoding == "base64":
+        return base64.b64decode(change.patch, validate=True)
+    return change.patch.encode("utf-8")
+
+
+def read_changes(vault: Vault, base_tree: str, tree: str) -> list[FileChange]:
+    """Return what turns one tree into the other, a change per file, in git's order of paths."""
+    rows = vault.git.run("diff-tree", "-z", "--raw", *_PAIRS, base_tree, tree).split(b"\0")
+    patches = _patches(vault.git.run("diff-tree", *_PATCHES, base_tree, tree))
+    changes: list[FileChange] = []
+    at = 0
+    while at < len(rows) - 1:
+        meta, moved = rows[at], rows[at].split(b" ")[4][:1] in b"RC"
+        names = rows[at + 1 : at + (3 if moved else 2)]
+        at += 1 + len(names)
+        # A file that becomes a link, or a link a file, is printed as a deletion and a new file.
+        both = meta.endswith(b" T")
+        patch = b"".join(patches.pop(0) for _ in range(2 if both else 1) if patches)
+        changes.append(_change(meta, names, patch))
+    if patches or not all(change.patch for change in changes):
+        raise Refused("internal", "git diff-tree", "the patches do not match the list of files")
+    return changes
+
+
+def _patches(output: bytes) -> list[bytes]:
+    # Within a patch no line begins so: content has a mark before it, names are quoted.
+    mark = b"diff --git "
+    head, *rest = (b"\n" + output).split(b"\n" + mark)
+    if head.strip(b"\n"):
+        raise Refused(
+            "internal", "git diff-tree", "the output begins with something that is no patch"
+        )
+    parts = [mark + part + b"\n" for part in rest]
+    return [*parts[:-1], parts[-1][:-1]] if parts else []
+
+
+def _change(meta: bytes, names: Sequence[bytes], patch: bytes) -> FileChange:
+    old_mode, mode, before, after = meta.decode().lstrip(":").split(" ")[:4]
+    text, encoding = _encoded(patch)
+    return FileChange(
+        file=names[-1].decode("utf-8"),
+        old_file=names[0].decode("utf-8") if len(names) > 1 else None,
+        old_mode=None if old_mode == "000000" else old_mode,
+        mode=None if mode == "000000" else mode,
+        before=None if old_mode == "000000" else before,
+        after=None if mode == "000000" else after,
+        patch=text,
+        encoding=encoding,
+    )
+
+
+def _encoded(patch: bytes) -> tuple[str, str | None]:
+    try:
+        return patch.decode("utf-8"), None
+    except UnicodeDecodeError:
+        return base64.b64encode(patch).decode("ascii"), "base64"
+
+
+def index_lines(entries: Mapping[str, Entry | None], zero: str) -> bytes:
+    """Return what sets these paths through `update-index -z --index-info`, removals first."""
+    gone = [f"0 {zero}\t{path}\0" for path, entry in entries.items() if entry is None]
+    set_ = [f"{e.mode} {e.blob}\t{path}\0" for path, e in entries.items() if e is not None]
+    return "".join(gone + set_).encode("utf-8")
+
+
+def listed(git: Git) -> dict[str, Entry]:
+    """Return what git's index holds; names that are no UTF-8 keep their bytes as surrogates."""
+    found: dict[str, Entry] = {}
+    for row in git.names("ls-files", "-s", "-z"):
+        meta, name = row.split(b"\t", 1)
+        mode, blob, _stage = meta.decode().split(" ")
+        found[name.decode("utf-8", "surrogateescape")] = Entry(mode, blob)
+    return found
+
+
+def apply_patches(git: Git, changes: Sequence[Change]) -> None:
+    """Play the patches on git's index and prove each result; `git` is a vault's, on some index.
+
+    The index must hold `before` wherever a change has one. Nothing is matched approximately:
+    what comes out has the planned blob or the whole is refused.
+    """
+    if not changes:
+        return
+    patch = b"".join(patch_bytes(change) for change in changes)
+    git.run("apply", "--cached", "--binary", "--whitespace=nowarn", "-", stdin=patch)
+    now = listed(git)
+    wrong = [path for path, end in ends(changes).items() if now.get(path) != end.after]
+    if wrong:
+        raise Refused.of(
+            Problem("invalid", path, "the patch does not make the file that the plan names")
+            for path in wrong
+        )
+
+
+def rebuild(vault: Vault, base_tree: str, changes: Sequence[Change]) -> str:
+    """Return the tree that the changes make of `base_tree`; their objects stay in the vault."""
+    with vault.fresh_index() as git:
+        git.run("read-tree", base_tree)
+        apply_patches(git, changes)
+        return git.text("write-tree")
+
+
+def rebuild_files(vault: Vault, changes: Sequence[Change], zero: str) -> tuple[str, str]:
+    """Return two trees, of just the planned files before and after, made from the patches.
+
+    Of the store only the `before` blobs are needed.
+    """
+    with vault.fresh_index() as git:
+        planned = {path: end.before for path, end in ends(changes).items() if end.before}
+        git.run("update-index", "-z", "--index-info", stdin=index_lines(planned, zero))
+        before = git.text("write-tree")
+        apply_patches(git, changes)
+        return before, git.text("write-tree")
+
+
+def revert_changes(vault: Vault, changes: Sequence[Change], zero: str) -> list[FileChange]:
+    """Return the changes that take `changes` back, ready for apply and commit."""
+    before, after = rebuild_files(vault, changes, zero)
+    return read_changes(vault, after, before)

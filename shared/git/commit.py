@@ -1,0 +1,271 @@
+"""Make the plan's commit apart, prove it, and only then move the branch (PL-29)."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from shared.git.change import Ends, Entry, apply_patches, ends, index_lines, listed
+from shared.git.command import Git, durable
+from shared.git.files import remove_tree
+from shared.git.proof import (
+    check_commit,
+    check_message,
+    describe,
+    extra_entries,
+    find_committed,
+)
+from shared.git.repository import check_branch, check_underway, head
+from shared.git.settle import tail
+from shared.git.worktree import admin_folder, clear_stale_locks
+from state.errors import Problem, Refused
+from state.store import write_atomic
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from shared.git.change import Change
+    from shared.git.repository import Head, Repository
+    from shared.git.vault import Vault
+
+_AGAIN = "planner exec commit"
+
+
+class Committed(NamedTuple):
+    """The commit that is the plan, its parent, and the branch that now ends in it."""
+
+    commit: str
+    parent: str
+    branch: str
+
+
+def commit(
+    repo: Repository,
+    worktree: str,
+    vault: Vault,
+    changes: Sequence[Change],
+    message: str,
+    extra: Mapping[str, bytes | None],
+) -> Committed:
+    """Commit the changes on the user's branch, with their hooks, signing and identity.
+
+    `extra` are files that go along (None removes one), such as the archived plan. Made on a
+    detached HEAD in the worktree, whose content is replaced; run again after a crash at any point
+    there is one commit. Refused, with branch and index as they were, where the plan does not fit
+    HEAD or the index, or the commit is not the plan.
+    """
+    problems = [*check_branch(repo), *check_underway(repo)]
+    if problems:
+        raise Refused.of(problems)
+    at, plan = head(repo), _whole(repo, changes, extra)
+    done = None if _is_before(repo, changes) else find_committed(repo, changes, message, extra)
+    if done is None:
+        problems = [*_check_head(repo, plan, extra), *_check_index(repo, plan)]
+        if problems:
+            raise Refused.of([*problems, *_check_extra(repo, extra)])
+        done = _make(repo, worktree, vault, changes, message, extra)
+        _move(repo, at, done, message)
+    _refresh(repo, plan, extra)
+    parent = repo.git.text("rev-parse", f"{done}^")
+    return Committed(done, parent, at.branch or "")
+
+
+def check_head(repo: Repository, changes: Sequence[Change]) -> list[Problem]:
+    """Return a problem for each planned file that HEAD does not hold as the plan found it."""
+    return _check_head(repo, ends(changes), {})
+
+
+def _whole(
+    repo: Repository, changes: Sequence[Change], extra: Mapping[str, bytes | None]
+) -> dict[str, Ends]:
+    """Return both sides of every path of the commit; an extra's before side is what HEAD has."""
+    now = _tree(repo)
+    return ends(changes) | {
+        path: Ends(now.get(path), entry) for path, entry in extra_entries(repo, extra).items()
+    }
+
+
+def _tree(repo: Repository) -> dict[str, Entry]:
+    found: dict[str, Entry] = {}
+    for row in repo.git.names("ls-tree", "-r", "-z", "--full-tree", "HEAD"):
+        meta, name = row.split(b"\t", 1)
+        mode, _kind, blob = meta.decode().split(" ")
+        found[name.decode("utf-8", "surrogateescape")] = Entry(mode, blob)
+    return found
+
+
+def _is_before(repo: Repository, changes: Sequence[Change]) -> bool:
+    now = _tree(repo)
+    return bool(changes) and all(now.get(p) == end.before for p, end in ends(changes).items())
+
+
+def _check_head(
+    repo: Repository, plan: Mapping[str, Ends], extra: Mapping[str, bytes | None]
+) -> list[Problem]:
+    now = _tree(repo)
+    problems = [
+        Problem(
+            "refused",
+            path,
+            f"is {describe(now.get(path))} in HEAD; the plan was made on {describe(end.before)}",
+            "commit your own work on this file first, or make a revision on the tree as it is",
+        )
+        for path, end in plan.items()
+        if path not in extra and now.get(path) != end.before
+    ]
+    return problems + _check_ways(plan, now, "HEAD")
+
+
+def _check_index(repo: Repository, plan: Mapping[str, Ends]) -> list[Problem]:
+    lock = os.path.join(repo.git_dir, "index.lock")
+    if os.path.exists(lock):
+        text = "another git command is working on your index"
+        return [Problem("locked", lock, text, "wait until it ends", _AGAIN)]
+    now = listed(repo.git)
+    problems = [
+        Problem(
+            "refused",
+            path,
+            f"is staged as {describe(now.get(path))}, which is neither its state before the plan "
+            f"({describe(end.before)}) nor after it ({describe(end.after)})",
+            "commit what you have staged there first",
+        )
+        for path, end in plan.items()
+        if now.get(path) not in (end.before, end.after)
+    ]
+    return problems + _check_ways(plan, now, "your index")
+
+
+def _check_ways(plan: Mapping[str, Ends], now: Mapping[str, Entry], where: str) -> list[Problem]:
+    """Return a problem for each file that stands where a planned one needs a folder, or reverse."""
+    staying = [path for path in now if path not in plan]
+    arriving = {path for path, end in plan.items() if end.after}
+    folders = {path[:at] for path in arriving for at, char in enumerate(path) if char == "/"}
+    return [
+        Problem("refused", path, f"in {where} this path is in the way of a planned file")
+        for path in staying
+        if path in folders or any(path[:at] in arriving for at, c in enumerate(path) if c == "/")
+    ]
+
+
+def _check_extra(repo: Repository, extra: Mapping[str, bytes | None]) -> list[Problem]:
+    problems: list[Problem] = []
+    for path in extra:
+        parts = path.split("/")
+        for depth in range(1, len(parts)):
+            parent = os.path.join(repo.root, *parts[:depth])
+            if os.path.lexists(parent) and (os.path.islink(parent) or not os.path.isdir(parent)):
+                problems.append(Problem("refused", path, f"{parent} is no folder"))
+    return problems
+
+
+def _make(
+    repo: Repository,
+    worktree: str,
+    vault: Vault,
+    changes: Sequence[Change],
+    message: str,
+    extra: Mapping[str, bytes | None],
+) -> str:
+    """Make the commit on the worktree's detached HEAD and return it once it is proved."""
+    at = head(repo)
+    tree = _plan_tree(repo, vault, at, changes, extra)
+    if tree == at.tree:
+        raise Refused("refused", "HEAD", "the plan changes nothing there, so nothing is committed")
+    admin = admin_folder(repo, worktree)
+    clear_stale_locks(admin)
+    git = Git(worktree)
+    git.run("update-ref", "--no-deref", "HEAD", at.commit)
+    git.run("read-tree", "--reset", "-u", tree)
+    _clean(worktree, git)
+    _commit_there(worktree, message)
+    made = git.text("rev-parse", "HEAD")
+    problems = check_commit(repo, made, changes, extra) + check_message(repo, made, message)
+    if git.text("rev-parse", f"{made}^@") != at.commit:
+        problems.append(Problem("refused", made, "a hook put further commits under the plan's"))
+    if problems:
+        text = "a hook changed the commit, so it is not what was approved; the branch was not moved"
+        raise Refused.of([Problem("refused", "commit", text), *problems])
+    return made
+
+
+def _plan_tree(
+    repo: Repository,
+    vault: Vault,
+    at: Head,
+    changes: Sequence[Change],
+    extra: Mapping[str, bytes | None],
+) -> str:
+    """Return HEAD's tree with the plan in it, its objects durable in the user's store."""
+    with vault.fresh_index(GIT_OBJECT_DIRECTORY=repo.objects) as git:
+        git.run("read-tree", at.tree)
+        apply_patches(git, changes)
+        for data in extra.values():
+            if data is not None:
+                git.run("hash-object", "-w", "--no-filters", "--stdin", stdin=data)
+        lines = index_lines(extra_entries(repo, extra), repo.zero)
+        git.run("update-index", "--add", "-z", "--index-info", stdin=lines)
+        return git.text("write-tree")
+
+
+def _clean(worktree: str, git: Git) -> None:
+    """Remove what no commit holds from the worktree, so that hooks see the plan and no more.
+
+    Ignored files stay, and so do links into the user's tree.
+    """
+    for name in git.names("ls-files", "-z", "--others", "--exclude-standard"):
+        place = os.path.join(worktree, os.fsdecode(name).rstrip("/"))
+        if os.path.islink(place) and os.path.isabs(os.readlink(place)):
+            continue
+        if os.path.isdir(place) and not os.path.islink(place):
+            remove_tree(place)
+        else:
+            os.unlink(place)
+
+
+def _commit_there(worktree: str, message: str) -> None:
+    git = Git(worktree, config=None)
+    fsync = [part for setting in durable() for part in ("-c", setting)]
+    done = git.attempt(
+        *fsync, "-c", "i18n.commitEncoding=UTF-8", "commit", "--quiet", "--cleanup=whitespace",
+        "--file=-", stdin=message.encode("utf-8"),
+    )  # fmt: skip
+    if done.returncode:
+        said = tail((done.stdout + done.stderr).decode("utf-8", "replace"))
+        text = f"git commit failed (a hook, signing or the identity); its output:\n{said}"
+        raise Refused("refused", "git commit", text, "mend what it names, then commit", _AGAIN)
+
+
+def _move(repo: Repository, at: Head, made: str, message: str) -> None:
+    reason = f"commit: {message.split(chr(10), 1)[0]}"
+    ref = f"refs/heads/{at.branch}"
+    done = Git(repo.root, config=None).attempt("update-ref", "-m", reason, ref, made, at.commit)
+    if done.returncode:
+        said = tail(done.stderr.decode("utf-8", "replace"))
+        text = f"the branch was not moved: {said}"
+        raise Refused("conflict", ref, text, "the plan's commit is made anew", _AGAIN)
+
+
+def _refresh(repo: Repository, plan: Mapping[str, Ends], extra: Mapping[str, bytes | None]) -> None:
+    """Bring the planned paths of the user's index to the commit; all else that is staged stays."""
+    now = listed(repo.git)
+    entries = {
+        path: end.after
+        for path, end in plan.items()
+        if now.get(path) != end.after and (path in extra or now.get(path) == end.before)
+    }
+    if entries:
+        lines = index_lines(entries, repo.zero)
+        repo.git.run("update-index", "-z", "--index-info", stdin=lines)
+        repo.git.ok("update-index", "-q", "--refresh")
+    for path, data in extra.items():
+        _place(os.path.join(repo.root, path), data)
+
+
+def _place(place: str, data: bytes | None) -> None:
+    if data is None:
+        if os.path.lexists(place):
+            os.unlink(place)
+        return
+    os.makedirs(os.path.dirname(place), exist_ok=True)
+    write_atomic(place, data, 0o644)

@@ -1,0 +1,31 @@
+"""What the git layer does to files besides the atomic write of `state.store`."""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+
+def write_new(path: str, data: bytes, mode: int) -> None:
+    """Write a file that does not exist yet, whole and on disk; no link is followed."""
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    with os.fdopen(fd, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fchmod(fd, mode)
+        os.fsync(fd)
+
+
+def remove_tree(path: str) -> None:
+    """Remove a folder of ours, read-only parts included; links in it are removed, not followed."""
+
+    def open_up(_function: object, name: str, _error: object) -> None:
+        os.chmod(os.path.dirname(name), 0o700)
+        if os.path.isdir(name) and not os.path.islink(name):
+            os.chmod(name, 0o700)
+            shutil.rmtree(name, onerror=open_up)
+        elif os.path.lexists(name):
+            os.unlink(name)
+
+    if os.path.lexists(path):
+        shutil.rmtree(path, onerror=open_up)

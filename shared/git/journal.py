@@ -1,0 +1,227 @@
+"""The journal of an apply: what stood at each path, what shall stand there, and how far it got.
+
+`journal.json` is written after the bytes of both sides are on disk and before the first file of
+the user's is touched. From then on either side can be played, any number of times (PL-31).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import stat
+from typing import TYPE_CHECKING, Literal, NamedTuple, cast
+
+from shared.git.files import remove_tree, write_new
+from state.errors import Problem, Refused
+from state.store import sync_folder, write_atomic
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+State = Literal["applying", "applied", "undoing", "undone"]
+Side = Literal["before", "after"]
+
+_VERSION = 1
+
+
+class Raw(NamedTuple):
+    """A file as it lies on disk: `kind` file or link, the SHA-256 of its bytes, its x bit."""
+
+    kind: str
+    sha256: str
+    executable: bool
+
+
+class Stored(NamedTuple):
+    """One side of an entry: what it is, its permission bits, where the journal keeps its bytes."""
+
+    raw: Raw
+    bits: int
+    copy: str
+
+
+class Move(NamedTuple):
+    """One path's entry in the journal; None on a side is nothing."""
+
+    path: str
+    before: Stored | None
+    after: Stored | None
+
+    def side(self, side: Side) -> Stored | None:
+        """Return what stands there on one side."""
+        return self.before if side == "before" else self.after
+
+
+class Journal(NamedTuple):
+    """The whole journal; `folders` has the bits of each parent folder, None for one not there.
+
+    `x_bits` tells whether the file system has x bits (`core.fileMode`): else they are no
+    difference.
+    """
+
+    digest: str
+    state: State
+    x_bits: bool
+    moves: tuple[Move, ...]
+    folders: dict[str, int | None]
+
+
+def journal_state(folder: str) -> State | None:
+    """Return how far the apply got whose journal lies in `folder`; None where there is none."""
+    journal = load_journal(folder)
+    return journal.state if journal else None
+
+
+def load_journal(folder: str) -> Journal | None:
+    """Return the journal in `folder`; None where there is none, Refused where it is damaged."""
+    path = os.path.join(folder, "journal.json")
+    try:
+        with open(path, "rb") as file:
+            data = json.loads(file.read())
+        if data["version"] != _VERSION:
+            text = f"the journal has version {data['version']}; this planner knows {_VERSION}"
+            raise Refused(
+                "refused", path, text, allowed="the planner that wrote it, or a newer one"
+            )
+        moves = tuple(
+            Move(row["path"], _stored(row["before"]), _stored(row["after"]))
+            for row in data["moves"]
+        )
+        state = cast("State", data["state"])
+        return Journal(data["digest"], state, data["x_bits"], moves, data["folders"])
+    except FileNotFoundError:
+        return None
+    except (ValueError, KeyError, TypeError, IndexError) as error:
+        kept = "the copies of the files before and after lie beside it"
+        raise Refused("invalid", path, f"the journal is damaged ({error!r}); {kept}") from error
+
+
+def _stored(row: list[object] | None) -> Stored | None:
+    if row is None:
+        return None
+    kind, sha256, executable, bits, copy = cast("tuple[str, str, bool, int, str]", row)
+    return Stored(Raw(kind, sha256, executable), bits, copy)
+
+
+def _row(stored: Stored | None) -> list[object] | None:
+    return [*stored.raw, stored.bits, stored.copy] if stored else None
+
+
+def save_journal(folder: str, journal: Journal) -> None:
+    """Write the journal durably, in place of the one that is there."""
+    data = {
+        "version": _VERSION,
+        "digest": journal.digest,
+        "state": journal.state,
+        "x_bits": journal.x_bits,
+        "moves": [
+            {"path": move.path, "before": _row(move.before), "after": _row(move.after)}
+            for move in journal.moves
+        ],
+        "folders": journal.folders,
+    }
+    text = json.dumps(data, ensure_ascii=True, indent=1).encode() + b"\n"
+    write_atomic(os.path.join(folder, "journal.json"), text, 0o600)
+
+
+def read_bytes(path: str) -> tuple[str, int, bytes] | None:
+    """Return kind, permission bits and bytes of the file or link at `path`, None for nothing.
+
+    A folder counts as nothing: files are what is compared, and a folder in the way shows when
+    the file is written. What is neither is Refused.
+    """
+    try:
+        mode = os.lstat(path).st_mode
+        if stat.S_ISLNK(mode):
+            return "link", 0o777, os.fsencode(os.readlink(path))
+        if stat.S_ISDIR(mode):
+            return None
+        if not stat.S_ISREG(mode):
+            raise Refused("refused", path, "something that is neither file nor link stands there")
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        with os.fdopen(fd, "rb") as file:
+            return "file", stat.S_IMODE(mode), file.read()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def read_raw(path: str) -> Raw | None:
+    """Return what lies at `path`, to be compared with a journal's sides."""
+    found = read_bytes(path)
+    if found is None:
+        return None
+    kind, bits, data = found
+    return Raw(kind, hashlib.sha256(data).hexdigest(), kind == "file" and bool(bits & 0o100))
+
+
+def stands(root: str, journal: Journal, move: Move, side: Side) -> bool:
+    """Return whether the file lies in the tree at `root` as one side of its entry has it."""
+    found, stored = read_raw(os.path.join(root, move.path)), move.side(side)
+    if found is None or stored is None:
+        return found is None and stored is None
+    return found == stored.raw or (not journal.x_bits and found[:2] == stored.raw[:2])
+
+
+def store(folder: str, copy: str, source: str, bits: int | None = None) -> Stored | None:
+    """Keep a durable copy of the file at `source` as `folder`/`copy`, and say what it is.
+
+    `bits` are the permission bits to remember where they are not the file's own.
+    """
+    found = read_bytes(source)
+    if found is None:
+        return None
+    kind, own, data = found
+    bits = own if bits is None else bits
+    write_new(os.path.join(folder, copy), data, 0o600)
+    executable = kind == "file" and bool(bits & 0o100)
+    return Stored(Raw(kind, hashlib.sha256(data).hexdigest(), executable), bits, copy)
+
+
+def load_copy(folder: str, stored: Stored) -> bytes:
+    """Return the bytes of a copy; Refused where they are not what was stored."""
+    path = os.path.join(folder, stored.copy)
+    found = read_bytes(path)
+    if found is None or hashlib.sha256(found[2]).hexdigest() != stored.raw.sha256:
+        raise Refused("invalid", path, "the journal's copy of this file is missing or damaged")
+    return found[2]
+
+
+def check_copies(folder: str, journal: Journal, side: Side) -> list[Problem]:
+    """Return a problem for each copy of one side that can't be relied on."""
+    problems: list[Problem] = []
+    for move in journal.moves:
+        stored = move.side(side)
+        try:
+            if stored is not None:
+                load_copy(folder, stored)
+        except Refused as refusal:
+            problems += refusal.problems
+    return problems
+
+
+def empty_journal(folder: str) -> None:
+    """Make `folder` an empty journal: what lies there belongs to no apply that can go on."""
+    remove_tree(folder)
+    for name in ("before", "after"):
+        os.makedirs(os.path.join(folder, name))
+
+
+def seal_copies(folder: str) -> None:
+    """Bring the names of all copies to disk, before a journal refers to them."""
+    for name in ("before", "after", ""):
+        sync_folder(os.path.join(folder, name))
+    sync_folder(os.path.dirname(os.path.abspath(folder)))
+
+
+def parent_folders(root: str, paths: Sequence[str]) -> dict[str, int | None]:
+    """Return each parent folder of `paths` with its permission bits, None for one not there."""
+    found: dict[str, int | None] = {}
+    for path in paths:
+        parts = path.split("/")[:-1]
+        for depth in range(1, len(parts) + 1):
+            folder = "/".join(parts[:depth])
+            place = os.path.join(root, folder)
+            is_folder = os.path.isdir(place) and not os.path.islink(place)
+            found[folder] = stat.S_IMODE(os.stat(place).st_mode) if is_folder else None
+    return found

@@ -1,0 +1,140 @@
+"""Prove that a commit is the plan, and find the one that already is (PL-29)."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import TYPE_CHECKING
+
+from shared.git.change import Ends, Entry, ends
+from state.errors import Problem, Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from shared.git.change import Change
+    from shared.git.repository import Repository
+
+_SEARCHED = 200
+_TRAILER = re.compile(r"[A-Za-z][A-Za-z0-9-]*: \S.*")
+
+
+def blob_id(repo: Repository, data: bytes) -> str:
+    """Return the id that git gives to a file with exactly these bytes."""
+    header = f"blob {len(data)}\0".encode()
+    return hashlib.new(repo.object_format, header + data, usedforsecurity=False).hexdigest()
+
+
+def extra_entries(repo: Repository, extra: Mapping[str, bytes | None]) -> dict[str, Entry | None]:
+    """Return what git holds for the files that go along with the plan; None removes one."""
+    return {
+        path: None if data is None else Entry("100644", blob_id(repo, data))
+        for path, data in extra.items()
+    }
+
+
+def check_commit(
+    repo: Repository, commit: str, changes: Sequence[Change], allowed: Mapping[str, bytes | None]
+) -> list[Problem]:
+    """Return what in `commit`, held against its only parent, is not the plan.
+
+    Exactly the planned paths differ, each from `before` to `after`; beside them only the `allowed`
+    paths, with exactly these bytes (None: removed).
+    """
+    parents = repo.git.text("rev-list", "--parents", "-n1", commit, "--").split(" ")[1:]
+    if len(parents) != 1:
+        text = f"the commit has {len(parents)} parents; the plan's commit has one"
+        return [Problem("refused", commit, text)]
+    found = compare_trees(repo, parents[0], commit)
+    planned = ends(changes)
+    problems: list[Problem] = []
+    for path, entry in extra_entries(repo, allowed).items():
+        end = found.pop(path, None)
+        if end is not None and end.after != entry:
+            text = (
+                f"is committed as {describe(end.after)}, not as the archived file {describe(entry)}"
+            )
+            problems.append(Problem("refused", path, text))
+        elif end is None and (_at(repo, commit, path) != entry):
+            problems.append(Problem("refused", path, "is not in the commit as it should be"))
+    for path in sorted({*planned, *found}):
+        want, got = planned.get(path), found.get(path)
+        if want != got:
+            problems.append(Problem("refused", path, _difference(want, got)))
+    return problems
+
+
+def compare_trees(repo: Repository, old: str, new: str) -> dict[str, Ends]:
+    """Return both sides of each path that differs between two trees or commits."""
+    shape = ("-r", "-z", "--raw", "--full-index", "--no-renames")
+    rows = repo.git.names("diff-tree", *shape, old, new)
+    found: dict[str, Ends] = {}
+    for meta, name in zip(rows[0::2], rows[1::2], strict=True):
+        old_mode, mode, before, after = meta.decode().lstrip(":").split(" ")[:4]
+        path = name.decode("utf-8", "surrogateescape")
+        found[path] = Ends(
+            None if old_mode == "000000" else Entry(old_mode, before),
+            None if mode == "000000" else Entry(mode, after),
+        )
+    return found
+
+
+def _at(repo: Repository, commit: str, path: str) -> Entry | None:
+    rows = repo.git.names("ls-tree", "-z", "--full-tree", commit, "--", path)
+    if not rows:
+        return None
+    mode, _kind, blob = rows[0].split(b"\t", 1)[0].decode().split(" ")
+    return Entry(mode, blob)
+
+
+def _difference(want: Ends | None, got: Ends | None) -> str:
+    if got is None:
+        return "is planned and not changed by the commit"
+    if want is None:
+        return "is changed by the commit and not planned"
+    if want.before != got.before:
+        return f"was {describe(got.before)} in the parent; the plan expects {describe(want.before)}"
+    return f"is committed as {describe(got.after)}; the plan has {describe(want.after)}"
+
+
+def describe(entry: Entry | None) -> str:
+    """Return an entry in the few words that a message has room for."""
+    return f"{entry.blob[:12]} ({entry.mode})" if entry else "nothing"
+
+
+def trailers(message: str) -> list[str]:
+    """Return the `Key: value` lines of the message's last paragraph."""
+    last = message.strip().split("\n\n")[-1].split("\n")
+    return [line.strip() for line in last if _TRAILER.fullmatch(line.strip())]
+
+
+def check_message(repo: Repository, commit: str, message: str) -> list[Problem]:
+    """Return a problem for each trailer of `message` that a hook took out of the commit."""
+    lines = {line.strip() for line in repo.git.text("log", "-1", "--format=%B", commit).split("\n")}
+    text = "a hook of the repository took this line out of the commit message"
+    return [Problem("refused", line, text) for line in trailers(message) if line not in lines]
+
+
+def find_committed(
+    repo: Repository,
+    changes: Sequence[Change],
+    message: str,
+    extra: Mapping[str, bytes | None],
+) -> str | None:
+    """Return the commit on HEAD's first-parent line that already is the plan, None for none.
+
+    It is told by the trailers and the proof. A message without trailers is looked for at HEAD only.
+    """
+    depth = str(_SEARCHED if trailers(message) else 1)
+    log = repo.git.text("log", "--first-parent", f"-n{depth}", "--format=%H%n%B%x00", "HEAD")
+    for part in log.split("\0"):
+        commit, _, body = part.strip().partition("\n")
+        lines = {line.strip() for line in body.split("\n")}
+        if not commit or not lines.issuperset(trailers(message)):
+            continue
+        try:
+            if not check_commit(repo, commit, changes, extra):
+                return commit
+        except Refused:
+            continue
+    return None

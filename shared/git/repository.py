@@ -1,0 +1,168 @@
+"""Find the user's repository and say what state it is in; nothing of theirs is changed."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from shared.git.command import OLDEST, Git, version
+from state.errors import Problem, Refused
+from state.store import write_atomic
+
+PLANNER = ".planner"
+
+# A file or folder of the git folder, and what its presence says is going on.
+_UNDERWAY = {
+    "MERGE_HEAD": "a merge",
+    "rebase-merge": "a rebase",
+    "rebase-apply": "a rebase or `git am`",
+    "CHERRY_PICK_HEAD": "a cherry-pick",
+    "REVERT_HEAD": "a revert",
+    "BISECT_LOG": "a bisection",
+}
+
+
+@dataclass(frozen=True)
+class Repository:
+    """A repository with a working tree; all paths absolute. A linked worktree of it will do."""
+
+    root: str
+    git_dir: str
+    common_dir: str
+    objects: str
+    object_format: str
+
+    @property
+    def git(self) -> Git:
+        """Git in the user's working tree, with settings under which it runs nothing of theirs."""
+        return Git(self.root)
+
+    @property
+    def zero(self) -> str:
+        """The id that git writes where there is no object."""
+        return "0" * (64 if self.object_format == "sha256" else 40)
+
+
+class Head(NamedTuple):
+    """What HEAD is; `branch` is a short name, None where HEAD is detached."""
+
+    commit: str
+    branch: str | None
+    tree: str
+
+
+def find_repository(path: str) -> Repository:
+    """Return the repository whose working tree holds `path`; Refused where there is none."""
+    git = Git(path)
+    probe = git.attempt("rev-parse", "--is-inside-work-tree")
+    if probe.returncode:
+        raise Refused(
+            "not_found",
+            path,
+            f"not inside a git repository ({probe.stderr.decode('utf-8', 'replace').strip()})",
+            allowed="a folder inside a git working tree",
+        )
+    if probe.stdout.strip() != b"true":
+        raise Refused("refused", path, "a bare repository or a git folder has no files to plan for")
+    common = os.path.join(path, git.text("rev-parse", "--git-common-dir"))
+    return Repository(
+        root=git.text("rev-parse", "--show-toplevel"),
+        git_dir=git.text("rev-parse", "--absolute-git-dir"),
+        common_dir=os.path.abspath(common),
+        objects=os.path.abspath(os.path.join(path, git.text("rev-parse", "--git-path", "objects"))),
+        object_format=git.text("rev-parse", "--show-object-format"),
+    )
+
+
+def check_startable(path: str) -> list[Problem]:
+    """Return everything that keeps a run from starting in `path`, all at once."""
+    if version() < OLDEST:
+        found = ".".join(map(str, version()))
+        return [Problem("refused", "git", f"git {found} is too old", allowed="2.30 or newer")]
+    try:
+        repo = find_repository(path)
+    except Refused as refusal:
+        return list(refusal.problems)
+    return [*_check_head(repo), *check_underway(repo), *_check_identity(repo)]
+
+
+def _check_head(repo: Repository) -> list[Problem]:
+    if not repo.git.ok("rev-parse", "--verify", "-q", "HEAD^{commit}"):
+        problem = "the repository has no commit yet, so there is nothing to plan against"
+        retry = 'git commit --allow-empty -m "Start"'
+        return [Problem("refused", "HEAD", problem, retry=retry)]
+    return check_branch(repo)
+
+
+def check_branch(repo: Repository) -> list[Problem]:
+    """Return a problem where HEAD is on no branch."""
+    if repo.git.ok("symbolic-ref", "-q", "HEAD"):
+        return []
+    problem = "HEAD is detached: a commit made here would be on no branch"
+    return [Problem("refused", "HEAD", problem, allowed="a branch", retry="git switch -c NAME")]
+
+
+def check_underway(repo: Repository) -> list[Problem]:
+    """Return a problem for each operation that the user has begun and not ended."""
+    going = {
+        what for name, what in _UNDERWAY.items() if os.path.exists(os.path.join(repo.git_dir, name))
+    }
+    return [
+        Problem("refused", repo.root, f"{what} is in progress", allowed="end it first")
+        for what in sorted(going)
+    ]
+
+
+def _check_identity(repo: Repository) -> list[Problem]:
+    if repo.git.ok("var", "GIT_AUTHOR_IDENT") and repo.git.ok("var", "GIT_COMMITTER_IDENT"):
+        return []
+    retry = 'git config user.name "YOUR NAME" and git config user.email "YOU@EXAMPLE.ORG"'
+    return [Problem("refused", "user.name", "git does not know who commits", retry=retry)]
+
+
+def head(repo: Repository) -> Head:
+    """Return HEAD's commit, branch and tree."""
+    commit, tree = repo.git.text("rev-parse", "HEAD^{commit}", "HEAD^{tree}").split("\n")
+    ref = repo.git.attempt("symbolic-ref", "-q", "HEAD").stdout.decode("utf-8", "replace").strip()
+    return Head(commit, ref.removeprefix("refs/heads/") or None, tree)
+
+
+def uncommitted(repo: Repository) -> list[str]:
+    """Return the paths that differ from HEAD, untracked ones included (a folder ends in `/`).
+
+    Submodules and `.planner` are left aside. Bytes that are no UTF-8 are shown escaped.
+    """
+    rows = repo.git.names(
+        "status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=normal",
+        "--ignore-submodules=all",
+    )  # fmt: skip
+    names = [row[3:].decode("utf-8", "backslashreplace") for row in rows]
+    return sorted({name for name in names if not within(name, PLANNER)})
+
+
+def submodules(repo: Repository, tree: str) -> list[str]:
+    """Return the paths of the submodules that `tree` holds, in its order."""
+    rows = repo.git.names("ls-tree", "-r", "-z", "--full-tree", tree)
+    return [os.fsdecode(row.split(b"\t", 1)[1]) for row in rows if row.startswith(b"160000 ")]
+
+
+def exclude_planner(repo: Repository) -> None:
+    """Have git ignore `/.planner/` by `info/exclude`; nothing is done where it already stands."""
+    path = os.path.join(repo.common_dir, "info", "exclude")
+    line = f"/{PLANNER}/".encode()
+    try:
+        with open(path, "rb") as file:
+            old = file.read()
+    except FileNotFoundError:
+        old = b""
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+    if line in (row.strip() for row in old.split(b"\n")):
+        return
+    gap = b"" if not old or old.endswith(b"\n") else b"\n"
+    write_atomic(path, old + gap + line + b"\n", None if old else 0o644)
+
+
+def within(path: str, folder: str) -> bool:
+    """Return whether `path` is `folder` or lies inside it; both are written with `/`."""
+    return path.rstrip("/") == folder or path.startswith(folder + "/")

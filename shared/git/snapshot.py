@@ -1,0 +1,59 @@
+"""The user's uncommitted work as a commit that no ref holds (PL-32)."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+from typing import TYPE_CHECKING
+
+from shared.git.repository import PLANNER, head, within
+from shared.git.stage import scan, stage_names, undo_gitlinks
+
+if TYPE_CHECKING:
+    from shared.git.repository import Repository
+
+# The same work gives the same commit, whoever asks and whenever.
+_IDENTITY = {
+    f"GIT_{role}_{field}": value
+    for role in ("AUTHOR", "COMMITTER")
+    for field, value in (
+        ("NAME", "planner"),
+        ("EMAIL", "planner@localhost"),
+        ("DATE", "1000000000 +0000"),
+    )
+}
+
+
+def snapshot(repo: Repository) -> str:
+    """Return a commit on HEAD with the user's uncommitted work, untracked files included.
+
+    Ignored files, submodules and `.planner` stay as HEAD has them. Index, stash and refs are not
+    touched. Without uncommitted work it is HEAD itself.
+    """
+    at = head(repo)
+    folder = tempfile.mkdtemp(prefix="planner-snapshot-")
+    try:
+        index = os.path.join(folder, "index")
+        # Seeded from the user's index: what they added by force is part of their work.
+        with contextlib.suppress(FileNotFoundError):
+            shutil.copyfile(os.path.join(repo.git_dir, "index"), index)
+        git = repo.git.on_index(index)
+        names = scan(git)
+        nested = {name for name in names.untracked if name.endswith(b"/")}
+        keep = {name for name in names.changed | names.untracked - nested if not _ours(name)}
+        stage_names(git, keep & names.gone, keep - names.gone)
+        undo_gitlinks(git, at.tree, repo.zero)
+        tree = git.text("write-tree")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    if tree == at.tree:
+        return at.commit
+    text = "Uncommitted work at the start of a planner run"
+    settled = repo.git.having("i18n.commitEncoding=UTF-8", **_IDENTITY)
+    return settled.text("commit-tree", tree, "-p", at.commit, "-m", text)
+
+
+def _ours(name: bytes) -> bool:
+    return within(os.fsdecode(name), PLANNER)

@@ -1,0 +1,110 @@
+"""Bring what differs in a working tree into its index, exactly and by name."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from shared.git.change import GITLINK
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from shared.git.command import Git
+
+
+class Scan(NamedTuple):
+    """What differs from the index; `gone` is part of `changed`, a nested repository ends in `/`."""
+
+    changed: set[bytes]
+    gone: set[bytes]
+    untracked: set[bytes]
+
+
+def scan(git: Git) -> Scan:
+    """Return the names that differ between the working tree and git's index, raw bytes.
+
+    Submodules and ignored files are not among them. Some of `changed` may be equal after all.
+    """
+    rows = git.names("diff-files", "-z", "--name-status", "--no-renames", "--ignore-submodules=all")
+    status = dict(zip(rows[1::2], rows[0::2], strict=True))
+    gone = {name for name, letter in status.items() if letter == b"D"}
+    others = git.names("ls-files", "-z", "--others", "--exclude-standard")
+    return Scan(set(status), gone, set(others))
+
+
+def stage_names(git: Git, gone: Iterable[bytes], present: Iterable[bytes]) -> None:
+    """Take `gone` out of git's index and put `present` in as the working tree has them."""
+    gone, present = sorted(gone), sorted(present)
+    if gone:
+        names = b"".join(name + b"\0" for name in gone)
+        git.run("update-index", "--force-remove", "-z", "--stdin", stdin=names)
+    if present:
+        names = b"".join(name + b"\0" for name in present)
+        git.run("update-index", "--add", "--remove", "--replace", "-z", "--stdin", stdin=names)
+
+
+def undo_gitlinks(git: Git, tree: str, zero: str) -> None:
+    """Set every submodule in git's index back to what `tree` has."""
+    rows = git.names("diff-index", "--cached", "-z", "--raw", "--no-renames", tree)
+    lines: list[bytes] = []
+    for meta, name in zip(rows[0::2], rows[1::2], strict=True):
+        old_mode, mode, old = meta.lstrip(b":").split(b" ")[:3]
+        if GITLINK.encode() in {old_mode, mode}:
+            entry = b"0 " + zero.encode() if old_mode == b"000000" else old_mode + b" " + old
+            lines.append(entry + b"\t" + name + b"\0")
+    if lines:
+        git.run("update-index", "--replace", "-z", "--index-info", stdin=b"".join(lines))
+
+
+def stage_all(git: Git, index: str, tree: str, leave_out: Iterable[bytes]) -> Scan:
+    """Make git's index `tree` plus what the working tree has otherwise; return what differs.
+
+    It always starts from `tree`, so nothing that was staged before, by whom ever, has a say; only
+    x bits that the file system can't hold are taken over from the index. The names are staged
+    except nested repositories and those at or below `leave_out`.
+    """
+    flagged, bits = _index_facts(git)
+    if flagged:
+        # assume-unchanged and skip-worktree would hide edits; a new index has no such marks.
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(index)
+    git.run("read-tree", "--reset", tree)
+    left = tuple(leave_out)
+    names = scan(git)
+    changed = {name for name in names.changed if not covered(name, left)}
+    untracked = {name for name in names.untracked if not covered(name, left)}
+    plain = {name for name in untracked if not name.endswith(b"/")}
+    stage_names(git, changed & names.gone, (changed - names.gone) | plain)
+    if git.attempt("config", "--type=bool", "core.fileMode").stdout.strip() == b"false":
+        _take_bits(git, bits)
+    return Scan(changed, changed & names.gone, untracked)
+
+
+def covered(name: bytes, folders: Iterable[bytes]) -> bool:
+    """Return whether `name` is one of `folders` or lies in one."""
+    name = name.rstrip(b"/")
+    return any(name == folder or name.startswith(folder + b"/") for folder in folders)
+
+
+def _index_facts(git: Git) -> tuple[bool, dict[bytes, bytes]]:
+    """Return whether an entry is marked as not to be looked at, and every file's mode."""
+    flagged = False
+    modes: dict[bytes, bytes] = {}
+    for row in git.names("ls-files", "-v", "-s", "-z"):
+        meta, name = row.split(b"\t", 1)
+        tag, mode = meta.split(b" ")[:2]
+        flagged = flagged or tag == b"S" or tag.islower()
+        modes[name] = mode
+    return flagged, modes
+
+
+def _take_bits(git: Git, modes: dict[bytes, bytes]) -> None:
+    for mode, sign in ((b"100755", "+x"), (b"100644", "-x")):
+        now = _index_facts(git)[1]
+        files = {b"100644", b"100755"}
+        names = [n for n, m in now.items() if m in files and m != mode and modes.get(n) == mode]
+        if names:
+            stdin = b"".join(name + b"\0" for name in names)
+            git.run("update-index", f"--chmod={sign}", "-z", "--stdin", stdin=stdin)

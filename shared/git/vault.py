@@ -1,0 +1,146 @@
+"""A bare repository of our own that borrows the user's objects and none of their settings.
+
+All patches are made and applied here, so no setting, attribute or filter alters a byte of them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from shared.git.command import OWN_INDEX, Git, durable
+from state.store import write_atomic
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from shared.git.repository import Repository
+
+_SETTINGS = (
+    "core.quotePath=false",
+    "core.attributesFile=/dev/null",
+    "core.excludesFile=/dev/null",
+    "core.hooksPath=/dev/null",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    *OWN_INDEX,
+)
+
+
+@dataclass(frozen=True)
+class Vault:
+    """The bare repository at `path`; objects written here never reach the user's store."""
+
+    path: str
+    objects: str
+    git: Git
+
+    @contextlib.contextmanager
+    def scratch(self) -> Iterator[str]:
+        """Lend a folder inside the vault and remove it afterwards."""
+        folder = tempfile.mkdtemp(prefix=f"scratch-{os.getpid()}-", dir=self.path)
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    @contextlib.contextmanager
+    def fresh_index(self, **env: str) -> Iterator[Git]:
+        """Lend the vault's git with an index that is empty and goes away afterwards."""
+        with self.scratch() as folder:
+            yield self.git.on_index(os.path.join(folder, "index"), **env)
+
+
+def open_vault(repo: Repository, path: str) -> Vault:
+    """Make the vault at `path`, or find it there; it may be removed whenever nobody uses it."""
+    path = os.path.abspath(path)
+    git = Git(
+        os.path.dirname(path),
+        config=(*_SETTINGS, *durable()),
+        env={
+            "GIT_DIR": path,
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_CONFIG_SYSTEM": os.devnull,
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_CONFIG_COUNT": "0",
+            "GIT_ATTR_NOSYSTEM": "1",
+            # Git before 2.32 knows GIT_CONFIG_GLOBAL not and would read the user's files.
+            "HOME": path,
+            "XDG_CONFIG_HOME": path,
+        },
+    )
+    vault = Vault(path, os.path.join(path, "objects"), git)
+    _make(repo, vault)
+    _borrow(repo, vault)
+    _sweep(path)
+    return vault
+
+
+def _make(repo: Repository, vault: Vault) -> None:
+    # HEAD is the last that a finished one gets here: made elsewhere, then renamed into place.
+    if os.path.isfile(os.path.join(vault.path, "HEAD")):
+        return
+    folder, name = os.path.split(vault.path)
+    os.makedirs(folder, exist_ok=True)
+    new = tempfile.mkdtemp(prefix=f"{name}-", dir=folder)
+    vault.git.having(GIT_DIR=new).run(
+        "init", "-q", "--bare", "--template=", f"--object-format={repo.object_format}", new
+    )
+    try:
+        os.rename(new, vault.path)
+    except OSError:
+        # Somebody else was quicker, or a folder that is no vault stands there.
+        shutil.rmtree(new, ignore_errors=True)
+        if not os.path.isfile(os.path.join(vault.path, "HEAD")):
+            raise
+
+
+def _borrow(repo: Repository, vault: Vault) -> None:
+    # Written at every opening: the repository may have moved since.
+    places = [repo.objects, *_alternates(repo.objects)]
+    data = b"".join(_quoted(os.fsencode(place)) + b"\n" for place in places)
+    path = os.path.join(vault.objects, "info", "alternates")
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with contextlib.suppress(FileNotFoundError), open(path, "rb") as file:
+        if file.read() == data:
+            return
+    write_atomic(path, data)
+
+
+def _alternates(objects: str) -> list[str]:
+    # Git takes relative ones from the first store only, so those of the user's store are spelt out.
+    try:
+        with open(os.path.join(objects, "info", "alternates"), "rb") as file:
+            lines = file.read().split(b"\n")
+    except FileNotFoundError:
+        return []
+    relative = [line for line in lines if line and not line.startswith((b"#", b'"', b"/"))]
+    return [os.path.abspath(os.path.join(objects, os.fsdecode(line))) for line in relative]
+
+
+def _quoted(path: bytes) -> bytes:
+    if b"\n" not in path:
+        return path
+    return b'"' + path.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n") + b'"'
+
+
+def _sweep(path: str) -> None:
+    # A killed process leaves its scratch folder; the process id in the name tells whose it was.
+    for name in os.listdir(path):
+        owner = name.split("-")[1] if name.startswith("scratch-") else ""
+        if owner.isdigit() and not _alive(int(owner)):
+            shutil.rmtree(os.path.join(path, name), ignore_errors=True)
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

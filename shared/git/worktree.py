@@ -1,0 +1,255 @@
+"""The scratch worktree: made, repaired, prepared and removed beside the user's own tree (PL-32).
+
+The user's index, stash and refs are never touched, and no hook of theirs runs here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from shared.git.command import Git
+from shared.git.files import remove_tree
+from shared.git.repository import PLANNER, within
+from state.errors import Problem, Refused
+from state.store import write_atomic
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from shared.git.repository import Repository
+
+# Stands in git's own folder of a worktree once that is complete; holds the commit it was made at.
+_MADE = "planner-made-at"
+_LOCK_WAIT_S = 1.0
+
+
+class Linked(NamedTuple):
+    """What of the user's tree now shows in the worktree, and what they have not got."""
+
+    linked: list[str]
+    missing: list[str]
+
+
+def make_worktree(repo: Repository, path: str, commit: str) -> None:
+    """Make a worktree at `path` with `commit` detached, or find or repair the one that is there.
+
+    Work that lies in it is never lost: only one that was never complete is made anew. One made
+    for another commit is Refused (conflict).
+    """
+    path = os.path.abspath(path)
+    commit = repo.git.text("rev-parse", "--verify", "--end-of-options", f"{commit}^{{commit}}")
+    admin = _admin(repo, path)
+    if admin is None and os.path.isfile(os.path.join(path, ".git")):
+        admin = _reconnect(repo, path, commit)
+    made_at = _made_at(admin)
+    if admin is not None and made_at is not None and os.path.isdir(path):
+        if made_at != commit:
+            text = f"the worktree there was made for commit {made_at[:12]}, not {commit[:12]}"
+            raise Refused("conflict", path, text, allowed="one commit per worktree")
+        clear_stale_locks(admin)
+        return
+    remove_worktree(repo, path)
+    _create(repo, path, commit)
+
+
+def _create(repo: Repository, path: str, commit: str) -> None:
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    repo.git.run("worktree", "add", "--detach", "--no-checkout", "-f", path, commit)
+    admin = _admin(repo, path)
+    if admin is None:
+        raise Refused("internal", path, "git made a worktree and does not know it")
+    git = Git(path)
+    if os.path.exists(os.path.join(admin, "config.worktree")):
+        # Git copies the user's sparse checkout; here every file is wanted.
+        git.run("config", "--worktree", "core.sparseCheckout", "false")
+    git.run("read-tree", "--reset", "-u", commit)
+    write_atomic(os.path.join(admin, _MADE), commit.encode() + b"\n")
+
+
+def remove_worktree(repo: Repository, path: str) -> None:
+    """Remove the worktree at `path` and git's record of it; other worktrees' records stay.
+
+    Refused where a folder stands there that is no worktree of this repository.
+    """
+    path = os.path.abspath(path)
+    admin = _admin(repo, path)
+    if admin is None and os.path.lexists(path) and not _is_ours(repo, path):
+        raise Refused("refused", path, "the folder there is no worktree of this repository")
+    remove_tree(path)
+    if admin is not None:
+        remove_tree(admin)
+
+
+def _is_ours(repo: Repository, path: str) -> bool:
+    target = _git_file(path)
+    folder = os.path.join(repo.common_dir, "worktrees")
+    inside = target is not None and os.path.dirname(target) == os.path.realpath(folder)
+    return inside or (os.path.isdir(path) and not os.listdir(path))
+
+
+def _git_file(path: str) -> str | None:
+    """Return the folder that the worktree's `.git` file names, None where there is no such file."""
+    try:
+        with open(os.path.join(path, ".git"), "rb") as file:
+            text = file.read()
+    except OSError:
+        return None
+    target = os.fsdecode(text.removeprefix(b"gitdir: ").rstrip(b"\r\n"))
+    return os.path.realpath(os.path.join(path, target))
+
+
+def _admin(repo: Repository, path: str) -> str | None:
+    """Return git's folder for the worktree at `path`, also when the worktree itself is gone."""
+    folder = os.path.join(repo.common_dir, "worktrees")
+    wanted = os.path.join(os.path.realpath(path), ".git")
+    for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
+        admin = os.path.join(folder, name)
+        with contextlib.suppress(OSError), open(os.path.join(admin, "gitdir"), "rb") as file:
+            place = os.fsdecode(file.read().rstrip(b"\r\n"))
+            found = os.path.join(admin, place)
+            folder_there = os.path.realpath(os.path.dirname(found))
+            if os.path.join(folder_there, ".git") == wanted:
+                return admin
+    return None
+
+
+def _made_at(admin: str | None) -> str | None:
+    if admin is None:
+        return None
+    with contextlib.suppress(OSError), open(os.path.join(admin, _MADE), encoding="ascii") as file:
+        return file.read().strip()
+    return None
+
+
+def _reconnect(repo: Repository, path: str, commit: str) -> str | None:
+    """Give back git's record of a worktree that was moved, or whose record was pruned.
+
+    A record exists from the first moment of making one, so without it the files are somebody's
+    work: they stay, and only the index is filled anew.
+    """
+    old = _git_file(path)
+    name = os.path.basename(old) if old else ""
+    admin = os.path.join(repo.common_dir, "worktrees", name)
+    if name and os.path.isdir(admin) and not _claimed(admin):
+        write_atomic(os.path.join(admin, "gitdir"), os.fsencode(os.path.join(path, ".git")) + b"\n")
+    else:
+        admin = _new_record(repo, path, commit)
+    write_atomic(os.path.join(path, ".git"), b"gitdir: " + os.fsencode(admin) + b"\n")
+    if not os.path.exists(os.path.join(admin, "index")):
+        Git(path).run("read-tree", "--reset", commit)
+    return admin
+
+
+def _claimed(admin: str) -> bool:
+    """Return whether a worktree stands where the record says."""
+    try:
+        with open(os.path.join(admin, "gitdir"), "rb") as file:
+            return os.path.exists(os.path.join(admin, os.fsdecode(file.read().rstrip(b"\r\n"))))
+    except OSError:
+        return False
+
+
+def _new_record(repo: Repository, path: str, commit: str) -> str:
+    folder = os.path.join(repo.common_dir, "worktrees")
+    os.makedirs(folder, exist_ok=True)
+    new = tempfile.mkdtemp(prefix="planner-", dir=repo.common_dir)
+    os.chmod(new, os.stat(repo.common_dir).st_mode & 0o777)
+    for name, text in {
+        "HEAD": commit,
+        "commondir": "../..",
+        "gitdir": os.path.join(path, ".git"),
+        _MADE: commit,
+    }.items():
+        write_atomic(os.path.join(new, name), os.fsencode(text) + b"\n", 0o644)
+    admin = os.path.join(folder, os.path.basename(new))
+    os.rename(new, admin)
+    return admin
+
+
+def admin_folder(repo: Repository, worktree: str) -> str:
+    """Return git's folder for the worktree; Refused where it is not one of the repository's."""
+    admin = _admin(repo, worktree)
+    if admin is None:
+        raise Refused("not_found", worktree, "no worktree of the repository is there")
+    return admin
+
+
+def made_at(repo: Repository, worktree: str) -> str | None:
+    """Return the commit that the worktree was made at, None where we did not make it."""
+    return _made_at(_admin(repo, worktree))
+
+
+def clear_stale_locks(admin: str) -> None:
+    """Remove the locks that a killed git left in a worktree's own folder.
+
+    A living one holds its lock for a moment only: what stays unchanged for a second is stale.
+    """
+    locks = [os.path.join(admin, name) for name in ("index.lock", "HEAD.lock")]
+    deadline = time.monotonic() + _LOCK_WAIT_S
+    while any(map(os.path.exists, locks)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    for lock in locks:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(lock)
+
+
+def link(repo: Repository, worktree: str, names: Iterable[str]) -> Linked:
+    """Show the user's own `names` (node_modules, .venv …) in the worktree as symbolic links.
+
+    Refused for names that leave the repository and for those that git has at the base.
+    """
+    wanted = list(dict.fromkeys(name.rstrip("/") for name in names))
+    wrong = [name for name in wanted if not _inside(name)]
+    if wrong:
+        raise Refused.of(
+            Problem("invalid", name, "leaves the repository", allowed="a path below its root")
+            for name in wrong
+        )
+    done = Linked([], [])
+    taken: list[str] = []
+    for name in wanted:
+        _link_one(repo, worktree, name, done, taken)
+    if taken:
+        raise Refused.of(
+            Problem("conflict", name, "the repository has this path itself; it can't be a link")
+            for name in taken
+        )
+    return done
+
+
+def _link_one(repo: Repository, worktree: str, name: str, done: Linked, taken: list[str]) -> None:
+    source, place = os.path.join(repo.root, name), os.path.join(worktree, name)
+    if not os.path.lexists(source):
+        done.missing.append(name)
+        return
+    if os.path.islink(place) and os.readlink(place) != source:
+        os.unlink(place)  # an earlier link of ours, from before the repository was moved
+    if not os.path.lexists(place):
+        os.makedirs(os.path.dirname(place), exist_ok=True)
+        os.symlink(source, place)
+    if os.path.islink(place):
+        done.linked.append(name)
+    else:
+        taken.append(name)
+
+
+def _inside(name: str) -> bool:
+    parts = name.split("/")
+    plain = all(part not in {"", ".", ".."} for part in parts)
+    return plain and parts[0].lower() != ".git" and not within(name, PLANNER)
+
+
+def set_executable(worktree: str, paths: Sequence[str], *, executable: bool) -> None:
+    """Set or clear the x bit of files in the worktree, also where the file system has none."""
+    git = Git(worktree)
+    for path in paths:
+        place = os.path.join(worktree, path)
+        bits = os.stat(place, follow_symlinks=False).st_mode & 0o777
+        os.chmod(place, bits | (bits & 0o444) >> 2 if executable else bits & ~0o111)
+    names = "".join(f"{path}\0" for path in paths).encode("utf-8")
+    sign = "+x" if executable else "-x"
+    git.run("update-index", "--add", f"--chmod={sign}", "-z", "--stdin", stdin=names)

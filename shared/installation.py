@@ -1,0 +1,198 @@
+"""Installs a lock file's packages with pip into a folder of our own, whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import glob
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from importlib.util import find_spec
+
+from shared.dependencies import ROOT, lock_path
+from state.errors import Refused
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+WHEELS_VARIABLE = "PLANNER_WHEELS"
+SYSTEM_PIP = "/usr/share/python-wheels/pip-*.whl"
+
+# Settings of the user that decide where pip installs or what it builds. Which index it asks, with
+# which certificates, proxies and cache, stays theirs.
+DROPPED = (
+    "PIP_ABI",
+    "PIP_EDITABLE",
+    "PIP_IMPLEMENTATION",
+    "PIP_NO_BINARY",
+    "PIP_ONLY_BINARY",
+    "PIP_PLATFORM",
+    "PIP_PREFIX",
+    "PIP_PYTHON",
+    "PIP_PYTHON_VERSION",
+    "PIP_REPORT",
+    "PIP_REQUIREMENT",
+    "PIP_ROOT",
+    "PIP_TARGET",
+)
+# Set, not dropped, because pip's configuration files could say the opposite.
+FIXED = {"PIP_USER": "0", "PIP_REQUIRE_VIRTUALENV": "0", "PIP_DRY_RUN": "0", "PIP_NO_INPUT": "1"}
+
+
+def install(lock: str, target: str, *, fresh: bool = False) -> None:
+    """Install the packages of `lock` as the folder `target`; with `fresh`, replace what is there.
+
+    One process installs at a time; the others wait and find the work done. Raises `Refused`.
+    """
+    home = os.path.dirname(target)
+    try:
+        with _only_installer(home):
+            if os.path.isdir(target) and not fresh:
+                return
+            _clear_leftovers(home)
+            made = tempfile.mkdtemp(prefix="tmp-", dir=home)
+            try:
+                _note(f"installing the packages of requirements/{lock}.lock into {home} (once)")
+                _run_pip(lock, made)
+                _put_in_place(made, target)
+            finally:
+                shutil.rmtree(made, ignore_errors=True)
+    except OSError as error:
+        raise _refusal(
+            f"{home} cannot be written: {error.strerror or error}",
+            "a checkout that you may write to, or one where install.py was run before",
+        ) from error
+
+
+@contextlib.contextmanager
+def _only_installer(home: str) -> Iterator[None]:
+    """Hold the installers' lock in `home`, making the folder when it is missing."""
+    os.makedirs(home, exist_ok=True)
+    # Opened for reading: flock needs no more, and a lock file of another user then suffices.
+    handle = os.open(os.path.join(home, "lock"), os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            _note("waiting for another planner that is installing")
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _clear_leftovers(home: str) -> None:
+    """Remove what a killed installer left; called under the lock, so nobody is using it."""
+    for name in os.listdir(home):
+        if name.startswith("tmp-"):
+            shutil.rmtree(os.path.join(home, name), ignore_errors=True)
+
+
+def _put_in_place(made: str, target: str) -> None:
+    """Rename the finished folder to its name, moving an older one out of the way first."""
+    # mkdtemp's folder is private; a checkout may be shared between users.
+    finished = os.path.join(made, "packages")
+    if os.path.isdir(target):
+        os.rename(target, os.path.join(made, "replaced"))
+    os.rename(finished, target)
+
+
+def _run_pip(lock: str, made: str) -> None:
+    """Let pip put the packages into `made`/packages; raise `Refused` with pip's own reason."""
+    options = [
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--require-hashes",
+        "--no-deps",
+        "--only-binary=:all:",
+        "--target",
+        os.path.join(made, "packages"),
+        "--requirement",
+        lock_path(lock),
+        *_wheel_options(),
+    ]
+    for pip in _pips():
+        # From a folder of ours and without PYTHON* variables: no one else's module is imported.
+        answer = subprocess.run(
+            [sys.executable, "-E", "-P", *pip, *options],
+            cwd=made,
+            env=_environment(),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+        )
+        if answer.returncode == 0:
+            return
+        if "No module named pip" not in answer.stderr:
+            raise _pip_refusal(lock, answer.stderr)
+    raise _refusal(
+        f"{sys.executable} has no pip",
+        "a Python with pip: Debian's package python3-pip, or another one by PLANNER_PYTHON",
+    )
+
+
+def _pips() -> list[list[str]]:
+    """Return the ways to start pip: the interpreter's own, then wheels that came with Python."""
+    spec = find_spec("ensurepip")
+    bundled: list[str] = []
+    if spec is not None and spec.origin:
+        bundled = glob.glob(os.path.join(os.path.dirname(spec.origin), "_bundled", "pip-*.whl"))
+    wheels = [*bundled, *glob.glob(SYSTEM_PIP)]
+    return [["-m", "pip"], *([os.path.join(wheel, "pip")] for wheel in wheels)]
+
+
+def _wheel_options() -> list[str]:
+    """Return pip's options for an offline installation, when the user names a wheel folder."""
+    wheels = os.environ.get(WHEELS_VARIABLE)
+    if not wheels:
+        return []
+    if not os.path.isdir(wheels):
+        raise Refused(
+            "not_found",
+            WHEELS_VARIABLE,
+            f"{wheels} is no folder",
+            "a folder filled by: pip download --no-deps --require-hashes --only-binary :all:"
+            f" -r {shlex.quote(lock_path())} -d FOLDER",
+        )
+    return ["--no-index", "--find-links", os.path.abspath(wheels)]
+
+
+def _environment() -> dict[str, str]:
+    """Return the user's environment without what would send the packages elsewhere."""
+    kept = {name: value for name, value in os.environ.items() if name not in DROPPED}
+    return kept | FIXED
+
+
+def _pip_refusal(lock: str, stderr: str) -> Refused:
+    """Return the refusal for a pip that failed, with the lines that say why."""
+    lines = [line.strip() for line in stderr.splitlines() if line.strip()]
+    reasons = [line for line in lines if line.startswith("ERROR:")] or lines[-3:]
+    if "connection broken" in stderr:
+        reasons = ["the package index cannot be reached"]
+    return _refusal(
+        f"pip could not install requirements/{lock}.lock: " + " ".join(reasons[-3:]),
+        "a reachable package index (pip's own settings name it), or the wheels in a folder that"
+        f" the variable {WHEELS_VARIABLE} names (docs/dependencies.md)",
+    )
+
+
+def install_command(*options: str) -> str:
+    """Return the command line that installs ahead of time, quoted for a shell."""
+    return shlex.join([sys.executable, os.path.join(ROOT, "install.py"), *options])
+
+
+def _refusal(problem: str, allowed: str) -> Refused:
+    return Refused("refused", ".deps", problem, allowed, install_command())
+
+
+def _note(text: str) -> None:
+    sys.stderr.write(f"planner: {text}\n")
+    sys.stderr.flush()

@@ -1,0 +1,1 @@
+"""The review of a phase: items, what blocks, the loop, the review file."""

@@ -1,0 +1,71 @@
+"""What happens to the items of a review from one round to the next (PL-22, PL-25)."""
+
+from __future__ import annotations
+
+from shared.qr.types import STATUSES, Item, is_blocking
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+ROUNDS_BEFORE_USER = 3
+
+
+def item_id(number: int) -> str:
+    """Return the id of the item with this number, from 1."""
+    return f"qa-{number:03d}"
+
+
+def next_number(items: Iterable[Item]) -> int:
+    """Return the number that no item has had, above all of `items`."""
+    return max((int(i.id.removeprefix("qa-")) for i in items), default=0) + 1
+
+
+def count_items(items: Sequence[Item], iteration: int) -> dict[str, int]:
+    """Return the figures of a gate: items by status, how many block, how many were accepted."""
+    figures: dict[str, int] = {s: sum(i.status == s for i in items) for s in STATUSES}
+    figures["blocking"] = sum(is_blocking(i, iteration) for i in items)
+    figures["accepted"] = sum(i.accepted is not None for i in items)
+    return figures
+
+
+def count_round(items: Iterable[Item], iteration: int) -> list[Item]:
+    """Return the items after a failed gate: one round more on each that blocked it."""
+    return [i.changed(rounds=i.rounds + 1) if is_blocking(i, iteration) else i for i in items]
+
+
+def needs_user(item: Item, iteration: int) -> bool:
+    """Return whether an item has blocked so often that the user must decide (PL-25)."""
+    return item.rounds >= ROUNDS_BEFORE_USER and is_blocking(item, iteration)
+
+
+def carry_over(previous: Sequence[Item], fresh: Iterable[Item]) -> list[Item]:
+    """Return a script's `fresh` items with the ids and rounds of the `previous` ones they repeat.
+
+    The same check on the same scope is the same item. An acceptance holds only for the finding
+    that the person saw, word for word. Others get numbers that no item has had.
+    """
+    left = list(previous)
+    number = next_number(previous)
+    fresh = list(fresh)
+    exact = [_take(left, item, finding=True) for item in fresh]
+    kept = []
+    for item, same in zip(fresh, exact, strict=True):
+        old = same or _take(left, item, finding=False)
+        if old is None:
+            kept.append(item.changed(id=item_id(number)))
+            number += 1
+        else:
+            accepted = same.accepted if same else None
+            kept.append(item.changed(id=old.id, rounds=old.rounds, accepted=accepted))
+    return kept
+
+
+def _take(left: list[Item], item: Item, *, finding: bool) -> Item | None:
+    """Remove and return the first item in `left` that asks the same as `item`."""
+    for old in left:
+        same = (old.check, old.scope, old.by) == (item.check, item.scope, item.by)
+        if same and (not finding or old.finding == item.finding):
+            left.remove(old)
+            return old
+    return None

@@ -1,0 +1,223 @@
+"""The file qr-<phase>.json: its JSON Schema, a check by hand, reading and writing (PL-18).
+
+The check by hand is what counts, since printed steps read the file and have no third-party
+package; a test holds the published schema and the check together. Two rules are beyond the
+schema: no id stands twice, and text holds no lone surrogate.
+"""
+
+from __future__ import annotations
+
+from shared.qr.types import (
+    AUTHORS,
+    FAIL,
+    FIELDS,
+    NOT_CHECKED,
+    PHASES,
+    SEVERITIES,
+    STATUSES,
+    Item,
+)
+from state import store
+from state.errors import Problem, Refused
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
+    from shared.qr.types import Phase
+
+SCHEMA_VERSION = "1.0"
+REQUIRED = ("id", "scope", "check", "status")
+NEED_FINDING = (FAIL, NOT_CHECKED)
+
+_TEXT = {"type": "string", "pattern": r"\S"}
+_TEXT_OR_NULL = {"type": ["string", "null"], "pattern": r"\S"}
+
+JSON_SCHEMA: dict[str, Any] = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "title": "Items of one review phase (qr-<phase>.json)",
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["schema_version", "phase", "items"],
+    "properties": {
+        "schema_version": {"const": SCHEMA_VERSION},
+        "phase": {"enum": list(PHASES)},
+        "iteration": {"type": "integer", "minimum": 1},
+        "items": {"type": "array", "items": {"$ref": "#/$defs/item"}},
+    },
+    "$defs": {
+        "item": {
+            "type": "object",
+            "additionalProperties": False,
+            "required": list(REQUIRED),
+            "properties": {
+                "id": {"type": "string", "pattern": "^qa-[0-9]{3,}$"},
+                "scope": _TEXT,
+                "check": _TEXT,
+                "severity": {"enum": list(SEVERITIES)},
+                "status": {"enum": list(STATUSES)},
+                "finding": {"type": ["string", "null"]},
+                "group": _TEXT_OR_NULL,
+                "by": {"enum": list(AUTHORS)},
+                "rounds": {"type": "integer", "minimum": 0},
+                "accepted": _TEXT_OR_NULL,
+            },
+            "if": {"properties": {"status": {"enum": list(NEED_FINDING)}}},
+            "then": {"required": ["finding"], "properties": {"finding": _TEXT}},
+        }
+    },
+}
+
+
+class Review:
+    """The content of one review file."""
+
+    __slots__ = ("items", "iteration", "phase")
+
+    def __init__(self, phase: Phase, iteration: int = 1, items: Iterable[Item] = ()) -> None:
+        self.phase: Phase = phase
+        self.iteration = iteration
+        self.items = list(items)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Review) and self.to_json() == other.to_json()
+
+    def __hash__(self) -> int:
+        return hash((self.phase, self.iteration))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the file's content."""
+        items = [item.to_json() for item in self.items]
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "phase": self.phase,
+            "iteration": self.iteration,
+            "items": items,
+        }
+
+
+def read_review(path: str) -> Review:
+    """Return the review in a file; Refused with everything that is wrong with it."""
+    data = store.read_json(path)
+    problems = check_review(data, path)
+    if problems:
+        raise Refused.of(problems)
+    items = [Item.from_json(_whole_numbers(item)) for item in data["items"]]
+    return Review(data["phase"], int(data.get("iteration", 1)), items)
+
+
+def write_review(path: str, review: Review) -> None:
+    """Replace the review file; Refused, with the old file as it was, when the review is unsound.
+
+    The caller holds the lock of the state directory, and read the review inside it.
+    """
+    data = review.to_json()
+    problems = check_review(data, path)
+    if problems:
+        raise Refused.of(problems)
+    store.write_json(path, data)
+
+
+def check_review(data: object, at: str) -> list[Problem]:
+    """Return every way in which `data` is no review; `at` is the file that it comes from."""
+    if not isinstance(data, dict):
+        return [Problem("invalid", at, "is no JSON object", "an object with phase and items")]
+    problems = _check_fields(data, _REVIEW, ("schema_version", "phase", "items"), f"{at}: ")
+    items = data.get("items")
+    seen: dict[str, int] = {}
+    for n, item in enumerate(items if isinstance(items, list) else ()):
+        where = f"{at}: items[{n}]"
+        if not isinstance(item, dict):
+            problems.append(Problem("invalid", where, "is no JSON object", ", ".join(FIELDS)))
+            continue
+        problems += _check_fields(item, _ITEM, REQUIRED, f"{where}.")
+        if item.get("status") in NEED_FINDING and not _is_text(item.get("finding")):
+            text = f"an item that is {item['status']} says what was found"
+            problems.append(Problem("invalid", f"{where}.finding", text, "what, where, what to do"))
+        item_id = item.get("id")
+        if isinstance(item_id, str) and seen.setdefault(item_id, n) != n:
+            text = f"{item_id} is the id of items[{seen[item_id]}] too"
+            problems.append(Problem("invalid", f"{where}.id", text, "each id once"))
+    return problems
+
+
+def _check_fields(
+    data: dict[str, object],
+    fields: dict[str, tuple[Callable[[object], bool], str]],
+    required: tuple[str, ...],
+    at: str,
+) -> list[Problem]:
+    problems = [
+        Problem("invalid", f"{at}{name}", "is missing", fields[name][1])
+        for name in required
+        if name not in data
+    ]
+    for name, value in data.items():
+        if name not in fields:
+            text = f"there is no field {name!a}"
+            problems.append(Problem("invalid", f"{at}{name!a}", text, ", ".join(fields)))
+            continue
+        fits, allowed = fields[name]
+        if not fits(value) or (isinstance(value, str) and not _is_unicode(value)):
+            problems.append(Problem("invalid", f"{at}{name}", f"is {_short(value)}", allowed))
+    return problems
+
+
+def _short(value: object) -> str:
+    text = ascii(value)
+    return text if len(text) <= 60 else f"{text[:60]}…"  # noqa: PLR2004 – enough to know it by
+
+
+def _one_of(values: tuple[str, ...]) -> tuple[Callable[[object], bool], str]:
+    return lambda value: isinstance(value, str) and value in values, ", ".join(values)
+
+
+def _is_unicode(text: str) -> bool:
+    return text.isascii() or not any("\ud800" <= c <= "\udfff" for c in text)
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _is_text_or_null(value: object) -> bool:
+    return value is None or _is_text(value)
+
+
+def _is_item_id(value: object) -> bool:
+    if not isinstance(value, str) or not value.isascii() or not value.startswith("qa-"):
+        return False
+    return len(value) >= len("qa-000") and value.removeprefix("qa-").isdigit()
+
+
+def _is_count(value: object, least: int) -> bool:
+    if isinstance(value, bool):
+        return False
+    if isinstance(value, float):
+        return value.is_integer() and value >= least
+    return isinstance(value, int) and value >= least
+
+
+def _whole_numbers(item: dict[str, Any]) -> dict[str, Any]:
+    return {k: int(v) if isinstance(v, float) else v for k, v in item.items()}
+
+
+_REVIEW: dict[str, tuple[Callable[[object], bool], str]] = {
+    "schema_version": (lambda v: v == SCHEMA_VERSION, f'"{SCHEMA_VERSION}"'),
+    "phase": _one_of(PHASES),
+    "iteration": (lambda v: _is_count(v, 1), "an integer from 1"),
+    "items": (lambda v: isinstance(v, list), "a list of items"),
+}
+_ITEM: dict[str, tuple[Callable[[object], bool], str]] = {
+    "id": (_is_item_id, "qa- and at least three digits"),
+    "scope": (_is_text, "*, the id of an entity, or a file"),
+    "check": (_is_text, "the id of a check, or the question"),
+    "severity": _one_of(SEVERITIES),
+    "status": _one_of(STATUSES),
+    "finding": (lambda v: v is None or isinstance(v, str), "text or null"),
+    "group": (_is_text_or_null, "the name of a reviewer's share, or null"),
+    "by": _one_of(AUTHORS),
+    "rounds": (lambda v: _is_count(v, 0), "an integer from 0"),
+    "accepted": (_is_text_or_null, "a person's reason, or null"),
+}

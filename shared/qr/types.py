@@ -1,0 +1,153 @@
+"""Items of a review, which of them block, and the loop of a gate (PL-18, PL-20, PL-21).
+
+Only the standard library, and little of it: printed steps import this module.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from state.errors import Refused
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any, Literal
+
+    Severity = Literal["MUST", "SHOULD", "COULD"]
+    Status = Literal["TODO", "PASS", "FAIL", "NOT_CHECKED"]
+    Author = Literal["script", "reviewer"]
+    Verdict = Literal["pass", "fail"]
+    Phase = Literal["plan-design", "plan-code", "plan-docs", "impl-code", "impl-docs"]
+
+MUST: Severity = "MUST"
+SHOULD: Severity = "SHOULD"
+COULD: Severity = "COULD"
+SEVERITIES: tuple[Severity, ...] = (MUST, SHOULD, COULD)
+
+TODO: Status = "TODO"
+PASS: Status = "PASS"  # noqa: S105 – an answer, no password
+FAIL: Status = "FAIL"
+NOT_CHECKED: Status = "NOT_CHECKED"
+STATUSES: tuple[Status, ...] = (TODO, PASS, FAIL, NOT_CHECKED)
+
+SCRIPT: Author = "script"
+REVIEWER: Author = "reviewer"
+AUTHORS: tuple[Author, ...] = (SCRIPT, REVIEWER)
+
+PHASES: tuple[Phase, ...] = ("plan-design", "plan-code", "plan-docs", "impl-code", "impl-docs")
+
+EVERYTHING = "*"
+ALL_BLOCK_UNTIL = 2
+SHOULD_BLOCKS_UNTIL = 4
+
+
+def blocking_severities(iteration: int) -> tuple[Severity, ...]:
+    """Return what blocks in an iteration, counted from 1; later rounds ask for less (PL-21)."""
+    if iteration <= ALL_BLOCK_UNTIL:
+        return SEVERITIES
+    return (MUST, SHOULD) if iteration <= SHOULD_BLOCKS_UNTIL else (MUST,)
+
+
+class LoopState(StrEnum):
+    """Where a gate's loop stands (PL-20); the iteration number says how often it came back."""
+
+    INITIAL = "INITIAL"
+    RETRY = "RETRY"
+    COMPLETE = "COMPLETE"
+
+    @classmethod
+    def of(cls, iteration: int, *, passed: bool) -> LoopState:
+        """Return the state of a phase in its `iteration` that has passed its gate or has not."""
+        if passed:
+            return cls.COMPLETE
+        return cls.INITIAL if iteration <= 1 else cls.RETRY
+
+    def after(self, verdict: Verdict) -> LoopState:
+        """Return the state after a verdict; Refused once the loop is complete."""
+        if self is LoopState.COMPLETE:
+            raise Refused("refused", "gate", "the phase has passed its gate", "the current step")
+        if verdict not in ("pass", "fail"):
+            raise Refused("usage", "verdict", f"{verdict!r} is no verdict", "pass, fail")
+        return LoopState.COMPLETE if verdict == "pass" else LoopState.RETRY
+
+
+class Item:
+    """One question of a review with its answer.
+
+    `id` is qa-NNN; `scope` is `*`, the id of an entity or a file; `group` names the reviewer's
+    share and is None for a script's items; `rounds` counts the failed gates at which the item
+    blocked; `accepted` is the reason for which a person let it stand.
+    """
+
+    __slots__ = (
+        "accepted", "by", "check", "finding", "group", "id", "rounds", "scope", "severity",
+        "status",
+    )  # fmt: skip
+
+    def __init__(  # noqa: PLR0913 – one parameter per field of the file, all by name
+        self,
+        *,
+        id: str,  # noqa: A002 – the field's name in the file
+        scope: str,
+        check: str,
+        severity: Severity = MUST,
+        status: Status = TODO,
+        finding: str | None = None,
+        group: str | None = None,
+        by: Author = REVIEWER,
+        rounds: int = 0,
+        accepted: str | None = None,
+    ) -> None:
+        self.id = id
+        self.scope = scope
+        self.check = check
+        self.severity: Severity = severity
+        self.status: Status = status
+        self.finding = finding
+        self.group = group
+        self.by: Author = by
+        self.rounds = rounds
+        self.accepted = accepted
+
+    def __repr__(self) -> str:
+        return f"Item({', '.join(f'{k}={v!r}' for k, v in self.to_json().items())})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Item) and self.to_json() == other.to_json()
+
+    def __hash__(self) -> int:
+        return hash(self.id)
+
+    def changed(self, **fields: Any) -> Item:  # noqa: ANN401 – any field's value
+        """Return the item with some fields set anew."""
+        return Item(**{**self.to_json(), **fields})
+
+    def to_json(self) -> dict[str, Any]:
+        """Return every field, in the order of the file."""
+        return {name: getattr(self, name) for name in FIELDS}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Item:
+        """Return the item that checked JSON holds; fields that are ours may be missing."""
+        return cls(**data)
+
+
+FIELDS = (
+    "id", "scope", "check", "severity", "status", "finding", "group", "by", "rounds", "accepted",
+)  # fmt: skip
+
+
+def is_blocking(item: Item, iteration: int) -> bool:
+    """Return whether the item keeps its phase from passing in this iteration."""
+    if item.status != FAIL or item.accepted is not None:
+        return False
+    return item.severity in blocking_severities(iteration)
+
+
+def computed_verdict(items: Iterable[Item], iteration: int) -> Verdict:
+    """Return the verdict that follows from the figures; an item still TODO allows no pass."""
+    for item in items:
+        if item.status == TODO or is_blocking(item, iteration):
+            return "fail"
+    return "pass"

@@ -1,0 +1,146 @@
+"""plan.md: the plan for people, derived from plan.json alone, byte for byte (PL-16)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from shared.builders import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from state.models import Change, Milestone, Plan
+
+
+def render_plan(plan: Plan) -> str:
+    """Return plan.md; control characters in the plan's text are shown as escapes."""
+    sections = (_head, _task, _decisions, _risks, _milestones, _verify, _reviews)
+    lines = [line for section in sections for line in section(plan)]
+    return visible("\n".join(lines)) + "\n"
+
+
+def _head(plan: Plan) -> Iterator[str]:
+    state = f"frozen {plan.frozen_at}" if plan.frozen_at else "draft"
+    yield f"# {_one_line(plan.overview.title) or 'Plan'}"
+    yield ""
+    yield f"Revision {plan.revision}, {state}." + (
+        f" Digest `{plan.digest}`." if plan.digest else ""
+    )
+    if plan.base:
+        extra = " with uncommitted work on top" if plan.base.snapshot else ""
+        yield f"Base: `{plan.base.commit}` on `{_one_line(plan.base.branch)}`{extra}."
+    for title, text in (
+        ("Problem", plan.overview.problem),
+        ("Approach", plan.overview.approach),
+        ("Remarks on the last revision", "\n".join(plan.remarks)),
+    ):
+        if text:
+            yield from ("", f"## {title}", "", text)
+
+
+def _task(plan: Plan) -> Iterator[str]:
+    if plan.task_spec:
+        yield from ("", "## Task", "")
+        for task in plan.task_spec:
+            cited = [m.id for m in plan.milestones if task.id in m.requirements]
+            where = "out of scope" if task.out_of_scope else ", ".join(cited) or "not cited"
+            yield f"- {task.id}: {_one_line(task.text)} ({where})"
+
+
+def _decisions(plan: Plan) -> Iterator[str]:
+    context = plan.planning_context
+    if context.decision_log or context.rejected_alternatives:
+        yield from ("", "## Decisions", "")
+        for d in context.decision_log:
+            yield f"- {d.id}: {_one_line(d.decision)}" + _because(d.reasoning_chain)
+        for a in context.rejected_alternatives:
+            yield f"- {a.id}, not chosen: {_one_line(a.alternative)}" + _because(a.rejection_reason)
+
+
+def _because(reason: str) -> str:
+    return f" – {_one_line(reason)}" if reason else ""
+
+
+def _risks(plan: Plan) -> Iterator[str]:
+    rows = [
+        *(f"{c.id}: {c.type} {c.description}" for c in plan.planning_context.constraints),
+        *(f"{r.id}: {r.risk}{_because(r.mitigation)}" for r in plan.planning_context.known_risks),
+        *(
+            i if isinstance(i, str) else f"{i.id}: {i.text}"
+            for i in (*plan.invisible_knowledge.invariants, *plan.invisible_knowledge.tradeoffs)
+        ),
+    ]
+    if rows:
+        yield from ("", "## Constraints, risks, invariants", "")
+        yield from (f"- {_one_line(row)}" for row in rows)
+
+
+def _milestones(plan: Plan) -> Iterator[str]:
+    for wave in plan.milestone_dependencies.waves:
+        yield from ("", f"## Wave {wave.wave}")
+        for milestone in plan.milestones:
+            if milestone.id in wave.milestones:
+                yield from _milestone(milestone)
+
+
+def _milestone(milestone: Milestone) -> Iterator[str]:
+    yield from ("", f"### {milestone.id} {_one_line(milestone.name)}", "")
+    if milestone.depends_on:
+        yield f"After {', '.join(milestone.depends_on)}."
+    yield from (f"- accepted when: {_one_line(c)}" for c in milestone.acceptance_criteria)
+    for intent in milestone.code_intents:
+        yield f"- {intent.id} `{_one_line(intent.file)}`: {_one_line(intent.behavior)}"
+    tests = milestone.tests
+    if tests.files:
+        yield f"- tests: {', '.join(f'`{_one_line(f)}`' for f in tests.files)}"
+    elif tests.skip_reason:
+        yield f"- no tests: {_one_line(tests.skip_reason)}"
+    for change in (*milestone.code_changes, *milestone.documentation.changes):
+        yield from _change(change)
+
+
+def _change(change: Change) -> Iterator[str]:
+    what = "new" if change.before is None else "deleted" if change.after is None else "changed"
+    if change.old_file:
+        what = f"renamed from `{_one_line(change.old_file)}`"
+    if change.old_mode and change.mode and change.old_mode != change.mode:
+        what += f", mode {change.old_mode} → {change.mode}"
+    yield from ("", f"#### {change.id} `{_one_line(change.file)}` ({what})", "")
+    yield f"`{(change.before or 'absent')[:12]}` → `{(change.after or 'absent')[:12]}`"
+    if change.patch and change.encoding is None:
+        fence = _fence(change.patch)
+        yield from ("", f"{fence}diff", change.patch.rstrip("\n"), fence)
+    elif change.patch:
+        yield from ("", "The patch is not UTF-8; plan.json holds it.")
+
+
+def _fence(text: str) -> str:
+    """Return a fence of backticks longer than any run of them in `text`."""
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return fence
+
+
+def _verify(plan: Plan) -> Iterator[str]:
+    yield from ("", "## Verify", "")
+    if not plan.verify:
+        yield "NOT VERIFIED: the project configures no verify commands."
+    for result in plan.verify:
+        yield f"- `{_one_line(result.command)}`: {result.outcome} (base: {result.baseline})"
+        if result.exercised is False:
+            yield "  - does not exercise the changed files"
+
+
+def _reviews(plan: Plan) -> Iterator[str]:
+    if plan.reviews:
+        yield from ("", "## Reviews", "")
+    for outcome in plan.reviews:
+        reason = f": {_one_line(outcome.reason)}" if outcome.reason else ""
+        yield f"- {outcome.phase} passed in round {outcome.iteration} by {outcome.by}{reason}"
+        for item in outcome.open:
+            yield f"  - open, {item.severity} {item.id}: {_one_line(item.finding)}"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

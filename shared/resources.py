@@ -1,0 +1,182 @@
+"""Every path, prompt and printed command by name, each written once (PL-8).
+
+A state directory is all that a command needs to be given; what lies in it is found here.
+"""
+
+from __future__ import annotations
+
+import os
+
+from state.errors import Refused
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PLANNER_FOLDER = ".planner"
+ARCHIVE_FOLDER = "planning/plans"
+CONFIG_FILE = "planner.toml"
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./-_")
+
+
+# files of a run
+
+
+def plan_path(state_dir: str) -> str:
+    """Return the path of plan.json."""
+    return os.path.join(state_dir, "plan.json")
+
+
+def rendered_plan_path(state_dir: str) -> str:
+    """Return the path of plan.md, which is derived from plan.json."""
+    return os.path.join(state_dir, "plan.md")
+
+
+def superseded_plan_path(state_dir: str, revision: int) -> str:
+    """Return the path of a frozen revision that a later one replaced."""
+    return os.path.join(state_dir, f"plan.r{revision}.json")
+
+
+def get_context_path(state_dir: str) -> str:
+    """Return the path of context.json."""
+    return os.path.join(state_dir, "context.json")
+
+
+def review_path(state_dir: str, phase: str) -> str:
+    """Return the path of a phase's review file, which exists only during its cycle."""
+    return os.path.join(state_dir, f"qr-{phase}.json")
+
+
+def answer_path(state_dir: str, name: str) -> str:
+    """Return where the host writes an answer that a command will read."""
+    return os.path.join(state_dir, "answers", name)
+
+
+def answer_word(name: str) -> str:
+    """Return how a printed command names an answer: relative to the state directory."""
+    return f"answers/{name}"
+
+
+def find_answer(state_dir: str, path: str) -> str:
+    """Return the file that a command names: relative to the state directory, else as it stands."""
+    inside = os.path.join(state_dir, path)
+    return inside if os.path.isfile(inside) or not os.path.exists(path) else path
+
+
+def worktree_path(state_dir: str) -> str:
+    """Return the scratch worktree."""
+    return os.path.join(state_dir, "worktree")
+
+
+def vault_path(state_dir: str) -> str:
+    """Return the bare repository in which patches are computed and applied."""
+    return os.path.join(state_dir, "vault.git")
+
+
+def journal_path(state_dir: str) -> str:
+    """Return the folder with the journal of `exec apply`."""
+    return os.path.join(state_dir, "apply")
+
+
+def run_config_path(state_dir: str) -> str:
+    """Return the project's configuration as it was at the base of the run."""
+    return os.path.join(state_dir, "config.json")
+
+
+def lock_path(state_dir: str) -> str:
+    """Return the lock of a state directory; it is never renamed or removed."""
+    return os.path.join(state_dir, "lock")
+
+
+def archived_plan(run_id: str) -> str:
+    """Return the path inside the repository at which a completed run's plan is kept."""
+    return f"{ARCHIVE_FOLDER}/{run_id}.json"
+
+
+def database_path(state_dir: str) -> str:
+    """Return the database of a state directory: its repository's, else one inside itself."""
+    folder = state_dir
+    while (parent := os.path.dirname(folder)) != folder:
+        if os.path.basename(folder) == PLANNER_FOLDER:
+            return os.path.join(folder, "planner.db")
+        folder = parent
+    return os.path.join(state_dir, "planner.db")
+
+
+def repository_database(folder: str) -> str | None:
+    """Return the database of the repository around `folder`, also from inside a worktree."""
+    found = None
+    folder = os.path.abspath(folder)
+    while True:
+        candidate = os.path.join(folder, PLANNER_FOLDER, "planner.db")
+        if os.path.isfile(candidate):
+            found = candidate
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return found
+        folder = parent
+
+
+# prompts
+
+
+def read_prompt(role: str, script: str, name: str) -> str:
+    """Return the text of `<role>/prompts/<script>/<name>.md`."""
+    path = os.path.join(ROOT, role, "prompts", script, f"{name}.md")
+    with open(path, encoding="utf-8") as file:
+        return file.read().rstrip("\n")
+
+
+def fill(template: str, slots: Mapping[str, str]) -> str:
+    """Return `template` with every `{{slot}}` replaced in one pass: a value brings no slots in.
+
+    Raises ValueError for a slot that has no value and for a value that has no slot.
+    """
+    first, *rest = template.split("{{")
+    parts, used = [first], set()
+    for piece in rest:
+        name, closed, text = piece.partition("}}")
+        if not closed or name not in slots:
+            message = f"the prompt has a slot {name!r} and no value for it"
+            raise ValueError(message)
+        used.add(name)
+        parts += [slots[name], text]
+    if unused := set(slots) - used:
+        message = f"the prompt has no slot for {sorted(unused)}"
+        raise ValueError(message)
+    return "".join(parts)
+
+
+# printed commands
+
+
+def quote(word: str) -> str:
+    """Return `word` as a shell reads it back; plain words stay as they are."""
+    if word and _PLAIN.issuperset(word):
+        return word
+    return "'" + word.replace("'", "'\"'\"'") + "'"
+
+
+def launcher() -> str:
+    """Return the first word of every printed command."""
+    return quote(os.path.join(ROOT, "bin", "planner"))
+
+
+def command(*words: str, state_dir: str | None = None, role: str | None = None) -> str:
+    """Return a planner command that runs as it stands, from any working directory."""
+    tail = [] if role is None else ["--role", role]
+    tail += [] if state_dir is None else ["--state-dir", state_dir]
+    return " ".join([launcher(), *(quote(w) for w in (*words, *tail))])
+
+
+def known_state_dir(path: str) -> str:
+    """Return the real path of a state directory; Refused when it is none of ours."""
+    real = os.path.realpath(path)
+    if not os.path.isdir(real):
+        text = "there is no such state directory"
+        raise Refused("not_found", path, text, "the one that `planner start` printed")
+    if not os.path.isfile(plan_path(real)) and not os.path.isfile(lock_path(real)):
+        text = "is no state directory of the planner: it has no plan.json"
+        raise Refused("not_found", path, text, "the one that `planner start` printed")
+    return real

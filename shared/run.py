@@ -1,0 +1,92 @@
+"""One run, opened: its directory, its row in the database, its plan as JSON.
+
+What printed steps read through; it imports no third-party package.
+"""
+
+from __future__ import annotations
+
+import os
+
+from shared import resources
+from state import store
+from state.database import Database, Run
+from state.errors import Refused
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+class State:
+    """A state directory with its run; `plan` is read anew at every access."""
+
+    __slots__ = ("database", "run", "state_dir")
+
+    def __init__(self, state_dir: str, database: Database, run: Run) -> None:
+        self.state_dir = state_dir
+        self.database = database
+        self.run = run
+
+    @property
+    def plan(self) -> dict[str, Any]:
+        """Return plan.json as plain JSON."""
+        return store.read_plan(resources.plan_path(self.state_dir))
+
+    @property
+    def worktree(self) -> str:
+        """Return the scratch worktree."""
+        return resources.worktree_path(self.state_dir)
+
+    def reload(self) -> None:
+        """Read the run's row again."""
+        run = self.database.run_at(self.state_dir)
+        if run is not None:
+            self.run = run
+
+    def lock(self, command: str) -> store.Lock:
+        """Return the lock of the state directory, to be used in a `with`."""
+        return store.Lock(resources.lock_path(self.state_dir), command)
+
+    def command(self, *words: str, role: str | None = None) -> str:
+        """Return a printed command for this run."""
+        return resources.command(*words, state_dir=self.state_dir, role=role)
+
+    def go_to(self, workflow: str, step: int, **values: object) -> None:
+        """Move the run to a step; call it inside a transaction."""
+        self.database.set_run(self.run.run_id, workflow=workflow, step=step, **values)
+        self.reload()
+
+
+def open_state(state_dir: str | None, folder: str) -> State:
+    """Return the run of `state_dir`, or the one active run of the repository around `folder`.
+
+    Raises Refused naming the active runs when there is none or more than one.
+    """
+    if state_dir is None:
+        return _current(folder)
+    real = resources.known_state_dir(state_dir)
+    path = resources.database_path(real)
+    database = Database(path)
+    run = database.run_at(real)
+    if run is None:
+        text = "the planner's database knows no run with this state directory"
+        known = ", ".join(r.state_dir for r in database.runs("ACTIVE")) or "none is active"
+        raise Refused("not_found", state_dir, text, known)
+    return State(real, database, run)
+
+
+def _current(folder: str) -> State:
+    path = resources.repository_database(folder)
+    start = resources.command("start", "TEXT")
+    if path is None:
+        text = "no run of the planner was begun in this repository"
+        raise Refused("not_found", folder, text, f"name one by --state-dir, or begin: {start}")
+    database = Database(path)
+    active = [r for r in database.runs("ACTIVE", "PAUSED") if os.path.isdir(r.state_dir)]
+    inside = [r for r in active if os.path.abspath(folder).startswith(r.state_dir + os.sep)]
+    if len(inside or active) != 1:
+        text = f"{len(active)} runs are active here, so none is clear"
+        known = "; ".join(f"--state-dir {resources.quote(r.state_dir)}" for r in active)
+        raise Refused("not_found", folder, text, known or f"begin one: {start}")
+    run = (inside or active)[0]
+    return State(run.state_dir, database, run)

@@ -1,0 +1,176 @@
+"""A run begins: its directory, its row, its worktree; found again when repeated (PL-1, PL-32)."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import time
+import uuid
+
+from shared import resources
+from shared.builders import Block
+from shared.config import commands_hash, load_config, render_commands
+from shared.git.repository import (
+    Repository,
+    check_startable,
+    exclude_planner,
+    find_repository,
+    head,
+    submodules,
+    uncommitted,
+)
+from shared.git.snapshot import snapshot
+from shared.git.worktree import link, make_worktree
+from shared.run import State
+from shared.workflow import print_current
+from state import store
+from state.database import Database, Run, now
+from state.errors import Refused
+from state.models import SCHEMA_VERSION, Base, Plan
+
+BASES = ("head", "snapshot")
+
+
+def begin(folder: str, request: str | None, base: str | None, state_dir: str | None) -> str:
+    """Return the block that a new run, or the one begun with the same words, is at.
+
+    `base` is None, `head` or `snapshot`; where uncommitted work leaves None open the block asks.
+    Raises Refused where the repository cannot carry a plan.
+    """
+    problems = check_startable(folder)
+    if problems:
+        raise Refused.of(problems)
+    repository = find_repository(folder)
+    state = _find(repository, request, state_dir)
+    if state is None:
+        if not (request or "").strip():
+            return _ask_for_goal()
+        state = _create(repository, (request or "").strip(), state_dir)
+    if state.run.status == "IDLE":
+        waiting = uncommitted(repository)
+        if waiting and base is None and not os.path.exists(resources.plan_path(state.state_dir)):
+            return _ask_for_base(state, waiting)
+        _prepare(repository, state, base or "head")
+    return print_current(state)
+
+
+def _find(repository: Repository, request: str | None, state_dir: str | None) -> State | None:
+    """Return the run of `state_dir`, or the unfinished one with the same request."""
+    path = _database_path(repository, state_dir)
+    if not os.path.isfile(path):
+        return None
+    database = Database(path)
+    if state_dir is not None:
+        run = database.run_at(os.path.realpath(state_dir))
+        return State(run.state_dir, database, run) if run else None
+    wanted = (request or "").strip()
+    for run in reversed(database.runs("IDLE", "ACTIVE", "PAUSED")):
+        same = run.request == wanted and run.repository == repository.root
+        if same and os.path.isdir(run.state_dir):
+            return State(run.state_dir, database, run)
+    return None
+
+
+def _database_path(repository: Repository, state_dir: str | None) -> str:
+    if state_dir is not None:
+        return resources.database_path(os.path.realpath(state_dir))
+    return os.path.join(repository.root, resources.PLANNER_FOLDER, "planner.db")
+
+
+def _create(repository: Repository, request: str, state_dir: str | None) -> State:
+    planner = os.path.join(repository.root, resources.PLANNER_FOLDER)
+    run_id = f"{time.strftime('%Y%m%d')}-{secrets.token_hex(3)}"
+    folder = os.path.realpath(state_dir or os.path.join(planner, "runs", run_id))
+    if state_dir is None:
+        make_folder(planner)
+        store.write_atomic(os.path.join(planner, ".gitignore"), b"*\n")
+        exclude_planner(repository)
+    make_folder(os.path.join(folder, "answers"))
+    database = Database(resources.database_path(folder), create=True)
+    with store.Lock(resources.lock_path(folder), "start"), database:
+        run = new_run(database, run_id, request, repository.root, folder)
+    return State(folder, database, run)
+
+
+def make_folder(path: str) -> None:
+    """Make a folder of ours with its parents."""
+    try:
+        os.makedirs(path, exist_ok=True)
+    except OSError as error:
+        raise store.unusable(path, error) from None
+
+
+def new_run(database: Database, run_id: str, request: str, repository: str, folder: str) -> Run:
+    """Add a run that is about to begin; call it inside a transaction."""
+    values = {
+        "run_id": run_id, "request": request, "repository": repository, "state_dir": folder,
+        "depth": "full", "status": "IDLE", "stage": "inactive", "workflow": "planner", "step": 1,
+    }  # fmt: skip
+    database.add_run(values)
+    run = database.run_at(folder)
+    if run is None:
+        raise Refused("conflict", folder, "the run could not be read back", "start it again")
+    database.event(run, "PlanStarted", {"goal": request})
+    return run
+
+
+def _prepare(repository: Repository, state: State, base: str) -> None:
+    """Fix the base, make the worktree at it and let planning begin; each part only once."""
+    with state.lock("start"):
+        path = resources.plan_path(state.state_dir)
+        if not os.path.exists(path):
+            store.save_plan(path, _empty_plan(repository, base))
+        plan = store.load_plan(path)
+        if plan.base is None:
+            raise Refused("invalid", path, "the plan has no base", "a new run")
+        commit = plan.base.snapshot or plan.base.commit
+        config = load_config(repository.git, commit)
+        make_worktree(repository, state.worktree, commit)
+        link(repository, state.worktree, config.link)
+        values = {
+            "config": config.to_json(),
+            "hash": commands_hash(config),
+            "text": render_commands(config),
+            "submodules": submodules(repository, plan.base.tree),
+        }
+        store.write_json(resources.run_config_path(state.state_dir), values)
+        with state.database as database:
+            database.add_step(state.run, "planner", 1, "plan-init", "script")
+            database.audit(state.run, "host", "start", before="inactive", after="gathering")
+            state.go_to("planner", 2, status="ACTIVE", stage="gathering")
+
+
+def _empty_plan(repository: Repository, base: str) -> Plan:
+    at = head(repository)
+    saved = snapshot(repository) if base == "snapshot" else None
+    tree = repository.git.text("rev-parse", f"{saved}^{{tree}}").strip() if saved else at.tree
+    return Plan(
+        schema_version=SCHEMA_VERSION,
+        plan_id=str(uuid.uuid4()),
+        created_at=now(),
+        base=Base(commit=at.commit, branch=at.branch or "", tree=tree, snapshot=saved),
+    )
+
+
+def _ask_for_goal() -> str:
+    block = Block("step", workflow="planner", number=1, of=11, name="plan-init")
+    block.ask("goal", "What should be changed?", [])
+    block.task('Ask the user, then run `planner start "…"` with their words.')
+    return block.render()
+
+
+def _ask_for_base(state: State, waiting: list[str]) -> str:
+    block = Block(
+        "step", workflow="planner", number=1, of=11, name="plan-init", state_dir=state.state_dir
+    )
+    block.task("The repository holds work that is not committed. Let the user choose.")
+    shown = waiting[:20] + ([f"… {len(waiting) - 20} more"] if len(waiting) > 20 else [])  # noqa: PLR2004
+    block.data("uncommitted", "\n".join(shown))
+    options = [
+        ("head", "Plan against the last commit; the uncommitted work stays out."),
+        ("snapshot", "Plan on top of it; commit those files before the plan is applied."),
+    ]
+    block.ask("base", "What is the plan made against?", options)
+    for value, _ in options:
+        block.next(value, resources.command("start", "--base", value, state_dir=state.state_dir))
+    return block.render()

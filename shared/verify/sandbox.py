@@ -1,0 +1,101 @@
+"""Runs a command that may write only below the paths it is given (Linux with Landlock).
+
+Used as a program: `python -I -S sandbox.py PATH… -- COMMAND…`. Where the kernel cannot do it the
+command runs all the same; `is_available` says which it is. Standard library only.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+
+PROGRAM = os.path.abspath(__file__)
+
+# Numbers of the system calls, the same for all processors that Linux has had since 2021.
+_CREATE, _ADD, _RESTRICT = 444, 445, 446
+_NO_NEW_PRIVILEGES = 38
+_PATH_BENEATH = 1
+
+# Before version 2 a rename into another folder could not be allowed at all.
+_OLDEST_ABI = 2
+
+# landlock.h: write, remove and make of every kind; renaming between folders; truncating.
+_WRITE_FILE, _REFER, _TRUNCATE = 1 << 1, 1 << 13, 1 << 14
+_IN_FOLDERS = sum(1 << bit for bit in range(4, 13))
+
+# What programs write to without leaving anything behind.
+_DEVICES = (
+    "/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/dev/pts",
+    "/dev/shm",  # noqa: S108 – nothing is put there by us
+)  # fmt: skip
+
+
+class _PathRule(ctypes.Structure):
+    _pack_ = 1
+    _fields_ = (("allowed", ctypes.c_uint64), ("parent", ctypes.c_int32))
+
+
+def is_available() -> bool:
+    """Return whether this kernel can keep a command from writing elsewhere."""
+    return _abi() >= _OLDEST_ABI
+
+
+def wrap(paths: tuple[str, ...], command: list[str]) -> list[str]:
+    """Return the command line that runs `command` with writes only below `paths`."""
+    return [sys.executable, "-I", "-S", PROGRAM, *paths, "--", *command]
+
+
+def restrict(paths: list[str]) -> None:
+    """Deny this process and all it starts to write anywhere but below `paths`, for good.
+
+    Paths that are not there are left out. Raises OSError.
+    """
+    handled = _WRITE_FILE | _IN_FOLDERS | _REFER | (_TRUNCATE if _abi() > _OLDEST_ABI else 0)
+    attributes = ctypes.c_uint64(handled)
+    rules = _call(_CREATE, ctypes.byref(attributes), ctypes.sizeof(attributes), 0)
+    for path in (*paths, *_DEVICES):
+        try:
+            place = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        except OSError:
+            continue
+        allowed = handled if os.path.isdir(path) else handled & (_WRITE_FILE | _TRUNCATE)
+        rule = _PathRule(allowed, place)
+        _call(_ADD, rules, _PATH_BENEATH, ctypes.byref(rule), 0)
+        os.close(place)
+    library = ctypes.CDLL(None, use_errno=True)
+    if library.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0):
+        raise OSError(ctypes.get_errno(), "no_new_privs")
+    _call(_RESTRICT, rules, 0)
+    os.close(rules)
+
+
+def main(arguments: list[str]) -> None:
+    """Restrict this process and become the command; never returns."""
+    cut = arguments.index("--")
+    if is_available():
+        restrict(arguments[:cut])
+    # Python ignores these, and what it becomes would inherit that.
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(number, signal.SIG_DFL)
+    os.execvp(arguments[cut + 1], arguments[cut + 1 :])  # noqa: S606 – it is what it is for
+
+
+def _abi() -> int:
+    if not sys.platform.startswith("linux"):
+        return 0
+    return int(ctypes.CDLL(None, use_errno=True).syscall(_CREATE, None, 0, 1))
+
+
+def _call(number: int, *arguments: object) -> int:
+    library = ctypes.CDLL(None, use_errno=True)
+    answer = int(library.syscall(number, *arguments))
+    if answer < 0:
+        code = ctypes.get_errno()
+        raise OSError(code, os.strerror(code))
+    return answer
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

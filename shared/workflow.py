@@ -1,0 +1,324 @@
+"""Workflows as tables: Workflow, Step, the pattern functions that make steps, discovery (PL-5, PL-6).
+
+A pattern function returns a frozen `Step`: what is static about it, readable as attributes, and
+the handler that turns a `Context` into the printed block. Printing changes nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+
+from shared import blocks
+from shared.builders import Block, error_block
+from shared.resources import ROOT, command
+from shared.run import State, open_state
+from state.errors import Refused
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    Handler = Callable[["Context"], Block]
+
+FOLDERS = ("orchestrator", "architect", "developer", "technical_writer", "quality_reviewer")
+
+
+class Step:
+    """One row of a workflow's table; immutable."""
+
+    __slots__ = ("agent", "handler", "kind", "name", "on_fail", "phase")
+    name: str
+    kind: str
+    handler: Handler
+    phase: str | None
+    agent: str | None
+    on_fail: int | None
+
+    def __init__(
+        self,
+        name: str,
+        kind: str,
+        handler: Handler,
+        *,
+        phase: str | None = None,
+        agent: str | None = None,
+        on_fail: int | None = None,
+    ) -> None:
+        values = (agent, handler, kind, name, on_fail, phase)
+        for slot, value in zip(self.__slots__, values, strict=True):
+            object.__setattr__(self, slot, value)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        message = f"a Step is immutable: {name}"
+        raise AttributeError(message)
+
+
+class Workflow:
+    """The ordered steps of one entry point."""
+
+    __slots__ = ("name", "purpose", "steps")
+
+    def __init__(self, name: str, purpose: str, steps: Mapping[int, Step]) -> None:
+        self.name = name
+        self.purpose = purpose
+        self.steps = dict(steps)
+
+    def number(self, phase: str, kind: str) -> int:
+        """Return the number of the step of `kind` (execute, qr or gate) in `phase`."""
+        return next(n for n, s in self.steps.items() if (s.phase, s.kind) == (phase, kind))
+
+    def phases(self) -> list[str]:
+        """Return the phases in order."""
+        return [s.phase for s in self.steps.values() if s.kind == "gate" and s.phase]
+
+
+class Context:
+    """What a handler is given: the run and the row it is asked to print."""
+
+    __slots__ = ("number", "state", "step", "workflow")
+
+    def __init__(self, workflow: Workflow, number: int, state: State) -> None:
+        self.workflow = workflow
+        self.number = number
+        self.step = workflow.steps[number]
+        self.state = state
+
+    @property
+    def phase(self) -> str:
+        """Return the phase of the step (steps without one have no phase to ask for)."""
+        return self.step.phase or ""
+
+    @property
+    def iteration(self) -> int:
+        """Return which round of its phase this is, from 1."""
+        return self.state.database.phase(self.state.run, self.phase)[1]
+
+    def block(self) -> Block:
+        """Return the block of the step, empty."""
+        return Block(
+            "step",
+            workflow=self.workflow.name,
+            number=self.number,
+            of=len(self.workflow.steps),
+            name=self.step.name,
+            state_dir=self.state.state_dir,
+            iteration=self.iteration if self.step.phase else None,
+        )
+
+
+# pattern functions
+
+
+def init_step(name: str, prompt: str) -> Step:
+    """Make the step that begins a workflow and passes on."""
+    return Step(name, "init", lambda ctx: blocks.init(ctx, prompt))
+
+
+def verify_step(name: str, prompt: str) -> Step:
+    """Make the step in which the host writes down what it has understood."""
+    return Step(name, "verify", lambda ctx: blocks.context(ctx, prompt))
+
+
+def execute_dispatch_step(name: str, *, phase: str, agent: str, script: str) -> Step:
+    """Make a work step: `script` (`folder.module`) names where its prompts lie."""
+    return Step(
+        name, "execute", lambda ctx: blocks.work(ctx, script), phase=phase, agent=agent
+    )
+
+
+def qr_dispatch_step(name: str, *, phase: str) -> Step:
+    """Make the step that sends reviewers out; what scripts decide needs none."""
+    return Step(name, "qr", blocks.review, phase=phase)
+
+
+def qr_gate_step(name: str, *, phase: str, on_fail: int) -> Step:
+    """Make the gate of a phase: pass goes on, fail goes back to step `on_fail`."""
+    return Step(name, "gate", blocks.gate, phase=phase, on_fail=on_fail)
+
+
+def person_step(name: str, prompt: str) -> Step:
+    """Make a step that waits for what only a person may do."""
+    return Step(name, "person", lambda ctx: blocks.approval(ctx, prompt))
+
+
+def program_step(name: str, *words: str, prompt: str) -> Step:
+    """Make a step that is one command: the program does the work."""
+    return Step(name, "program", lambda ctx: blocks.program(ctx, prompt, words))
+
+
+# printing
+
+
+def print_step(workflow: Workflow, number: int | None, state: State) -> str:
+    """Return the block of a step, of the current one when `number` is None.
+
+    A step that is done says so and names the current one; one that is not yet due is Refused.
+    """
+    run = state.run
+    current = run.step if run.workflow == workflow.name else None
+    here = state.command("step", run.workflow)
+    if number is None:
+        number = current or max(workflow.steps)
+    if number not in workflow.steps:
+        steps = ", ".join(f"{n} {s.name}" for n, s in workflow.steps.items())
+        text = f"{workflow.name} has no step {number}"
+        raise Refused("usage", "--step", text, steps, here)
+    context = Context(workflow, number, state)
+    if current is None and _comes_later(workflow):
+        raise Refused("conflict", f"{workflow.name} {number}", "the plan is not frozen yet", "", here)
+    if current is None or number < current or run.status in ("COMPLETED", "CANCELLED"):
+        return blocks.done(context, here).render()
+    if number > current:
+        text = f"step {number} is not due; the run is at step {current} {workflow.steps[current].name}"
+        raise Refused("conflict", f"{workflow.name} {number}", text, f"step {current}", here)
+    return context.step.handler(context).render()
+
+
+def _comes_later(workflow: Workflow) -> bool:
+    return workflow.name == "executor"
+
+
+def print_current(state: State) -> str:
+    """Return the block that the state says is next, in whichever workflow."""
+    return print_step(find_workflow(state.run.workflow), None, state)
+
+
+# discovery
+
+
+def find_workflow(name: str) -> Workflow:
+    """Return the workflow called `name`; Refused with the known ones."""
+    module = name.replace("-", "_")
+    for folder in FOLDERS:
+        if module.isidentifier() and os.path.isfile(os.path.join(ROOT, folder, f"{module}.py")):
+            found: Workflow = import_module(f"{folder}.{module}").WORKFLOW
+            return found
+    known = ", ".join(sorted(discover_workflows()))
+    raise Refused("usage", "step", f"there is no workflow {name!r}", known, command("step", "planner"))
+
+
+def discover_workflows() -> dict[str, Workflow]:
+    """Return every workflow by name: each module of the step folders defines exactly one."""
+    found: dict[str, Workflow] = {}
+    for folder in FOLDERS:
+        for name in sorted(os.listdir(os.path.join(ROOT, folder))):
+            if name.endswith(".py") and name != "__init__.py":
+                workflow: Workflow = import_module(f"{folder}.{name[:-3]}").WORKFLOW
+                found[workflow.name] = workflow
+    return found
+
+
+# entry points
+
+
+def run_step(argv: list[str]) -> int:
+    """Print a step: `WORKFLOW [N] [--state-dir DIR]`; returns the exit code."""
+    return _guarded(lambda: _step(list(argv), None))
+
+
+def main(workflow: Workflow, argv: list[str]) -> int:
+    """Print a step of `workflow`: `[--step N] [--state-dir DIR]`; returns the exit code."""
+    return _guarded(lambda: _step(list(argv), workflow))
+
+
+def write(text: str) -> None:
+    """Write to standard output in UTF-8, whatever the locale is."""
+    sys.stdout.buffer.write(text.encode("utf-8"))
+    sys.stdout.buffer.flush()
+
+
+def exit_code(refusal: Refused) -> int:
+    """Return 2 for wrong usage, else 1."""
+    return 2 if any(p.kind == "usage" for p in refusal.problems) else 1
+
+
+def _guarded(action: Callable[[], str]) -> int:
+    try:
+        write(action())
+    except Refused as refusal:
+        write(error_block(refusal.problems))
+        return exit_code(refusal)
+    except Exception as error:  # noqa: BLE001 – the one handler of step scripts
+        return internal(error)
+    return 0
+
+
+def internal(error: Exception) -> int:
+    """Print what is our bug: a short block for the model, the traceback on stderr."""
+    import traceback
+
+    from state.errors import Problem
+
+    text = f"a fault of the planner: {type(error).__name__}: {error}; see standard error"
+    write(error_block([Problem("internal", "planner", text)]))
+    traceback.print_exception(error)
+    return 3
+
+
+def _step(argv: list[str], workflow: Workflow | None) -> str:
+    if "--help" in argv or "-h" in argv:
+        return _help(workflow)
+    values, words = _options(argv)
+    number = values.get("--step")
+    if workflow is None:
+        if not words:
+            known = ", ".join(sorted(discover_workflows()))
+            raise Refused("usage", "step", "name a workflow", known, command("step", "planner"))
+        workflow = find_workflow(words.pop(0))
+        number = words.pop(0) if words else number
+    if words:
+        raise Refused("usage", "step", f"unexpected words: {' '.join(words)}", _usage(workflow))
+    wanted = _number(number, workflow)
+    first = wanted == 1 and workflow.name == "planner"
+    state_dir = values.get("--state-dir")
+    if first and not (state_dir and os.path.exists(state_dir)):
+        from shared.start import begin
+
+        return begin(os.getcwd(), values.get("--request"), None, state_dir)
+    state = open_state(state_dir, os.getcwd())
+    return print_current(state) if number is None else print_step(workflow, wanted, state)
+
+
+def _number(text: str | None, workflow: Workflow) -> int | None:
+    if text is None:
+        return None
+    if not text.isascii() or not text.isdigit():
+        steps = ", ".join(f"{n} {s.name}" for n, s in workflow.steps.items())
+        raise Refused("usage", "--step", f"{text!r} is no number of a step", steps)
+    return int(text[:9])
+
+
+def _options(argv: list[str]) -> tuple[dict[str, str], list[str]]:
+    known = ("--step", "--state-dir", "--request", "--role")
+    values: dict[str, str] = {}
+    words: list[str] = []
+    while argv:
+        word = argv.pop(0)
+        name, equals, value = word.partition("=")
+        if not word.startswith("--"):
+            words.append(word)
+        elif name not in known or (not equals and not argv):
+            text = f"{name} needs a value" if name in known else f"there is no option {name}"
+            raise Refused("usage", name, text, ", ".join(known))
+        else:
+            values[name] = value if equals else argv.pop(0)
+    return values, words
+
+
+def _usage(workflow: Workflow) -> str:
+    return f"planner step {workflow.name} [N] [--state-dir DIR]"
+
+
+def _help(workflow: Workflow | None) -> str:
+    lines = ["Usage: planner step WORKFLOW [N] [--state-dir DIR]", ""]
+    if workflow is None:
+        lines.append("Print a step of a workflow; without a number, what is next. Changes nothing.")
+        lines += [f"  {w.name:<12} {w.purpose}" for w in discover_workflows().values()]
+        lines += ["", "Example: planner step planner"]
+    else:
+        lines.append(workflow.purpose)
+        lines += [f"  {n:>2} {s.name}" for n, s in workflow.steps.items()]
+        lines += ["", f"Example: {_usage(workflow)}"]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,147 @@
+"""Captured changes find their milestone, intents and ids (PL-10): Plan → Plan, no disk, no git."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from state.edits import finish
+from state.errors import Problem, Refused
+from state.models import Change, Milestone, Plan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+
+class FileChange(Protocol):
+    """One changed file as the git layer captures it; see `state.models.Change` for the fields."""
+
+    @property
+    def file(self) -> str: ...  # noqa: D102
+    @property
+    def old_file(self) -> str | None: ...  # noqa: D102
+    @property
+    def old_mode(self) -> str | None: ...  # noqa: D102
+    @property
+    def mode(self) -> str | None: ...  # noqa: D102
+    @property
+    def before(self) -> str | None: ...  # noqa: D102
+    @property
+    def after(self) -> str | None: ...  # noqa: D102
+    @property
+    def patch(self) -> str: ...  # noqa: D102
+    @property
+    def encoding(self) -> str | None: ...  # noqa: D102
+
+
+class _Place(NamedTuple):
+    """Where a changed file belongs: its milestone, the intents that name it, code or documents."""
+
+    milestone: int
+    intents: tuple[str, ...]
+    is_documentation: bool
+
+
+def attach(plan: Plan, changes: Sequence[FileChange]) -> Plan:
+    """Return the plan with exactly `changes`; a path that had a change keeps its id and comments.
+
+    Raises Refused naming every changed file that no intent, test or promised document names.
+    """
+    known = {c.file: c for m in plan.milestones for c in all_changes(m)}
+    counter = max(
+        [plan.counters.get("CC", 0), *(int(c.id.rpartition("-")[2]) for c in known.values())]
+    )
+    code: list[list[Change]] = [[] for _ in plan.milestones]
+    documents: list[list[Change]] = [[] for _ in plan.milestones]
+    problems: list[Problem] = []
+    for change in changes:
+        place = _place(plan, change)
+        if place is None:
+            problems.append(_unplanned(plan, change))
+            continue
+        old = known.get(change.file)
+        counter += old is None
+        entity = _entity(change, old, f"CC-{counter:03d}", place)
+        (documents if place.is_documentation else code)[place.milestone].append(entity)
+    if problems:
+        raise Refused.of(problems)
+    return _with_changes(plan, code, documents, counter)
+
+
+def all_changes(milestone: Milestone) -> tuple[Change, ...]:
+    """Return the changes of a milestone: code first, then documentation."""
+    return (*milestone.code_changes, *milestone.documentation.changes)
+
+
+def plan_changes(plan: Plan) -> list[Change]:
+    """Return every change of the plan, by path."""
+    return sorted((c for m in plan.milestones for c in all_changes(m)), key=lambda c: c.file)
+
+
+def promised_files(milestone: Milestone) -> set[str]:
+    """Return the files in which the milestone promises documentation."""
+    documentation = milestone.documentation
+    promised = (
+        documentation.module_comment,
+        *documentation.docstrings,
+        *documentation.algorithm_blocks,
+        *documentation.inline_comments,
+    )
+    return {d.file for d in promised if d is not None and not isinstance(d, str)}
+
+
+def _place(plan: Plan, change: FileChange) -> _Place | None:
+    names = {change.file, change.old_file}
+    for number, milestone in enumerate(plan.milestones):
+        intents = tuple(i.id for i in milestone.code_intents if i.file in names)
+        if intents or not names.isdisjoint(milestone.tests.files):
+            return _Place(number, intents, is_documentation=False)
+        if milestone.is_documentation_only and not names.isdisjoint(milestone.files):
+            return _Place(number, (), is_documentation=True)
+        if not names.isdisjoint(promised_files(milestone)):
+            return _Place(number, (), is_documentation=True)
+    return None
+
+
+def _unplanned(plan: Plan, change: FileChange) -> Problem:
+    ids = ", ".join(m.id for m in plan.milestones) or "none yet"
+    text = f"{change.file} was changed, and no intent, test or promised document names it"
+    allowed = (
+        f"an intent for it in one of {ids} (`plan add intent --milestone M-001 --file PATH "
+        "--behavior TEXT`), its place in `tests.files`, or the file as it was at the base"
+    )
+    return Problem("refused", change.file, text, allowed)
+
+
+def _entity(change: FileChange, old: Change | None, new_id: str, place: _Place) -> Change:
+    content: dict[str, Any] = {
+        name: getattr(change, name)
+        for name in (
+            "file", "old_file", "old_mode", "mode", "before", "after", "patch", "encoding",
+        )
+    }  # fmt: skip
+    content["intent_ref"] = place.intents[0] if place.intents else None
+    content["more_intent_refs"] = place.intents[1:]
+    if old is None:
+        return Change(id=new_id, **content)
+    same = all(getattr(old, name) == value for name, value in content.items())
+    version = old.version if same else old.version + 1
+    return Change(id=old.id, version=version, why_comments=old.why_comments, **content)
+
+
+def _with_changes(
+    plan: Plan, code: Iterable[list[Change]], documents: Iterable[list[Change]], counter: int
+) -> Plan:
+    milestones = []
+    for milestone, changes, docs in zip(plan.milestones, code, documents, strict=True):
+        documentation = milestone.documentation.model_copy(update={"changes": tuple(docs)})
+        milestones.append(
+            milestone.model_copy(
+                update={
+                    "code_changes": tuple(changes),
+                    "documentation": documentation,
+                }
+            )
+        )
+    counters = {**plan.counters, "CC": counter}
+    changed = plan.model_copy(update={"milestones": tuple(milestones), "counters": counters})
+    return finish(changed.model_dump(mode="python"))

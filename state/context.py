@@ -1,0 +1,66 @@
+"""context.json: what the host understood of the task, in eight lists of strings (PL-17)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jsonschema import Draft202012Validator
+
+from state.errors import Problem, Refused
+from state.models import TaskItem
+from state.validator import check_value
+
+CATEGORIES = (
+    "task_spec",
+    "constraints",
+    "entry_points",
+    "rejected_alternatives",
+    "current_understanding",
+    "assumptions",
+    "invisible_knowledge",
+    "user_quotes",
+)
+_STRINGS = {"type": "array", "items": {"type": "string", "minLength": 1}}
+CONTEXT_SCHEMA: dict[str, Any] = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "title": "context.json",
+    "type": "object",
+    "properties": {name: _STRINGS for name in CATEGORIES} | {"task_spec": {**_STRINGS, "minItems": 1}},
+    "required": ["task_spec"],
+    "additionalProperties": False,
+}
+_OUT_OF_SCOPE = ("out of scope", "out-of-scope", "not in scope")
+
+
+def check_context(value: object) -> dict[str, list[str]]:
+    """Return `value` with all eight categories; Refused with every place that breaks the schema."""
+    problems = [
+        Problem("invalid", _place(list(error.absolute_path)), error.message, _allowed(error.validator))
+        for error in Draft202012Validator(CONTEXT_SCHEMA).iter_errors(value)
+    ]
+    problems += check_value("context", value)
+    if problems or not isinstance(value, dict):
+        raise Refused.of(problems)
+    return {name: list(value.get(name, [])) for name in CATEGORIES}
+
+
+def task_items(context: dict[str, list[str]]) -> tuple[TaskItem, ...]:
+    """Return the task's entries with ids T-1, T-2 … in order; excluded ones are marked."""
+    return tuple(
+        TaskItem(
+            id=f"T-{number}",
+            text=text,
+            out_of_scope=text.strip().lower().startswith(_OUT_OF_SCOPE),
+        )
+        for number, text in enumerate(context["task_spec"], start=1)
+    )
+
+
+def _place(path: list[str | int]) -> str:
+    return "context" + "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in path)
+
+
+def _allowed(rule: object) -> str:
+    if rule == "additionalProperties":
+        return ", ".join(CATEGORIES)
+    return "each category is a list of strings, and task_spec has at least one"

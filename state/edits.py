@@ -1,0 +1,440 @@
+"""Plan → Plan: add, set and remove entities, all or nothing (PL-11, PL-12, PL-13).
+
+An edit is one JSON object of a batch:
+`{"op": "add", "kind": "milestone", "as": "$m1", "fields": {…}}`,
+`{"op": "set", "id": "M-001", "version": 2, "fields": {…}}`, `{"op": "remove", "id": …, "version": …}`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pydantic import ValidationError
+
+from state import models
+from state.errors import Problem, Refused
+from state.validator import check_plan, check_value
+from state.waves import compute_waves
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+Json = dict[str, Any]
+
+ARCHITECT, DEVELOPER, WRITER = "architect", "developer", "technical-writer"
+ROLES = (ARCHITECT, DEVELOPER, WRITER, "quality-reviewer")
+DOC_LISTS = {
+    "docstring": "docstrings",
+    "algorithm-block": "algorithm_blocks",
+    "inline-comment": "inline_comments",
+}
+OPS = ("add", "set", "remove")
+
+
+class Kind(NamedTuple):
+    """Where one kind of entity lives and who may write it; `prefix` is empty for the two singles."""
+
+    prefix: str
+    model: type[models.Model]
+    place: tuple[str, ...]
+    roles: tuple[str, ...] = (ARCHITECT,)
+    in_milestone: bool = False
+    hidden: tuple[str, ...] = ()
+
+    @property
+    def fields(self) -> list[str]:
+        """Return the fields that an edit may name."""
+        own = [f for f in self.model.model_fields if f not in ("id", "version", *self.hidden)]
+        return ["milestone", *own] if self.in_milestone else own
+
+
+KINDS = {
+    "overview": Kind("", models.Overview, ("overview",)),
+    "knowledge": Kind(
+        "",
+        models.InvisibleKnowledge,
+        ("invisible_knowledge",),
+        hidden=("invariants", "tradeoffs"),
+    ),
+    "decision": Kind("DL", models.Decision, ("planning_context", "decision_log")),
+    "alternative": Kind(
+        "RA", models.RejectedAlternative, ("planning_context", "rejected_alternatives")
+    ),
+    "constraint": Kind("C", models.Constraint, ("planning_context", "constraints")),
+    "risk": Kind("R", models.Risk, ("planning_context", "known_risks")),
+    "invariant": Kind("INV", models.Invariant, ("invisible_knowledge", "invariants")),
+    "tradeoff": Kind("TO", models.Tradeoff, ("invisible_knowledge", "tradeoffs")),
+    "milestone": Kind(
+        "M",
+        models.Milestone,
+        ("milestones",),
+        hidden=("number", "code_intents", "code_changes", "documentation"),
+    ),
+    "intent": Kind("CI", models.Intent, ("code_intents",), in_milestone=True),
+    "doc": Kind("DOC", models.Doc, (), roles=(WRITER,), in_milestone=True),
+    "diagram": Kind("DG", models.Diagram, ("diagrams",)),
+    "checkpoint": Kind("CP", models.Checkpoint, ("checkpoints",)),
+    "change": Kind(
+        "CC",
+        models.Change,
+        ("code_changes",),
+        roles=(DEVELOPER,),
+        in_milestone=True,
+        hidden=tuple(f for f in models.Change.model_fields if f != "why_comments"),
+    ),
+}
+REFERENCES = ("milestone", "depends_on", "waits_for", "decision_ref", "decision_refs")
+
+
+class Applied(NamedTuple):
+    """What one edit did."""
+
+    op: str
+    id: str
+    version: int
+
+
+class Found(NamedTuple):
+    """An entity inside the plan as JSON: its kind, itself, and how to put another in its place."""
+
+    kind: str
+    entity: Json
+    owner: Json | list[Any]
+    key: str | int
+
+
+def apply_edits(plan: models.Plan, edits: Sequence[object], role: str | None) -> tuple[models.Plan, list[Applied]]:
+    """Return the plan after all `edits` in order, with an id and a version for each.
+
+    Raises Refused with every problem of every edit; then none of them holds. `role` limits the
+    kinds that may be written; None is the orchestrator, who may write all.
+    """
+    if plan.frozen_at is not None:
+        raise Refused("frozen", "plan.json", f"revision {plan.revision} is frozen", "plan revise")
+    data = plan.model_dump(mode="python")
+    data = _lists(data)
+    session = _Session(data, role)
+    applied = session.run(edits)
+    if session.problems:
+        raise Refused.of(session.problems)
+    return finish(data), applied
+
+
+def finish(data: Json) -> models.Plan:
+    """Return the checked plan that `data` holds, with its waves computed anew."""
+    data["milestone_dependencies"]["waves"] = []
+    try:
+        plan = models.Plan.model_validate(data)
+    except ValidationError as error:
+        raise Refused.of(problems_of(error, "plan")) from None
+    problems = check_plan(plan)
+    if problems:
+        raise Refused.of(problems)
+    waves = tuple(
+        models.Wave(wave=n, milestones=tuple(ids))
+        for n, ids in enumerate(compute_waves(plan.milestones), start=1)
+    )
+    dependencies = plan.milestone_dependencies.model_copy(update={"waves": waves})
+    return plan.model_copy(update={"milestone_dependencies": dependencies})
+
+
+def problems_of(error: ValidationError, at: str) -> list[Problem]:
+    """Return a pydantic error as problems, each with the path of its field below `at`."""
+    problems = []
+    for row in error.errors(include_url=False, include_context=True, include_input=True):
+        path = at + "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in row["loc"])
+        expected = str(row.get("ctx", {}).get("expected", row.get("ctx", {}).get("pattern", "")))
+        problems.append(Problem("invalid", path, row["msg"], expected))
+    return problems
+
+
+def find(data: Json, entity_id: str) -> Found | None:
+    """Return the entity with `entity_id`, or None."""
+    return next((f for f in _walk(data) if _id_of(f) == entity_id), None)
+
+
+def entities(data: Json, kind: str, milestone: str | None = None) -> list[Json]:
+    """Return the entities of a kind, in order; Refused for a kind that is none."""
+    if kind not in KINDS:
+        raise Refused("not_found", "KIND", f"{kind!r} is no kind", ", ".join(KINDS))
+    if milestone is not None:
+        data = {**data, "milestones": [m for m in data["milestones"] if m["id"] == milestone]}
+    return [f.entity for f in _walk(data) if f.kind == kind]
+
+
+def title_of(entity: Json) -> str:
+    """Return the line that tells an entity from its kin."""
+    names = ("title", "name", "decision", "alternative", "description", "risk", "text", "behavior")
+    found = next((str(entity[n]) for n in names if entity.get(n)), "")
+    file = entity.get("file")
+    return f"{file}: {found}" if file else found
+
+
+def schema(kind: str | None) -> Json:
+    """Return the JSON Schema of the plan, or the fields of one kind that an edit may name."""
+    if kind is None:
+        return models.Plan.model_json_schema()
+    if kind not in KINDS:
+        raise Refused("not_found", "--kind", f"{kind!r} is no kind", ", ".join(KINDS))
+    whole = KINDS[kind].model.model_json_schema()
+    allowed = KINDS[kind].fields
+    whole["properties"] = {n: p for n, p in whole["properties"].items() if n in allowed}
+    whole["required"] = [n for n in whole.get("required", []) if n in allowed]
+    return whole
+
+
+def _id_of(found: Found) -> str:
+    return str(found.entity.get("id", found.kind))
+
+
+def _lists(value: Any) -> Any:  # noqa: ANN401 – any JSON value
+    """Return `value` with every tuple as a list, so that edits can change it."""
+    if isinstance(value, dict):
+        return {k: _lists(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_lists(v) for v in value]
+    return value
+
+
+def _walk(data: Json) -> Iterator[Found]:
+    for name, kind in KINDS.items():
+        owners = data["milestones"] if kind.in_milestone else [data]
+        for owner in owners:
+            yield from _docs(owner) if name == "doc" else _members(name, kind, owner)
+    for milestone in data["milestones"]:
+        changes = milestone["documentation"]["changes"]
+        for n, change in enumerate(changes):
+            yield Found("change", change, changes, n)
+
+
+def _members(name: str, kind: Kind, owner: Json) -> Iterator[Found]:
+    place: Any = owner
+    for key in kind.place[:-1]:
+        place = place[key]
+    if not kind.prefix:
+        yield Found(name, place[kind.place[-1]], place, kind.place[-1])
+        return
+    entities = place[kind.place[-1]]
+    for n, entity in enumerate(entities):
+        if isinstance(entity, dict):
+            yield Found(name, entity, entities, n)
+
+
+def _docs(milestone: Json) -> Iterator[Found]:
+    documentation = milestone["documentation"]
+    if isinstance(documentation["module_comment"], dict):
+        yield Found("doc", documentation["module_comment"], documentation, "module_comment")
+    for key in DOC_LISTS.values():
+        for n, entity in enumerate(documentation[key]):
+            if isinstance(entity, dict):
+                yield Found("doc", entity, documentation[key], n)
+
+
+class _Session:
+    """One batch on one plan: names given, problems found."""
+
+    def __init__(self, data: Json, role: str | None) -> None:
+        self.data = data
+        self.role = role
+        self.names: dict[str, str] = {}
+        self.problems: list[Problem] = []
+
+    def run(self, edits: Sequence[object]) -> list[Applied]:
+        """Give every new entity its id, then do the edits in order; problems are collected."""
+        rows = [row for n, edit in enumerate(edits) if (row := self._shape(n, edit)) is not None]
+        if self.problems:
+            return []
+        ids = [self._name(n, edit) for n, edit in enumerate(rows)]
+        applied = []
+        for n, (edit, new_id) in enumerate(zip(rows, ids, strict=True)):
+            before = len(self.problems)
+            result = getattr(self, f"_{edit['op']}")(f"[{n}]", edit, new_id)
+            if len(self.problems) == before:
+                applied.append(result)
+        return applied
+
+    def refuse(self, at: str, problem: str, allowed: str = "", kind: Any = "invalid") -> None:  # noqa: ANN401 – a Kind literal
+        """Note one problem."""
+        self.problems.append(Problem(kind, at, problem, allowed))
+
+    def _shape(self, n: int, edit: object) -> Json | None:
+        """Return the edit when its envelope is sound; its fields are looked at later."""
+        at, before = f"[{n}]", len(self.problems)
+        if not isinstance(edit, dict):
+            self.refuse(at, "is no JSON object", '{"op": "add", "kind": …, "fields": {…}}')
+            return None
+        op = edit.get("op")
+        if op not in OPS:
+            self.refuse(f"{at}.op", f"{op!r} is no operation", ", ".join(OPS))
+            return None
+        wanted = {"add": ("kind", "as", "fields"), "set": ("id", "version", "fields")}
+        names = wanted.get(op, ("id", "version"))
+        for key in edit:
+            if key not in ("op", *names):
+                self.refuse(f"{at}.{key}", f"{op} knows no {key}", ", ".join(names))
+        if op == "add" and edit.get("kind") not in KINDS:
+            adds = ", ".join(k for k, v in KINDS.items() if v.prefix and k != "change")
+            self.refuse(f"{at}.kind", f"{edit.get('kind')!r} is no kind", adds)
+        if op != "remove" and not isinstance(edit.get("fields"), dict):
+            self.refuse(f"{at}.fields", "must be an object with the fields to write")
+        if op != "add" and not isinstance(edit.get("id"), str):
+            self.refuse(f"{at}.id", "must be the id of an entity", "M-001, overview, knowledge …")
+        alias = edit.get("as")
+        if alias is not None and not (isinstance(alias, str) and alias.startswith("$")):
+            self.refuse(f"{at}.as", f"{alias!r} is no name", "$ and letters, as in $m1")
+        return edit if len(self.problems) == before else None
+
+    def _name(self, n: int, edit: Json) -> str:
+        if edit["op"] != "add":
+            return ""
+        new_id = self._new_id(KINDS[edit["kind"]].prefix)
+        alias = edit.get("as")
+        if alias is not None:
+            if alias in self.names:
+                self.refuse(f"[{n}].as", f"{alias} is given twice", "each name once")
+            self.names[alias] = new_id
+        return new_id
+
+    def _new_id(self, prefix: str) -> str:
+        """Return the next id of `prefix`; ids are counted in the plan and never used again."""
+        counters = self.data["counters"]
+        used = [
+            int(i.rpartition("-")[2]) for f in _walk(self.data)
+            if (i := _id_of(f)).startswith(f"{prefix}-")
+        ]
+        counters[prefix] = max([counters.get(prefix, 0), *used]) + 1
+        return f"{prefix}-{counters[prefix]:03d}"
+
+    def _resolve(self, at: str, field: str, value: Any) -> Any:  # noqa: ANN401 – any JSON value
+        if field not in REFERENCES:
+            return value
+        if isinstance(value, list):
+            return [self._resolve(f"{at}[{n}]", field, v) for n, v in enumerate(value)]
+        if isinstance(value, str) and value.startswith("$"):
+            if value not in self.names:
+                known = ", ".join(self.names) or "none in this batch"
+                self.refuse(at, f"no edit of this batch is named {value}", known, "not_found")
+            return self.names.get(value, value)
+        return value
+
+    def _may(self, at: str, kind: str) -> bool:
+        if self.role is None or self.role in KINDS[kind].roles:
+            return True
+        mine = ", ".join(k for k, v in KINDS.items() if self.role in v.roles) or "no kind"
+        self.refuse(at, f"the role {self.role} may not write {kind}", mine, "refused")
+        return False
+
+    def _read_fields(self, at: str, kind: str, fields: Json) -> Json:
+        """Return `fields` with names resolved; unknown fields and bad values become problems."""
+        allowed = [*KINDS[kind].fields, *(["kind"] if kind == "doc" else [])]
+        resolved = {}
+        for key, value in fields.items():
+            where = f"{at}.fields.{key}"
+            if key not in allowed:
+                self.refuse(where, f"{kind} has no field {key}", ", ".join(allowed))
+                continue
+            self.problems.extend(check_value(where, value))
+            resolved[key] = self._resolve(where, key, value)
+        return resolved
+
+    def _checked(self, at: str, kind: str, entity: Json) -> Json:
+        try:
+            checked = KINDS[kind].model.model_validate(entity)
+        except ValidationError as error:
+            self.problems.extend(problems_of(error, f"{at}.fields"))
+            return entity
+        whole: Json = _lists(checked.model_dump(mode="python"))
+        return whole
+
+    def _add(self, at: str, edit: Json, new_id: str) -> Applied:
+        kind = edit["kind"]
+        result = Applied("add", new_id, 1)
+        if not KINDS[kind].prefix or kind == "change":
+            how = "changes come from plan capture" if kind == "change" else f"set {kind}"
+            self.refuse(f"{at}.kind", f"{kind} cannot be added", how)
+        elif self._may(at, kind):
+            fields = self._read_fields(at, kind, edit["fields"])
+            place = self._place(at, kind, fields)
+            if kind == "milestone":
+                fields["number"] = len(self.data["milestones"]) + 1
+            entity = self._checked(at, kind, {"id": new_id, "version": 1, **fields})
+            if isinstance(place, list):
+                place.append(entity)
+            elif place is not None:
+                place["module_comment"] = entity
+        return result
+
+    def _place(self, at: str, kind: str, fields: Json) -> list[Any] | Json | None:
+        """Return the list (or the documentation, for a module comment) that takes the entity."""
+        owner: Any = self.data
+        if KINDS[kind].in_milestone:
+            wanted = fields.pop("milestone", None)
+            owner = next((m for m in self.data["milestones"] if m["id"] == wanted), None)
+            if owner is None:
+                known = ", ".join(m["id"] for m in self.data["milestones"]) or "none yet"
+                text = f"there is no milestone {wanted} (add it before its {kind}s)"
+                self.refuse(f"{at}.fields.milestone", text, known, "not_found")
+                return None
+        if kind == "doc":
+            return self._doc_place(at, owner["documentation"], fields)
+        for key in KINDS[kind].place:
+            owner = owner[key]
+        place: list[Any] = owner
+        return place
+
+    def _doc_place(self, at: str, documentation: Json, fields: Json) -> list[Any] | Json | None:
+        kind = fields.pop("kind", None)
+        if kind == "module-comment":
+            if documentation["module_comment"] is not None:
+                self.refuse(f"{at}.fields.kind", "the milestone has a module comment", "set it")
+            return documentation
+        if kind not in DOC_LISTS:
+            kinds = ", ".join(["module-comment", *DOC_LISTS])
+            self.refuse(f"{at}.fields.kind", f"{kind!r} is no kind of documentation", kinds)
+            return None
+        place: list[Any] = documentation[DOC_LISTS[kind]]
+        return place
+
+    def _current(self, at: str, edit: Json) -> Found | None:
+        """Return the entity that the edit names, if its version is the one the edit has read."""
+        wanted = self.names.get(edit["id"], edit["id"])
+        found = find(self.data, wanted)
+        if found is None:
+            known = ", ".join(_id_of(f) for f in _walk(self.data))
+            self.refuse(f"{at}.id", f"there is no {wanted}", known, "not_found")
+            return None
+        if not self._may(at, found.kind):
+            return None
+        if edit.get("version") != found.entity["version"]:
+            text = f"version {edit.get('version')} is not the current one; now: {found.entity}"
+            allowed = f"version {found.entity['version']}"
+            self.refuse(f"{at}.version", text, allowed, "conflict")
+            return None
+        return found
+
+    def _set(self, at: str, edit: Json, _: str) -> Applied | None:
+        found = self._current(at, edit)
+        if found is None:
+            return None
+        fields = self._read_fields(at, found.kind, edit["fields"])
+        for fixed in ("milestone", "kind"):
+            if fields.pop(fixed, None) is not None:
+                text = f"{fixed} cannot be set"
+                self.refuse(f"{at}.fields.{fixed}", text, "remove the entity and add it anew")
+        version = found.entity["version"] + 1
+        entity = self._checked(at, found.kind, {**found.entity, **fields, "version": version})
+        found.owner[found.key] = entity  # type: ignore[index,call-overload] – key fits its owner
+        return Applied("set", _id_of(found), version)
+
+    def _remove(self, at: str, edit: Json, _: str) -> Applied | None:
+        found = self._current(at, edit)
+        if found is None:
+            return None
+        if not KINDS[found.kind].prefix or found.kind == "change":
+            how = "plan capture" if found.kind == "change" else f"set {found.kind}"
+            self.refuse(f"{at}.id", f"{_id_of(found)} cannot be removed", how)
+        elif isinstance(found.owner, list):
+            found.owner.pop(int(found.key))
+        else:
+            found.owner["module_comment"] = None
+        return Applied("remove", _id_of(found), found.entity["version"])

@@ -1,0 +1,66 @@
+"""The one exception that says no: what is wrong, where, what is allowed, what to run instead.
+
+Only the standard library, and little of it: printed steps import this module.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Literal
+
+    Kind = Literal[
+        "not_found", "conflict", "frozen", "invalid", "refused", "locked", "usage", "internal"
+    ]
+
+
+class Problem:
+    """One thing that is wrong, in words that a language model can act on.
+
+    `at` is a path into the input (`milestones[2].depends_on`), a file or a command;
+    `allowed` names live values; `retry` is a command that works as it stands.
+    """
+
+    __slots__ = ("allowed", "at", "kind", "problem", "retry")
+
+    def __init__(
+        self, kind: Kind, at: str, problem: str, allowed: str = "", retry: str = ""
+    ) -> None:
+        self.kind: Kind = kind
+        self.at = at
+        self.problem = problem
+        self.allowed = allowed
+        self.retry = retry
+
+    def __repr__(self) -> str:
+        return f"Problem({self.kind!r}, {self.at!r}, {self.problem!r})"
+
+    def text(self) -> str:
+        """Return problem, allowed and retry as one line, in the order of the error contract."""
+        parts = [self.problem]
+        if self.allowed:
+            parts.append(f"allowed: {self.allowed}")
+        if self.retry:
+            parts.append(f"retry: {self.retry}")
+        return " · ".join(parts)
+
+
+class Refused(Exception):  # noqa: N818 – it is an answer, not a fault
+    """A command was refused and nothing was changed; `problems` holds every reason, never none."""
+
+    def __init__(
+        self, kind: Kind, at: str, problem: str, allowed: str = "", retry: str = ""
+    ) -> None:
+        super().__init__(f"{at}: {problem}")
+        self.problems: tuple[Problem, ...] = (Problem(kind, at, problem, allowed, retry),)
+
+    @classmethod
+    def of(cls, problems: Iterable[Problem]) -> Refused:
+        """Return one refusal that carries all of `problems` (at least one)."""
+        every = tuple(problems)
+        first = every[0]
+        refusal = cls(first.kind, first.at, first.problem)
+        refusal.problems = every
+        refusal.args = ("; ".join(f"{p.at}: {p.problem}" for p in every),)
+        return refusal

@@ -1,0 +1,88 @@
+"""A revision becomes immutable: canonical bytes, the digest that names them, seals (PL-15)."""
+
+from __future__ import annotations
+
+import re
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+import rfc8785
+
+from state.errors import Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from state.models import Plan
+
+# In canonical order only base, checkpoints, counters, created_at, depth and diagrams stand before
+# the digest, and none of them can hold a member of that name: the first match is the plan's own.
+_DIGEST = re.compile(rb',"digest":"([0-9a-f]{64})"')
+_SEAL_LENGTH = 16
+_SPLIT = ("planning_context", "invisible_knowledge", "documentation", "milestone_dependencies")
+
+
+def freeze(plan: Plan, frozen_at: str) -> tuple[bytes, str]:
+    """Return the canonical bytes (RFC 8785) of the frozen plan and their digest."""
+    data = plan.model_dump(mode="json")
+    data.pop("digest")
+    data["frozen_at"] = frozen_at
+    data["seals"] = {}
+    data["seals"] = seal(data)
+    digest = sha256(rfc8785.dumps(data)).hexdigest()
+    return rfc8785.dumps({**data, "digest": digest}), digest
+
+
+def digest_of(data: bytes) -> tuple[str | None, str | None]:
+    """Return the digest that canonical `data` states and the one that its bytes have."""
+    match = _DIGEST.search(data)
+    if match is None:
+        return None, None
+    content = sha256(data[: match.start()])
+    content.update(data[match.end() :])
+    return match.group(1).decode(), content.hexdigest()
+
+
+def seal(data: dict[str, Any]) -> dict[str, str]:
+    """Return a short hash for each entity and each top-level field of a plan as JSON."""
+    parts = dict(_parts(data, ""))
+    for name in ("digest", "seals"):
+        parts.pop(name, None)
+    return {n: sha256(rfc8785.dumps(p)).hexdigest()[:_SEAL_LENGTH] for n, p in parts.items()}
+
+
+def check_seals(data: dict[str, Any]) -> list[Problem]:
+    """Return where `data`, whose digest does not fit, was edited after the freeze."""
+    sealed, now = data.get("seals") or {}, seal(data)
+    problems = []
+    for name in sorted({*sealed, *now}):
+        if sealed.get(name) != now.get(name):
+            how = "was added" if name not in sealed else "is gone" if name not in now else "differs"
+            text = f"{name} {how}: the plan was edited after it was frozen"
+            problems.append(Problem("invalid", name, text, "the bytes that were frozen"))
+    if not problems:
+        text = "the content is whole, its bytes are not the frozen ones (formatted anew, or seals)"
+        problems.append(Problem("invalid", "digest", text, "the bytes that were frozen"))
+    return problems
+
+
+def _is_entity(value: object) -> bool:
+    return isinstance(value, dict) and "id" in value and "version" in value
+
+
+def _parts(value: dict[str, Any], name: str) -> Iterator[tuple[str, Any]]:
+    """Yield (name, content) of each entity; what holds entities keeps only their ids."""
+    rest: dict[str, Any] = {}
+    for key, item in value.items():
+        if isinstance(item, list) and item and all(_is_entity(i) for i in item):
+            rest[key] = [entity["id"] for entity in item]
+            for entity in item:
+                yield from _parts(entity, str(entity["id"]))
+        elif key in _SPLIT and isinstance(item, dict):
+            yield from _parts(item, f"{name}.{key}" if name else key)
+        else:
+            rest[key] = item
+    if name:
+        yield name, rest
+    else:
+        yield from rest.items()

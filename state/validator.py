@@ -1,0 +1,237 @@
+"""Checks over a whole plan that the schema cannot express (PL-14): ids, references, files, waves.
+
+Every function returns problems and changes nothing; no problems means that the plan is sound.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from state.errors import Problem
+from state.waves import compute_waves, files_of, find_cycle
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from state.models import Change, Diagram, Milestone, Plan
+
+LARGEST_INTEGER = 2**53
+OURS = (".git", ".planner")
+
+
+def check_plan(plan: Plan) -> list[Problem]:
+    """Return every broken rule of `plan`, in the order of its fields."""
+    problems = [
+        *_check_unique(plan),
+        *_check_context(plan),
+        *_check_milestones(plan),
+        *_check_ownership(plan),
+        *(p for n, d in enumerate(plan.diagrams) for p in _check_diagram(n, d)),
+        *_check_options(plan),
+    ]
+    return problems or _check_waves(plan)
+
+
+def path_problem(path: str) -> str | None:
+    """Return why `path` is no path inside the repository, or None."""
+    if not path or path.startswith("/") or path.endswith("/") or "\0" in path:
+        return "is no relative path of a file"
+    parts = path.split("/")
+    if ".." in parts or "." in parts or "" in parts:
+        return "leaves the repository or is not normal (no '.', '..' or empty part)"
+    if parts[0] in OURS or ".git" in parts:
+        return "lies in a folder of git or of the planner"
+    return None
+
+
+def check_value(at: str, value: object) -> Iterator[Problem]:
+    """Yield what RFC 8785 cannot carry: integers beyond 2^53, NaN, infinity, lone surrogates."""
+    if isinstance(value, str):
+        if not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value):
+            yield Problem("invalid", at, "a lone surrogate is no text", "text that is valid UTF-8")
+    elif isinstance(value, float):
+        if value != value or value in (float("inf"), float("-inf")):  # noqa: PLR0124 – NaN
+            yield Problem("invalid", at, f"{value} is no JSON number", "finite numbers")
+    elif isinstance(value, int):
+        if abs(value) > LARGEST_INTEGER:
+            limit = "integers up to 2^53; write larger ones as text"
+            yield Problem("invalid", at, f"{value} cannot be kept exactly", limit)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from check_value(f"{at} (a key)", key)
+            yield from check_value(f"{at}.{key}", item)
+    elif isinstance(value, (list, tuple)):
+        for n, item in enumerate(value):
+            yield from check_value(f"{at}[{n}]", item)
+
+
+def changes_of(milestone: Milestone) -> tuple[Change, ...]:
+    """Return all changes of a milestone: code first, then documentation."""
+    return (*milestone.code_changes, *milestone.documentation.changes)
+
+
+def _unknown(at: str, kind: str, wanted: str, known: Iterable[str]) -> Problem:
+    values = ", ".join(sorted(known)) or f"none yet: add the {kind} first"
+    return Problem("not_found", at, f"there is no {kind} {wanted}", values)
+
+
+def _entities(plan: Plan) -> Iterator[tuple[str, str]]:
+    context = plan.planning_context
+    for name in ("decision_log", "rejected_alternatives", "constraints", "known_risks"):
+        for n, entity in enumerate(getattr(context, name)):
+            yield f"planning_context.{name}[{n}]", entity.id
+    knowledge = plan.invisible_knowledge
+    for n, invariant in enumerate((*knowledge.invariants, *knowledge.tradeoffs)):
+        if not isinstance(invariant, str):
+            yield f"invisible_knowledge[{n}]", invariant.id
+    for m, milestone in enumerate(plan.milestones):
+        at = f"milestones[{m}]"
+        yield at, milestone.id
+        documentation = milestone.documentation
+        for entity in (
+            *milestone.code_intents,
+            *changes_of(milestone),
+            *documentation.docstrings,
+            *documentation.algorithm_blocks,
+            *documentation.inline_comments,
+            *([documentation.module_comment] if documentation.module_comment else []),
+        ):
+            if not isinstance(entity, str):
+                yield f"{at}.{entity.id}", entity.id
+    for kind, entities in (("diagrams", plan.diagrams), ("checkpoints", plan.checkpoints)):
+        for n, thing in enumerate(entities):
+            yield f"{kind}[{n}]", thing.id
+
+
+def _check_unique(plan: Plan) -> Iterator[Problem]:
+    seen: dict[str, str] = {}
+    for at, entity_id in _entities(plan):
+        if entity_id in seen:
+            text = f"{entity_id} stands at {seen[entity_id]} too"
+            yield Problem("invalid", at, text, "each id once")
+        seen[entity_id] = at
+    tasks = [t.id for t in plan.task_spec]
+    if len(set(tasks)) != len(tasks):
+        yield Problem("invalid", "task_spec", "an id stands twice", "each id once")
+
+
+def _check_context(plan: Plan) -> Iterator[Problem]:
+    context = plan.planning_context
+    known = {d.id for d in context.decision_log}
+    for name in ("rejected_alternatives", "known_risks"):
+        for n, entity in enumerate(getattr(context, name)):
+            ref = entity.decision_ref
+            if ref is not None and ref not in known:
+                at = f"planning_context.{name}[{n}].decision_ref"
+                yield _unknown(at, "decision", ref, known)
+
+
+def _check_milestones(plan: Plan) -> Iterator[Problem]:
+    milestones = {m.id for m in plan.milestones}
+    decisions = {d.id for d in plan.planning_context.decision_log}
+    checkpoints = {c.id for c in plan.checkpoints}
+    tasks = {t.id for t in plan.task_spec}
+    for n, milestone in enumerate(plan.milestones):
+        at = f"milestones[{n}]"
+        for field, kind, refs, known in (
+            ("depends_on", "milestone", milestone.depends_on, milestones),
+            ("waits_for", "checkpoint", milestone.waits_for, checkpoints),
+        ):
+            for i, ref in enumerate(refs):
+                if ref not in known:
+                    yield _unknown(f"{at}.{field}[{i}]", kind, ref, known)
+                elif ref == milestone.id:
+                    yield Problem("invalid", f"{at}.{field}[{i}]", f"{ref} depends on itself")
+        for i, requirement in enumerate(milestone.requirements):
+            if tasks and _is_task_id(requirement) and requirement not in tasks:
+                yield _unknown(f"{at}.requirements[{i}]", "task entry", requirement, tasks)
+        yield from _check_intents(at, milestone, decisions)
+        yield from _check_changes(at, milestone, decisions)
+        yield from _check_paths(at, milestone)
+    yield from _check_cycle(plan, milestones)
+
+
+def _check_cycle(plan: Plan, known: set[str]) -> Iterator[Problem]:
+    if all(d in known for m in plan.milestones for d in m.depends_on):
+        cycle = find_cycle(plan.milestones)
+        if cycle and len(set(cycle)) > 1:
+            text = f"the milestones depend on each other in a circle: {' -> '.join(cycle)}"
+            yield Problem("invalid", "milestones", text, "dependencies without a circle")
+
+
+def _is_task_id(text: str) -> bool:
+    return text.startswith("T-") and text[2:].isdigit()
+
+
+def _check_intents(at: str, milestone: Milestone, decisions: set[str]) -> Iterator[Problem]:
+    for i, intent in enumerate(milestone.code_intents):
+        for r, ref in enumerate(intent.decision_refs):
+            if ref not in decisions:
+                where = f"{at}.code_intents[{i}].decision_refs[{r}]"
+                yield _unknown(where, "decision", ref, decisions)
+        if intent.params:
+            yield from check_value(f"{at}.code_intents[{i}].params", dict(intent.params))
+
+
+def _check_changes(at: str, milestone: Milestone, decisions: set[str]) -> Iterator[Problem]:
+    intents = {i.id for i in milestone.code_intents}
+    for change in changes_of(milestone):
+        refs = [r for r in (change.intent_ref, *change.more_intent_refs) if r is not None]
+        for ref in refs:
+            if ref not in intents:
+                yield _unknown(f"{at}.{change.id}.intent_ref", "intent", ref, intents)
+        for comment in change.why_comments:
+            ref_of = None if isinstance(comment, str) else comment.decision_ref
+            if ref_of is not None and ref_of not in decisions:
+                yield _unknown(f"{at}.{change.id}.why_comments", "decision", ref_of, decisions)
+
+
+def _check_paths(at: str, milestone: Milestone) -> Iterator[Problem]:
+    named = [(f"files[{n}]", f) for n, f in enumerate(milestone.files)]
+    named += [(f"tests.files[{n}]", f) for n, f in enumerate(milestone.tests.files)]
+    named += [(f"code_intents[{n}].file", i.file) for n, i in enumerate(milestone.code_intents)]
+    for change in changes_of(milestone):
+        named.append((f"{change.id}.file", change.file))
+        if change.old_file is not None:
+            named.append((f"{change.id}.old_file", change.old_file))
+    for field, path in named:
+        why = path_problem(path)
+        if why:
+            allowed = "paths relative to the repository root"
+            yield Problem("invalid", f"{at}.{field}", f"{path!r} {why}", allowed)
+
+
+def _check_ownership(plan: Plan) -> Iterator[Problem]:
+    """A file belongs to one milestone at depth full."""
+    owner: dict[str, str] = {}
+    for n, milestone in enumerate(plan.milestones):
+        for file in sorted(files_of(milestone)):
+            other = owner.setdefault(file, milestone.id)
+            if other != milestone.id and plan.depth == "full":
+                text = f"{file} belongs to {other} too"
+                allowed = f"a file in one milestone; merge {other} and {milestone.id}"
+                yield Problem("invalid", f"milestones[{n}].files", text, allowed)
+
+
+def _check_diagram(number: int, diagram: Diagram) -> Iterator[Problem]:
+    nodes = {node.id for node in diagram.nodes}
+    for n, edge in enumerate(diagram.edges):
+        for side, node in (("source", edge.source), ("target", edge.target)):
+            if node not in nodes:
+                yield _unknown(f"diagrams[{number}].edges[{n}].{side}", "node", node, nodes)
+
+
+def _check_options(plan: Plan) -> Iterator[Problem]:
+    for n, checkpoint in enumerate(plan.checkpoints):
+        keys = [o.key for o in checkpoint.options]
+        if len(set(keys)) != len(keys):
+            yield Problem("invalid", f"checkpoints[{n}].options", "two options have one key")
+
+
+def _check_waves(plan: Plan) -> list[Problem]:
+    stored = [sorted(w.milestones) for w in plan.milestone_dependencies.waves]
+    if stored and stored != compute_waves(plan.milestones):
+        text = "the waves do not follow from the dependencies and files"
+        expected = " then ".join(", ".join(w) for w in compute_waves(plan.milestones))
+        return [Problem("invalid", "milestone_dependencies.waves", text, expected)]
+    return []

@@ -1,0 +1,58 @@
+"""The order in which milestones may run: waves, computed from dependencies and shared files."""
+
+from __future__ import annotations
+
+from graphlib import CycleError, TopologicalSorter
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from state.models import Milestone
+
+
+def find_cycle(milestones: Sequence[Milestone]) -> list[str]:
+    """Return the ids of one cycle, first id repeated at the end; empty when there is none."""
+    sorter = TopologicalSorter({m.id: m.depends_on for m in milestones})
+    try:
+        sorter.prepare()
+    except CycleError as found:
+        return list(found.args[1])
+    return []
+
+
+def files_of(milestone: Milestone) -> set[str]:
+    """Return every path that the milestone lists, intends, tests or changes, renames included."""
+    files = {*milestone.files, *milestone.tests.files}
+    files.update(intent.file for intent in milestone.code_intents)
+    for change in (*milestone.code_changes, *milestone.documentation.changes):
+        files.add(change.file)
+        if change.old_file:
+            files.add(change.old_file)
+    return files
+
+
+def compute_waves(milestones: Sequence[Milestone]) -> list[list[str]]:
+    """Return the ids of each wave in order (PL-14); dependencies must exist and be acyclic.
+
+    A milestone stands in the first wave after all that it depends on whose milestones share
+    no file with it.
+    """
+    by_id = {m.id: m for m in milestones}
+    waves: list[list[str]] = []
+    taken: list[set[str]] = []
+    wave_of: dict[str, int] = {}
+    order = TopologicalSorter({m.id: m.depends_on for m in milestones}).static_order()
+    for milestone_id in order:
+        milestone = by_id[milestone_id]
+        files = files_of(milestone)
+        wave = max((wave_of[d] + 1 for d in milestone.depends_on), default=0)
+        while wave < len(waves) and not taken[wave].isdisjoint(files):
+            wave += 1
+        if wave == len(waves):
+            waves.append([])
+            taken.append(set())
+        waves[wave].append(milestone_id)
+        taken[wave] |= files
+        wave_of[milestone_id] = wave
+    return [sorted(wave) for wave in waves]

@@ -1,0 +1,1 @@
+"""The technical writer: documents why, where the code cannot say it."""

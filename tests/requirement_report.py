@@ -1,0 +1,135 @@
+"""pytest plugin: which tests bear which requirement, and which requirement has none.
+
+With `--requirements` (a run of the whole suite) a built requirement without a passing test fails
+the run. A test that names an unknown id fails, always. Works in one process and under xdist:
+the ids travel with each test's report.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+LIST = os.path.join(os.path.dirname(__file__), "requirements.toml")
+MARK = "requirement"
+
+
+class Requirement(NamedTuple):
+    """One line of requirements.toml."""
+
+    title: str
+    built: bool
+
+
+def load_requirements(path: str = LIST) -> dict[str, Requirement]:
+    """Return the requirements by id, in the file's order; raises ValueError for an odd status."""
+    with open(path, "rb") as file:
+        entries = tomllib.load(file)
+    for name, entry in entries.items():
+        if entry["status"] not in {"built", "planned"}:
+            raise ValueError(f"{name}: status is {entry['status']!r}, not built or planned")
+    return {
+        name: Requirement(entry["title"], entry["status"] == "built")
+        for name, entry in entries.items()
+    }
+
+
+def borne_by(item: pytest.Item) -> list[str]:
+    """Return the ids that a test bears, its class's and module's included."""
+    return [str(name) for mark in item.iter_markers(MARK) for name in mark.args]
+
+
+class RequirementReport:
+    """Counts passing tests per requirement and judges the run by them."""
+
+    def __init__(self, requirements: dict[str, Requirement], *, whole_suite: bool) -> None:
+        self.requirements = requirements
+        self.whole_suite = whole_suite
+        self.passed: Counter[str] = Counter()
+
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """Fail a test that bears an id which is not in the list."""
+        unknown = [name for name in borne_by(item) if name not in self.requirements]
+        if unknown:
+            pytest.fail(f"not in tests/requirements.toml: {', '.join(unknown)}", pytrace=False)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Let a test's report carry its ids, to the controlling process too."""
+        report = yield
+        report.user_properties += [(MARK, name) for name in borne_by(item)]
+        return report
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Count a test that passed for each id it bears."""
+        if report.when == "call" and report.passed:
+            self.passed.update(str(name) for key, name in report.user_properties if key == MARK)
+
+    def missing(self) -> list[str]:
+        """Return the ids said to be built for which no test passed."""
+        return [
+            name for name, one in self.requirements.items() if one.built and not self.passed[name]
+        ]
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Fail a whole-suite run that leaves a built requirement without a passing test."""
+        worker = hasattr(session.config, "workerinput")
+        if self.whole_suite and not worker and not session.exitstatus and self.missing():
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Print the table after a whole-suite run."""
+        if not self.whole_suite:
+            return
+        terminalreporter.section("requirements")
+        for line in self.lines():
+            terminalreporter.line(line)
+
+    def lines(self) -> list[str]:
+        """Return the table: a line per built requirement, one line for all that are planned."""
+        width = max(map(len, self.requirements))
+        table = [
+            f"{name:<{width}}  {self.passed[name] or 'NO TEST':>7}  {one.title}"
+            for name, one in self.requirements.items()
+            if one.built
+        ]
+        planned = [name for name, one in self.requirements.items() if not one.built]
+        return [*table, f"planned: {compact(planned)}"]
+
+
+def compact(names: list[str]) -> str:
+    """Return ids with runs of neighbours drawn together: `PL-1, PL-3…PL-5`."""
+    runs: list[list[str]] = []
+    for name in names:
+        prefix, _, number = name.partition("-")
+        if runs and runs[-1][-1] == f"{prefix}-{int(number) - 1}":
+            runs[-1].append(name)
+        else:
+            runs.append([name])
+    return ", ".join(run[0] if len(run) == 1 else f"{run[0]}…{run[-1]}" for run in runs) or "none"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add `--requirements`."""
+    parser.addoption(
+        "--requirements",
+        action="store_true",
+        help="print the report by requirement; fail when a built one has no passing test",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Take part in every run; judge only that of the whole suite."""
+    whole_suite = bool(config.getoption("--requirements"))
+    report = RequirementReport(load_requirements(), whole_suite=whole_suite)
+    config.pluginmanager.register(report, "requirement-report")

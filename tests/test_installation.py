@@ -1,0 +1,187 @@
+"""Locked packages: installed whole or not at all, beside our folders and nowhere else."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.checkout import ROOT, Checkout, make_wheel
+from tests.test_launcher import problem
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Checkout:
+    return Checkout(tmp_path / "check out", tmp_path / "wheels")
+
+
+def test_the_second_start_writes_nothing(checkout: Checkout) -> None:
+    checkout.planner("status")
+    before = {path: path.stat().st_mtime_ns for path in checkout.path.rglob("*")}
+    answer = checkout.planner("status", PLANNER_WHEELS=None)
+    assert answer.stderr == ""
+    assert {path: path.stat().st_mtime_ns for path in checkout.path.rglob("*")} == before
+
+
+def test_a_renewed_lock_is_installed_beside_the_old_one(checkout: Checkout) -> None:
+    checkout.planner("status")
+    checkout.write_lock(make_wheel(checkout.wheels), comment="# renewed\n")
+    assert "installing" in checkout.planner("status").stderr
+    assert len(checkout.installed()) == 2
+
+
+def test_a_wheel_that_is_not_the_locked_one_is_refused(checkout: Checkout) -> None:
+    checkout.write_lock("0" * 64)
+    answer = checkout.planner("status")
+    assert answer.returncode == 1
+    assert "HASHES" in problem(answer)
+    retry = shlex.join([sys.executable, str(checkout.path / "install.py")])
+    assert problem(answer).endswith(f"retry: {retry}")
+    assert checkout.installed() == []
+
+
+def test_missing_wheels_are_refused(checkout: Checkout) -> None:
+    for wheel in checkout.wheels.iterdir():
+        wheel.unlink()
+    answer = checkout.planner("status")
+    assert answer.returncode == 1
+    assert "No matching distribution found for click==1.0" in problem(answer)
+
+
+def test_a_checkout_that_cannot_be_written_is_refused(checkout: Checkout) -> None:
+    """A file where the folder belongs, since permissions do not stop root."""
+    checkout.deps.write_text("")
+    answer = checkout.planner("status")
+    assert answer.returncode == 1
+    assert ".deps cannot be written" in problem(answer)
+
+
+def test_the_users_pip_settings_cannot_send_the_packages_elsewhere(
+    checkout: Checkout, tmp_path: Path
+) -> None:
+    settings = tmp_path / "pip.conf"
+    settings.write_text("[install]\nuser = true\nrequire-virtualenv = true\nno-binary = :all:\n")
+    elsewhere = tmp_path / "elsewhere"
+    answer = checkout.planner(
+        "status",
+        PIP_CONFIG_FILE=str(settings),
+        PIP_USER="1",
+        PIP_TARGET=str(elsewhere),
+        PIP_PREFIX=str(elsewhere),
+        PIP_REQUIRE_VIRTUALENV="1",
+        PIP_DRY_RUN="1",
+    )
+    assert answer.returncode == 7
+    assert not elsewhere.exists()
+    assert len(checkout.installed()) == 1
+
+
+def test_the_users_index_settings_stay_in_force(checkout: Checkout, tmp_path: Path) -> None:
+    answer = checkout.planner("status", PLANNER_WHEELS="", PIP_NO_INDEX="1", PIP_FIND_LINKS="")
+    assert answer.returncode == 1
+    settings = tmp_path / "pip.conf"
+    settings.write_text(f"[global]\nno-index = true\nfind-links = {checkout.wheels}\n")
+    answer = checkout.planner(
+        "status", PLANNER_WHEELS="", PIP_CONFIG_FILE=str(settings), PIP_FIND_LINKS=None
+    )
+    assert answer.returncode == 7
+
+
+def test_two_first_starts_at_once_install_once(checkout: Checkout) -> None:
+    command = [str(checkout.path / "bin" / "planner"), "status"]
+    variables = {"PLANNER_PYTHON": sys.executable, "PLANNER_WHEELS": str(checkout.wheels)}
+    both = [
+        subprocess.Popen(
+            command,
+            env={**os.environ, **variables},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(2)
+    ]
+    notes = "".join(process.communicate()[1] for process in both)
+    assert [process.returncode for process in both] == [7, 7]
+    assert notes.count("installing the packages") == 1
+    assert len(checkout.installed()) == 1
+
+
+def test_what_a_killed_installer_left_is_cleared(checkout: Checkout) -> None:
+    (checkout.deps / "tmp-killed" / "packages" / "click").mkdir(parents=True)
+    assert checkout.planner("status").returncode == 7
+    assert len(checkout.installed()) == 1
+
+
+def test_a_python_without_pip_borrows_the_one_that_came_with_it(
+    checkout: Checkout, tmp_path: Path
+) -> None:
+    pytest.importorskip("ensurepip", reason="this Python came without pip's wheel")
+    venv = tmp_path / "venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(venv)], check=True)
+    answer = checkout.planner("status", PLANNER_PYTHON=str(venv / "bin" / "python3"))
+    assert answer.returncode == 7
+
+
+def test_install_py_prepares_records_the_interpreter_and_says_what_is_next(
+    checkout: Checkout,
+) -> None:
+    (checkout.path / "install.py").write_text(
+        (ROOT / "install.py").read_text().replace(self_test(), "import click; print(click.VERSION)")
+    )
+    answer = checkout.install("--wheels", str(checkout.wheels))
+    assert answer.returncode == 0, answer.stderr
+    assert answer.stdout.splitlines()[-1] == f"next:  '{checkout.path}/bin/planner' --help"
+    python = (checkout.deps / "python").read_text().strip()
+    assert os.path.isabs(python)
+    assert not os.path.islink(python)
+
+
+def test_install_py_fresh_replaces_what_is_broken(checkout: Checkout) -> None:
+    checkout.planner("status")
+    module = checkout.deps / checkout.installed()[0] / "click" / "__init__.py"
+    module.write_text("broken")
+    checkout.install("--fresh", "--wheels", str(checkout.wheels))
+    assert module.read_text() == "VERSION = '1.0'\n"
+    assert len(checkout.installed()) == 1
+
+
+def test_packages_that_are_damaged_are_our_fault_with_a_way_out(checkout: Checkout) -> None:
+    checkout.planner("status")
+    (checkout.deps / checkout.installed()[0] / "click" / "__init__.py").write_text("import gone")
+    answer = checkout.planner("status")
+    assert answer.returncode == 3
+    assert problem(answer).endswith("install.py' --fresh")
+    assert "ModuleNotFoundError" in answer.stderr
+
+
+def self_test() -> str:
+    """Return the self-test of install.py, which asks for packages that the small lock has not."""
+    found = re.search(r'^SELF_TEST = "(.*)"$', (ROOT / "install.py").read_text(), re.MULTILINE)
+    assert found
+    return found[1]
+
+
+@pytest.mark.parametrize("lock", ["core", "dev"])
+def test_every_locked_package_has_hashes_and_no_address(lock: str) -> None:
+    text = (ROOT / "requirements" / f"{lock}.lock").read_text()
+    pins = re.split(r"^(?=[a-z])", text, flags=re.MULTILINE)[1:]
+    assert pins
+    assert all("--hash=sha256:" in pin for pin in pins)
+    assert "://" not in text
+
+
+def test_dev_lock_agrees_with_core_lock() -> None:
+    """Both folders are on the path together when the tests run."""
+    core, dev = (
+        dict(re.findall(r"^([a-z0-9-]+)==(\S+)", (ROOT / path).read_text(), re.MULTILINE))
+        for path in ("requirements/core.lock", "requirements/dev.lock")
+    )
+    assert all(dev[name] == core[name] for name in core.keys() & dev.keys())

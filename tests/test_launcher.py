@@ -1,0 +1,155 @@
+"""bin/planner: which interpreter, which modules, and what it says when it cannot start."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from tests.checkout import Checkout
+
+HOSTILE = ("json", "click", "state", "os", "site", "sitecustomize", "usercustomize")
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Checkout:
+    return Checkout(tmp_path / "a folder with spaces & more", tmp_path / "wheels")
+
+
+@pytest.fixture
+def hostile(tmp_path: Path) -> Path:
+    """A user's folder whose modules are named like ours and like Python's, and all of them fail."""
+    folder = tmp_path / "hostile"
+    for name in ("shared", "cli", "orchestrator", "pip", "pydantic"):
+        (folder / name).mkdir(parents=True)
+        (folder / name / "__init__.py").write_text("raise SystemExit('hostile')")
+    for name in HOSTILE:
+        (folder / f"{name}.py").write_text("raise SystemExit('hostile')")
+    return folder
+
+
+class Seen(NamedTuple):
+    """What a stub saw."""
+
+    argv: list[str]
+    path: list[str]
+    python: str
+
+
+def seen(answer: subprocess.CompletedProcess[str]) -> Seen:
+    found = json.loads(answer.stdout)
+    return Seen(found["argv"], found["path"], found["python"])
+
+
+def problem(answer: subprocess.CompletedProcess[str]) -> str:
+    """Return the text of the one problem in an error block."""
+    root = ET.fromstring(answer.stdout)  # noqa: S314 – printed by us
+    assert root.tag == "error"
+    assert len(root) == 1
+    return " ".join((root[0].text or "").split())
+
+
+def test_a_step_sees_the_standard_library_and_us_alone(checkout: Checkout) -> None:
+    answer = checkout.planner("step", "planner", "3")
+    path = seen(answer).path
+    assert answer.returncode == 0
+    assert seen(answer).argv == ["planner", "3"]
+    assert path[0] == str(checkout.path)
+    assert not [entry for entry in path if "site-packages" in entry or ".deps" in entry]
+    assert not checkout.deps.exists()
+
+
+def test_a_command_finds_the_locked_packages_right_after_us(checkout: Checkout) -> None:
+    answer = checkout.planner("plan", "show", "--json")
+    path = seen(answer).path
+    assert answer.returncode == 7
+    assert seen(answer).argv == ["plan", "show", "--json"]
+    assert path[0] == str(checkout.path)
+    assert Path(path[1]).parent == checkout.deps
+    assert answer.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", ["step", "plan"])
+def test_modules_of_the_users_folder_do_not_matter(
+    checkout: Checkout, hostile: Path, command: str
+) -> None:
+    startup = str(hostile / "json.py")
+    answer = checkout.planner(command, cwd=hostile, PYTHONPATH=str(hostile), PYTHONSTARTUP=startup)
+    assert "hostile" not in answer.stdout + answer.stderr
+    assert seen(answer).path[0] == str(checkout.path)
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_links_to_the_launcher_are_followed(checkout: Checkout, times: int) -> None:
+    program = checkout.path / "bin" / "planner"
+    for n in range(times):
+        link = checkout.path.parent / f"link {n}" / "planner"
+        link.parent.mkdir()
+        link.symlink_to(os.path.relpath(program, link.parent) if n else program)
+        program = link
+    assert seen(checkout.planner("step", program=program)).path[0] == str(checkout.path)
+
+
+def test_a_linked_checkout_is_found(checkout: Checkout) -> None:
+    link = checkout.path.parent / "skill"
+    link.symlink_to(checkout.path)
+    answer = checkout.planner("step", program=link / "bin" / "planner")
+    assert seen(answer).path[0] == str(checkout.path)
+
+
+def test_the_recorded_interpreter_is_used(checkout: Checkout, tmp_path: Path) -> None:
+    checkout.deps.mkdir()
+    recorded = tmp_path / "recorded python"
+    recorded.symlink_to(os.path.realpath(sys.executable))
+    (checkout.deps / "python").write_text(f"{recorded}\n")
+    found = seen(checkout.planner("step", PLANNER_PYTHON=None)).python
+    assert found == str(recorded)
+
+
+def test_an_interpreter_that_is_gone_is_passed_over(checkout: Checkout, tmp_path: Path) -> None:
+    checkout.deps.mkdir()
+    (checkout.deps / "python").write_text(f"{tmp_path}/gone/python3\n")
+    (tmp_path / "python3").symlink_to(os.path.realpath(sys.executable))
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    found = seen(checkout.planner("step", PLANNER_PYTHON=None, PATH=path)).python
+    assert found == str(tmp_path / "python3")
+
+
+def test_without_python_the_answer_is_an_error_block(checkout: Checkout, tmp_path: Path) -> None:
+    for tool in ("sh", "readlink"):
+        (tmp_path / tool).symlink_to(shutil.which(tool) or "")
+    answer = checkout.planner("step", PLANNER_PYTHON=None, PATH=str(tmp_path))
+    assert answer.returncode == 2
+    assert "Python 3.11" in problem(answer)
+
+
+def test_a_python_that_is_too_old_is_told_so(checkout: Checkout) -> None:
+    """The version is set by hand, since an old Python is not everywhere."""
+    program = (
+        "import runpy, sys; sys.version_info = (3, 9, 18, 'final', 0);"
+        "runpy.run_path(sys.argv[1], run_name='__main__')"
+    )
+    answer = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", program, str(checkout.path / "bin" / "planner")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert answer.returncode == 2
+    assert answer.stderr == ""
+    assert problem(answer).startswith("this is Python 3.9 · allowed: Python 3.11 or newer")
+
+
+def test_a_start_that_cannot_install_is_refused_with_a_way_out(
+    checkout: Checkout, tmp_path: Path
+) -> None:
+    answer = checkout.planner("status", PLANNER_WHEELS=str(tmp_path / "nowhere"))
+    assert answer.returncode == 1
+    assert "nowhere is no folder · allowed:" in problem(answer)

@@ -1,0 +1,82 @@
+"""The report by requirement: what it counts and when it fails a run."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from tests.requirement_report import compact, load_requirements
+
+ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+pytest_plugins = ["pytester"]
+
+LIST = """\
+["PL-1"]
+title = "One"
+status = "built"
+["PL-2"]
+title = "Two"
+status = "planned"
+"""
+BEARS = """\
+import pytest
+@pytest.mark.requirement("{name}")
+def test_it(): assert {holds}
+"""
+
+
+@pytest.fixture
+def suite(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
+    pytester.makefile(".toml", requirements=LIST)
+    pytester.makeini("[pytest]\nmarkers = requirement(*ids): ids")
+    pytester.makeconftest(
+        f"import sys; sys.path.insert(0, {ROOT!r})\n"
+        "import tests.requirement_report as report\n"
+        "report.load_requirements.__defaults__ = ('requirements.toml',)\n"
+        "pytest_plugins = ['tests.requirement_report']\n"
+    )
+    monkeypatch.setattr(load_requirements, "__defaults__", load_requirements.__defaults__)
+    return pytester
+
+
+def test_every_id_of_the_five_families_is_listed() -> None:
+    families = {"PL": 35, "PM": 15, "PC": 16, "RL": 13, "ST": 11}
+    every = [f"{family}-{n}" for family, last in families.items() for n in range(1, last + 1)]
+    assert list(load_requirements()) == every
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one-process", "xdist"])
+def test_a_built_requirement_with_a_passing_test_is_counted(
+    suite: pytest.Pytester, workers: tuple[str, ...]
+) -> None:
+    suite.makepyfile(BEARS.format(name="PL-1", holds=True))
+    result = suite.runpytest_subprocess("--requirements", *workers)
+    result.stdout.fnmatch_lines(["PL-1 *1  One", "planned: PL-2"])
+    assert result.ret == 0
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one-process", "xdist"])
+def test_a_built_requirement_without_a_test_fails_the_whole_suite(
+    suite: pytest.Pytester, workers: tuple[str, ...]
+) -> None:
+    suite.makepyfile("def test_it(): pass")
+    result = suite.runpytest_subprocess("--requirements", *workers)
+    result.stdout.fnmatch_lines(["PL-1 *NO TEST  One"])
+    assert result.ret == 1
+
+
+def test_a_part_of_the_suite_is_not_judged(suite: pytest.Pytester) -> None:
+    suite.makepyfile("def test_it(): pass")
+    assert suite.runpytest_subprocess().ret == 0
+
+
+def test_a_test_that_bears_an_unknown_id_fails(suite: pytest.Pytester) -> None:
+    suite.makepyfile(BEARS.format(name="PL-99", holds=True))
+    result = suite.runpytest_subprocess()
+    result.stdout.fnmatch_lines(["not in tests/requirements.toml: PL-99"])
+    assert result.ret == 1
+
+
+def test_neighbouring_ids_are_drawn_together() -> None:
+    assert compact(["PL-1", "PL-3", "PL-4", "PL-5", "PM-6"]) == "PL-1, PL-3…PL-5, PM-6"
