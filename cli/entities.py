@@ -39,9 +39,7 @@ def field_options(kind: str) -> list[click.Option]:
     """Return an option for each field that a word can give; the others need --json."""
     options = []
     for name in KINDS[kind].fields:
-        annotation = (
-            str if name == "milestone" else KINDS[kind].model.model_fields[name].annotation
-        )
+        annotation = str if name == "milestone" else KINDS[kind].model.model_fields[name].annotation
         made = _option(name, annotation)
         if made is not None:
             options.append(made)
@@ -78,7 +76,9 @@ def _is_text(annotation: Any) -> bool:  # noqa: ANN401 – a type
 def _fields(values: dict[str, Any]) -> dict[str, Any]:
     """Return the fields that were given: empty repeatable options and absent ones are not."""
     file = values.pop("json_file", None)
-    fields = {k: list(v) if isinstance(v, tuple) else v for k, v in values.items() if v not in (None, ())}
+    fields = {
+        k: list(v) if isinstance(v, tuple) else v for k, v in values.items() if v not in (None, ())
+    }
     return {**fields, **(store.read_json(file) if file else {})}
 
 
@@ -91,7 +91,10 @@ class AddGroup(click.Group):
     """`plan add`: one command for each kind."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(name, help="Add an entity.\n\nExample: planner plan add milestone --name Dates --file src/a.py")
+        super().__init__(
+            name,
+            help="Add an entity.\n\nExample: planner plan add milestone --name Dates --file src/a.py",
+        )
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the kinds that can be added."""

@@ -7,7 +7,7 @@ import sys
 import click
 
 from cli.options import allow_roles, opened, role_option, state_dir_option
-from shared import execution
+from shared import execution, reconciling, undoing
 from shared.workflow import write
 
 
@@ -54,7 +54,7 @@ def deviate(
     Example: planner exec deviate M-001 --file src/a.py --reason "the user edited it meanwhile"
     """
     allow_roles(role)
-    write(execution.deviate(opened(state_dir), milestone, path, reason))
+    write(reconciling.deviate(opened(state_dir), milestone, path, reason))
 
 
 @exec_command.command("accept")
@@ -68,7 +68,7 @@ def accept(path: str, reason: str, state_dir: str | None, role: str | None) -> N
     Example: planner exec accept --file src/a.py --reason "my own edit, leave it"
     """
     allow_roles(role)
-    write(execution.accept_deviation(opened(state_dir), path, reason))
+    write(reconciling.accept_deviation(opened(state_dir), path, reason))
 
 
 @click.command("undo")
@@ -78,7 +78,7 @@ def undo_command(state_dir: str | None) -> None:
 
     Example: planner undo
     """
-    write(execution.undo_plan(opened(state_dir)))
+    write(undoing.undo_plan(opened(state_dir)))
 
 
 if __name__ == "__main__":

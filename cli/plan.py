@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -26,6 +26,9 @@ from shared.workflow import write
 from state import edits, store
 from state.edits import ARCHITECT, DEVELOPER, WRITER
 from state.errors import Refused
+
+if TYPE_CHECKING:
+    from shared.qr.types import Phase
 
 
 @click.group("plan")
@@ -141,9 +144,7 @@ def capture(state_dir: str | None, role: str | None) -> None:
 @state_dir_option
 @role_option
 @click.pass_context
-def verify(
-    ctx: click.Context, state_dir: str | None, role: str | None, *, worker: bool
-) -> None:
+def verify(ctx: click.Context, state_dir: str | None, role: str | None, *, worker: bool) -> None:
     """Run the project's verify commands on what was captured; returns within 100 s.
 
     Example: planner plan verify
@@ -159,7 +160,7 @@ def verify(
 @phase_option
 @state_dir_option
 @json_option
-def check(phase: str, state_dir: str | None, *, as_json: bool) -> None:
+def check(phase: Phase, state_dir: str | None, *, as_json: bool) -> None:
     """Run the script checks of a phase and store nothing.
 
     Example: planner plan check --phase plan-design
@@ -179,7 +180,7 @@ def check(phase: str, state_dir: str | None, *, as_json: bool) -> None:
 @click.option("--batch", "path", metavar="FILE", help="Edits to do first, all or none.")
 @state_dir_option
 @role_option
-def done(phase: str, path: str | None, state_dir: str | None, role: str | None) -> None:
+def done(phase: Phase, path: str | None, state_dir: str | None, role: str | None) -> None:
     """End a work step: edits, capture, verify, script checks; prints what follows.
 
     Example: planner plan done --phase plan-code

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
@@ -23,6 +24,9 @@ from shared.qr.schema import read_review
 from shared.workflow import write
 from state import store
 
+if TYPE_CHECKING:
+    from shared.qr.types import Phase
+
 
 @click.group("qr")
 def qr_command() -> None:
@@ -34,7 +38,7 @@ def qr_command() -> None:
 @click.option("--status", type=click.Choice(["TODO", "PASS", "FAIL", "NOT_CHECKED"]))
 @state_dir_option
 @json_option
-def list_items(phase: str, status: str | None, state_dir: str | None, *, as_json: bool) -> None:
+def list_items(phase: Phase, status: str | None, state_dir: str | None, *, as_json: bool) -> None:
     """List the items of a phase's open review.
 
     Example: planner qr list --phase plan-code --status FAIL
@@ -57,7 +61,7 @@ def list_items(phase: str, status: str | None, state_dir: str | None, *, as_json
 @state_dir_option
 @role_option
 def gate(
-    phase: str,
+    phase: Phase,
     verdict: str,
     reason: str,
     reason_file: str | None,
@@ -76,18 +80,21 @@ def gate(
 
 
 @qr_command.command("accept")
-@click.argument("item", metavar="ID")
+@click.argument("check", metavar="ITEM|CHECK")
 @phase_option
+@click.option("--scope", default="*", help="The file or entity of the finding, for a check.")
 @click.option("--reason", required=True)
 @state_dir_option
 @role_option
-def accept(item: str, phase: str, reason: str, state_dir: str | None, role: str | None) -> None:
-    """Accept a failing item as it is. A person's command.
+def accept(
+    check: str, phase: Phase, scope: str, reason: str, state_dir: str | None, role: str | None
+) -> None:
+    """Let a finding stand: an item of the open review or of a script check. A person's command.
 
-    Example: planner qr accept qa-003 --phase plan-code --reason "measured: not on the hot path"
+    Example: planner qr accept code-no-secrets --scope a.pem --phase plan-code --reason "test key"
     """
     allow_roles(role)
-    write(gates.accept_item(opened(state_dir), phase, item, reason))
+    write(gates.accept_finding(opened(state_dir), phase, check, scope, reason))
 
 
 if __name__ == "__main__":

@@ -76,7 +76,7 @@ def edit_command(state_dir: str | None) -> None:
     state = opened(state_dir)
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if editor and sys.stdin.isatty():
-        subprocess.run(["/bin/sh", "-c", f'{editor} "$1"', "sh", state.worktree], check=False)  # noqa: S603 – the user's own editor
+        subprocess.run(["/bin/sh", "-c", f'{editor} "$1"', "sh", state.worktree], check=False)
     write(capture_now(state))
 
 

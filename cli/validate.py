@@ -65,5 +65,7 @@ def _as_text(reports: Sequence[Report]) -> str:
     block = Block("result", files=len(reports), invalid=len(bad))
     for report in bad:
         for problem in report.problems:
-            block.element("problem", problem.text(), kind=problem.kind, file=report.file, at=problem.at)
+            block.element(
+                "problem", problem.text(), kind=problem.kind, file=report.file, at=problem.at
+            )
     return block.render()

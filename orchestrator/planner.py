@@ -18,7 +18,10 @@ STEPS = {
     1: init_step("plan-init", prompt="plan-init"),
     2: verify_step("context-verify", prompt="context-verify"),
     3: execute_dispatch_step(
-        "plan-design-execute", phase="plan-design", agent="architect", script="architect.plan_design"
+        "plan-design-execute",
+        phase="plan-design",
+        agent="architect",
+        script="architect.plan_design",
     ),
     4: qr_dispatch_step("plan-design-qr", phase="plan-design"),
     5: qr_gate_step("plan-design-qr-gate", phase="plan-design", on_fail=3),

@@ -46,7 +46,9 @@ def context(ctx: Context, prompt: str) -> Block:
     block.rules(read_prompt("orchestrator", "planner", f"{prompt}-rules"))
     block.data("request", state.run.request)
     _ask_to_confirm(block, state)
-    return block.next("done", state.command("context", "set", "--file", answer_word("context.json")))
+    return block.next(
+        "done", state.command("context", "set", "--file", answer_word("context.json"))
+    )
 
 
 def work(ctx: Context, script: str) -> Block:
@@ -210,4 +212,3 @@ def _summary(state: State) -> str:
         for item in outcome["open"]
     ]
     return "\n".join(lines)
-

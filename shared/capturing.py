@@ -10,9 +10,14 @@ from shared.builders import Block
 from shared.checks.registry import Subject, run_checks
 from shared.config import Config, commands_hash
 from shared.git.capture import capture
+from shared.git.commit import check_head
 from shared.git.objects import Objects
-from shared.git.repository import Repository, find_repository
+from shared.git.rebase import carry_over
+from shared.git.repository import Repository, find_repository, head, uncommitted
+from shared.git.snapshot import snapshot
+from shared.git.tree import check_before
 from shared.git.vault import Vault, open_vault
+from shared.run import PERSON
 from shared.verify.background import verify
 from shared.verify.job import Done, Job, Running
 from shared.verify.lock import undisturbed, vacancy
@@ -20,14 +25,14 @@ from shared.verify.prepare import prepare
 from state import store
 from state.changes import attach, plan_changes, promised_files
 from state.errors import Refused
-from state.models import VerifyResult
+from state.models import Base, VerifyResult
 from state.waves import files_of
 
 if TYPE_CHECKING:
     from shared.git.capture import Capture
     from shared.qr.types import Item, Phase
     from shared.run import State
-    from state.models import Base, Plan
+    from state.models import Plan
 
 
 class Captured(NamedTuple):
@@ -72,7 +77,7 @@ def confirm(state: State, digest: str) -> None:
         raise Refused("not_found", digest, text, "planner config show")
     with state.database as database:
         database.confirm(digest, stored["text"])
-        database.audit(state.run, "person (unproven)", "confirm commands", detail=stored["text"])
+        database.audit(state.run, PERSON, "confirm commands", detail=stored["text"])
 
 
 def job_of(state: State, plan: Plan) -> Job:
@@ -129,12 +134,14 @@ def _notes(block: Block, found: Capture) -> Block:
     return block.data("put back, nobody planned them", "\n".join(found.put_back[:20]))
 
 
-def verify_plan(state: State, plan: Plan) -> Plan | Running:
-    """Return the plan with verify results for the worktree; to be called without the lock."""
-    answer = verify(job_of(state, plan), state.database.is_confirmed)
-    if isinstance(answer, Running):
-        return answer
-    results = tuple(VerifyResult.model_validate(r.for_plan()) for r in answer.results)
+def verify_plan(state: State, plan: Plan) -> Done | Running:
+    """Return what verify says of the worktree; to be called without the lock."""
+    return verify(job_of(state, plan), state.database.is_confirmed)
+
+
+def with_results(plan: Plan, done: Done) -> Plan:
+    """Return the plan with verify results."""
+    results = tuple(VerifyResult.model_validate(r.for_plan()) for r in done.results)
     return plan.model_copy(update={"verify": results})
 
 
@@ -157,9 +164,7 @@ def verify_now(state: State) -> str:
         return running_block(state, answer, state.command("plan", "verify"))
     with state.lock("plan verify"):
         plan = plans.open_plan(state)
-        results = tuple(VerifyResult.model_validate(r.for_plan()) for r in answer.results)
-        changed = plan.model_copy(update={"verify": results})
-        store.save_plan(resources.plan_path(state.state_dir), changed)
+        store.save_plan(resources.plan_path(state.state_dir), with_results(plan, answer))
     return _show_results(answer)
 
 
@@ -191,6 +196,30 @@ def prepare_worktree(state: State) -> None:
         prepare(job, state.database.is_confirmed)
 
 
+def move_base(state: State, plan: Plan) -> Plan:
+    """Return the plan on the tree as it is now; the worktree and its changes move along.
+
+    Nothing moves where every planned file is still as the plan found it. Files at which the
+    changes met others hold conflict markers and are named among the remarks.
+    """
+    repository, vault = open_repository(state)
+    changes, old = plan_changes(plan), base_of(plan)
+    at = head(repository)
+    moved = check_before(repository, vault, changes) + check_head(repository, changes)
+    if not moved and os.path.isdir(state.worktree):
+        return plan
+    planned = {c.file for c in changes}
+    saved = snapshot(repository) if planned.intersection(uncommitted(repository)) else None
+    new = saved or at.commit
+    met = carry_over(repository, state.worktree, vault, old.snapshot or old.commit, changes, new)
+    tree = repository.git.text("rev-parse", f"{new}^{{tree}}")
+    base = Base(commit=at.commit, branch=at.branch or old.branch, tree=tree, snapshot=saved)
+    note = f"The base moved to {new[:12]}." + (
+        f" Mend the conflict markers in {', '.join(met)}." if met else ""
+    )
+    return plan.model_copy(update={"base": base, "remarks": (*plan.remarks, note)})
+
+
 def missing_documents(plan: Plan) -> list[str]:
     """Return the files in which documentation is promised and nothing is changed yet."""
     changed = {c.file for c in plan_changes(plan)}
@@ -207,7 +236,9 @@ def check(state: State, phase: Phase) -> list[Item]:
     return run_checks(phase, subject(state, captured.plan, captured.capture))
 
 
-def subject(state: State, plan: Plan, captured: Capture | None) -> Subject:
+def subject(
+    state: State, plan: Plan, captured: Capture | None, verified: Done | None = None
+) -> Subject:
     """Return what the script checks look at; nothing of git is read before a check asks."""
     if captured is None:
         return Subject(plan=plan)
@@ -220,5 +251,6 @@ def subject(state: State, plan: Plan, captured: Capture | None) -> Subject:
         tree=captured.tree,
         code_tree=code,
         verify_commands=config_of(state).verify,
+        outputs={r.command: r.tail for r in verified.failures} if verified else {},
         trees=Objects(repository, vault),
     )

@@ -11,6 +11,7 @@ from shared.builders import Block
 from shared.git.journal import journal_state
 from shared.git.repository import find_repository
 from shared.git.worktree import remove_worktree
+from shared.run import PERSON
 from shared.verify.background import cancel_verify
 from state.errors import Refused
 
@@ -31,7 +32,7 @@ def cancel(state: State) -> str:
             raise Refused("refused", "cancel", text, state.command("undo"))
         cancel_verify(state.state_dir)
         with state.database as database:
-            database.audit(state.run, "person (unproven)", "cancel", before=state.run.stage,
+            database.audit(state.run, PERSON, "cancel", before=state.run.stage,
                            after="inactive", digest=state.run.digest)  # fmt: skip
             database.event(state.run, "PlanCompleted", {"status": "CANCELLED"})
             database.set_run(state.run.run_id, status="CANCELLED", stage="inactive")

@@ -1,29 +1,32 @@
-"""An approved plan becomes a proven commit: approve, apply, reconcile, commit, undo."""
+"""An approved plan becomes a proven commit: approve, apply, commit, proof (PL-26, PL-29)."""
 
 from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING
 
-from shared import ending, plans, resources
+from shared import capturing, ending, plans, resources
 from shared.builders import Block
 from shared.capturing import open_repository
-from shared.git.apply import apply, undo
-from shared.git.change import revert_changes
+from shared.git.apply import apply
 from shared.git.commit import check_head, commit
 from shared.git.journal import journal_state
 from shared.git.proof import check_commit
+from shared.git.rebase import carry_over
 from shared.git.repository import head
-from shared.git.tree import check_tree
-from shared.git.worktree import make_worktree
-from shared.run import State, open_state
+from shared.git.tree import check_before
+from shared.git.worktree import made_at, make_worktree
+from shared.reconciling import reconcile
+from shared.run import PERSON, State, open_state
 from shared.start import new_run
+from shared.verify.job import Running
 from shared.verify.scene import users_tree
 from shared.workflow import print_current
 from state import store
 from state.changes import plan_changes
 from state.database import Database
-from state.errors import Problem, Refused
+from state.errors import Refused
+from state.models import Base
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +34,6 @@ if TYPE_CHECKING:
     from shared.git.repository import Repository
     from state.models import Change, Plan
 
-PERSON = "person (unproven)"
 SUBJECT_LENGTH = 72
 
 
@@ -78,24 +80,13 @@ def approve(state: State, digest: str) -> str:
     return print_current(state)
 
 
-def _load_approved(state: State) -> Plan:
-    """Return the frozen plan whose digest is approved (PL-26)."""
-    state.reload()
-    plan = plans.check_frozen(state)
-    digest = state.run.digest or ""
-    if not state.database.is_approved(state.run, digest):
-        text = "no person has approved this revision"
-        allowed = f"only a person runs this: {state.command('mode', 'approve', digest)}"
-        raise Refused("refused", digest, text, allowed)
-    if state.run.status == "CANCELLED":
-        raise Refused("refused", state.state_dir, "the run is cancelled", "planner start")
-    return plan
-
-
 def apply_plan(state: State) -> str:
     """Write the approved bytes into the user's tree; finishes what a crash interrupted."""
+    running = _verify_on_new_head(state)
+    if running is not None:
+        return running
     with state.lock("exec apply"):
-        plan = _load_approved(state)
+        plan = plans.load_approved(state)
         if state.run.status == "COMPLETED":
             return print_current(state)
         repository, vault = open_repository(state)
@@ -106,8 +97,8 @@ def apply_plan(state: State) -> str:
             if problems:
                 raise Refused.of(problems)
         done = apply(repository, vault, changes, journal, plan.digest or "")
-        if done.how != "already" or not os.path.exists(_scene_path(state)):
-            store.write_json(_scene_path(state), users_tree(repository.root))
+        if done.how != "already" or not os.path.exists(resources.scene_path(state.state_dir)):
+            store.write_json(resources.scene_path(state.state_dir), users_tree(repository.root))
         with state.database as database:
             for milestone in plan.milestones:
                 database.set_milestone(state.run, milestone.id, "COMPLETED")
@@ -117,38 +108,44 @@ def apply_plan(state: State) -> str:
     return print_current(state)
 
 
-def _scene_path(state: State) -> str:
-    return os.path.join(resources.journal_path(state.state_dir), "tree.json")
-
-
-def reconcile(state: State, repository: Repository, changes: Sequence[Change]) -> list[Problem]:
-    """Return every deviation that nobody accepted: planned files that differ, others touched."""
-    _, vault = open_repository(state)
-    found = {p.at: p.problem for p in check_tree(repository, vault, changes)}
-    planned = {c.file for c in changes} | {c.old_file for c in changes}
-    then, now = store.read_json(_scene_path(state)), users_tree(repository.root)
-    for file in sorted({*then, *now}):
-        if file not in planned and list(now.get(file, ())) != list(then.get(file, ())):
-            found.setdefault(file, "was touched after the apply and no milestone plans it")
-    accepted = state.database.deviations(state.run)
-    return [
-        Problem("refused", file, f"{file} {text}" if not text.startswith(file) else text,
-                "the file as it was after the apply, or a person accepts it",
-                state.command("exec", "accept", "--file", file, "--reason", "TEXT"))
-        for file, text in found.items()
-        if not accepted.get(file)
-    ]  # fmt: skip
+def _verify_on_new_head(state: State) -> str | None:
+    """Verify again where HEAD has moved since the plan was made (PL-26); a block while it runs."""
+    plan = plans.load_approved(state)
+    repository, vault = open_repository(state)
+    at, base = head(repository), capturing.base_of(plan)
+    applied = journal_state(resources.journal_path(state.state_dir)) not in (None, "undone")
+    if applied or not plan.verify or at.commit == base.commit:
+        return None
+    with state.lock("exec apply"):
+        changes = plan_changes(plan)
+        problems = check_before(repository, vault, changes) + check_head(repository, changes)
+        if problems:
+            raise Refused.of(problems)
+        if made_at(repository, state.worktree) != at.commit:
+            old = base.snapshot or base.commit
+            carry_over(repository, state.worktree, vault, old, changes, at.commit)
+    on_head = Base(commit=at.commit, branch=base.branch, tree=at.tree)
+    moved = plan.model_copy(update={"base": on_head})
+    answer = capturing.verify_plan(state, moved)
+    if isinstance(answer, Running):
+        return capturing.running_block(state, answer, state.command("exec", "apply"))
+    if answer.failures:
+        failing = "; ".join(f"{r.command}: {r.tail}" for r in answer.failures)
+        text = f"HEAD has moved to {at.commit[:12]}, and there verify fails: {failing}"
+        allowed = "a revision on the new base"
+        raise Refused("refused", "exec apply", text, allowed, state.command("plan", "revise"))
+    return None
 
 
 def commit_plan(state: State) -> str:
     """Reconcile, commit with the user's hooks, prove it, move the branch, end the run."""
     with state.lock("exec commit"):
-        plan = _load_approved(state)
+        plan = plans.load_approved(state)
         repository, vault = open_repository(state)
         changes = plan_changes(plan)
         if state.run.status != "COMPLETED":
             _check_applied(state)
-            problems = reconcile(state, repository, changes)
+            problems = reconcile(state, repository, vault, changes)
             if problems:
                 raise Refused.of(problems)
             make_worktree_if_gone(state, repository)
@@ -209,73 +206,3 @@ def _proof(state: State, repository: Repository, changes: Sequence[Change]) -> s
         f"{state.command('undo')}"
     )
     return block.task(text).render()
-
-
-def deviate(state: State, milestone: str, file: str, reason: str) -> str:
-    """Report a deviation; a person accepts it, else the commit is refused (PL-28)."""
-    with state.lock("exec deviate"):
-        plan = _load_approved(state)
-        known = [m.id for m in plan.milestones]
-        if milestone not in known:
-            raise Refused("not_found", milestone, "there is no such milestone", ", ".join(known))
-        with state.database as database:
-            database.deviate(state.run, file, milestone, reason)
-            database.audit(state.run, "host", "deviate", detail=f"{file}: {reason}")
-    block = Block("result").data("deviation", f"{file}: {reason}")
-    return block.person(state.command("exec", "accept", "--file", file, "--reason", reason)).render()
-
-
-def accept_deviation(state: State, file: str, reason: str) -> str:
-    """Accept a deviation, reported or not; the commit then leaves the file as it is."""
-    with state.lock("exec accept"):
-        _load_approved(state)
-        with state.database as database:
-            if not database.accept_deviation(state.run, file, reason):
-                database.deviate(state.run, file, "", reason)
-                database.accept_deviation(state.run, file, reason)
-            database.audit(state.run, PERSON, "accept deviation", detail=f"{file}: {reason}")
-    return print_current(state)
-
-
-def undo_plan(state: State) -> str:
-    """Take an apply back: the bytes from before it, or after the commit a revert commit."""
-    with state.lock("undo"):
-        state.reload()
-        journal = resources.journal_path(state.state_dir)
-        if state.run.commit_id is not None:
-            return _revert(state)
-        if journal_state(journal) is None:
-            text = "nothing of this run was applied, so there is nothing to take back"
-            raise Refused("conflict", "undo", text, "", state.command("step", "planner"))
-        repository, _ = open_repository(state)
-        files = undo(repository, journal)
-        with state.database as database:
-            database.audit(state.run, "host", "undo", digest=state.run.digest)
-            if state.run.status == "ACTIVE":
-                state.go_to("executor", 2)
-    block = Block("result").data("taken back", "\n".join(files))
-    block.next("again", state.command("exec", "apply"))
-    return block.next("revise", state.command("plan", "revise")).render()
-
-
-def _revert(state: State) -> str:
-    plan = plans.check_frozen(state)
-    repository, vault = open_repository(state)
-    changes = revert_changes(vault, plan_changes(plan), repository.zero)
-    folder = os.path.join(state.state_dir, "revert")
-    digest = plan.digest or ""
-    if journal_state(folder) in (None, "undone"):
-        problems = check_head(repository, changes)
-        if problems:
-            raise Refused.of(problems)
-    apply(repository, vault, changes, folder, digest)
-    make_worktree_if_gone(state, repository)
-    title = message_of(plan).splitlines()[0]
-    message = f'Revert "{title}"\n\nThis reverts commit {state.run.commit_id}.\n\nPlan-Digest: {digest}\n'
-    archived = {resources.archived_plan(state.run.run_id): None}
-    done = commit(repository, state.worktree, vault, changes, message, archived)
-    with state.database as database:
-        database.audit(state.run, "host", "revert", digest=digest, detail=done.commit)
-        database.set_run(state.run.run_id, status="CANCELLED")
-    ending.tidy(state)
-    return Block("result", commit=done.commit).data("reverted", state.run.commit_id or "").render()

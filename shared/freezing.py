@@ -37,7 +37,12 @@ def freeze_plan(state: State, workflow: Workflow) -> str:
             _write_rendered(state, frozen)
             with state.database as database:
                 database.audit(
-                    state.run, "host", "freeze", before="gathering", after="submitted", digest=digest
+                    state.run,
+                    "host",
+                    "freeze",
+                    before="gathering",
+                    after="submitted",
+                    digest=digest,
                 )
                 state.go_to("executor", 1, stage="submitted", digest=digest)
         else:
@@ -94,9 +99,7 @@ def revise_plan(state: State, remarks: str) -> str:
         with state.database as database:
             database.audit(run, "host", "revise", before=run.stage, after="gathering",
                            digest=run.digest, detail=remarks)  # fmt: skip
-            state.go_to(
-                "planner", 3, stage="gathering", digest=None, revision=plan.revision
-            )
+            state.go_to("planner", 3, stage="gathering", digest=None, revision=plan.revision)
     return print_current(state)
 
 

@@ -6,10 +6,11 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared import capturing, plans, resources
-from shared.checks.registry import run_checks
+from shared.checks.registry import CHECKS, run_checks
 from shared.qr.schema import Review, read_review, write_review
 from shared.qr.types import LoopState, computed_verdict, is_blocking
-from shared.verify.job import Running
+from shared.run import PERSON
+from shared.verify.job import Done, Running
 from shared.workflow import print_current
 from state import store
 from state.errors import Problem, Refused
@@ -19,29 +20,31 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from shared.git.capture import Capture
-    from shared.qr.types import Item
+    from shared.qr.types import Item, Phase
     from shared.run import State
     from shared.workflow import Workflow
     from state.models import Plan
 
 
 class _Work(NamedTuple):
-    """What a work step has made, not stored yet."""
+    """What a work step has made and what is known of it, not stored yet."""
 
     before: Plan
     plan: Plan
-    capture: Capture | None
+    capture: Capture | None = None
+    verified: Done | None = None
 
-    @property
-    def tree(self) -> str | None:
-        """Return the captured tree; after a gate that was open, the one that verify has seen."""
-        if self.capture is not None:
-            return self.capture.tree
-        return self.plan.verify[0].tree if self.plan.verify else None
+
+class _Decision(NamedTuple):
+    """How a gate is decided: on which items, by whom (script or host), why."""
+
+    items: list[Item]
+    by: str = "script"
+    reason: str = ""
 
 
 def finish_phase(
-    state: State, workflow: Workflow, phase: str, batch: str | None, role: str | None
+    state: State, workflow: Workflow, phase: Phase, batch: str | None, role: str | None
 ) -> str:
     """End a work step: edits, capture, verify, script checks; prints what follows.
 
@@ -54,24 +57,22 @@ def finish_phase(
         return capturing.running_block(state, running, again)
     with state.lock(f"plan done --phase {phase}"):
         work = _work(state, workflow, phase, batch, role)
-    plan = work.plan
     if work.capture is not None:
-        verified = capturing.verify_plan(state, plan)
-        if isinstance(verified, Running):
-            return capturing.running_block(state, verified, again)
-        plan = verified
+        done = capturing.verify_plan(state, work.plan)
+        if isinstance(done, Running):
+            return capturing.running_block(state, done, again)
+        work = work._replace(plan=capturing.with_results(work.plan, done), verified=done)
     with state.lock(f"plan done --phase {phase}"):
         if plans.open_plan(state) != work.before:
             raise Refused("conflict", "plan.json", "it was changed meanwhile", "", again)
         state.reload()
-        done = state.run.step > workflow.number(phase, "execute")
-        if not done or plan != work.before:
-            _pass_or_gate(state, workflow, phase, work._replace(plan=plan), role or "host")
+        if state.run.step <= workflow.number(phase, "execute") or work.plan != work.before:
+            _pass_or_gate(state, workflow, phase, work)
     return print_current(state)
 
 
 def _work(
-    state: State, workflow: Workflow, phase: str, batch: str | None, role: str | None
+    state: State, workflow: Workflow, phase: Phase, batch: str | None, role: str | None
 ) -> _Work:
     plan = before = plans.open_plan(state)
     state.reload()
@@ -83,174 +84,181 @@ def _work(
         edits, operation = plans.read_batch(resources.find_answer(state.state_dir, batch))
         plan, _ = plans.edited(plan, edits, role, operation)
     if phase == "plan-design":
-        return _Work(before, plan, None)
+        return _Work(before, plan)
     captured = capturing.capture_into(state, plan)
     return _Work(before, captured.plan, captured.capture)
 
 
-def _pass_or_gate(
-    state: State, workflow: Workflow, phase: str, work: _Work, who: str
-) -> None:
-    items = run_checks(phase, capturing.subject(state, work.plan, work.capture))
+def _pass_or_gate(state: State, workflow: Workflow, phase: Phase, work: _Work) -> None:
+    """Pass the gate by script, or store the review and open the gate."""
+    found = run_checks(phase, capturing.subject(state, work.plan, work.capture, work.verified))
+    known = state.database.accepted(state.run, phase)
+    items = [i.changed(accepted=known.get((i.check, i.scope))) for i in found]
     _refuse_failing_musts(state, items, phase)
     iteration = state.database.phase(state.run, phase)[1]
     if computed_verdict(items, iteration) == "pass":
-        _record_pass(state, workflow, phase, work, items, "script", "")
+        _record_pass(state, workflow, phase, work, _Decision(items))
         return
     store.save_plan(resources.plan_path(state.state_dir), work.plan)
     write_review(resources.review_path(state.state_dir, phase), Review(phase, iteration, items))
-    number = workflow.number(phase, "execute")
     with state.database as database:
-        database.add_step(state.run, workflow.name, number, workflow.steps[number].name, who)
+        number = workflow.number(phase, "execute")
+        database.add_step(state.run, workflow.name, number, workflow.steps[number].name, "host")
         state.go_to(workflow.name, workflow.number(phase, "gate"))
 
 
-def _refuse_failing_musts(state: State, items: Sequence[Item], phase: str) -> None:
+def _refuse_failing_musts(state: State, items: Sequence[Item], phase: Phase) -> None:
     """Raise Refused with every failing MUST; a reviewer is never asked about those."""
-    failing = [i for i in items if i.status == "FAIL" and i.severity == "MUST"]
+    failing = [
+        i for i in items if i.status == "FAIL" and i.severity == "MUST" and i.accepted is None
+    ]
     if failing:
         again = state.command("step", "planner")
         raise Refused.of(
-            Problem("refused", f"{phase} {i.scope}", i.finding or i.check, i.check, again)
+            Problem("refused", f"{phase} {i.check} {i.scope}", i.finding or "", "", again)
             for i in failing
         )
 
 
 def _record_pass(
-    state: State,
-    workflow: Workflow,
-    phase: str,
-    work: _Work,
-    items: Sequence[Item],
-    by: str,
-    reason: str,
+    state: State, workflow: Workflow, phase: Phase, work: _Work, decision: _Decision
 ) -> None:
     """Store a passed gate in the plan and the database; go on, past documents already written."""
     iteration = state.database.phase(state.run, phase)[1]
-    plan = _with_outcome(work, phase, iteration, items, by, reason)
+    plan = _with_outcome(work, phase, iteration, decision)
     store.save_plan(resources.plan_path(state.state_dir), plan)
-    path = resources.review_path(state.state_dir, phase)
-    verdict = computed_verdict(items, iteration)
-    outcome = {
-        "verdict": "pass", "computed": verdict, "decided_by": by, "reason": reason,
-        "items": [i.to_json() for i in items],
-    }  # fmt: skip
     gate = workflow.number(phase, "gate")
-    last = gate == max(workflow.steps)
     with state.database as database:
-        database.add_outcome(state.run, phase, iteration, outcome)
+        database.add_outcome(state.run, phase, iteration, _outcome("pass", iteration, decision))
         database.set_phase(state.run, phase, LoopState.COMPLETE, iteration)
         for number in (workflow.number(phase, "execute"), workflow.number(phase, "qr"), gate):
-            database.add_step(state.run, workflow.name, number, workflow.steps[number].name, by)
-        state.go_to(workflow.name, gate if last else gate + 1)
+            name = workflow.steps[number].name
+            database.add_step(state.run, workflow.name, number, name, decision.by)
+        state.go_to(workflow.name, min(gate + 1, max(workflow.steps)))
+    path = resources.review_path(state.state_dir, phase)
     if os.path.exists(path):
         os.unlink(path)
     if phase == "plan-design":
         capturing.prepare_worktree(state)
     if phase == "plan-code" and not capturing.missing_documents(plan):
-        _pass_or_gate(state, workflow, "plan-docs", work._replace(plan=plan), "script")
+        _pass_or_gate(state, workflow, "plan-docs", work._replace(plan=plan))
 
 
-def _with_outcome(
-    work: _Work, phase: str, iteration: int, items: Sequence[Item], by: str, reason: str
-) -> Plan:
+def _outcome(verdict: str, iteration: int, decision: _Decision) -> dict[str, object]:
+    return {
+        "verdict": verdict,
+        "computed": computed_verdict(decision.items, iteration),
+        "decided_by": decision.by,
+        "reason": decision.reason,
+        "items": [i.to_json() for i in decision.items],
+    }
+
+
+def _with_outcome(work: _Work, phase: Phase, iteration: int, decision: _Decision) -> Plan:
     left = tuple(
         OpenItem(id=i.id, check=i.check, severity=i.severity, finding=i.finding or "")
-        for i in items
+        for i in decision.items
         if i.status == "FAIL"
     )
-    outcome = Outcome.model_validate(
-        {
-            "phase": phase,
-            "iteration": iteration,
-            "by": by,
-            "reason": reason,
-            "open": left,
-            "tree": work.tree,
-        }
-    )
+    values = {
+        "phase": phase,
+        "iteration": iteration,
+        "by": decision.by,
+        "reason": decision.reason,
+        "open": left,
+        "tree": work.capture.tree if work.capture else None,
+    }
     others = tuple(o for o in work.plan.reviews if o.phase != phase)
-    return work.plan.model_copy(update={"reviews": (*others, outcome)})
+    return work.plan.model_copy(update={"reviews": (*others, Outcome.model_validate(values))})
 
 
-def decide_gate(
-    state: State, workflow: Workflow, phase: str, verdict: str, reason: str
-) -> str:
+def decide_gate(state: State, workflow: Workflow, phase: Phase, verdict: str, reason: str) -> str:
     """Pass or fail a gate (PL-22); a failed one goes back with the failing items alone."""
     with state.lock(f"qr gate --phase {phase}"):
         plan = plans.open_plan(state)
         state.reload()
-        gate = workflow.number(phase, "gate")
         path = resources.review_path(state.state_dir, phase)
-        if state.run.step != gate or not os.path.exists(path):
+        if state.run.step != workflow.number(phase, "gate") or not os.path.exists(path):
             here = state.command("step", "planner")
             text = f"the gate of {phase} is not open: the run is at step {state.run.step}"
             raise Refused("conflict", "--phase", text, "the current step", here)
-        items = read_review(path).items
-        loop, iteration = state.database.phase(state.run, phase)
-        _check_verdict(state, items, iteration, phase, verdict, reason)
+        decision = _Decision(read_review(path).items, "host", reason)
+        _check_verdict(state, decision, phase, verdict)
         if verdict == "pass":
-            _record_pass(state, workflow, phase, _Work(plan, plan, None), items, "host", reason)
+            work = _as_checked(state, phase, plan)
+            _record_pass(state, workflow, phase, work, decision)
         else:
-            _record_fail(state, workflow, phase, items, LoopState(loop), reason)
+            _record_fail(state, workflow, phase, decision)
     return print_current(state)
 
 
-def _check_verdict(
-    state: State, items: Sequence[Item], iteration: int, phase: str, verdict: str, reason: str
-) -> None:
-    computed = computed_verdict(items, iteration)
-    if any(i.status == "TODO" for i in items) and verdict == "pass":
-        todo = ", ".join(i.id for i in items if i.status == "TODO")
-        raise Refused("refused", "--verdict", f"these items have no verdict yet: {todo}", "fail")
-    if verdict != computed and not reason.strip():
-        blocking = ", ".join(i.id for i in items if is_blocking(i, iteration)) or "nothing blocks"
-        again = state.command(
-            "qr", "gate", "--phase", phase, "--verdict", verdict, "--reason-file",
-            resources.answer_word("reason.md"),
-        )  # fmt: skip
-        text = f"by the figures the verdict is {computed} ({blocking}); deciding {verdict} needs a reason"
-        raise Refused("refused", "--verdict", text, f"{computed}, or a reason in that file", again)
+def _as_checked(state: State, phase: Phase, plan: Plan) -> _Work:
+    """Return the work that the open gate is about; Refused where the worktree is another now."""
+    if phase == "plan-design":
+        return _Work(plan, plan)
+    captured = capturing.capture_into(state, plan)
+    if captured.plan != plan:
+        text = "the worktree changed after it was checked"
+        again = state.command("plan", "done", "--phase", phase)
+        raise Refused("conflict", state.worktree, text, "check it again", again)
+    return _Work(plan, plan, captured.capture)
 
 
-def _record_fail(
-    state: State,
-    workflow: Workflow,
-    phase: str,
-    items: Sequence[Item],
-    loop: LoopState,
-    reason: str,
-) -> None:
+def _check_verdict(state: State, decision: _Decision, phase: Phase, verdict: str) -> None:
     iteration = state.database.phase(state.run, phase)[1]
-    failing = [i.to_json() for i in items if is_blocking(i, iteration)] or [
-        i.to_json() for i in items if i.status == "FAIL"
-    ]
-    outcome = {
-        "verdict": "fail", "computed": computed_verdict(items, iteration), "decided_by": "host",
-        "reason": reason, "items": failing,
-    }  # fmt: skip
+    todo = [i.id for i in decision.items if i.status == "TODO"]
+    if todo and verdict == "pass":
+        text = f"these items have no verdict yet: {', '.join(todo)}"
+        raise Refused("refused", "--verdict", text, "fail")
+    computed = computed_verdict(decision.items, iteration)
+    if verdict != computed and not decision.reason.strip():
+        blocking = [i.id for i in decision.items if is_blocking(i, iteration)]
+        file = resources.answer_word("reason.md")
+        again = state.command(
+            "qr", "gate", "--phase", phase, "--verdict", verdict, "--reason-file", file
+        )
+        figures = f"{computed} ({', '.join(blocking) or 'nothing blocks'})"
+        text = f"by the figures the verdict is {figures}; deciding {verdict} needs a reason"
+        raise Refused("refused", "--verdict", text, f"{computed}, or a reason in {file}", again)
+
+
+def _record_fail(state: State, workflow: Workflow, phase: Phase, decision: _Decision) -> None:
+    loop, iteration = state.database.phase(state.run, phase)
+    failing = [i for i in decision.items if i.status == "FAIL"]
+    blocking = [i for i in failing if is_blocking(i, iteration)] or failing
+    outcome = _outcome("fail", iteration, decision)
+    outcome["items"] = [i.to_json() for i in blocking]
     back = workflow.steps[workflow.number(phase, "gate")].on_fail
     with state.database as database:
         database.add_outcome(state.run, phase, iteration, outcome)
-        database.set_phase(state.run, phase, loop.after("fail"), iteration + 1)
+        database.set_phase(state.run, phase, LoopState(loop).after("fail"), iteration + 1)
         state.go_to(workflow.name, back or 1)
 
 
-def accept_item(state: State, phase: str, item_id: str, reason: str) -> str:
-    """Accept a failing item as it is, with a person's reason; it no longer blocks."""
+def accept_finding(state: State, phase: Phase, check: str, scope: str, reason: str) -> str:
+    """Let what a check finds at a scope stand, with a person's reason; it no longer blocks.
+
+    `check` is the name of a script check or the id of an item of the open review.
+    """
     with state.lock(f"qr accept --phase {phase}"):
         plans.open_plan(state)
         path = resources.review_path(state.state_dir, phase)
-        if not os.path.exists(path):
-            text = f"no review of {phase} is open"
-            raise Refused("not_found", "--phase", text, "", state.command("step", "planner"))
-        review = read_review(path)
-        item = next((i for i in review.items if i.id == item_id), None)
-        if item is None or item.status != "FAIL":
-            failing = ", ".join(i.id for i in review.items if i.status == "FAIL") or "none"
-            raise Refused("not_found", item_id, "is no failing item of this review", failing)
-        items = [i.changed(accepted=reason) if i.id == item_id else i for i in review.items]
-        write_review(path, Review(phase, review.iteration, items))
+        review = read_review(path) if os.path.exists(path) else Review(phase)
+        item = next((i for i in review.items if i.id == check and i.status == "FAIL"), None)
+        names = [c.id for c in CHECKS if c.phase == phase and c.acceptable]
+        if item is not None:
+            check, scope = item.check, item.scope
+        elif check not in names:
+            failing = [i.id for i in review.items if i.status == "FAIL"]
+            text = "is no failing item and no check whose finding a person may accept"
+            raise Refused("not_found", check, text, ", ".join([*failing, *names]))
         with state.database as database:
-            database.audit(state.run, "person (unproven)", "qr accept", detail=f"{item_id}: {reason}")
+            database.accept(state.run, phase, check, scope, reason)
+            database.audit(state.run, PERSON, "qr accept", detail=f"{check} {scope}: {reason}")
+        if review.items:
+            items = [
+                i.changed(accepted=reason) if (i.check, i.scope) == (check, scope) else i
+                for i in review.items
+            ]
+            write_review(path, Review(phase, review.iteration, items))
     return print_current(state)

@@ -51,7 +51,9 @@ def check_frozen(state: State) -> Plan:
     stated, actual = digest_of(data)
     known = state.run.digest
     if stated is None and known is None:
-        raise Refused("refused", path, "the plan is not frozen", "", state.command("step", "planner"))
+        raise Refused(
+            "refused", path, "the plan is not frozen", "", state.command("step", "planner")
+        )
     if stated != actual or (known is not None and known != actual):
         problems = check_seals(store.check_version(store.parse_json(data, path), path))
         if known is not None and stated == actual:
@@ -59,6 +61,20 @@ def check_frozen(state: State) -> Plan:
             problems = [Problem("invalid", "digest", text, "the plan that was submitted")]
         raise Refused.of(problems)
     return store.load_plan(path)
+
+
+def load_approved(state: State) -> Plan:
+    """Return the frozen plan whose digest is approved (PL-26)."""
+    state.reload()
+    plan = check_frozen(state)
+    digest = state.run.digest or ""
+    if not state.database.is_approved(state.run, digest):
+        text = "no person has approved this revision"
+        allowed = f"only a person runs this: {state.command('mode', 'approve', digest)}"
+        raise Refused("refused", digest, text, allowed)
+    if state.run.status == "CANCELLED":
+        raise Refused("refused", state.state_dir, "the run is cancelled", "planner start")
+    return plan
 
 
 def set_context(state: State, file: str) -> str:

@@ -84,6 +84,11 @@ def run_config_path(state_dir: str) -> str:
     return os.path.join(state_dir, "config.json")
 
 
+def scene_path(state_dir: str) -> str:
+    """Return what `git status` said of the user's tree when the apply had ended."""
+    return os.path.join(journal_path(state_dir), "tree.json")
+
+
 def lock_path(state_dir: str) -> str:
     """Return the lock of a state directory; it is never renamed or removed."""
     return os.path.join(state_dir, "lock")

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+# Whom the audit names for a person's command; no guard keeps the host from it yet.
+PERSON = "person (unproven)"
+
+
 class State:
     """A state directory with its run; `plan` is read anew at every access."""
 

@@ -7,25 +7,22 @@ import os
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NamedTuple
 
-from pydantic import ValidationError
-
-from shared.resources import ARCHIVE_FOLDER
 from shared.git.proof import check_commit
 from shared.git.repository import find_repository
 from shared.git.tree import check_before
 from shared.git.vault import open_vault
+from shared.resources import ARCHIVE_FOLDER
 from state import store
 from state.changes import plan_changes
-from state.edits import problems_of
 from state.errors import Problem, Refused
 from state.freeze import check_seals, digest_of
-from state.models import Plan
 from state.validator import check_plan
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from shared.git.repository import Repository
+    from state.models import Plan
 
 
 class Report(NamedTuple):
@@ -59,11 +56,7 @@ def validate_files(files: Iterable[str], wanted: Wanted) -> Iterator[Report]:
 
 def _validate(file: str, wanted: Wanted) -> Report:
     data = store.read_bytes(file)
-    try:
-        plan = Plan.model_validate_json(data)
-    except ValidationError as error:
-        store.check_version(store.parse_json(data, file), file)
-        return Report(file, None, problems_of(error, "plan"))
+    plan = store.parse_plan(data, file)
     problems = check_plan(plan) + _check_digest(file, data, plan, wanted)
     if not problems and wanted.repository is not None:
         problems = _check_repository(data, file, plan, wanted)
@@ -73,7 +66,9 @@ def _validate(file: str, wanted: Wanted) -> Report:
 def _check_digest(file: str, data: bytes, plan: Plan, wanted: Wanted) -> list[Problem]:
     if plan.digest is None and plan.frozen_at is None:
         text = "the plan is not frozen"
-        return [Problem("invalid", "frozen_at", text, "planner plan freeze")] if wanted.frozen else []
+        return (
+            [Problem("invalid", "frozen_at", text, "planner plan freeze")] if wanted.frozen else []
+        )
     stated, actual = digest_of(data)
     if stated is not None and stated == actual:
         return []
@@ -103,4 +98,3 @@ def _archived(repository: Repository, data: bytes, wanted: Wanted) -> dict[str, 
     )  # fmt: skip
     prefix = f"{ARCHIVE_FOLDER}/".encode()
     return {n.decode(): data for n in names if n.startswith(prefix) and n.endswith(b".json")}
-

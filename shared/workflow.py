@@ -123,9 +123,7 @@ def verify_step(name: str, prompt: str) -> Step:
 
 def execute_dispatch_step(name: str, *, phase: str, agent: str, script: str) -> Step:
     """Make a work step: `script` (`folder.module`) names where its prompts lie."""
-    return Step(
-        name, "execute", lambda ctx: blocks.work(ctx, script), phase=phase, agent=agent
-    )
+    return Step(name, "execute", lambda ctx: blocks.work(ctx, script), phase=phase, agent=agent)
 
 
 def qr_dispatch_step(name: str, *, phase: str) -> Step:
@@ -167,11 +165,15 @@ def print_step(workflow: Workflow, number: int | None, state: State) -> str:
         raise Refused("usage", "--step", text, steps, here)
     context = Context(workflow, number, state)
     if current is None and _comes_later(workflow):
-        raise Refused("conflict", f"{workflow.name} {number}", "the plan is not frozen yet", "", here)
+        raise Refused(
+            "conflict", f"{workflow.name} {number}", "the plan is not frozen yet", "", here
+        )
     if current is None or number < current or run.status in ("COMPLETED", "CANCELLED"):
         return blocks.done(context, here).render()
     if number > current:
-        text = f"step {number} is not due; the run is at step {current} {workflow.steps[current].name}"
+        text = (
+            f"step {number} is not due; the run is at step {current} {workflow.steps[current].name}"
+        )
         raise Refused("conflict", f"{workflow.name} {number}", text, f"step {current}", here)
     return context.step.handler(context).render()
 
@@ -196,7 +198,9 @@ def find_workflow(name: str) -> Workflow:
             found: Workflow = import_module(f"{folder}.{module}").WORKFLOW
             return found
     known = ", ".join(sorted(discover_workflows()))
-    raise Refused("usage", "step", f"there is no workflow {name!r}", known, command("step", "planner"))
+    raise Refused(
+        "usage", "step", f"there is no workflow {name!r}", known, command("step", "planner")
+    )
 
 
 def discover_workflows() -> dict[str, Workflow]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from state.edits import finish
 from state.errors import Problem, Refused
 from state.models import Change, Milestone, Plan
+from state.waves import docs_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -79,14 +80,7 @@ def plan_changes(plan: Plan) -> list[Change]:
 
 def promised_files(milestone: Milestone) -> set[str]:
     """Return the files in which the milestone promises documentation."""
-    documentation = milestone.documentation
-    promised = (
-        documentation.module_comment,
-        *documentation.docstrings,
-        *documentation.algorithm_blocks,
-        *documentation.inline_comments,
-    )
-    return {d.file for d in promised if d is not None and not isinstance(d, str)}
+    return {doc.file for doc in docs_of(milestone)}
 
 
 def _place(plan: Plan, change: FileChange) -> _Place | None:

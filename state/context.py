@@ -25,7 +25,7 @@ CONTEXT_SCHEMA: dict[str, Any] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "title": "context.json",
     "type": "object",
-    "properties": {name: _STRINGS for name in CATEGORIES} | {"task_spec": {**_STRINGS, "minItems": 1}},
+    "properties": dict.fromkeys(CATEGORIES, _STRINGS) | {"task_spec": {**_STRINGS, "minItems": 1}},
     "required": ["task_spec"],
     "additionalProperties": False,
 }
@@ -35,7 +35,9 @@ _OUT_OF_SCOPE = ("out of scope", "out-of-scope", "not in scope")
 def check_context(value: object) -> dict[str, list[str]]:
     """Return `value` with all eight categories; Refused with every place that breaks the schema."""
     problems = [
-        Problem("invalid", _place(list(error.absolute_path)), error.message, _allowed(error.validator))
+        Problem(
+            "invalid", _place(list(error.absolute_path)), error.message, _allowed(error.validator)
+        )
         for error in Draft202012Validator(CONTEXT_SCHEMA).iter_errors(value)
     ]
     problems += check_value("context", value)

@@ -55,6 +55,10 @@ CREATE TABLE approvals (
     run_id TEXT NOT NULL REFERENCES runs, revision INTEGER NOT NULL, digest TEXT NOT NULL,
     approved_by TEXT NOT NULL, channel TEXT NOT NULL, at TEXT NOT NULL,
     PRIMARY KEY (run_id, digest));
+CREATE TABLE accepted (
+    run_id TEXT NOT NULL REFERENCES runs, phase TEXT NOT NULL, check_id TEXT NOT NULL,
+    scope TEXT NOT NULL, reason TEXT NOT NULL, at TEXT NOT NULL,
+    PRIMARY KEY (run_id, phase, check_id, scope));
 CREATE TABLE deviations (
     run_id TEXT NOT NULL REFERENCES runs, file TEXT NOT NULL, milestone TEXT NOT NULL,
     reason TEXT NOT NULL, accepted TEXT, at TEXT NOT NULL, PRIMARY KEY (run_id, file));
@@ -119,13 +123,25 @@ class Database:
         self.path = path
         try:
             self.connection = sqlite3.connect(path, isolation_level=None)
-            self.connection.row_factory = sqlite3.Row
-            self.connection.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
-            self.connection.execute("PRAGMA synchronous=EXTRA")
-            self.connection.execute("PRAGMA foreign_keys=ON")
-            self._migrate()
         except sqlite3.Error as error:
             raise _unusable(path, error) from None
+        try:
+            self._open()
+        except sqlite3.Error as error:
+            self.close()
+            raise _unusable(path, error) from None
+        except Refused:
+            self.close()
+            raise
+
+    def _open(self) -> None:
+        self.connection.row_factory = sqlite3.Row
+        for pragma in (
+            f"busy_timeout={BUSY_TIMEOUT_MS}", "journal_mode=DELETE", "synchronous=EXTRA",
+            "foreign_keys=ON",
+        ):  # fmt: skip
+            self.connection.execute(f"PRAGMA {pragma}")
+        self._migrate()
 
     def close(self) -> None:
         """Close the connection."""
@@ -137,17 +153,32 @@ class Database:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        self._execute("ROLLBACK" if kind else "COMMIT")
+        if kind is None:
+            try:
+                self._execute("COMMIT")
+            finally:
+                self._roll_back()
+        else:
+            self._roll_back()
+
+    def _roll_back(self) -> None:
+        # SQLite has rolled back by itself where the disk failed.
+        if self.connection.in_transaction:
+            self._execute("ROLLBACK")
 
     def _execute(self, sql: str, values: Iterable[object] = ()) -> sqlite3.Cursor:
         try:
             return self.connection.execute(sql, tuple(values))
         except sqlite3.Error as error:
             raise _unusable(self.path, error) from None
+        except UnicodeEncodeError as error:
+            text = f"is no text that can be kept: {error}; nothing was changed"
+            raise Refused("invalid", "text", text, "text that is valid UTF-8") from None
 
     def _migrate(self) -> None:
         """Bring the schema to ours in one transaction after a backup; refuse a newer one."""
-        version = int(self.connection.execute("PRAGMA user_version").fetchone()[0])
+        version = self._pragma("user_version")
+        self._check_ours(version)
         if version == len(MIGRATIONS):
             return
         if version > len(MIGRATIONS):
@@ -156,7 +187,7 @@ class Database:
         if version:
             self._back_up(version)
         self.connection.execute("BEGIN IMMEDIATE")
-        found = int(self.connection.execute("PRAGMA user_version").fetchone()[0])
+        found = self._pragma("user_version")
         for number, script in enumerate(MIGRATIONS[found:], start=found + 1):
             for statement in _statements(script):
                 self.connection.execute(statement)
@@ -164,10 +195,23 @@ class Database:
         self.connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
         self.connection.execute("COMMIT")
 
+    def _pragma(self, name: str) -> int:
+        return int(self.connection.execute(f"PRAGMA {name}").fetchone()[0])
+
+    def _check_ours(self, version: int) -> None:
+        """Refuse a database of another program; an empty file becomes ours."""
+        tables = self.connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        ours = self._pragma("application_id") == APPLICATION_ID
+        if (version or tables) and not ours:
+            text = "is no database of the planner; it is left as it is"
+            raise Refused("invalid", self.path, text, "the planner.db that was here")
+
     def _back_up(self, version: int) -> None:
         copy = f"{self.path}.v{version}"
         if not os.path.exists(copy):
-            self.connection.execute("VACUUM INTO ?", (copy,))
+            unfinished = f"{copy}.{os.getpid()}"
+            self.connection.execute("VACUUM INTO ?", (unfinished,))
+            os.replace(unfinished, copy)
 
     # runs
 
@@ -175,12 +219,14 @@ class Database:
         """Add a run; `values` holds every column that has no default but the times."""
         row = {**values, "created_at": now(), "updated_at": now()}
         names, marks = ", ".join(row), ", ".join("?" * len(row))
-        self._execute(f"INSERT INTO runs ({names}) VALUES ({marks})", row.values())
+        sql = f"INSERT INTO runs ({names}) VALUES ({marks})"  # noqa: S608 – our own columns
+        self._execute(sql, row.values())
 
     def set_run(self, run_id: str, **values: object) -> None:
         """Change columns of a run."""
         names = ", ".join(f"{name}=?" for name in (*values, "updated_at"))
-        self._execute(f"UPDATE runs SET {names} WHERE run_id=?", (*values.values(), now(), run_id))
+        sql = f"UPDATE runs SET {names} WHERE run_id=?"  # noqa: S608 – names are our own columns
+        self._execute(sql, (*values.values(), now(), run_id))
 
     def run_at(self, state_dir: str) -> Run | None:
         """Return the run whose state directory this is."""
@@ -256,6 +302,17 @@ class Database:
         sql = "SELECT 1 FROM approvals WHERE run_id=? AND digest=?"
         return self._execute(sql, (run.run_id, digest)).fetchone() is not None
 
+    def accept(self, run: Run, phase: str, check: str, scope: str, reason: str) -> None:
+        """Store a person's acceptance of what a check finds at a scope."""
+        values = (run.run_id, phase, check, scope, reason, now())
+        self._execute("INSERT OR REPLACE INTO accepted VALUES (?,?,?,?,?,?)", values)
+
+    def accepted(self, run: Run, phase: str) -> dict[tuple[str, str], str]:
+        """Return the reasons of acceptances by (check, scope)."""
+        sql = "SELECT check_id, scope, reason FROM accepted WHERE run_id=? AND phase=?"
+        rows = self._execute(sql, (run.run_id, phase)).fetchall()
+        return {(row[0], row[1]): row[2] for row in rows}
+
     def deviate(self, run: Run, file: str, milestone: str, reason: str) -> None:
         """Report a file that the tree holds otherwise than the plan; not accepted yet."""
         values = (run.run_id, file, milestone, reason, now())
@@ -319,6 +376,9 @@ def _statements(script: str) -> list[str]:
 
 
 def _unusable(path: str, error: sqlite3.Error) -> Refused:
+    if isinstance(error, sqlite3.OperationalError) and "no such " in str(error):
+        text = f"the database is not whole ({error}); it is left as it is"
+        return Refused("invalid", path, text, "planner doctor says what can be restored")
     if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
         return Refused("locked", path, f"{error}; nothing was changed", "run the command again")
     if isinstance(error, sqlite3.OperationalError):

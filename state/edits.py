@@ -2,11 +2,13 @@
 
 An edit is one JSON object of a batch:
 `{"op": "add", "kind": "milestone", "as": "$m1", "fields": {…}}`,
-`{"op": "set", "id": "M-001", "version": 2, "fields": {…}}`, `{"op": "remove", "id": …, "version": …}`.
+`{"op": "set", "id": "M-001", "version": 2, "fields": {…}}`,
+`{"op": "remove", "id": "M-001", "version": 2}`.
 """
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import ValidationError
@@ -32,7 +34,7 @@ OPS = ("add", "set", "remove")
 
 
 class Kind(NamedTuple):
-    """Where one kind of entity lives and who may write it; `prefix` is empty for the two singles."""
+    """Where one kind of entity lives and who may write it; the two singles have no `prefix`."""
 
     prefix: str
     model: type[models.Model]
@@ -99,11 +101,13 @@ class Found(NamedTuple):
 
     kind: str
     entity: Json
-    owner: Json | list[Any]
+    owner: Any  # the object or list that holds it; `key` fits it
     key: str | int
 
 
-def apply_edits(plan: models.Plan, edits: Sequence[object], role: str | None) -> tuple[models.Plan, list[Applied]]:
+def apply_edits(
+    plan: models.Plan, edits: Sequence[object], role: str | None
+) -> tuple[models.Plan, list[Applied]]:
     """Return the plan after all `edits` in order, with an id and a version for each.
 
     Raises Refused with every problem of every edit; then none of them holds. `role` limits the
@@ -111,8 +115,8 @@ def apply_edits(plan: models.Plan, edits: Sequence[object], role: str | None) ->
     """
     if plan.frozen_at is not None:
         raise Refused("frozen", "plan.json", f"revision {plan.revision} is frozen", "plan revise")
-    data = plan.model_dump(mode="python")
-    data = _lists(data)
+    data = _lists(plan.model_dump(mode="python"))
+    _count_ids(data)
     session = _Session(data, role)
     applied = session.run(edits)
     if session.problems:
@@ -180,7 +184,23 @@ def schema(kind: str | None) -> Json:
     allowed = KINDS[kind].fields
     whole["properties"] = {n: p for n, p in whole["properties"].items() if n in allowed}
     whole["required"] = [n for n in whole.get("required", []) if n in allowed]
+    # Where the entity goes is asked of an edit and no field of the entity.
+    where = {"milestone": {"type": "string", "pattern": "^M-[0-9]{3,15}$"}}
+    if kind == "doc":
+        where["kind"] = {"type": "string", "enum": ["module-comment", *DOC_LISTS]}  # type: ignore[dict-item]
+    if KINDS[kind].in_milestone and kind != "change":
+        whole["properties"] = {**where, **whole["properties"]}
+        whole["required"] = [*where, *whole["required"]]
     return whole
+
+
+def _count_ids(data: Json) -> None:
+    """Raise the counters to the highest id in use: one that is removed now is never given again."""
+    counters = data["counters"]
+    for found in _walk(data):
+        prefix, dash, number = _id_of(found).rpartition("-")
+        if dash:
+            counters[prefix] = max(counters.get(prefix, 0), int(number))
 
 
 def _id_of(found: Found) -> str:
@@ -194,6 +214,19 @@ def _lists(value: Any) -> Any:  # noqa: ANN401 – any JSON value
     if isinstance(value, (list, tuple)):
         return [_lists(v) for v in value]
     return value
+
+
+def _blank(kind: str, new_id: str) -> Json:
+    """Return an entity of which only the id is known, so that later edits find its place."""
+    values = {"id": new_id, "version": 1, "number": 1} if kind == "milestone" else {"id": new_id}
+    blank: Json = _lists(KINDS[kind].model.model_construct(**values).model_dump(mode="python"))
+    return blank
+
+
+def _overlap(one: str, other: str) -> bool:
+    """Say whether one path is the other or leads to it."""
+    short, long = sorted((one, other), key=len)
+    return long.startswith(short) and long[len(short) : len(short) + 1] in ("", ".", "[")
 
 
 def _walk(data: Json) -> Iterator[Found]:
@@ -237,18 +270,21 @@ class _Session:
         self.data = data
         self.role = role
         self.names: dict[str, str] = {}
+        self.lost: set[object] = set()  # names of edits that are no edits: said once, not again
         self.problems: list[Problem] = []
 
     def run(self, edits: Sequence[object]) -> list[Applied]:
         """Give every new entity its id, then do the edits in order; problems are collected."""
-        rows = [row for n, edit in enumerate(edits) if (row := self._shape(n, edit)) is not None]
-        if self.problems:
-            return []
-        ids = [self._name(n, edit) for n, edit in enumerate(rows)]
+        rows = [
+            (at, edit)
+            for n, value in enumerate(edits)
+            if (edit := self._shape(at := f"[{n}]", value)) is not None
+        ]
+        ids = [self._name(at, edit) for at, edit in rows]
         applied = []
-        for n, (edit, new_id) in enumerate(zip(rows, ids, strict=True)):
+        for (at, edit), new_id in zip(rows, ids, strict=True):
             before = len(self.problems)
-            result = getattr(self, f"_{edit['op']}")(f"[{n}]", edit, new_id)
+            result = getattr(self, f"_{edit['op']}")(at, edit, new_id)
             if len(self.problems) == before:
                 applied.append(result)
         return applied
@@ -257,24 +293,33 @@ class _Session:
         """Note one problem."""
         self.problems.append(Problem(kind, at, problem, allowed))
 
-    def _shape(self, n: int, edit: object) -> Json | None:
+    def _shape(self, at: str, edit: object) -> Json | None:
         """Return the edit when its envelope is sound; its fields are looked at later."""
-        at, before = f"[{n}]", len(self.problems)
+        before = len(self.problems)
         if not isinstance(edit, dict):
             self.refuse(at, "is no JSON object", '{"op": "add", "kind": …, "fields": {…}}')
             return None
+        self._check_envelope(at, edit)
+        if len(self.problems) == before:
+            return edit
+        if isinstance(edit.get("as"), str):
+            self.lost.add(edit["as"])
+        return None
+
+    def _check_envelope(self, at: str, edit: Json) -> None:
         op = edit.get("op")
         if op not in OPS:
             self.refuse(f"{at}.op", f"{op!r} is no operation", ", ".join(OPS))
-            return None
+            return
         wanted = {"add": ("kind", "as", "fields"), "set": ("id", "version", "fields")}
         names = wanted.get(op, ("id", "version"))
         for key in edit:
             if key not in ("op", *names):
                 self.refuse(f"{at}.{key}", f"{op} knows no {key}", ", ".join(names))
-        if op == "add" and edit.get("kind") not in KINDS:
+        kind = edit.get("kind")
+        if op == "add" and not (isinstance(kind, str) and kind in KINDS):
             adds = ", ".join(k for k, v in KINDS.items() if v.prefix and k != "change")
-            self.refuse(f"{at}.kind", f"{edit.get('kind')!r} is no kind", adds)
+            self.refuse(f"{at}.kind", f"{kind!r} is no kind", adds)
         if op != "remove" and not isinstance(edit.get("fields"), dict):
             self.refuse(f"{at}.fields", "must be an object with the fields to write")
         if op != "add" and not isinstance(edit.get("id"), str):
@@ -282,36 +327,32 @@ class _Session:
         alias = edit.get("as")
         if alias is not None and not (isinstance(alias, str) and alias.startswith("$")):
             self.refuse(f"{at}.as", f"{alias!r} is no name", "$ and letters, as in $m1")
-        return edit if len(self.problems) == before else None
 
-    def _name(self, n: int, edit: Json) -> str:
+    def _name(self, at: str, edit: Json) -> str:
         if edit["op"] != "add":
             return ""
         new_id = self._new_id(KINDS[edit["kind"]].prefix)
         alias = edit.get("as")
         if alias is not None:
             if alias in self.names:
-                self.refuse(f"[{n}].as", f"{alias} is given twice", "each name once")
+                self.refuse(f"{at}.as", f"{alias} is given twice", "each name once")
             self.names[alias] = new_id
         return new_id
 
     def _new_id(self, prefix: str) -> str:
         """Return the next id of `prefix`; ids are counted in the plan and never used again."""
         counters = self.data["counters"]
-        used = [
-            int(i.rpartition("-")[2]) for f in _walk(self.data)
-            if (i := _id_of(f)).startswith(f"{prefix}-")
-        ]
-        counters[prefix] = max([counters.get(prefix, 0), *used]) + 1
+        counters[prefix] = counters.get(prefix, 0) + 1
         return f"{prefix}-{counters[prefix]:03d}"
 
     def _resolve(self, at: str, field: str, value: Any) -> Any:  # noqa: ANN401 – any JSON value
-        if field not in REFERENCES:
-            return value
+        """Return `value` with every `$name` that stands for an id replaced by the id."""
+        if isinstance(value, dict):
+            return {k: self._resolve(f"{at}.{k}", k, v) for k, v in value.items()}
         if isinstance(value, list):
             return [self._resolve(f"{at}[{n}]", field, v) for n, v in enumerate(value)]
-        if isinstance(value, str) and value.startswith("$"):
-            if value not in self.names:
+        if field in REFERENCES and isinstance(value, str) and value.startswith("$"):
+            if value not in self.names and value not in self.lost:
                 known = ", ".join(self.names) or "none in this batch"
                 self.refuse(at, f"no edit of this batch is named {value}", known, "not_found")
             return self.names.get(value, value)
@@ -333,16 +374,24 @@ class _Session:
             if key not in allowed:
                 self.refuse(where, f"{kind} has no field {key}", ", ".join(allowed))
                 continue
-            self.problems.extend(check_value(where, value))
-            resolved[key] = self._resolve(where, key, value)
+            bad = list(check_value(where, value))
+            self.problems.extend(bad)
+            free = bad or key == "params"  # what the plan does not know the meaning of
+            resolved[key] = value if free else self._resolve(where, key, value)
         return resolved
 
-    def _checked(self, at: str, kind: str, entity: Json) -> Json:
+    def _checked(self, at: str, kind: str, entity: Json) -> Json | None:
+        """Return the entity with all its fields, or None and a problem for each bad one."""
         try:
             checked = KINDS[kind].model.model_validate(entity)
         except ValidationError as error:
-            self.problems.extend(problems_of(error, f"{at}.fields"))
-            return entity
+            known = [p.at for p in self.problems]
+            self.problems.extend(
+                problem
+                for problem in problems_of(error, f"{at}.fields")
+                if not any(_overlap(problem.at, k) for k in known)
+            )
+            return None
         whole: Json = _lists(checked.model_dump(mode="python"))
         return whole
 
@@ -356,8 +405,11 @@ class _Session:
             fields = self._read_fields(at, kind, edit["fields"])
             place = self._place(at, kind, fields)
             if kind == "milestone":
-                fields["number"] = len(self.data["milestones"]) + 1
+                numbers = (m["number"] for m in self.data["milestones"])
+                fields["number"] = max(numbers, default=0) + 1
             entity = self._checked(at, kind, {"id": new_id, "version": 1, **fields})
+            if entity is None:  # refused already; what refers to it shall not be refused as well
+                entity = _blank(kind, new_id)
             if isinstance(place, list):
                 place.append(entity)
             elif place is not None:
@@ -371,9 +423,7 @@ class _Session:
             wanted = fields.pop("milestone", None)
             owner = next((m for m in self.data["milestones"] if m["id"] == wanted), None)
             if owner is None:
-                known = ", ".join(m["id"] for m in self.data["milestones"]) or "none yet"
-                text = f"there is no milestone {wanted} (add it before its {kind}s)"
-                self.refuse(f"{at}.fields.milestone", text, known, "not_found")
+                self._refuse_milestone(at, kind, wanted)
                 return None
         if kind == "doc":
             return self._doc_place(at, owner["documentation"], fields)
@@ -382,13 +432,22 @@ class _Session:
         place: list[Any] = owner
         return place
 
+    def _refuse_milestone(self, at: str, kind: str, wanted: object) -> None:
+        if isinstance(wanted, str) and wanted in self.lost:
+            return
+        known = ", ".join(m["id"] for m in self.data["milestones"]) or "none yet"
+        text = f"there is no milestone {wanted} (add it before its {kind}s)"
+        if wanted is None:
+            text = f"name the milestone that the {kind} belongs to"
+        self.refuse(f"{at}.fields.milestone", text, known, "not_found")
+
     def _doc_place(self, at: str, documentation: Json, fields: Json) -> list[Any] | Json | None:
         kind = fields.pop("kind", None)
         if kind == "module-comment":
             if documentation["module_comment"] is not None:
                 self.refuse(f"{at}.fields.kind", "the milestone has a module comment", "set it")
             return documentation
-        if kind not in DOC_LISTS:
+        if not (isinstance(kind, str) and kind in DOC_LISTS):
             kinds = ", ".join(["module-comment", *DOC_LISTS])
             self.refuse(f"{at}.fields.kind", f"{kind!r} is no kind of documentation", kinds)
             return None
@@ -397,18 +456,20 @@ class _Session:
 
     def _current(self, at: str, edit: Json) -> Found | None:
         """Return the entity that the edit names, if its version is the one the edit has read."""
-        wanted = self.names.get(edit["id"], edit["id"])
-        found = find(self.data, wanted)
+        wanted: str = edit["id"]
+        found = find(self.data, self.names.get(wanted, wanted))
         if found is None:
             known = ", ".join(_id_of(f) for f in _walk(self.data))
-            self.refuse(f"{at}.id", f"there is no {wanted}", known, "not_found")
+            if wanted not in self.lost:
+                self.refuse(f"{at}.id", f"there is no {wanted}", known, "not_found")
             return None
         if not self._may(at, found.kind):
             return None
-        if edit.get("version") != found.entity["version"]:
-            text = f"version {edit.get('version')} is not the current one; now: {found.entity}"
-            allowed = f"version {found.entity['version']}"
-            self.refuse(f"{at}.version", text, allowed, "conflict")
+        version, current = edit.get("version"), found.entity["version"]
+        if type(version) is not int or version != current:
+            now = json.dumps(found.entity, ensure_ascii=False)
+            text = f"version {version!r} is not the current one; now: {now}"
+            self.refuse(f"{at}.version", text, f"version {current}", "conflict")
             return None
         return found
 
@@ -418,12 +479,13 @@ class _Session:
             return None
         fields = self._read_fields(at, found.kind, edit["fields"])
         for fixed in ("milestone", "kind"):
-            if fields.pop(fixed, None) is not None:
+            if fixed in fields:
+                del fields[fixed]
                 text = f"{fixed} cannot be set"
                 self.refuse(f"{at}.fields.{fixed}", text, "remove the entity and add it anew")
         version = found.entity["version"] + 1
         entity = self._checked(at, found.kind, {**found.entity, **fields, "version": version})
-        found.owner[found.key] = entity  # type: ignore[index,call-overload] – key fits its owner
+        found.owner[found.key] = entity or {**found.entity, "version": version}
         return Applied("set", _id_of(found), version)
 
     def _remove(self, at: str, edit: Json, _: str) -> Applied | None:

@@ -44,16 +44,28 @@ def digest_of(data: bytes) -> tuple[str | None, str | None]:
 
 
 def seal(data: dict[str, Any]) -> dict[str, str]:
-    """Return a short hash for each entity and each top-level field of a plan as JSON."""
+    """Return a short hash for each entity and each top-level field of a plan as JSON.
+
+    What RFC 8785 cannot carry, and a frozen plan never holds, gets an empty one.
+    """
     parts = dict(_parts(data, ""))
     for name in ("digest", "seals"):
         parts.pop(name, None)
-    return {n: sha256(rfc8785.dumps(p)).hexdigest()[:_SEAL_LENGTH] for n, p in parts.items()}
+    return {name: _hash(part) for name, part in parts.items()}
 
 
 def check_seals(data: dict[str, Any]) -> list[Problem]:
-    """Return where `data`, whose digest does not fit, was edited after the freeze."""
-    sealed, now = data.get("seals") or {}, seal(data)
+    """Return where `data`, whose digest does not fit, was edited after the freeze; never empty.
+
+    `data` is any JSON object: an edit may have broken the schema too.
+    """
+    stored = data.get("seals")
+    sealed = stored if isinstance(stored, dict) else {}
+    try:
+        now = seal(data)
+    except RecursionError:
+        text = "is nested deeper than a frozen plan can be"
+        return [Problem("invalid", "plan", text, "the bytes that were frozen")]
     problems = []
     for name in sorted({*sealed, *now}):
         if sealed.get(name) != now.get(name):
@@ -64,6 +76,13 @@ def check_seals(data: dict[str, Any]) -> list[Problem]:
         text = "the content is whole, its bytes are not the frozen ones (formatted anew, or seals)"
         problems.append(Problem("invalid", "digest", text, "the bytes that were frozen"))
     return problems
+
+
+def _hash(part: object) -> str:
+    try:
+        return sha256(rfc8785.dumps(part)).hexdigest()[:_SEAL_LENGTH]  # type: ignore[arg-type]  # JSON
+    except (rfc8785.CanonicalizationError, UnicodeEncodeError):
+        return ""
 
 
 def _is_entity(value: object) -> bool:
@@ -78,6 +97,9 @@ def _parts(value: dict[str, Any], name: str) -> Iterator[tuple[str, Any]]:
             rest[key] = [entity["id"] for entity in item]
             for entity in item:
                 yield from _parts(entity, str(entity["id"]))
+        elif _is_entity(item):
+            rest[key] = item["id"]
+            yield from _parts(item, str(item["id"]))
         elif key in _SPLIT and isinstance(item, dict):
             yield from _parts(item, f"{name}.{key}" if name else key)
         else:

@@ -9,19 +9,23 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, StrictBool
 
 SCHEMA_VERSION: Literal[2] = 2
+LARGEST_INTEGER = 2**53 - 1  # RFC 8785 carries no larger one exactly
 
-DecisionId = Annotated[str, Field(pattern=r"^DL-\d{3,}$")]
-MilestoneId = Annotated[str, Field(pattern=r"^M-\d{3,}$")]
-IntentId = Annotated[str, Field(pattern=r"^CI-\d{3,}$")]
-CheckpointId = Annotated[str, Field(pattern=r"^CP-\d{3,}$")]
+DecisionId = Annotated[str, Field(pattern=r"^DL-[0-9]{3,15}$")]
+MilestoneId = Annotated[str, Field(pattern=r"^M-[0-9]{3,15}$")]
+IntentId = Annotated[str, Field(pattern=r"^CI-[0-9]{3,15}$")]
+CheckpointId = Annotated[str, Field(pattern=r"^CP-[0-9]{3,15}$")]
 ObjectId = Annotated[str, Field(pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})$")]
 FileMode = Literal["100644", "100755", "120000"]
 Severity = Literal["MUST", "SHOULD", "COULD"]
 Phase = Literal["plan-design", "plan-code", "plan-docs", "impl-code", "impl-docs"]
-Version = Annotated[int, Field(ge=1, le=2**53)]
+# Strict, so that "3", 3.0 and true are refused here as the published JSON Schema refuses them.
+Natural = Annotated[int, Field(strict=True, ge=0, le=LARGEST_INTEGER)]
+Count = Annotated[int, Field(strict=True, ge=1, le=LARGEST_INTEGER)]
+Version = Count
 
 
 class Model(BaseModel):
@@ -52,7 +56,7 @@ class Decision(Model):
 class RejectedAlternative(Model):
     """What was considered and not chosen."""
 
-    id: Annotated[str, Field(pattern=r"^RA-\d{3,}$")]
+    id: Annotated[str, Field(pattern=r"^RA-[0-9]{3,15}$")]
     version: Version = 1
     alternative: str
     rejection_reason: str
@@ -62,7 +66,7 @@ class RejectedAlternative(Model):
 class Constraint(Model):
     """A limit that the plan keeps, and who set it."""
 
-    id: Annotated[str, Field(pattern=r"^C-\d{3,}$")]
+    id: Annotated[str, Field(pattern=r"^C-[0-9]{3,15}$")]
     version: Version = 1
     type: str = ""
     description: str
@@ -72,7 +76,7 @@ class Constraint(Model):
 class Risk(Model):
     """What may go wrong and what the plan does about it; `anchor` is a `file:function`."""
 
-    id: Annotated[str, Field(pattern=r"^R-\d{3,}$")]
+    id: Annotated[str, Field(pattern=r"^R-[0-9]{3,15}$")]
     version: Version = 1
     risk: str
     mitigation: str = ""
@@ -99,7 +103,7 @@ class Figure(Model):
 class Invariant(Model):
     """What must stay true of the code."""
 
-    id: Annotated[str, Field(pattern=r"^INV-\d{3,}$")]
+    id: Annotated[str, Field(pattern=r"^INV-[0-9]{3,15}$")]
     version: Version = 1
     text: str
 
@@ -107,7 +111,7 @@ class Invariant(Model):
 class Tradeoff(Model):
     """What was given up for what."""
 
-    id: Annotated[str, Field(pattern=r"^TO-\d{3,}$")]
+    id: Annotated[str, Field(pattern=r"^TO-[0-9]{3,15}$")]
     version: Version = 1
     text: str
 
@@ -167,7 +171,7 @@ class Change(Model):
     `git diff --binary --full-index` prints for the file, in base64 where it is not UTF-8.
     """
 
-    id: Annotated[str, Field(pattern=r"^CC-\d{3,}$")]
+    id: Annotated[str, Field(pattern=r"^CC-[0-9]{3,15}$")]
     version: Version = 1
     intent_ref: IntentId | None = None
     more_intent_refs: tuple[IntentId, ...] = ()
@@ -181,13 +185,13 @@ class Change(Model):
     encoding: Literal["base64"] | None = None
     why_comments: tuple[WhyComment | str, ...] = ()
     diff: str | None = None
-    context_lines: int | str | tuple[str, ...] | None = None
+    context_lines: Natural | str | tuple[str, ...] | None = None
 
 
 class Doc(Model):
     """A piece of documentation that a milestone promises."""
 
-    id: Annotated[str, Field(pattern=r"^DOC-\d{3,}$")]
+    id: Annotated[str, Field(pattern=r"^DOC-[0-9]{3,15}$")]
     version: Version = 1
     file: str
     function: str | None = None
@@ -209,7 +213,7 @@ class Milestone(Model):
 
     id: MilestoneId
     version: Version = 1
-    number: int = Field(ge=1)
+    number: Count
     name: str
     files: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
@@ -219,15 +223,15 @@ class Milestone(Model):
     code_intents: tuple[Intent, ...] = ()
     code_changes: tuple[Change, ...] = ()
     documentation: Documentation = Documentation()
-    is_documentation_only: bool = False
+    is_documentation_only: StrictBool = False
     delegated_to: str | None = None
     mode: Literal["code", "test", "research", "design", "docs", "run"] = "code"
     depends_on: tuple[MilestoneId, ...] = ()
     waits_for: tuple[CheckpointId, ...] = ()
     allowed_tools: tuple[str, ...] = ()
     denied_tools: tuple[str, ...] = ()
-    max_tokens: int | None = Field(default=None, ge=1)
-    max_turns: int | None = Field(default=None, ge=1)
+    max_tokens: int | None = Field(default=None, strict=True, ge=1, le=LARGEST_INTEGER)
+    max_turns: int | None = Field(default=None, strict=True, ge=1, le=LARGEST_INTEGER)
     prompt_suffix: str | None = None
     owner: str | None = None
 
@@ -235,7 +239,7 @@ class Milestone(Model):
 class Wave(Model):
     """Milestones that may run at once."""
 
-    wave: int = Field(ge=1)
+    wave: Count
     milestones: tuple[MilestoneId, ...]
 
 
@@ -264,7 +268,7 @@ class DiagramEdge(Model):
 class Diagram(Model):
     """A picture as nodes and edges."""
 
-    id: Annotated[str, Field(pattern=r"^DG-\d{3,}$")]
+    id: Annotated[str, Field(pattern=r"^DG-[0-9]{3,15}$")]
     version: Version = 1
     title: str
     nodes: tuple[DiagramNode, ...] = ()
@@ -287,15 +291,15 @@ class Checkpoint(Model):
     header: str = ""
     question: str
     options: Annotated[tuple[Option, ...], Field(min_length=2, max_length=4)]
-    multi: bool = False
+    multi: StrictBool = False
 
 
 class TaskItem(Model):
     """One entry of the user's task, as context.json gave it."""
 
-    id: Annotated[str, Field(pattern=r"^T-\d+$")]
+    id: Annotated[str, Field(pattern=r"^T-[0-9]{1,15}$")]
     text: str
-    out_of_scope: bool = False
+    out_of_scope: StrictBool = False
 
 
 class Base(Model):
@@ -314,7 +318,7 @@ class VerifyResult(Model):
     baseline: Literal["pass", "fail", "not-run"]
     outcome: Literal["pass", "fail", "known-failure"]
     tree: ObjectId
-    exercised: bool | None = None
+    exercised: StrictBool | None = None
 
 
 class OpenItem(Model):
@@ -330,7 +334,7 @@ class Outcome(Model):
     """How a phase passed its gate; `tree` is what was captured then, null before code."""
 
     phase: Phase
-    iteration: int = Field(ge=1)
+    iteration: Count
     by: Literal["script", "host", "person"]
     tree: ObjectId | None = None
     reason: str = ""
@@ -341,22 +345,20 @@ class Operation(Model):
     """The last batch: the same one again, after a crash or a lost answer, is not done twice."""
 
     id: str
-    applied: tuple[tuple[str, str, int], ...]
+    applied: tuple[tuple[str, str, Count], ...]
 
 
 class Plan(Model):
     """The whole plan; `digest` names a frozen revision, `seals` find the place of an edit."""
 
     schema_version: Literal[2]
-    plan_id: Annotated[
-        str, Field(pattern=r"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$")
-    ]
+    plan_id: Annotated[str, Field(pattern=r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$")]
     created_at: str
     frozen_at: str | None = None
-    revision: int = Field(default=1, ge=1)
+    revision: Count = 1
     digest: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
     seals: dict[str, str] = {}
-    counters: dict[str, int] = {}
+    counters: dict[str, Natural] = {}
     base: Base | None = None
     depth: Literal["intent", "full"] = "full"
     task_spec: tuple[TaskItem, ...] = ()

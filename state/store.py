@@ -13,6 +13,7 @@ import sys
 import time
 
 from state.errors import Refused
+from state.shape import check_shape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ class Lock:
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
         try:
             self._descriptor = os.open(self.path, flags, 0o600)
+            if os.fstat(self._descriptor).st_size == 0:
+                os.fchmod(self._descriptor, 0o600)  # a umask may have taken our own right away
         except OSError as error:
             raise unusable(self.path, error) from None
         try:
@@ -53,7 +56,7 @@ class Lock:
             os.pwrite(self._descriptor, json.dumps(note).encode(), 0)
             sweep(os.path.dirname(self.path))
         except BaseException as error:
-            os.close(self._descriptor)
+            os.close(self._descriptor)  # releases the lock
             if isinstance(error, OSError):
                 raise unusable(self.path, error) from None
             raise
@@ -90,7 +93,7 @@ class Lock:
         try:
             note = json.loads(os.pread(self._descriptor, 4096, 0) or b"{}")
             return f"pid {note['pid']} since {note['start']} (unix seconds): {note['command']}"
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             return "a command that has just begun"
 
 
@@ -103,7 +106,7 @@ def unusable(path: str, error: OSError) -> Refused:
 
 def sweep(folder: str) -> None:
     """Remove temporary files of writers that were killed; the caller holds the lock."""
-    for name in os.listdir(folder):
+    for name in os.listdir(folder or "."):
         if name.endswith(TEMPORARY):
             os.unlink(os.path.join(folder, name))
 
@@ -121,11 +124,22 @@ def write_atomic(path: str, data: bytes, mode: int | None = None) -> None:
             mode = os.stat(path).st_mode & 0o777 if os.path.exists(path) else 0o600
         _write_new(temporary, data, mode)
         os.replace(temporary, path)
+    except OSError as error:
+        _discard(temporary)
+        raise unusable(path, error) from None
+    try:
         sync_folder(folder)
     except OSError as error:
-        if os.path.lexists(temporary):
-            os.unlink(temporary)
-        raise unusable(path, error) from None
+        text = f"was written, but may be lost in a crash: {error.strerror or error}"
+        raise Refused("refused", path, text, "run the command again") from None
+
+
+def _discard(path: str) -> None:
+    """Remove a file if that can be done; the next holder of the lock sweeps what stays."""
+    try:
+        os.unlink(path)
+    except OSError:
+        return
 
 
 def _write_new(path: str, data: bytes, mode: int) -> None:
@@ -188,8 +202,12 @@ def read_json(path: str) -> Any:  # noqa: ANN401 – any JSON value
 
 
 def read_plan(path: str) -> dict[str, Any]:
-    """Return plan.json as plain JSON, its schema version known to be ours."""
-    return check_version(read_json(path), path)
+    """Return plan.json as plain JSON, known to hold what readers of plain JSON rely on."""
+    plan = check_version(read_json(path), path)
+    problems = check_shape(plan)
+    if problems:
+        raise Refused.of(problems)
+    return plan
 
 
 def check_version(data: object, path: str) -> dict[str, Any]:
@@ -197,7 +215,9 @@ def check_version(data: object, path: str) -> dict[str, Any]:
     if not isinstance(data, dict) or "schema_version" not in data:
         raise Refused("invalid", path, "is no plan: it has no schema_version", "2")
     version = data["schema_version"]
-    if isinstance(version, int) and version > SCHEMA_VERSION:
+    if type(version) is not int or version < SCHEMA_VERSION:
+        raise Refused("invalid", path, f"{version!r} is no schema version that was ever used", "2")
+    if version > SCHEMA_VERSION:
         text = f"was written by a newer planner (schema version {version}, we know 2)"
         raise Refused("invalid", path, text, "update the planner; the file is left as it is")
     return data
@@ -205,16 +225,20 @@ def check_version(data: object, path: str) -> dict[str, Any]:
 
 def load_plan(path: str) -> Plan:
     """Return plan.json as models; Refused with every field that breaks the schema."""
+    return parse_plan(read_bytes(path), path)
+
+
+def parse_plan(data: bytes, path: str) -> Plan:
+    """Return the plan in `data`; Refused as `load_plan` is."""
     from pydantic import ValidationError
 
     from state.edits import problems_of
     from state.models import Plan
 
-    data = read_bytes(path)
-    check_version(parse_json(data, path), path)
     try:
         return Plan.model_validate_json(data)
     except ValidationError as error:
+        check_version(parse_json(data, path), path)
         raise Refused.of(problems_of(error, "plan")) from None
 
 

@@ -5,23 +5,27 @@ Every function returns problems and changes nothing; no problems means that the 
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from state.errors import Problem
-from state.waves import compute_waves, files_of, find_cycle
+from state.models import LARGEST_INTEGER
+from state.waves import compute_waves, docs_of, files_of, find_cycle
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from state.models import Change, Diagram, Milestone, Plan
 
-LARGEST_INTEGER = 2**53
+# Half of what the JSON reader of pydantic takes: whatever is kept can be read again.
+DEEPEST = 100
 OURS = (".git", ".planner")
 
 
 def check_plan(plan: Plan) -> list[Problem]:
     """Return every broken rule of `plan`, in the order of its fields."""
     problems = [
+        *_check_frozen_members(plan),
         *_check_unique(plan),
         *_check_context(plan),
         *_check_milestones(plan),
@@ -39,35 +43,54 @@ def path_problem(path: str) -> str | None:
     parts = path.split("/")
     if ".." in parts or "." in parts or "" in parts:
         return "leaves the repository or is not normal (no '.', '..' or empty part)"
-    if parts[0] in OURS or ".git" in parts:
+    # Some file systems do not tell .GIT from .git.
+    if parts[0].lower() in OURS or ".git" in path.lower().split("/"):
         return "lies in a folder of git or of the planner"
     return None
 
 
-def check_value(at: str, value: object) -> Iterator[Problem]:
-    """Yield what RFC 8785 cannot carry: integers beyond 2^53, NaN, infinity, lone surrogates."""
-    if isinstance(value, str):
-        if not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value):
-            yield Problem("invalid", at, "a lone surrogate is no text", "text that is valid UTF-8")
-    elif isinstance(value, float):
-        if value != value or value in (float("inf"), float("-inf")):  # noqa: PLR0124 – NaN
-            yield Problem("invalid", at, f"{value} is no JSON number", "finite numbers")
-    elif isinstance(value, int):
-        if abs(value) > LARGEST_INTEGER:
-            limit = "integers up to 2^53; write larger ones as text"
-            yield Problem("invalid", at, f"{value} cannot be kept exactly", limit)
+def check_value(at: str, value: object, depth: int = DEEPEST) -> Iterator[Problem]:
+    """Yield what cannot be kept: lone surrogates, numbers beyond RFC 8785, too deep nesting."""
+    why = _why_not_kept(value)
+    if why is not None:
+        yield Problem("invalid", at, *why)
+    elif isinstance(value, (dict, list, tuple)) and not depth:
+        yield Problem("invalid", at, f"is nested more than {DEEPEST} levels deep", "fewer levels")
     elif isinstance(value, dict):
         for key, item in value.items():
-            yield from check_value(f"{at} (a key)", key)
-            yield from check_value(f"{at}.{key}", item)
+            yield from check_value(f"{at} (a key)", key, depth - 1)
+            yield from check_value(f"{at}.{key}", item, depth - 1)
     elif isinstance(value, (list, tuple)):
         for n, item in enumerate(value):
-            yield from check_value(f"{at}[{n}]", item)
+            yield from check_value(f"{at}[{n}]", item, depth - 1)
+
+
+def _why_not_kept(value: object) -> tuple[str, str] | None:
+    """Return problem and way out for a single value that cannot be kept, or None."""
+    if isinstance(value, str):
+        if not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value):
+            return "a lone surrogate is no text", "text that is valid UTF-8"
+    elif isinstance(value, (int, float)):
+        if not math.isfinite(value):
+            return f"{value} is no JSON number", "finite numbers"
+        # Floats too: canonical JSON writes 1e17 as an integer.
+        if abs(value) > LARGEST_INTEGER:
+            return f"{value} cannot be kept exactly", "numbers below 2^53; larger ones as text"
+    return None
 
 
 def changes_of(milestone: Milestone) -> tuple[Change, ...]:
     """Return all changes of a milestone: code first, then documentation."""
     return (*milestone.code_changes, *milestone.documentation.changes)
+
+
+def _check_frozen_members(plan: Plan) -> Iterator[Problem]:
+    """A revision is frozen in all three members or in none."""
+    members = {"frozen_at": plan.frozen_at, "digest": plan.digest, "seals": plan.seals}
+    missing = [name for name, value in members.items() if not value]
+    if 0 < len(missing) < len(members):
+        text = f"the plan is frozen in part: {', '.join(missing)} not set"
+        yield Problem("invalid", missing[0], text, "the bytes that were frozen")
 
 
 def _unknown(at: str, kind: str, wanted: str, known: Iterable[str]) -> Problem:
@@ -81,26 +104,17 @@ def _entities(plan: Plan) -> Iterator[tuple[str, str]]:
         for n, entity in enumerate(getattr(context, name)):
             yield f"planning_context.{name}[{n}]", entity.id
     knowledge = plan.invisible_knowledge
-    for n, invariant in enumerate((*knowledge.invariants, *knowledge.tradeoffs)):
-        if not isinstance(invariant, str):
-            yield f"invisible_knowledge[{n}]", invariant.id
+    for name in ("invariants", "tradeoffs"):
+        for n, text in enumerate(getattr(knowledge, name)):
+            if not isinstance(text, str):
+                yield f"invisible_knowledge.{name}[{n}]", text.id
     for m, milestone in enumerate(plan.milestones):
         at = f"milestones[{m}]"
         yield at, milestone.id
-        documentation = milestone.documentation
-        for entity in (
-            *milestone.code_intents,
-            *changes_of(milestone),
-            *documentation.docstrings,
-            *documentation.algorithm_blocks,
-            *documentation.inline_comments,
-            *([documentation.module_comment] if documentation.module_comment else []),
-        ):
-            if not isinstance(entity, str):
-                yield f"{at}.{entity.id}", entity.id
-    for kind, entities in (("diagrams", plan.diagrams), ("checkpoints", plan.checkpoints)):
-        for n, thing in enumerate(entities):
-            yield f"{kind}[{n}]", thing.id
+        for entity in (*milestone.code_intents, *changes_of(milestone), *docs_of(milestone)):
+            yield f"{at}.{entity.id}", entity.id
+    yield from ((f"diagrams[{n}]", diagram.id) for n, diagram in enumerate(plan.diagrams))
+    yield from ((f"checkpoints[{n}]", asked.id) for n, asked in enumerate(plan.checkpoints))
 
 
 def _check_unique(plan: Plan) -> Iterator[Problem]:
@@ -190,6 +204,7 @@ def _check_paths(at: str, milestone: Milestone) -> Iterator[Problem]:
     named = [(f"files[{n}]", f) for n, f in enumerate(milestone.files)]
     named += [(f"tests.files[{n}]", f) for n, f in enumerate(milestone.tests.files)]
     named += [(f"code_intents[{n}].file", i.file) for n, i in enumerate(milestone.code_intents)]
+    named += [(f"{doc.id}.file", doc.file) for doc in docs_of(milestone)]
     for change in changes_of(milestone):
         named.append((f"{change.id}.file", change.file))
         if change.old_file is not None:
@@ -215,6 +230,8 @@ def _check_ownership(plan: Plan) -> Iterator[Problem]:
 
 def _check_diagram(number: int, diagram: Diagram) -> Iterator[Problem]:
     nodes = {node.id for node in diagram.nodes}
+    if len(nodes) != len(diagram.nodes):
+        yield Problem("invalid", f"diagrams[{number}].nodes", "two nodes have one id")
     for n, edge in enumerate(diagram.edges):
         for side, node in (("source", edge.source), ("target", edge.target)):
             if node not in nodes:
@@ -229,9 +246,10 @@ def _check_options(plan: Plan) -> Iterator[Problem]:
 
 
 def _check_waves(plan: Plan) -> list[Problem]:
-    stored = [sorted(w.milestones) for w in plan.milestone_dependencies.waves]
-    if stored and stored != compute_waves(plan.milestones):
+    stored = [(w.wave, sorted(w.milestones)) for w in plan.milestone_dependencies.waves]
+    computed = compute_waves(plan.milestones)
+    if stored and stored != list(enumerate(computed, start=1)):
         text = "the waves do not follow from the dependencies and files"
-        expected = " then ".join(", ".join(w) for w in compute_waves(plan.milestones))
+        expected = " then ".join(", ".join(w) for w in computed)
         return [Problem("invalid", "milestone_dependencies.waves", text, expected)]
     return []

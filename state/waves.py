@@ -6,9 +6,9 @@ from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from state.models import Milestone
+    from state.models import Doc, Milestone
 
 
 def find_cycle(milestones: Sequence[Milestone]) -> list[str]:
@@ -21,9 +21,23 @@ def find_cycle(milestones: Sequence[Milestone]) -> list[str]:
     return []
 
 
+def docs_of(milestone: Milestone) -> Iterator[Doc]:
+    """Yield the documentation that the milestone promises; older plans hold some as bare text."""
+    documentation = milestone.documentation
+    for doc in (
+        documentation.module_comment,
+        *documentation.docstrings,
+        *documentation.algorithm_blocks,
+        *documentation.inline_comments,
+    ):
+        if doc is not None and not isinstance(doc, str):
+            yield doc
+
+
 def files_of(milestone: Milestone) -> set[str]:
-    """Return every path that the milestone lists, intends, tests or changes, renames included."""
+    """Return every path that the milestone lists, intends, tests, documents or changes."""
     files = {*milestone.files, *milestone.tests.files}
+    files.update(doc.file for doc in docs_of(milestone))
     files.update(intent.file for intent in milestone.code_intents)
     for change in (*milestone.code_changes, *milestone.documentation.changes):
         files.add(change.file)

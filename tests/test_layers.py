@@ -48,6 +48,8 @@ STEP_PATH = (
 )
 TOO_COSTLY = ("pydantic", "click", "jsonschema", "yaml", "dataclasses", "argparse", "inspect")
 STEP_ROOMS = ("orchestrator", *ROLES)
+# Another project, in the place where the demo finds it.
+SAMPLE = ROOT / "cli" / "demo"
 EMPTY_NAMES = {"utils", "helpers", "common", "base", "manager"}
 
 
@@ -57,7 +59,7 @@ def sources() -> list[Path]:
         path
         for room in ROOMS
         for path in ([ROOT / room] if room.endswith(".py") else (ROOT / room).rglob("*.py"))
-        if path.exists()
+        if path.exists() and path.parent.parent not in (SAMPLE, SAMPLE / "edits")
     )
 
 

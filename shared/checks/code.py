@@ -129,7 +129,8 @@ def check_verify(subject: Subject) -> Iterator[Finding]:
         if result.outcome == "fail":
             was = {"pass": "passes", "fail": "fails too", "not-run": "was not run"}
             text = f"`{result.command}` fails on the captured tree (at the base it"
-            what = "its output is in the run's verify/ folder; mend the change, capture, verify"
+            tail = subject.outputs.get(result.command, "").strip()
+            what = f"its output ends:\n{tail}" if tail else "its output is in the run's verify/ folder"
             yield Finding("*", f"{text} {was[result.baseline]}); {what}")
 
 

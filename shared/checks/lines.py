@@ -23,9 +23,18 @@ if TYPE_CHECKING:
 SHOWN_MAX = 10
 SHOWN_CHARS = 8
 LEAST_DISTINCT = 8
+PRIVATE_KEY = "private key"
 
 # Each form is one that its issuer made to be recognised; a password has no form and is not sought.
 _SECRETS: tuple[tuple[str, re.Pattern[bytes]], ...] = (
+    # The line alone may be code that reads keys; a block has its first data or header right after.
+    (
+        PRIVATE_KEY,
+        re.compile(
+            rb"-----BEGIN (?:[A-Z]{2,9} )?PRIVATE KEY(?: BLOCK)?-----"
+            rb"(?:[\s\"'+,]|\\[nr]){0,200}(?:[A-Za-z0-9+/]{32}|Proc-Type:|Version:|Comment:)"
+        ),
+    ),
     ("AWS access key", re.compile(rb"\b(?:AKIA|ASIA)[A-Z2-7]{16}\b")),
     ("GitHub token", re.compile(rb"\bgh[pousr]_[A-Za-z0-9]{36,255}\b")),
     ("GitHub token", re.compile(rb"\bgithub_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}\b")),
@@ -42,11 +51,6 @@ _SECRETS: tuple[tuple[str, re.Pattern[bytes]], ...] = (
     ("PyPI token", re.compile(rb"\bpypi-AgEIcHlwaS5vcmc[A-Za-z0-9_-]{50,}")),
     ("Anthropic key", re.compile(rb"\bsk-ant-[a-z]{3,6}[0-9]{2}-[A-Za-z0-9_-]{80,}")),
 )
-# The line alone may be code that reads keys; a block has its first data or header right after.
-_KEY_BLOCK = re.compile(
-    rb"-----BEGIN (?:[A-Z]{2,9} )?PRIVATE KEY(?: BLOCK)?-----"
-    rb"(?:[\s\"'+,]|\\[nr])*(?:[A-Za-z0-9+/]{32}|Proc-Type:|Version:|Comment:)"
-)
 _MARKERS = tuple(re.compile(p) for p in (rb"<{7}(?: |$)", rb"={7}$", rb">{7}(?: |$)"))
 _JAVASCRIPT = (".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte")
 _DEBUG: tuple[tuple[tuple[str, ...], re.Pattern[bytes]], ...] = (
@@ -59,23 +63,21 @@ _DEBUGGERS = frozenset(("breakpoint", "pdb.set_trace", "ipdb.set_trace", "pudb.s
 
 
 class Line(NamedTuple):
-    """A line of a file, counted from 1, with the two that follow it."""
+    """A line of a file, counted from 1."""
 
     number: int
     text: bytes
-    onward: bytes
 
 
 def added_lines(before: bytes, after: bytes) -> list[Line]:
     """Return the lines that `after` holds more often than `before`, in their order."""
     old = Counter(before.splitlines())
-    lines = after.splitlines()
     added = []
-    for n, text in enumerate(lines):
+    for number, text in enumerate(after.splitlines(), start=1):
         if old[text] > 0:
             old[text] -= 1
         else:
-            added.append(Line(n + 1, text, b"\n".join(lines[n : n + 3])))
+            added.append(Line(number, text))
     return added
 
 
@@ -112,16 +114,20 @@ def _scan(
             yield Finding(change.file, f"{change.file}, {text}; {what_to_do}, then capture again")
 
 
-def find_secrets(_path: str, _content: bytes, added: Iterable[Line]) -> Iterator[tuple[int, str]]:
-    """Yield line and kind of each secret, shortened so that the finding gives nothing away."""
-    for line in added:
-        block = _KEY_BLOCK.search(line.onward)
-        if block and block.start() <= len(line.text):
-            yield line.number, "a private key"
-        for kind, pattern in _SECRETS:
-            token = next((m[0] for m in pattern.finditer(line.text) if _is_real(m[0])), None)
-            if token:
-                yield line.number, f"{kind} {token[:SHOWN_CHARS].decode('ascii')}…"
+def find_secrets(_path: str, content: bytes, added: Iterable[Line]) -> list[tuple[int, str]]:
+    """Return line and kind of each secret, shortened so that the finding gives nothing away."""
+    numbers = {line.number for line in added}
+    text = b"\n".join(content.splitlines())
+    found = set()
+    for kind, pattern in _SECRETS:
+        at, number = 0, 1
+        for match in pattern.finditer(text):
+            number += text.count(b"\n", at, match.start())
+            at = match.start()
+            if number in numbers and (kind == PRIVATE_KEY or _is_real(match[0])):
+                shown = "" if kind == PRIVATE_KEY else f" {match[0][:SHOWN_CHARS].decode('ascii')}…"
+                found.add((number, f"{kind}{shown}"))
+    return sorted(found)
 
 
 def _is_real(token: bytes) -> bool:

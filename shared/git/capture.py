@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from shared.git.change import GITLINK, LINK, FileChange, read_changes, rebuild
 from shared.git.command import Git
+from shared.git.files import refusing
 from shared.git.repository import PLANNER, submodules, within
 from shared.git.settle import (
     ROUNDS,
@@ -74,6 +75,7 @@ class _Work:
         }
 
 
+@refusing()
 def capture(  # noqa: PLR0913 – options, each named where it is given
     repo: Repository,
     worktree: str,

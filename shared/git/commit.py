@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.change import Ends, Entry, apply_patches, ends, index_lines, listed
 from shared.git.command import Git, durable
-from shared.git.files import remove_tree
+from shared.git.files import refusing, remove_tree
 from shared.git.proof import (
     check_commit,
     check_message,
@@ -39,6 +39,7 @@ class Committed(NamedTuple):
     branch: str
 
 
+@refusing()
 def commit(
     repo: Repository,
     worktree: str,

@@ -2,8 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
+from typing import TYPE_CHECKING
+
+from state.errors import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@contextlib.contextmanager
+def refusing() -> Iterator[None]:
+    """Turn what the system refuses (no room, no right) into Refused; serves as a decorator too."""
+    try:
+        yield
+    except OSError as error:
+        where, allowed = str(error.filename or "files"), "mend that, then the same command again"
+        raise Refused("refused", where, error.strerror or str(error), allowed) from error
 
 
 def write_new(path: str, data: bytes, mode: int) -> None:

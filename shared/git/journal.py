@@ -129,7 +129,7 @@ def read_bytes(path: str) -> tuple[str, int, bytes] | None:
     """Return kind, permission bits and bytes of the file or link at `path`, None for nothing.
 
     A folder counts as nothing: files are what is compared, and a folder in the way shows when
-    the file is written. What is neither is Refused.
+    the file is written. What is neither has the kind `other`, which equals no file.
     """
     try:
         mode = os.lstat(path).st_mode
@@ -138,7 +138,7 @@ def read_bytes(path: str) -> tuple[str, int, bytes] | None:
         if stat.S_ISDIR(mode):
             return None
         if not stat.S_ISREG(mode):
-            raise Refused("refused", path, "something that is neither file nor link stands there")
+            return "other", 0, b""
         fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
         with os.fdopen(fd, "rb") as file:
             return "file", stat.S_IMODE(mode), file.read()

@@ -6,7 +6,8 @@ import os
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from shared.git.command import OLDEST, Git, version
+from shared.git.command import OLDEST, Git, said, version
+from shared.git.files import refusing
 from state.errors import Problem, Refused
 from state.store import write_atomic
 
@@ -54,25 +55,21 @@ class Head(NamedTuple):
 
 def find_repository(path: str) -> Repository:
     """Return the repository whose working tree holds `path`; Refused where there is none."""
-    git = Git(path)
-    probe = git.attempt("rev-parse", "--is-inside-work-tree")
-    if probe.returncode:
-        raise Refused(
-            "not_found",
-            path,
-            f"not inside a git repository ({probe.stderr.decode('utf-8', 'replace').strip()})",
-            allowed="a folder inside a git working tree",
-        )
-    if probe.stdout.strip() != b"true":
+    facts = ("--is-inside-work-tree", "--show-object-format", "--absolute-git-dir")
+    paths = ("--git-common-dir", "--git-path", "objects", "--show-toplevel")
+    done = Git(path).attempt("rev-parse", *facts, *paths)
+    lines = os.fsdecode(done.stdout).removesuffix("\n").split("\n")
+    if lines[0] == "false":
         raise Refused("refused", path, "a bare repository or a git folder has no files to plan for")
-    common = os.path.join(path, git.text("rev-parse", "--git-common-dir"))
-    return Repository(
-        root=git.text("rev-parse", "--show-toplevel"),
-        git_dir=git.text("rev-parse", "--absolute-git-dir"),
-        common_dir=os.path.abspath(common),
-        objects=os.path.abspath(os.path.join(path, git.text("rev-parse", "--git-path", "objects"))),
-        object_format=git.text("rev-parse", "--show-object-format"),
-    )
+    if done.returncode:
+        text = f"not inside a git repository: {said(done.stderr, done.returncode)}"
+        raise Refused("not_found", path, text, allowed="a folder inside a git working tree")
+    try:
+        _inside, object_format, git_dir, common, objects, root = lines
+    except ValueError as error:
+        raise Refused("refused", path, "its path has a line break in it") from error
+    common, objects = (os.path.abspath(os.path.join(path, place)) for place in (common, objects))
+    return Repository(root, git_dir, common, objects, object_format)
 
 
 def check_startable(path: str) -> list[Problem]:
@@ -147,6 +144,7 @@ def submodules(repo: Repository, tree: str) -> list[str]:
     return [os.fsdecode(row.split(b"\t", 1)[1]) for row in rows if row.startswith(b"160000 ")]
 
 
+@refusing()
 def exclude_planner(repo: Repository) -> None:
     """Have git ignore `/.planner/` by `info/exclude`; nothing is done where it already stands."""
     path = os.path.join(repo.common_dir, "info", "exclude")

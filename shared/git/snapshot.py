@@ -8,6 +8,7 @@ import shutil
 import tempfile
 from typing import TYPE_CHECKING
 
+from shared.git.files import refusing
 from shared.git.repository import PLANNER, head, within
 from shared.git.stage import scan, stage_names, undo_gitlinks
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from shared.git.repository import Repository
 
 # The same work gives the same commit, whoever asks and whenever.
-_IDENTITY = {
+IDENTITY = {
     f"GIT_{role}_{field}": value
     for role in ("AUTHOR", "COMMITTER")
     for field, value in (
@@ -26,6 +27,7 @@ _IDENTITY = {
 }
 
 
+@refusing()
 def snapshot(repo: Repository) -> str:
     """Return a commit on HEAD with the user's uncommitted work, untracked files included.
 
@@ -51,7 +53,7 @@ def snapshot(repo: Repository) -> str:
     if tree == at.tree:
         return at.commit
     text = "Uncommitted work at the start of a planner run"
-    settled = repo.git.having("i18n.commitEncoding=UTF-8", **_IDENTITY)
+    settled = repo.git.having("i18n.commitEncoding=UTF-8", **IDENTITY)
     return settled.text("commit-tree", tree, "-p", at.commit, "-m", text)
 
 

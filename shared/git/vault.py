@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from shared.git.command import OWN_INDEX, Git, durable
+from shared.git.files import refusing
 from state.store import write_atomic
 
 if TYPE_CHECKING:
@@ -42,7 +43,8 @@ class Vault:
     @contextlib.contextmanager
     def scratch(self) -> Iterator[str]:
         """Lend a folder inside the vault and remove it afterwards."""
-        folder = tempfile.mkdtemp(prefix=f"scratch-{os.getpid()}-", dir=self.path)
+        with refusing():
+            folder = tempfile.mkdtemp(prefix=f"scratch-{os.getpid()}-", dir=self.path)
         try:
             yield folder
         finally:
@@ -55,6 +57,7 @@ class Vault:
             yield self.git.on_index(os.path.join(folder, "index"), **env)
 
 
+@refusing()
 def open_vault(repo: Repository, path: str) -> Vault:
     """Make the vault at `path`, or find it there; it may be removed whenever nobody uses it."""
     path = os.path.abspath(path)

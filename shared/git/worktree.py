@@ -12,7 +12,7 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.command import Git
-from shared.git.files import remove_tree
+from shared.git.files import refusing, remove_tree
 from shared.git.repository import PLANNER, within
 from state.errors import Problem, Refused
 from state.store import write_atomic
@@ -34,6 +34,7 @@ class Linked(NamedTuple):
     missing: list[str]
 
 
+@refusing()
 def make_worktree(repo: Repository, path: str, commit: str) -> None:
     """Make a worktree at `path` with `commit` detached, or find or repair the one that is there.
 
@@ -70,6 +71,7 @@ def _create(repo: Repository, path: str, commit: str) -> None:
     write_atomic(os.path.join(admin, _MADE), commit.encode() + b"\n")
 
 
+@refusing()
 def remove_worktree(repo: Repository, path: str) -> None:
     """Remove the worktree at `path` and git's record of it; other worktrees' records stay.
 
@@ -115,6 +117,11 @@ def _admin(repo: Repository, path: str) -> str | None:
             if os.path.join(folder_there, ".git") == wanted:
                 return admin
     return None
+
+
+def set_made_at(admin: str, commit: str) -> None:
+    """Note the commit that the worktree, whose git folder is `admin`, now stands on."""
+    write_atomic(os.path.join(admin, _MADE), commit.encode() + b"\n")
 
 
 def _made_at(admin: str | None) -> str | None:
@@ -197,6 +204,7 @@ def clear_stale_locks(admin: str) -> None:
             os.unlink(lock)
 
 
+@refusing()
 def link(repo: Repository, worktree: str, names: Iterable[str]) -> Linked:
     """Show the user's own `names` (node_modules, .venv …) in the worktree as symbolic links.
 
@@ -243,6 +251,7 @@ def _inside(name: str) -> bool:
     return plain and parts[0].lower() != ".git" and not within(name, PLANNER)
 
 
+@refusing()
 def set_executable(worktree: str, paths: Sequence[str], *, executable: bool) -> None:
     """Set or clear the x bit of files in the worktree, also where the file system has none."""
     git = Git(worktree)

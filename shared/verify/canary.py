@@ -113,7 +113,7 @@ def _is_plain(worktree: str, path: str) -> bool:
 
 def _break(place: str, kept: str) -> None:
     before = os.lstat(place)
-    text = _OPENED.get(_extension(place), b"") + BROKEN
+    text = _broken_text(place)
     if len(text) == before.st_size:
         # Python takes a cached file for current by size and second.
         text += b"\n"
@@ -124,12 +124,18 @@ def _break(place: str, kept: str) -> None:
         os.fchmod(descriptor, stat.S_IMODE(before.st_mode))
 
 
+def _broken_text(path: str) -> bytes:
+    return _OPENED.get(_extension(path), b"") + BROKEN
+
+
 def _set_aside(place: str, aside: str) -> bool:
     """Move what a command wrote over a broken file out of the way; nothing is thrown away."""
     try:
         with open(place, "rb") as file:
-            if BROKEN in file.read(2 * len(BROKEN)):
-                return False
+            found = file.read(2 * len(BROKEN))
+        # What a kill left of a broken file is its beginning.
+        if BROKEN in found or _broken_text(place).startswith(found):
+            return False
         os.rename(place, aside)
     except FileNotFoundError:
         return False

@@ -13,7 +13,7 @@ from shared.verify.job import read_note
 from shared.verify.lock import undisturbed
 from shared.verify.process import Runner
 from state.errors import Refused
-from state.store import write_json
+from state.store import unusable, write_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -90,5 +90,8 @@ def runner_for(
 
 def _identity(worktree: str) -> list[int]:
     # Made anew, a worktree at the same path has another `.git` file.
-    found = os.stat(os.path.join(worktree, ".git"))
+    try:
+        found = os.stat(os.path.join(worktree, ".git"))
+    except OSError as error:
+        raise unusable(worktree, error) from None
     return [found.st_ino, found.st_mtime_ns]

@@ -61,7 +61,8 @@ class Runner:
     """Where commands run and under what limits; `stopped` is asked again and again.
 
     `temporary` is the private TMPDIR: made for each command, removed after it. Where `writable`
-    names paths, writes elsewhere are denied if the kernel can do that.
+    names paths, writes elsewhere are denied if the kernel can do that. By default nobody stops
+    it: `bool()` is False.
     """
 
     folder: str
@@ -84,8 +85,12 @@ class Runner:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
-            with process, _ends_with_us(process):
-                in_time = self._wait(process, begun)
+            try:
+                with _ends_with_us(process):
+                    in_time = self._wait(process, begun)
+            finally:
+                if process.returncode is None:
+                    _end_group(process)
         seconds = time.monotonic() - begun
         code = process.returncode if in_time else OUT_OF_TIME
         return Ended(command, code, seconds, log, out_of_time=not in_time)

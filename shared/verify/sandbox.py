@@ -75,7 +75,11 @@ def main(arguments: list[str]) -> None:
     """Restrict this process and become the command; never returns."""
     cut = arguments.index("--")
     if is_available():
-        restrict(arguments[:cut])
+        try:
+            restrict(arguments[:cut])
+        except OSError as error:
+            # The sixteenth restriction inside one another fails; the command is a confirmed one.
+            sys.stderr.write(f"planner: writes could not be limited: {error}\n")
     # Python ignores these, and what it becomes would inherit that.
     for number in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)

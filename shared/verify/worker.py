@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from shared.verify.scene import Listed
 
 STOPPED_CODE = 130
+NOTE_CHARS = 600
 
 _DENIED = re.compile(
     r"permission denied|operation not permitted|\bEACCES\b|\bEPERM\b", re.IGNORECASE
@@ -81,9 +82,9 @@ class _Verification:
         job = self.job
         before = users_tree(job.repository)
         self.notes += _displaced(mend_files(job.place("canary")))
-        tree = current_tree(job)
         self._say("setting up the worktree")
         self.notes += set_up(job, job.worktree, "worktree", self.stopped)
+        tree = current_tree(job)
         baselines = self._baselines()
         ended = self._run_all(job.worktree, "worktree")
         exercised = self._exercised(tree) if all(e.passed for e in ended) else None
@@ -113,7 +114,7 @@ class _Verification:
             set_up(job, base, "base", self.stopped)
             ended = self._run_all(base, "base")
         except Refused as refusal:
-            self.notes.append(f"the base could not be set up: {refusal}")
+            self.notes.append(f"the base could not be set up: {refusal}"[:NOTE_CHARS])
             return ["not-run" for _ in job.config.verify]
         finally:
             remove_worktree(repository, base)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import shutil
 import stat
@@ -32,7 +33,7 @@ def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(home / "gitconfig"))
     (home / "gitconfig").write_text(
         "[user]\nname = Tester\nemail = tester@example.org\n[init]\ndefaultBranch = main\n"
-        "[protocol \"file\"]\nallow = always\n[gc]\nauto = 0\n"
+        '[protocol "file"]\nallow = always\n[gc]\nauto = 0\n'
     )
 
 
@@ -67,7 +68,7 @@ class Project:
         self.git("commit", "-q", "--allow-empty", "-m", message)
         return self.git("rev-parse", "HEAD")
 
-    @property
+    @functools.cached_property
     def repo(self) -> Repository:
         return find_repository(str(self.root))
 
@@ -83,7 +84,7 @@ class Project:
     def journal(self) -> str:
         return str(self.state / "apply")
 
-    @property
+    @functools.cached_property
     def vault(self) -> Vault:
         return open_vault(self.repo, str(self.state / "vault.git"))
 
@@ -117,7 +118,9 @@ class Project:
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     made = Project(tmp_path / "a project")
-    made.commit({"README.md": b"Hello\n", "src/app.py": b"a = 1\nb = 2\n", "run.sh": b"#!/bin/sh\n"})
+    made.commit(
+        {"README.md": b"Hello\n", "src/app.py": b"a = 1\nb = 2\n", "run.sh": b"#!/bin/sh\n"}
+    )
     return made
 
 

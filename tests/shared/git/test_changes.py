@@ -132,7 +132,9 @@ EDITS: dict[str, Callable[[Path], None]] = {
     "new binary": _write("blob2", b"\0\1\2" * 100),
     "text to binary": _write("a.txt", b"\0\xff" * 50),
     "late nul": _write("a.txt", b"x\n" * 9000 + b"\0\n"),
-    "looks like a patch": _write("a.txt", b"diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n"),
+    "looks like a patch": _write(
+        "a.txt", b"diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n"
+    ),
     "x bit": _chmod(0o755),
     "delete": _remove("a.txt"),
     "delete empty": _remove("empty"),
@@ -156,7 +158,9 @@ EDITS: dict[str, Callable[[Path], None]] = {
 }
 
 
-def _check_everywhere(project: Project, edit: Callable[[Path], None], tmp_path: Path) -> list[FileChange]:
+def _check_everywhere(
+    project: Project, edit: Callable[[Path], None], tmp_path: Path
+) -> list[FileChange]:
     """Capture an edit; it must rebuild, apply in a clone, and come back, byte for byte."""
     other = project.clone(tmp_path / "clone")
     edit(project.begin())

@@ -21,6 +21,8 @@ from state.errors import Refused
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from shared.qr.types import Phase
+
 VALIDATOR = jsonschema.Draft202012Validator(JSON_SCHEMA)
 
 SEED_ITEM = {"id": "qa-001", "scope": "*", "check": "covers it", "status": "TODO", "finding": None}
@@ -173,7 +175,7 @@ items = st.builds(
     st.lists(items, unique_by=lambda i: i.id),
 )
 def test_what_is_written_is_read_again(
-    tmp_path_factory: pytest.TempPathFactory, phase: Any, iteration: int, rows: list[Item]
+    tmp_path_factory: pytest.TempPathFactory, phase: Phase, iteration: int, rows: list[Item]
 ) -> None:
     path = str(tmp_path_factory.getbasetemp() / "qr.json")
     review = Review(phase, iteration, rows)
@@ -184,7 +186,9 @@ def test_what_is_written_is_read_again(
 @pytest.mark.requirement("PL-18")
 def test_a_file_with_only_the_older_fields_is_read_with_defaults(tmp_path: Path) -> None:
     path = tmp_path / "qr-plan-design.json"
-    path.write_text(json.dumps({"schema_version": "1.0", "phase": "plan-design", "items": [SEED_ITEM]}))
+    path.write_text(
+        json.dumps({"schema_version": "1.0", "phase": "plan-design", "items": [SEED_ITEM]})
+    )
     review = read_review(str(path))
     assert review.iteration == 1
     assert review.items == [Item(id="qa-001", scope="*", check="covers it")]
@@ -200,7 +204,11 @@ def test_all_that_is_wrong_with_a_file_is_said_at_once(tmp_path: Path) -> None:
         read_review(str(path))
     assert [(p.at, p.problem, p.allowed) for p in refusal.value.problems] == [
         (f"{path}: phase", "is 'x'", "plan-design, plan-code, plan-docs, impl-code, impl-docs"),
-        (f"{path}: 'extra'", "there is no field 'extra'", "schema_version, phase, iteration, items"),
+        (
+            f"{path}: 'extra'",
+            "there is no field 'extra'",
+            "schema_version, phase, iteration, items",
+        ),
         (f"{path}: items[0].severity", "is 'BAD'", "MUST, SHOULD, COULD"),
         (f"{path}: items[0].rounds", "is -1", "an integer from 0"),
         (f"{path}: items[1].id", "qa-1234 is the id of items[0] too", "each id once"),

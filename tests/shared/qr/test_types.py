@@ -134,7 +134,9 @@ def test_every_walk_ends_since_the_user_is_asked_after_three_rounds(
         if verdict == "fail":
             items = count_round(items, iteration)
             iteration += 1
-            accepted = [i.changed(accepted="go on") if needs_user(i, iteration) else i for i in items]
+            accepted = [
+                i.changed(accepted="go on") if needs_user(i, iteration) else i for i in items
+            ]
             assert all(i.rounds <= ROUNDS_BEFORE_USER for i in items)
             items = accepted
 
@@ -179,7 +181,10 @@ def test_a_scripts_item_keeps_id_and_rounds_when_it_is_made_again() -> None:
         item(2, by="script", scope="a.py", status=FAIL, finding="line 7"),
     ]
     kept = carry_over(previous, fresh)
-    assert [(i.id, i.scope, i.rounds) for i in kept] == [("qa-004", "b.py", 0), ("qa-001", "a.py", 2)]
+    assert [(i.id, i.scope, i.rounds) for i in kept] == [
+        ("qa-004", "b.py", 0),
+        ("qa-001", "a.py", 2),
+    ]
 
 
 @pytest.mark.requirement("PL-25")
@@ -193,7 +198,9 @@ def test_an_acceptance_holds_for_the_finding_that_was_seen_and_no_other() -> Non
     assert (other.id, other.accepted) == ("qa-001", None)
 
 
-@given(st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from(["*", "f"]), st.sampled_from("xy"))))
+@given(
+    st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from(["*", "f"]), st.sampled_from("xy")))
+)
 def test_carrying_over_never_gives_an_id_twice(rows: list[tuple[str, str, str]]) -> None:
     items = [
         item(n, by="script", check=c, scope=s, status=FAIL, finding=f)

@@ -1,0 +1,159 @@
+"""`planner demo`: the whole way on a bundled sample repository, the host played by a script."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cli.demo.host import Host, first_words, shown
+from cli.options import json_option
+from shared import resources
+from shared.git.command import Git, user_environment
+from shared.workflow import write
+from state.errors import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from xml.etree.ElementTree import Element
+
+RECORDED = os.path.dirname(os.path.abspath(__file__))
+PLANNER = os.path.join(resources.ROOT, "bin", "planner")
+# Neither the user's git settings nor the role of a caller have a say in the sample.
+OWN_ENVIRONMENT = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+IDENTITY = ("user.name", "Planner demo"), ("user.email", "demo@example.invalid")
+
+
+@click.command("demo")
+@click.option("--keep", metavar="DIR", help="Work in this new folder and leave it there.")
+@json_option
+@click.pass_context
+def demo_command(ctx: click.Context, keep: str | None, *, as_json: bool) -> None:
+    """Play a whole run on a bundled sample: plan, a failing check, approval, commit, proof.
+
+    Your own repositories are not touched. Exit 0 when the commit is proved.
+
+    Example: planner demo --keep /tmp/look-round
+    """
+    with _folder(keep) as folder:
+        result = play(folder)
+    result["kept"] = keep and folder
+    write(json.dumps(result, indent=2) + "\n" if as_json else render(result))
+    ctx.exit(0 if result["proved"] else 1)
+
+
+def play(folder: str) -> dict[str, Any]:
+    """Make the sample repository in `folder`, play the run in it, return what came of it."""
+    began = time.monotonic()
+    repository = os.path.join(folder, "repository")
+    make_sample(repository)
+    env = {k: v for k, v in user_environment().items() if not k.startswith("PLAN_")}
+    host = Host(repository, RECORDED, _say, env | OWN_ENVIRONMENT)
+    with open(os.path.join(RECORDED, "request.txt"), encoding="utf-8") as file:
+        request = file.read().strip()
+    last = host.play([PLANNER, "start", request])
+    proved = _is_proof(last) and _is_valid(host, last)
+    _keep_blocks(host, os.path.join(folder, "calls"))
+    return {"proved": proved, "request": request, **_told(host, last),
+            "seconds": round(time.monotonic() - began, 1)}  # fmt: skip
+
+
+def make_sample(repository: str) -> None:
+    """Make a repository with one commit whose identity is its own, not the user's."""
+    unwanted = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(os.path.join(RECORDED, "repo"), repository, ignore=unwanted)
+    git = Git(repository, env=OWN_ENVIRONMENT)
+    git.run("init", "--quiet", "--template=", "--initial-branch=main")
+    for name, value in (*IDENTITY, ("commit.gpgSign", "false")):
+        git.run("config", name, value)
+    git.run("add", "--all")
+    git.run("commit", "--quiet", "--message", "Parse and render durations")
+
+
+def render(result: dict[str, Any]) -> str:
+    """Return the summary that a newcomer reads."""
+    head = "Proved" if result["proved"] else "NOT proved"
+    calls = f"{result['calls']} calls, {result['person']} of them yours to type"
+    rows = [("request", result["request"])]
+    rows += [("refused", text) for text in result["refused"]]
+    if result["proved"]:
+        rows += [
+            ("mended", f"in attempt {result['attempts']}; then every check passed"),
+            ("frozen", f"as digest {result['digest'][:12]}…"),
+            ("approved", f"by {result['approved']}"),
+            ("commit", f"{result['commit'][:12]}… on the sample's branch"),
+            ("proved", f"commit = plan, blob by blob: {', '.join(result['files'])}"),
+        ]
+    lines = [f"  {name:<9} {text}" for name, text in rows]
+    return "\n".join([f"{head} in {result['seconds']} s, {calls}.", "", *lines, "", _where(result)])
+
+
+def _where(result: dict[str, Any]) -> str:
+    kept = result["kept"]
+    if not kept:
+        return "The sample is removed again. To look round in it: planner demo --keep DIR\n"
+    plan = os.path.join(kept, "repository", ".planner", "runs", "*", "plan.md")
+    rows = ("blocks", f"{kept}/calls"), ("plan", plan), ("commit", f"git -C {kept}/repository show")
+    return "".join(f"  {name:<9} {text}\n" for name, text in rows)
+
+
+def _told(host: Host, last: Element) -> dict[str, Any]:
+    typed = [c for c in host.calls if c.by == "person"]
+    refused = [first_words(p) for c in host.calls for p in c.block.iter("problem")]
+    proof = last.findtext("data[@name='proof']", "")
+    return {
+        "digest": last.get("digest", ""),
+        "commit": last.get("commit", ""),
+        "refused": refused,
+        "attempts": host.attempts,
+        "approved": shown(typed[-1].words) if typed else "",
+        "files": [line.rpartition(": ")[0] for line in proof.splitlines()],
+        "calls": len(host.calls),
+        "person": len(typed),
+    }
+
+
+def _is_proof(block: Element) -> bool:
+    return block.tag == "result" and block.find("data[@name='proof']") is not None
+
+
+def _is_valid(host: Host, last: Element) -> bool:
+    """Have CI's command compare plan and commit once more."""
+    archive = os.path.join(host.folder, resources.ARCHIVE_FOLDER)
+    plans = [os.path.join(archive, name) for name in os.listdir(archive)]
+    commit = ["--repo", host.folder, "--commit", last.get("commit", "")]
+    host.call([PLANNER, "validate", "--require-frozen", *plans, *commit], "host")
+    return host.calls[-1].code == 0
+
+
+def _keep_blocks(host: Host, folder: str) -> None:
+    os.mkdir(folder)
+    for number, call in enumerate(host.calls, 1):
+        with open(os.path.join(folder, f"{number:02}.txt"), "wb") as file:
+            file.write(f"{call.by}: {shown(call.words)}\n\n".encode() + call.printed)
+
+
+@contextmanager
+def _folder(keep: str | None) -> Iterator[str]:
+    if keep is None:
+        with tempfile.TemporaryDirectory(prefix="planner-demo-") as folder:
+            yield os.path.realpath(folder)
+        return
+    try:
+        os.makedirs(keep)
+    except OSError as error:
+        text = f"the folder cannot be made: {error.strerror}"
+        raise Refused("refused", "--keep", text, "a folder that is not there yet") from None
+    yield os.path.realpath(keep)
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(f"{line}\n")
+    sys.stderr.flush()

@@ -1,0 +1,121 @@
+"""Put everything on disk that an apply needs, before the first file of the user's is touched."""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import TYPE_CHECKING
+
+from shared.git.change import Ends, apply_patches, ends, index_lines
+from shared.git.files import refusing, remove_tree
+from shared.git.journal import (
+    Journal,
+    Move,
+    Stored,
+    empty_journal,
+    parent_folders,
+    save_journal,
+    seal_copies,
+    store,
+)
+from shared.git.play import check_sides
+from shared.git.tree import check_before, compare_at, is_set, quarantined
+from state.errors import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from shared.git.change import Change
+    from shared.git.repository import Repository
+    from shared.git.vault import Vault
+    from state.errors import Problem
+
+
+@refusing()
+def prepare(
+    repo: Repository, vault: Vault, changes: Sequence[Change], folder: str, digest: str
+) -> Journal:
+    """Put the bytes of both sides and the journal on disk and return the journal.
+
+    Refused where a planned file is not as the plan found it; the user's tree is only read.
+    """
+    planned = ends(changes)
+    empty_journal(folder)
+    # Copied, then compared through git, then held against the copy again: a file saved meanwhile
+    # shows in one of the two.
+    before = _copy_before(repo, planned, folder)
+    _refuse(check_before(repo, vault, changes))
+    staged = os.path.join(folder, "staged")
+    _stage_after(repo, vault, changes, staged)
+    after = _copy_after(planned, before, folder, staged)
+    remove_tree(staged)
+    seal_copies(folder)
+    moves = tuple(Move(path, before[path], after[path]) for path in planned)
+    folders = parent_folders(repo.root, list(planned))
+    journal = Journal(digest, "applying", is_set(repo, "core.fileMode"), moves, folders)
+    _refuse(check_sides(repo.root, journal))
+    save_journal(folder, journal)
+    return journal
+
+
+def _refuse(problems: Sequence[Problem]) -> None:
+    if problems:
+        raise Refused.of(problems)
+
+
+def _copy_before(
+    repo: Repository, planned: Mapping[str, Ends], folder: str
+) -> dict[str, Stored | None]:
+    return {
+        path: store(folder, f"before/{n:03d}", os.path.join(repo.root, path))
+        if end.before
+        else None
+        for n, (path, end) in enumerate(planned.items())
+    }
+
+
+def _copy_after(
+    planned: Mapping[str, Ends], before: Mapping[str, Stored | None], folder: str, staged: str
+) -> dict[str, Stored | None]:
+    found: dict[str, Stored | None] = {}
+    for number, (path, end) in enumerate(planned.items()):
+        place = os.path.join(staged, path)
+        found[path] = None
+        if end.after:
+            bits = _bits(before[path], end, place)
+            found[path] = store(folder, f"after/{number:03d}", place, bits)
+    return found
+
+
+def _stage_after(repo: Repository, vault: Vault, changes: Sequence[Change], staged: str) -> None:
+    """Write the planned files below `staged` as git would check them out in the user's tree.
+
+    The blobs are made from the plan's patches alone; each file is then read back through git:
+    a filter that does not give the planned blob is refused here, before any file is touched.
+    """
+    planned = ends(changes)
+    after = {path: end.after for path, end in planned.items()}
+    os.makedirs(staged)
+    with vault.fresh_index() as git:
+        before = {path: end.before for path, end in planned.items() if end.before}
+        git.run("update-index", "-z", "--index-info", stdin=index_lines(before, repo.zero))
+        apply_patches(git, changes)
+    with vault.scratch() as scratch:
+        git = quarantined(repo, vault, os.path.join(scratch, "index"), repo.root)
+        git.run("read-tree", "HEAD")
+        lines = index_lines(after, repo.zero)
+        git.run("update-index", "--add", "--replace", "-z", "--index-info", stdin=lines)
+        names = "".join(f"{path}\0" for path, entry in after.items() if entry).encode()
+        git.run("checkout-index", "-z", "--stdin", f"--prefix={staged}/", stdin=names)
+    _refuse(compare_at(repo, vault, after, staged))
+
+
+def _bits(before: Stored | None, end: Ends, staged: str) -> int:
+    """Return the permission bits after: the user's own, with the x bit as the plan has it."""
+    fresh = stat.S_IMODE(os.lstat(staged).st_mode)
+    if before is None or before.raw.kind == "link" or end.before is None or end.after is None:
+        return fresh
+    if end.before.mode == end.after.mode:
+        return before.bits
+    executable = end.after.mode == "100755"
+    return before.bits | (before.bits & 0o444) >> 2 if executable else before.bits & ~0o111

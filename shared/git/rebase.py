@@ -1,0 +1,51 @@
+"""Move the scratch worktree to another base and carry the plan's changes along (PL-28)."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from shared.git.change import apply_patches
+from shared.git.command import Git
+from shared.git.snapshot import IDENTITY
+from shared.git.worktree import admin_folder, clear_stale_locks, make_worktree, set_made_at
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from shared.git.change import Change
+    from shared.git.repository import Repository
+    from shared.git.vault import Vault
+
+
+def carry_over(
+    repo: Repository,
+    worktree: str,
+    vault: Vault,
+    old: str,
+    changes: Sequence[Change],
+    new: str,
+) -> list[str]:
+    """Bring the worktree from commit `old` with `changes` to commit `new` with the same changes.
+
+    Returns the paths at which they met other changes: these hold conflict markers, which no
+    check lets pass. Run again after a crash it begins anew; the content comes from the patches.
+    """
+    if not os.path.isdir(worktree):
+        make_worktree(repo, worktree, new)
+    admin = admin_folder(repo, worktree)
+    clear_stale_locks(admin)
+    with vault.fresh_index(GIT_OBJECT_DIRECTORY=repo.objects) as index:
+        index.run("read-tree", old)
+        apply_patches(index, changes)
+        tree = index.text("write-tree")
+    git = Git(worktree).having("rerere.enabled=false", **IDENTITY)
+    saved = git.text("commit-tree", tree, "-p", old, "-m", "the plan on its former base")
+    git.run("add", "--all")
+    git.run("update-ref", "--no-deref", "HEAD", new)
+    git.run("read-tree", "--reset", "-u", new)
+    git.attempt("cherry-pick", "--no-commit", "--allow-empty", saved)
+    met = git.names("diff", "--name-only", "--diff-filter=U", "-z")
+    git.run("read-tree", "--reset", new)
+    set_made_at(admin, new)
+    return [os.fsdecode(name) for name in met]

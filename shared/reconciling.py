@@ -1,0 +1,70 @@
+"""Plan and tree compared after an apply, and what a person lets stand (PL-28, PL-29)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from shared import plans, resources
+from shared.builders import Block
+from shared.git.tree import check_tree
+from shared.run import PERSON
+from shared.verify.scene import users_tree
+from shared.workflow import print_current
+from state import store
+from state.errors import Problem, Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from shared.git.repository import Repository
+    from shared.git.vault import Vault
+    from shared.run import State
+    from state.models import Change
+
+
+def reconcile(
+    state: State, repository: Repository, vault: Vault, changes: Sequence[Change]
+) -> list[Problem]:
+    """Return every deviation that nobody accepted: planned files that differ, others touched."""
+    found = {p.at: p.problem for p in check_tree(repository, vault, changes)}
+    planned = {c.file for c in changes} | {c.old_file for c in changes}
+    then, now = store.read_json(resources.scene_path(state.state_dir)), users_tree(repository.root)
+    for file in sorted(now):
+        if file not in planned and list(now[file][1:]) != list(then.get(file, ()))[1:]:
+            found.setdefault(file, "was touched after the apply and no milestone plans it")
+    accepted = state.database.deviations(state.run)
+    return [
+        Problem("refused", file, f"{file} {text}" if not text.startswith(file) else text,
+                "the file as it was after the apply, or a person accepts it",
+                state.command("exec", "accept", "--file", file, "--reason", "TEXT"))
+        for file, text in found.items()
+        if not accepted.get(file)
+    ]  # fmt: skip
+
+
+def deviate(state: State, milestone: str, file: str, reason: str) -> str:
+    """Report a deviation; a person accepts it, else the commit is refused (PL-28)."""
+    with state.lock("exec deviate"):
+        plan = plans.load_approved(state)
+        known = [m.id for m in plan.milestones]
+        if milestone not in known:
+            raise Refused("not_found", milestone, "there is no such milestone", ", ".join(known))
+        with state.database as database:
+            database.deviate(state.run, file, milestone, reason)
+            database.audit(state.run, "host", "deviate", detail=f"{file}: {reason}")
+    block = Block("result").data("deviation", f"{file}: {reason}")
+    return block.person(
+        state.command("exec", "accept", "--file", file, "--reason", reason)
+    ).render()
+
+
+def accept_deviation(state: State, file: str, reason: str) -> str:
+    """Accept a deviation, reported or not; the commit then leaves the file as it is."""
+    with state.lock("exec accept"):
+        plans.load_approved(state)
+        with state.database as database:
+            if not database.accept_deviation(state.run, file, reason):
+                database.deviate(state.run, file, "", reason)
+                database.accept_deviation(state.run, file, reason)
+            database.audit(state.run, PERSON, "accept deviation", detail=f"{file}: {reason}")
+    return print_current(state)

@@ -1,0 +1,88 @@
+"""What readers of plan.json as plain JSON may rely on, checked without the schema's start-up cost.
+
+Printed steps cannot afford pydantic; a damaged plan must be refused by them all the same.
+"""
+
+from __future__ import annotations
+
+from state.errors import Problem
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# An object holds these members, a list any number of the one thing in it; (…) are alternatives.
+_ENTITY = {"id": str, "version": int}
+_DOC = ({**_ENTITY, "file": str, "text": str}, str)
+_CHANGE = {**_ENTITY, "file": str}
+_MILESTONE = {
+    **_ENTITY,
+    "name": str,
+    "tests": {"files": [str]},
+    "code_intents": [{**_ENTITY, "file": str, "behavior": str}],
+    "code_changes": [_CHANGE],
+    "documentation": {
+        "module_comment": (*_DOC, None),
+        "docstrings": [_DOC],
+        "algorithm_blocks": [_DOC],
+        "inline_comments": [_DOC],
+        "changes": [_CHANGE],
+    },
+}
+_PLAN = {
+    "overview": {"version": int, "title": str, "approach": str},
+    "task_spec": [{"id": str, "text": str}],
+    "planning_context": {
+        "decision_log": [_ENTITY],
+        "rejected_alternatives": [_ENTITY],
+        "constraints": [_ENTITY],
+        "known_risks": [_ENTITY],
+    },
+    "invisible_knowledge": {
+        "version": int,
+        "invariants": [(_ENTITY, str)],
+        "tradeoffs": [(_ENTITY, str)],
+    },
+    "milestones": [_MILESTONE],
+    "diagrams": [_ENTITY],
+    "checkpoints": [_ENTITY],
+    "verify": [{"command": str, "outcome": str}],
+    "reviews": [{"open": [{"id": str, "severity": str, "finding": str}]}],
+    "remarks": [str],
+}
+_NAMES: dict[object, str] = {str: "text", int: "a number", None: "null"}
+
+
+def check_shape(value: object) -> list[Problem]:
+    """Return where a plan lacks what plain readers rely on."""
+    return list(_misfits("plan", value, _PLAN))
+
+
+def _misfits(at: str, value: object, shape: object) -> Iterator[Problem]:
+    if isinstance(shape, dict):
+        yield from _in_object(at, value, shape)
+    elif isinstance(shape, list):
+        if isinstance(value, list):
+            for n, item in enumerate(value):
+                yield from _misfits(f"{at}[{n}]", item, shape[0])
+        else:
+            yield _wrong(at, "a list")
+    elif isinstance(shape, tuple):
+        yield from min((list(_misfits(at, value, one)) for one in shape), key=len)
+    elif not (value is None if shape is None else isinstance(value, shape)):  # type: ignore[arg-type]  # a type
+        yield _wrong(at, _NAMES[shape])
+
+
+def _in_object(at: str, value: object, shape: dict[str, object]) -> Iterator[Problem]:
+    if not isinstance(value, dict):
+        yield _wrong(at, "an object")
+        return
+    for name, inner in shape.items():
+        if name in value:
+            yield from _misfits(f"{at}.{name}", value[name], inner)
+        else:
+            yield Problem("invalid", f"{at}.{name}", "is missing; the file is left as it is")
+
+
+def _wrong(at: str, wanted: str) -> Problem:
+    return Problem("invalid", at, f"is not {wanted}; the file is left as it is", wanted)

@@ -1,0 +1,127 @@
+"""The host, its agents and the person in one: follows printed commands, knows no step by number."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+PLANNER = str(Path(__file__).resolve().parents[2] / "bin" / "planner")
+MOST_STEPS = 40
+
+
+class Block:
+    """What one command printed, and its exit code."""
+
+    def __init__(self, done: subprocess.CompletedProcess[str]) -> None:
+        assert "Traceback" not in done.stderr, done.stderr
+        self.code, self.text = done.returncode, done.stdout
+        self.root = ET.fromstring(done.stdout)
+        self.name = self.root.get("name", self.root.tag)
+
+    def all(self, tag: str) -> list[str]:
+        return [element.text or "" for element in self.root.iter(tag)]
+
+    def next(self, on: str) -> str:
+        return next(e.text or "" for e in self.root.iter("next") if e.get("on") == on)
+
+    def data(self, name: str) -> str:
+        return "\n".join(e.text or "" for e in self.root.iter("data") if e.get("name") == name)
+
+
+class Host:
+    """Drives one run in the repository around `cwd`; `edit` is what the developer does.
+
+    `files` are planned with an intent each, those of `tests` as tests.
+    """
+
+    def __init__(
+        self,
+        cwd: Path,
+        edit: Callable[[Path], object] = lambda _: None,
+        files: Sequence[str] = (),
+        tests: Sequence[str] = (),
+        env: Mapping[str, str] | None = None,
+    ) -> None:
+        self.cwd, self.edit, self.env = cwd, edit, dict(env or {})
+        self.state_dir = Path()
+        self.answers = {
+            "context.json": json.dumps({"task_spec": ["change what was asked"]}),
+            "design.json": json.dumps(design(files, tests)),
+            "docs.json": "[]",
+            "reason.md": "The user has read it and wants it so.",
+            "remarks.md": "Once more, please.",
+        }
+
+    def planner(self, *words: str, cwd: Path | None = None) -> Block:
+        """Run a planner command, by default for the run."""
+        if self.state_dir.is_absolute() and "--state-dir" not in words and words[0] != "validate":
+            words = (*words, "--state-dir", str(self.state_dir))
+        return self._run([PLANNER, *words], cwd or self.cwd)
+
+    def follow(self, command: str) -> Block:
+        """Run a printed command from a folder that has nothing to do with the repository."""
+        return self._run(shlex.split(command), Path("/"))
+
+    def _run(self, command: Sequence[str], cwd: Path) -> Block:
+        env = {**os.environ, "PLANNER_PYTHON": sys.executable, **self.env}
+        done = subprocess.run(
+            command, cwd=cwd, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+            check=False,
+        )  # fmt: skip
+        return Block(done)
+
+    def start(self, *options: str, request: str = "Change it") -> Block:
+        """Begin the run."""
+        block = self.planner("start", request, *options)
+        self.state_dir = Path(block.root.get("state_dir", ""))
+        return block
+
+    def to(self, name: str, block: Block | None = None) -> Block:
+        """Do what each block asks until the one called `name`, or an end, is printed."""
+        block = block or self.start()
+        for _ in range(MOST_STEPS):
+            if block.name in {name, "result", "error"}:
+                return block
+            for command in block.all("person"):
+                said = self.follow(command)
+                assert said.code == 0, said.text
+            command = block.all("next")[0]
+            self._answer(block, shlex.split(command))
+            block = self.follow(command)
+        raise AssertionError(block.text)
+
+    def _answer(self, block: Block, words: Sequence[str]) -> None:
+        for word in words:
+            if word.startswith("answers/"):
+                (self.state_dir / word).write_text(self.answers[Path(word).name])
+        if str(self.state_dir / "worktree") in "".join(block.all("task")):
+            self.edit(self.state_dir / "worktree")
+
+
+def design(files: Sequence[str], tests: Sequence[str]) -> list[dict[str, object]]:
+    """Return the edits of a plan with one milestone."""
+    planned = {"files": list(tests), "type": "unit", "scenarios": {"normal": ["it works"]}}
+    milestone = {
+        "name": "Change", "files": [*files, *tests], "requirements": ["T-1"],
+        "acceptance_criteria": ["it is changed"],
+        "tests": planned if tests else {"skip_reason": "nothing to run"},
+    }  # fmt: skip
+    overview = {"title": "Change it", "problem": "It is old.", "approach": "Make it new."}
+    return [
+        {"op": "set", "id": "overview", "version": 1, "fields": overview},
+        {"op": "add", "kind": "milestone", "as": "$m", "fields": milestone},
+        *(
+            {"op": "add", "kind": "intent",
+             "fields": {"milestone": "$m", "file": file, "behavior": "is new"}}
+            for file in files
+        ),
+    ]  # fmt: skip

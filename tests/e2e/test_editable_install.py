@@ -1,0 +1,48 @@
+"""Tests that import the user's own tree instead of the worktree are found out (PL-34)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.e2e.drive import Host
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.conftest import Repository
+
+TEST = "import app\n\nassert app.answer() > 0\n"
+
+
+@pytest.mark.requirement("PL-34", "PL-16", "PL-22")
+def test_verify_that_looks_elsewhere_opens_the_gate_and_a_pass_with_a_reason_is_shown(
+    make_repo: Callable[..., Repository],
+) -> None:
+    project = make_repo(
+        "project",
+        {"src/app.py": "def answer():\n    return 1\n", "tests/check.py": TEST,
+         "planner.toml": '[verify]\ncommands = ["python3 tests/check.py"]\n'},
+    )  # fmt: skip
+
+    def edit(tree: Path) -> None:
+        (tree / "src/app.py").write_text("def answer():\n    return 2\n")
+
+    # As `pip install --editable` does it: the package is found in the user's own folder.
+    editable = {"PYTHONPATH": str(project.path / "src")}
+    host = Host(project.path, edit, ["src/app.py"], ["tests/check.py"], editable)
+    gate = host.to("plan-code-qr-gate")
+    assert gate.name == "plan-code-qr-gate", gate.text
+    assert "verify does not exercise the changed files" in gate.data("items")
+    assert "python3 tests/check.py" not in (project.path / "tests/check.py").read_text()
+    bare = host.planner("qr", "gate", "--phase", "plan-code", "--verdict", "pass")
+    assert bare.code == 1
+    assert "needs a reason" in bare.text
+    approval = host.to("approval", host.planner("step", "planner"))
+    assert approval.name == "approval", approval.text
+    rendered = (host.state_dir / "plan.md").read_text()
+    assert "verify does not exercise the changed files" in rendered
+    assert "The user has read it and wants it so." in rendered
+    assert (host.state_dir / "worktree/src/app.py").read_text().endswith("return 2\n")

@@ -1,0 +1,131 @@
+"""What is approved is what is committed, wherever the plan is, and one other byte is found out."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.conftest import Repository
+from tests.e2e.conftest import NEW_APP, answer_two, assert_proved, committed
+from tests.e2e.drive import Host
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+@pytest.mark.requirement("PL-19", "PL-26")
+def test_plan_json_alone_is_executed_in_a_clone(project: Repository, tmp_path: Path) -> None:
+    author = Host(project.path, answer_two, ["src/app.py"])
+    author.to("approval")
+    frozen = (author.state_dir / "plan.json").read_bytes()
+    project.git("clone", "-q", str(project.path), str(tmp_path / "clone"))
+    clone = Repository(tmp_path / "clone")
+    reader = Host(clone.path)
+    reader.state_dir = tmp_path / "elsewhere"
+    reader.state_dir.mkdir()
+    (reader.state_dir / "plan.json").write_bytes(frozen)
+    digest = json.loads(frozen)["digest"]
+    wrong = reader.planner("mode", "approve", "0" * 64)
+    assert wrong.code == 1
+    assert digest in wrong.text
+    approved = reader.planner("mode", "approve", digest)
+    assert approved.code == 0, approved.text
+    assert_proved(clone, reader.to("the end", approved), "src/app.py")
+    assert committed(clone, "src/app.py") == NEW_APP.encode()
+    assert (project.path / "src/app.py").read_text() != NEW_APP
+
+
+@pytest.mark.requirement("PL-26", "PL-15")
+def test_a_frozen_plan_edited_by_hand_is_refused_with_the_place_by_every_command(
+    project: Repository,
+) -> None:
+    host = Host(project.path, answer_two, ["src/app.py"])
+    approval = host.to("approval")
+    path = host.state_dir / "plan.json"
+    edited = path.read_text().replace("It is old.", "It is odd.")
+    path.write_text(edited)
+    (approve,) = approval.all("person")
+    (host.state_dir / "answers" / "edits.json").write_text("[]")
+    for block in (
+        host.follow(approve),
+        host.planner("exec", "apply"),
+        host.planner("exec", "commit"),
+        host.planner("plan", "freeze"),
+        host.planner("plan", "batch", "--file", "answers/edits.json"),
+        host.planner("plan", "revise"),
+        host.planner("validate", "--require-frozen", str(path)),
+    ):
+        assert block.code == 1, block.text
+        assert "overview" in block.text
+    assert path.read_text() == edited
+    assert project.git("status", "--porcelain") == ""
+
+
+@pytest.mark.requirement("PL-29", "PL-30")
+def test_one_byte_more_in_the_tree_fails_reconcile(project: Repository) -> None:
+    host = Host(project.path, answer_two, ["src/app.py"])
+    block = host.to("commit")
+    before = project.git("rev-parse", "HEAD")
+    for path, text in (("src/app.py", f"{NEW_APP}\n"), ("notes.txt", "a note.\n")):
+        kept = (project.path / path).read_bytes()
+        project.write(path, text)
+        refused = host.follow(block.next("done"))
+        assert refused.code == 1, refused.text
+        assert path in refused.text
+        project.write(path, kept)
+    assert project.git("rev-parse", "HEAD") == before
+
+
+@pytest.mark.requirement("PL-28", "PL-29")
+def test_a_deviation_that_a_person_accepts_stays_out_of_the_commit(project: Repository) -> None:
+    host = Host(project.path, answer_two, ["src/app.py"])
+    block = host.to("commit")
+    project.write("notes.txt", "my own note\n")
+    reported = host.planner(
+        "exec", "deviate", "M-001", "--file", "notes.txt", "--reason", "the user wrote it"
+    )
+    assert reported.code == 0, reported.text
+    refused = host.follow(block.next("done"))
+    assert refused.code == 1
+    assert "notes.txt" in refused.text
+    (accept,) = reported.all("person")
+    assert host.follow(accept).code == 0
+    done = host.follow(block.next("done"))
+    assert done.code == 0, done.text
+    assert project.git("status", "--porcelain") == " M notes.txt"
+    assert committed(project, "notes.txt") == b"a note\n"
+
+
+@pytest.mark.requirement("PL-30", "PL-29")
+def test_one_byte_more_in_the_commit_fails_validate(
+    project: Repository, make_repo: Callable[..., Repository]
+) -> None:
+    del make_repo
+    host = Host(project.path, answer_two, ["src/app.py"])
+    assert_proved(project, host.to("the end"), "src/app.py")
+    (plan,) = (project.path / "planning" / "plans").glob("*.json")
+    check = ("validate", "--require-frozen", str(plan), "--repo", str(project.path), "--commit")
+    assert host.planner(*check, "HEAD").code == 0
+    message = project.git("log", "-1", "--format=%B")
+
+    def amended(message: str = message) -> str:
+        project.git("add", "--all")
+        project.git("commit", "-q", "--amend", "-m", message)
+        found = host.planner(*check, "HEAD")
+        assert found.code == 1, found.text
+        return found.text
+
+    project.write("src/app.py", f"{NEW_APP}\n")
+    assert "src/app.py" in amended()
+    project.write("src/app.py", NEW_APP)
+    project.write("notes.txt", "one more\n")
+    assert "notes.txt" in amended()
+    project.git("checkout", "HEAD^", "--", "notes.txt")
+    assert "Plan-Digest" in amended("Change it")
+    shutil.copy(plan, host.state_dir / "kept.json")
+    plan.write_bytes(plan.read_bytes().replace(b"It is old.", b"It is odd."))
+    assert "overview" in amended()

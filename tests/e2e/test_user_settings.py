@@ -1,0 +1,110 @@
+"""Whatever the user's git, hooks and editors are set to, the commit holds the approved bytes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.e2e.conftest import NEW_APP, answer_two, assert_proved, committed, set_hook
+from tests.e2e.drive import Host
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.conftest import Repository
+
+
+@pytest.mark.requirement("PL-33", "PL-29")
+def test_what_a_reformatting_hook_makes_is_planned_so_that_the_commit_is_not_reformatted(
+    project: Repository,
+) -> None:
+    set_hook(
+        project,
+        "pre-commit",
+        "for f in $(git diff --cached --name-only --diff-filter=ACM -- '*.py'); do\n"
+        "  sed -i 's/[ \\t]*$//' \"$f\"; grep -q '^# tidy' \"$f\" || echo '# tidy' >> \"$f\"\n"
+        '  git add "$f"\ndone\n',
+    )
+    untidy = NEW_APP.replace("2", "2   ")
+    host = Host(
+        project.path, lambda tree: (tree / "src/app.py").write_text(untidy), ["src/app.py"]
+    )
+    assert_proved(project, host.to("the end"), "src/app.py")
+    assert committed(project, "src/app.py") == f"{NEW_APP}# tidy\n".encode()
+
+
+def test_trailing_blanks_survive_apply_whitespace_fix(project: Repository) -> None:
+    project.git("config", "--global", "apply.whitespace", "fix")
+    text = "def answer():  \n\treturn 2\t\n\n\n"
+    host = Host(project.path, lambda tree: (tree / "src/app.py").write_text(text), ["src/app.py"])
+    assert_proved(project, host.to("the end"), "src/app.py")
+    assert committed(project, "src/app.py") == text.encode()
+
+
+def test_settings_that_bend_diffs_do_not_bend_the_plan(
+    make_repo: Callable[..., Repository], tmp_path: Path
+) -> None:
+    ran = tmp_path / "ran"
+    liar = tmp_path / "liar"
+    liar.write_text(f'#!/bin/sh\necho "$0" >> {ran}\necho lies\n')
+    liar.chmod(0o755)
+    project = make_repo("project", {"src/app.py": "1\n", ".gitattributes": "*.py diff=lies\n"})
+    for name, value in {
+        "diff.noprefix": "true",
+        "diff.mnemonicPrefix": "true",
+        "diff.external": str(liar),
+        "diff.lies.textconv": str(liar),
+        "diff.renames": "copies",
+        "diff.context": "0",
+        "diff.algorithm": "patience",
+        "diff.orderFile": "/dev/null",
+        "color.ui": "always",
+        "core.quotePath": "true",
+    }.items():
+        project.git("config", "--global", name, value)
+    host = Host(project.path, answer_two, ["src/app.py"], env={"GIT_EXTERNAL_DIFF": str(liar)})
+    assert_proved(project, host.to("the end"), "src/app.py")
+    assert committed(project, "src/app.py") == NEW_APP.encode()
+    assert not ran.exists(), ran.read_text()
+
+
+def test_line_ends_follow_autocrlf_in_the_tree_and_stay_lf_in_the_commit(
+    make_repo: Callable[..., Repository],
+) -> None:
+    project = make_repo("project", {"dos.txt": "one\ntwo\n", "unix.txt": "one\ntwo\n"})
+    project.git("config", "core.autocrlf", "true")
+    for name in ("dos.txt", "unix.txt"):
+        (project.path / name).unlink()
+    project.git("checkout", "--", "dos.txt")
+    project.write("unix.txt", "one\ntwo\n")  # an editor that saves with LF
+    assert (project.path / "dos.txt").read_bytes() == b"one\r\ntwo\r\n"
+
+    def edit(tree: Path) -> None:
+        (tree / "dos.txt").write_bytes(b"one\r\nzwei\r\n")
+        (tree / "unix.txt").write_bytes(b"one\r\ntwo\r\nthree\r\n")
+        (tree / "new.txt").write_bytes(b"new\r\n")
+
+    files = ["dos.txt", "new.txt", "unix.txt"]
+    assert_proved(project, Host(project.path, edit, files).to("the end"), *files)
+    assert committed(project, "dos.txt") == b"one\nzwei\n"
+    assert committed(project, "unix.txt") == b"one\ntwo\nthree\n"
+    assert committed(project, "new.txt") == b"new\n"
+    assert (project.path / "dos.txt").read_bytes() == b"one\r\nzwei\r\n"
+
+
+def test_carriage_returns_that_are_committed_stay(make_repo: Callable[..., Repository]) -> None:
+    project = make_repo("project", {"mixed.txt": b"one\r\ntwo\nthree\r\n"})
+    mixed = b"one\r\nzwei\nthree\r\nfour"
+    host = Host(project.path, lambda tree: (tree / "mixed.txt").write_bytes(mixed), ["mixed.txt"])
+    assert_proved(project, host.to("the end"), "mixed.txt")
+    assert committed(project, "mixed.txt") == mixed
+
+
+def test_a_latin_1_file_keeps_its_bytes(make_repo: Callable[..., Repository]) -> None:
+    project = make_repo("project", {"süß.txt": "süß\nsauer\n".encode("latin-1")})
+    new = "süß\nsäuerlich\n".encode("latin-1")
+    host = Host(project.path, lambda tree: (tree / "süß.txt").write_bytes(new), ["süß.txt"])
+    assert_proved(project, host.to("the end"), "süß.txt")
+    assert committed(project, "süß.txt") == new

@@ -1,0 +1,188 @@
+"""The user goes on working while a plan is made: nothing of theirs is lost or taken along."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.e2e.conftest import (
+    NEW_APP,
+    answer_two,
+    assert_proved,
+    changed_paths,
+    committed,
+    set_hook,
+)
+from tests.e2e.drive import Host
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.conftest import Repository
+    from tests.e2e.drive import Block
+
+
+@pytest.fixture
+def wip(make_repo: Callable[..., Repository]) -> Repository:
+    """Return a repository with staged, unstaged, half-staged and untracked work."""
+    project = make_repo(
+        "project",
+        {"src/app.py": "1\n", "half.txt": "1\n2\n3\n", "staged.txt": "1\n", "loose.txt": "1\n"},
+    )
+    project.write("half.txt", "1\n2 staged\n3\n")
+    project.write("staged.txt", "2\n")
+    project.write("added.txt", "new\n")
+    project.git("add", "half.txt", "staged.txt", "added.txt")
+    project.write("half.txt", "1\n2 staged\n3 loose\n")
+    project.write("loose.txt", "2\r\n")
+    project.write("untracked.txt", "u\n")
+    project.git("stash", "create")
+    return project
+
+
+def own_work(project: Repository) -> tuple[str, str, dict[str, bytes]]:
+    """Return the user's index and files, src/app.py left aside."""
+    paths = [":!src/app.py", ":!planning"]
+    files = {
+        p.name: p.read_bytes() for p in project.path.iterdir() if p.is_file() and p.suffix == ".txt"
+    }
+    return (
+        project.git("status", "--porcelain=v2", "--", *paths),
+        project.git("ls-files", "--stage", "--", *paths),
+        files,
+    )
+
+
+@pytest.mark.requirement("PL-32", "PL-29")
+@pytest.mark.parametrize("base", ["head", "snapshot"])
+def test_uncommitted_work_is_intact_after_the_commit(wip: Repository, base: str) -> None:
+    before = own_work(wip)
+    host = Host(wip.path, answer_two, ["src/app.py"])
+    asked = host.start()
+    assert {e.get("value") for e in asked.root.iter("option")} == {"head", "snapshot"}
+    started = host.follow(asked.next(base))
+    block = host.to("the end", started)
+    assert block.code == 0, block.text
+    assert changed_paths(wip) == {"src/app.py"}
+    assert committed(wip, "src/app.py") == NEW_APP.encode()
+    assert own_work(wip) == before
+
+
+@pytest.mark.requirement("PL-32")
+def test_the_snapshot_is_seen_in_the_worktree_and_held_by_no_ref(wip: Repository) -> None:
+    refs = wip.git("for-each-ref")
+    seen: list[str] = []
+
+    def edit(tree: Path) -> None:
+        seen.extend((tree / name).read_text() for name in ("half.txt", "untracked.txt"))
+        answer_two(tree)
+
+    host = Host(wip.path, edit, ["src/app.py"])
+    host.to("approval", host.follow(host.start().next("snapshot")))
+    assert seen == ["1\n2 staged\n3 loose\n", "u\n"]
+    assert wip.git("for-each-ref") == refs
+    assert wip.git("stash", "list") == ""
+
+
+@pytest.mark.requirement("PL-26", "PL-32")
+def test_a_plan_on_uncommitted_work_is_refused_until_that_work_is_committed(
+    project: Repository,
+) -> None:
+    mine = "def answer():\n    return 1  # mine\n"
+    project.write("src/app.py", mine)
+
+    def edit(tree: Path) -> None:
+        assert (tree / "src/app.py").read_text() == mine
+        (tree / "src/app.py").write_text(mine.replace("1", "2"))
+
+    host = Host(project.path, edit, ["src/app.py"])
+    approval = host.to("approval", host.follow(host.start().next("snapshot")))
+    refused = host.to("the end", approval)
+    assert refused.code == 1
+    assert "src/app.py" in refused.text
+    assert "commit your own work on this file first" in refused.text
+    assert (project.path / "src/app.py").read_text() == mine
+    project.commit(message="My own work")
+    assert_proved(project, host.to("the end", host.planner("step", "executor")), "src/app.py")
+    assert committed(project, "src/app.py") == mine.replace("1", "2").encode()
+
+
+@pytest.mark.requirement("PL-29")
+def test_a_hook_that_edits_at_commit_is_refused_and_the_branch_stays(project: Repository) -> None:
+    host = Host(project.path, answer_two, ["src/app.py"])
+    block = host.to("commit")
+    before = project.git("rev-parse", "HEAD")
+    set_hook(project, "pre-commit", "echo '# sneaked in' >> src/app.py\ngit add src/app.py\n")
+    refused = host.to("the end", block)
+    assert refused.code == 1
+    assert "src/app.py" in refused.text
+    assert "the branch was not moved" in refused.text
+    assert project.git("rev-parse", "HEAD") == before
+    assert (project.path / "src/app.py").read_text() == NEW_APP
+    set_hook(project, "pre-commit", "exit 0\n")
+    assert_proved(project, host.follow(block.next("done")), "src/app.py")
+    assert committed(project, "src/app.py") == NEW_APP.encode()
+
+
+def apply_after(host: Host, approval: Block) -> Block:
+    """Approve and run the printed apply; return what it says."""
+    (approve,) = approval.all("person")
+    return host.follow(host.follow(approve).next("done"))
+
+
+@pytest.mark.requirement("PL-26")
+def test_head_that_moved_elsewhere_goes_through(project: Repository) -> None:
+    host = Host(project.path, answer_two, ["src/app.py"])
+    approval = host.to("approval")
+    moved = project.commit({"notes.txt": "somebody else's\n"})
+    applied = apply_after(host, approval)
+    assert applied.name == "commit", applied.text
+    assert_proved(project, host.to("the end", applied), "src/app.py")
+    assert project.git("rev-parse", "HEAD^") == moved
+
+
+@pytest.mark.requirement("PL-26")
+def test_verify_runs_again_where_head_has_moved(make_repo: Callable[..., Repository]) -> None:
+    project = make_repo(
+        "project",
+        {"src/app.sh": "answer=1\n", "limit.sh": "limit=3\n",
+         "test.sh": '. src/app.sh\n. limit.sh\ntest "$answer" -le "$limit"\n',
+         "planner.toml": '[verify]\ncommands = ["sh test.sh"]\n'},
+    )  # fmt: skip
+    host = Host(
+        project.path, lambda tree: (tree / "src/app.sh").write_text("answer=2\n"), ["src/app.sh"]
+    )
+    approval = host.to("approval")
+    assert "sh test.sh: pass" in approval.data("summary")
+    moved = project.commit({"limit.sh": "limit=1\n"}, "The plan does not fit this any more")
+    refused = host.to("the end", approval)
+    assert refused.code == 1, refused.text
+    assert "sh test.sh" in refused.text
+    assert project.git("rev-parse", "HEAD") == moved
+
+
+@pytest.mark.requirement("PL-26", "PL-28")
+def test_a_planned_file_that_moved_is_refused_and_a_revision_is_the_way_out(
+    project: Repository,
+) -> None:
+    def edit(tree: Path) -> None:
+        text = (tree / "src/app.py").read_text()
+        (tree / "src/app.py").write_text(text.replace("return 1", "return 2"))
+
+    host = Host(project.path, edit, ["src/app.py"])
+    approval = host.to("approval")
+    theirs = "def answer():\n    # theirs\n    return 1\n"
+    project.commit({"src/app.py": theirs})
+    refused = apply_after(host, approval)
+    assert refused.code == 1
+    assert "src/app.py" in refused.text
+    assert "plan revise" in refused.text
+    assert (project.path / "src/app.py").read_text() == theirs
+    assert project.git("status", "--porcelain") == ""
+    revised = host.planner("plan", "revise")
+    assert revised.code == 0, revised.text
+    host.answers["design.json"] = "[]"
+    assert_proved(project, host.to("the end", revised), "src/app.py")
+    assert committed(project, "src/app.py") == theirs.replace("1", "2").encode()

@@ -1,0 +1,268 @@
+"""Drives a real run as a host does: reads each block, writes the answers, runs what it prints.
+
+Commands run in this process where nothing is said otherwise; `shell` runs one as a host would.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import shlex
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
+from xml.etree import ElementTree as ET
+
+from cli.main import main
+from shared.resources import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.conftest import Repository
+
+LAUNCHER = f"{ROOT}/bin/planner"
+REQUEST = "Make f add two"
+FILES: dict[str, str | bytes] = {
+    "README.md": "# Sample\n\n`f` adds one.\n",
+    "src/a.py": "def f(x):\n    return x + 1\n",
+    "tests/test_a.py": "from a import f\n\nassert f(1) == 2\n",
+}
+VERIFIED = '[verify]\ncommands = ["PYTHONPATH=src python3 tests/test_a.py"]\n'
+# Green whatever the worktree holds: what an editable install of another checkout does.
+ELSEWHERE = '[verify]\ncommands = ["PYTHONPATH={} python3 -c \'import a\'"]\n'
+
+# The points of a run, by what its block says: workflow and number, or the question asked.
+POINTS = {
+    "context": "planner 2",
+    "design": "planner 3",
+    "code": "planner 6",
+    "gate": "planner 8",
+    "docs": "planner 9",
+    "freeze": "planner 11",
+    "submitted": "executor 1",
+    "approved": "executor 2",
+    "applied": "executor 3",
+    "committed": "result",
+}
+
+
+class Answer(NamedTuple):
+    """What one call printed."""
+
+    code: int
+    text: str
+    stderr: str = ""
+
+    @property
+    def block(self) -> ET.Element:
+        return ET.fromstring(self.text)
+
+    @property
+    def problems(self) -> list[tuple[str, str]]:
+        """Kind and text of each problem of an error block."""
+        return [(p.attrib["kind"], p.text or "") for p in self.block.iter("problem")]
+
+    def data(self, name: str) -> str:
+        """Text of a data element; empty where there is none."""
+        return next((d.text or "" for d in self.block.iter("data") if d.get("name") == name), "")
+
+    def next(self, on: str | None = None) -> str:
+        """Command of the first `next`, or of the one for this outcome."""
+        found = [n.text or "" for n in self.block.iter("next") if on in (None, n.get("on"))]
+        assert found, f"nothing is next on {on}:\n{self.text}"
+        return found[0]
+
+    def person(self) -> str:
+        return self.block.findtext("person") or ""
+
+
+@contextlib.contextmanager
+def printed() -> Iterator[tuple[io.BytesIO, io.StringIO]]:
+    """Collect what this process prints to standard output (bytes) and standard error."""
+    out, err = io.BytesIO(), io.StringIO()
+    stream = io.TextIOWrapper(out, "utf-8", write_through=True)
+    with contextlib.redirect_stdout(stream), contextlib.redirect_stderr(err):
+        yield out, err
+    stream.detach()
+
+
+def call(cwd: Path | str, *argv: str) -> Answer:
+    """Run a planner command in this process, from the folder `cwd`."""
+    with contextlib.chdir(cwd), printed() as (out, err):
+        code = main(argv)
+    return Answer(code, out.getvalue().decode(), err.getvalue())
+
+
+def words_of(command: str) -> list[str]:
+    """Split a printed command and take the launcher off."""
+    launcher, *words = shlex.split(command)
+    assert launcher == LAUNCHER, command
+    return words
+
+
+def shell(command: str, cwd: Path | str) -> Answer:
+    """Run a printed command as it stands, by a shell, as a host does."""
+    done = subprocess.run(
+        ["sh", "-c", command], cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, check=False
+    )
+    return Answer(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def default_answers() -> dict[str, Any]:
+    """Return what the host writes down for FILES and REQUEST."""
+    milestone = {
+        "name": "Add two",
+        "files": ["src/a.py", "tests/test_a.py"],
+        "requirements": ["T-1"],
+        "acceptance_criteria": ["f(1) is 3"],
+        "tests": {
+            "files": ["tests/test_a.py"],
+            "type": "unit",
+            "scenarios": {"normal": ["f(1)"], "edge": [], "error": []},
+        },
+    }
+    overview = {"title": "Add two", "problem": "f adds one", "approach": "Change the constant."}
+    design: list[dict[str, Any]] = [
+        {"op": "set", "id": "overview", "version": 1, "fields": overview},
+        {"op": "add", "kind": "decision", "as": "$d", "fields": {
+            "decision": "Change the constant", "reasoning_chain": "one caller -> no flag needed"}},
+        {"op": "add", "kind": "milestone", "as": "$m", "fields": milestone},
+        {"op": "add", "kind": "intent", "fields": {
+            "milestone": "$m", "file": "src/a.py", "behavior": "adds two",
+            "decision_refs": ["$d"]}},
+    ]  # fmt: skip
+    return {
+        "context.json": {"task_spec": ["f adds two", "out of scope: g"]},
+        "design.json": design,
+        "docs.json": [],
+        "reason.md": "The finding is about the test environment.",
+        "remarks.md": "Say why in a comment.",
+    }
+
+
+class Journey:
+    """One run in one repository; `last` is the block that the host has before it."""
+
+    def __init__(
+        self,
+        repository: Repository,
+        request: str = REQUEST,
+        answers: dict[str, Any] | None = None,
+        *,
+        shell_from: Path | None = None,
+    ) -> None:
+        """`shell_from` is the folder from which a shell runs what is printed; else in-process."""
+        self.repository = repository
+        self.shell_from = shell_from
+        self.request = request
+        self.answers = default_answers() if answers is None else answers
+        self.edits: dict[str, str | bytes] = {
+            "src/a.py": "def f(x):\n    return x + 2\n",
+            "tests/test_a.py": "from a import f\n\nassert f(1) == 3\n",
+        }
+        self.documents: dict[str, str | bytes] = {"README.md": "# Sample\n\n`f` adds two.\n"}
+        self.promises_document = False
+        self.confirms = True
+        self.calls: list[tuple[str, ...]] = []
+        self.read: list[str] = []
+        self.last = Answer(0, "<result></result>")
+        self.state_dir = ""
+
+    # single calls
+
+    def run(self, *argv: str) -> Answer:
+        """Run a command from the repository and count it; `last` stays."""
+        self.calls.append(argv)
+        answer = call(self.repository.path, *argv)
+        self.read.append(answer.text)
+        return answer
+
+    def follow(self, command: str) -> Answer:
+        """Run a printed command; what it prints is the block before the host now."""
+        if self.shell_from is None:
+            self.last = self.run(*words_of(command))
+            return self.last
+        self.calls.append(tuple(words_of(command)))
+        self.last = shell(command, self.shell_from)
+        self.read.append(self.last.text)
+        return self.last
+
+    def planner(self, *argv: str) -> Answer:
+        """Run a command for this run, uncounted."""
+        return call(self.repository.path, *argv, "--state-dir", self.state_dir)
+
+    def start(self, *options: str) -> Answer:
+        """Begin the run."""
+        self.last = self.run("start", self.request, *options)
+        self.state_dir = self.last.block.get("state_dir", "")
+        return self.last
+
+    # the way
+
+    @property
+    def point(self) -> str:
+        """Where the run is: `planner 2`, or the root of a block that is no step."""
+        block = self.last.block
+        if block.tag != "step":
+            return block.tag
+        return f"{block.get('workflow')} {block.get('number')}"
+
+    def to(self, point: str) -> Journey:
+        """Go on, the happy way, until the run is at a point of POINTS."""
+        if not self.state_dir:
+            self.start()
+        for _ in range(20):
+            if self.point == POINTS[point]:
+                return self
+            self.advance()
+            assert self.last.code == 0, self.last.text
+        raise AssertionError(f"the run never came to {point}; it is at {self.point}")
+
+    def advance(self) -> Answer:
+        """Do what the block asks and run what it names next."""
+        person = self.last.person()
+        if person and "approve" in words_of(person):
+            return self.follow(person)
+        if person and self.confirms:
+            assert self.run(*words_of(person)).code == 0
+            self.read.pop()  # what a person's command prints is for the person
+        self.write_answers()
+        if self.point == POINTS["code"]:
+            self.edit_worktree(self.edits)
+            if self.promises_document:
+                self.promise_document()
+        elif self.point == POINTS["docs"]:
+            self.edit_worktree(self.documents)
+        return self.follow(self.last.next())
+
+    def promise_document(self) -> None:
+        """Have the plan promise a text in README.md that the code step does not write."""
+        words = ("--milestone", "M-001", "--kind", "docstring", "--file", "README.md")
+        answer = self.planner("plan", "add", "doc", *words, "--text", "f adds two")
+        assert answer.code == 0, answer.text
+
+    def write_answers(self) -> None:
+        """Write every answer file that the block's task or commands name."""
+        for name, value in self.answers.items():
+            if f"answers/{name}" in self.last.text:
+                self.write_answer(name, value)
+
+    def write_answer(self, name: str, value: object) -> None:
+        """Write one answer file: text as it is, all else as JSON."""
+        text = value if isinstance(value, str) else json.dumps(value)
+        with open(f"{self.state_dir}/answers/{name}", "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def edit_worktree(self, files: dict[str, str | bytes]) -> None:
+        """Write files into the scratch worktree."""
+        for name, content in files.items():
+            data = content.encode() if isinstance(content, str) else content
+            with open(f"{self.state_dir}/worktree/{name}", "wb") as file:
+                file.write(data)
+
+
+if __name__ == "__main__":
+    sys.exit("a module for tests")

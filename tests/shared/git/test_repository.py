@@ -1,0 +1,114 @@
+"""What a run needs of a repository before it starts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from shared.git.repository import (
+    check_startable,
+    exclude_planner,
+    find_repository,
+    head,
+    submodules,
+    uncommitted,
+)
+from state.errors import Refused
+from tests.shared.git.conftest import Project
+
+
+def _said(path: Path) -> str:
+    return "\n".join(f"{p.problem} · {p.allowed} · {p.retry}" for p in check_startable(str(path)))
+
+
+def test_a_folder_inside_the_repository_will_do(project: Project) -> None:
+    repo = find_repository(str(project.root / "src"))
+    assert repo.root == str(project.root)
+    assert repo.git_dir == repo.common_dir == str(project.root / ".git")
+    assert repo.objects == str(project.root / ".git/objects")
+    assert check_startable(str(project.root / "src")) == []
+
+
+def test_a_linked_worktree_of_the_user_will_do(project: Project, tmp_path: Path) -> None:
+    project.git("worktree", "add", "-q", "-b", "side", str(tmp_path / "side"))
+    repo = find_repository(str(tmp_path / "side"))
+    assert repo.root == str(tmp_path / "side")
+    assert repo.common_dir == str(project.root / ".git")
+    assert head(repo).branch == "side"
+    assert check_startable(repo.root) == []
+
+
+def test_what_is_no_repository_is_refused(tmp_path: Path) -> None:
+    assert "not inside a git repository" in _said(tmp_path)
+    assert "no such folder" in _said(tmp_path / "nowhere")
+    with pytest.raises(Refused):
+        find_repository(str(tmp_path))
+
+
+def test_a_bare_repository_is_refused(project: Project, tmp_path: Path) -> None:
+    project.git("clone", "-q", "--bare", str(project.root), str(tmp_path / "bare"))
+    assert "bare" in _said(tmp_path / "bare")
+    assert "git folder" in _said(project.root / ".git")
+
+
+def test_all_problems_are_said_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", "/dev/null")
+    empty = Project(tmp_path / "empty")
+    empty.git("config", "user.useConfigOnly", "true")
+    (empty.root / ".git/MERGE_HEAD").touch()
+    said = _said(empty.root)
+    for words in ("no commit yet", "a merge is in progress", "git config user.name"):
+        assert words in said
+
+
+def test_a_detached_head_is_refused(project: Project) -> None:
+    project.git("checkout", "-q", "--detach")
+    assert "HEAD is detached" in _said(project.root)
+    assert head(project.repo).branch is None
+
+
+@pytest.mark.parametrize("what", ["merge", "rebase", "cherry-pick", "revert", "bisect"])
+def test_an_operation_in_progress_is_refused(project: Project, what: str) -> None:
+    project.git("checkout", "-q", "-b", "other")
+    project.commit({"README.md": b"theirs\n"})
+    project.git("checkout", "-q", "main")
+    ours = project.commit({"README.md": b"ours\n"})
+    project.commit({"README.md": b"later\n"})
+    words = {
+        "merge": ["merge", "other"], "rebase": ["rebase", "other"],
+        "cherry-pick": ["cherry-pick", "other"], "revert": ["revert", ours],
+        "bisect": ["bisect", "start"],
+    }[what]  # fmt: skip
+    if what == "bisect":
+        project.git(*words)
+    else:
+        with pytest.raises(AssertionError):
+            project.git(*words)
+    assert f"{what.removesuffix('bisect')}" in _said(project.root)
+    assert "in progress" in _said(project.root)
+
+
+def test_uncommitted_work_is_listed_whatever_the_settings(project: Project, tmp_path: Path) -> None:
+    Project(tmp_path / "library").commit({"l": b"l"})
+    project.git("submodule", "add", "-q", str(tmp_path / "library"), "lib")
+    project.commit({".gitignore": b"*.log\n"})
+    assert submodules(project.repo, "HEAD") == ["lib"]
+    project.git("config", "status.showUntrackedFiles", "no")
+    project.write(
+        {"README.md": b"x", "new dir/ü\n": b"x", "a.log": b"x", ".planner/x": b"x", "lib/l": b"y"}
+    )
+    project.git("mv", "run.sh", "moved.sh")
+    assert uncommitted(project.repo) == ["README.md", "moved.sh", "new dir/", "run.sh"]
+
+
+def test_the_planners_folder_is_excluded_once(project: Project) -> None:
+    path = project.root / ".git/info/exclude"
+    path.write_bytes(b"mine")
+    for _ in range(2):
+        exclude_planner(project.repo)
+    assert path.read_bytes() == b"mine\n/.planner/\n"
+    path.unlink()
+    path.parent.rmdir()
+    exclude_planner(project.repo)
+    assert path.read_bytes() == b"/.planner/\n"

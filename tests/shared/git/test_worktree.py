@@ -1,0 +1,294 @@
+"""The scratch worktree is made, found, repaired and removed without a trace in the user's own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from shared.git.repository import find_repository, head
+from shared.git.snapshot import snapshot
+from shared.git.worktree import link, make_worktree, remove_worktree
+from state.errors import Refused
+from tests.shared.git.conftest import Project, add_hook, look
+
+
+def _make(project: Project, commit: str = "HEAD") -> None:
+    make_worktree(find_repository(str(project.root)), str(project.worktree), commit)
+
+
+def _users(project: Project) -> tuple[bytes, str, str]:
+    index = (project.root / ".git/index").read_bytes()
+    return index, project.git("for-each-ref"), project.git("reflog")
+
+
+@pytest.mark.requirement("PL-32")
+def test_it_holds_the_commit_detached_and_no_hook_runs(project: Project) -> None:
+    for name in ("post-checkout", "reference-transaction", "post-index-change"):
+        add_hook(project, name, f"touch {project.root}/ran\n")
+    before = _users(project)
+    project.begin()
+    assert look(project.worktree) == look(project.root)
+    assert project.git("status", "--porcelain", cwd=project.worktree) == ""
+    assert find_repository(str(project.worktree)).root == str(project.worktree)
+    assert head(find_repository(str(project.worktree))).branch is None
+    assert _users(project) == before
+    assert not (project.root / "ran").exists()
+
+
+@pytest.mark.requirement("PL-32")
+def test_making_it_again_keeps_the_work_in_it(project: Project) -> None:
+    project.begin()
+    project.write({"work.txt": b"w\n"}, project.worktree)
+    project.begin()
+    assert (project.worktree / "work.txt").exists()
+
+
+def test_one_made_for_another_commit_is_a_conflict(project: Project) -> None:
+    project.begin()
+    project.commit({"x": b"x"})
+    with pytest.raises(Refused, match="was made for commit"):
+        _make(project)
+
+
+@pytest.mark.requirement("PL-32")
+@pytest.mark.parametrize("damage", ["no files", "no index", "cut short", "locked", "no .git"])
+def test_a_half_made_one_is_made_anew(project: Project, damage: str) -> None:
+    project.begin()
+    admin = project.root / ".git/worktrees/worktree"
+    (admin / "planner-made-at").unlink()
+    if damage == "no files":
+        shutil.rmtree(project.worktree)
+    elif damage == "no index":
+        (admin / "index").unlink()
+    elif damage == "cut short":
+        (project.worktree / "README.md").unlink()
+        (admin / "index.lock").touch()
+    elif damage == "locked":
+        (admin / "locked").write_text("initializing")
+    else:
+        (project.worktree / ".git").unlink()
+    project.begin()
+    assert look(project.worktree) == look(project.root)
+    assert project.git("status", "--porcelain", cwd=project.worktree) == ""
+    assert len(os.listdir(project.root / ".git/worktrees")) == 1
+
+
+@pytest.mark.requirement("PL-32")
+def test_a_folder_that_went_away_is_made_anew(project: Project) -> None:
+    project.begin()
+    shutil.rmtree(project.worktree)
+    project.begin()
+    assert look(project.worktree) == look(project.root)
+
+
+@pytest.mark.requirement("PL-32")
+def test_a_pruned_record_is_given_back_and_the_work_stays(project: Project) -> None:
+    project.begin()
+    project.write({"work.txt": b"w\n", "README.md": b"edited\n"}, project.worktree)
+    shutil.rmtree(project.root / ".git/worktrees")
+    project.begin()
+    assert project.git("status", "--porcelain", cwd=project.worktree) == " M README.md\n?? work.txt"
+    assert [change.file for change in project.capture().changes] == ["README.md", "work.txt"]
+
+
+@pytest.mark.requirement("PL-32")
+@pytest.mark.parametrize("others", [True, False])
+def test_a_repository_that_was_moved_takes_its_worktree_along(
+    project: Project, tmp_path: Path, others: bool
+) -> None:
+    project.begin()
+    project.write({"work.txt": b"w\n"}, project.worktree)
+    if others:
+        project.git("worktree", "add", "-q", "--detach", str(tmp_path / "other" / "worktree"))
+    project.root.rename(tmp_path / "elsewhere")
+    moved = Project(tmp_path / "elsewhere")
+    moved.begin()
+    assert moved.git("status", "--porcelain", cwd=moved.worktree) == "?? work.txt"
+    assert len(os.listdir(moved.root / ".git/worktrees")) == 1 + others
+
+
+@pytest.mark.requirement("PL-32")
+def test_a_copy_of_the_repository_does_not_take_the_originals_worktree(
+    project: Project, tmp_path: Path
+) -> None:
+    project.begin()
+    project.write({"work.txt": b"w\n"}, project.worktree)
+    shutil.copytree(project.root, tmp_path / "copy", symlinks=True)
+    copy = Project(tmp_path / "copy")
+    copy.begin()
+    copy.write({"work.txt": b"other\n"}, copy.worktree)
+    assert [change.file for change in copy.capture().changes] == ["work.txt"]
+    assert project.git("status", "--porcelain", cwd=project.worktree) == "?? work.txt"
+
+
+@pytest.mark.requirement("PL-32")
+def test_a_stale_lock_is_removed(project: Project) -> None:
+    project.begin()
+    lock = project.root / ".git/worktrees/worktree/index.lock"
+    lock.touch()
+    project.begin()
+    assert not lock.exists()
+
+
+def test_removing_leaves_the_records_of_other_worktrees(project: Project, tmp_path: Path) -> None:
+    gone = tmp_path / "unplugged"
+    project.git("worktree", "add", "-q", "--detach", str(gone))
+    shutil.rmtree(gone)
+    project.begin()
+    (project.worktree / "sealed").mkdir()
+    (project.worktree / "sealed/x").touch()
+    (project.worktree / "sealed").chmod(0o500)
+    (project.worktree / "outside").symlink_to(project.root)
+    before = look(project.root)
+    for _ in range(2):
+        remove_worktree(project.repo, str(project.worktree))
+    assert not project.worktree.exists()
+    assert os.listdir(project.root / ".git/worktrees") == ["unplugged"]
+    assert look(project.root) == before
+
+
+def test_a_folder_that_is_no_worktree_is_never_removed(project: Project) -> None:
+    project.write({"mine/x": b"x"})
+    for act in (
+        lambda: remove_worktree(project.repo, str(project.root / "mine")),
+        lambda: make_worktree(project.repo, str(project.root / "mine"), "HEAD"),
+        lambda: remove_worktree(project.repo, str(project.root)),
+    ):
+        with pytest.raises(Refused, match="no worktree of this repository"):
+            act()
+    assert (project.root / "mine/x").exists()
+
+
+KILLED = """
+import os, sys
+sys.path.insert(0, {here!r})
+from shared.git import command, worktree
+from shared.git.repository import find_repository
+real, count = command._start, 0
+def start(words, *rest):
+    global count
+    done = real(words, *rest)
+    count += 1
+    if count == {number}:
+        os.kill(os.getpid(), 9)
+    return done
+command._start = start
+worktree.make_worktree(find_repository({root!r}), {path!r}, "HEAD")
+"""
+
+
+@pytest.mark.requirement("PL-32")
+def test_a_killed_making_is_repeated(project: Project) -> None:
+    project.state.mkdir(parents=True)
+    for number in range(1, 9):
+        code = KILLED.format(
+            here=str(Path(__file__).parents[3]), number=number, root=str(project.root),
+            path=str(project.worktree),
+        )  # fmt: skip
+        done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True)
+        assert done.returncode in {-9, 0}, done.stderr.decode()
+        _make(project)
+        assert project.git("status", "--porcelain", cwd=project.worktree) == ""
+        remove_worktree(project.repo, str(project.worktree))
+        if done.returncode == 0:
+            break
+    else:
+        pytest.fail("never came to its end")
+
+
+# links
+
+
+@pytest.mark.requirement("PL-33")
+def test_links_show_the_users_folders_and_missing_ones_are_reported(project: Project) -> None:
+    project.commit({".gitignore": b"node_modules\n.venv\n"})
+    project.write({"node_modules/m/index.js": b"m"})
+    project.begin()
+    for _ in range(2):
+        done = link(project.repo, str(project.worktree), ["node_modules/", ".venv", "a/b"])
+        assert (done.linked, done.missing) == (["node_modules"], [".venv", "a/b"])
+    assert (project.worktree / "node_modules/m/index.js").read_bytes() == b"m"
+
+
+@pytest.mark.requirement("PL-33")
+@pytest.mark.parametrize(
+    "name", ["../x", "/etc", "a/../../x", ".git", ".git/hooks", ".planner", "", "a//b"]
+)
+def test_links_that_leave_the_repository_are_refused(project: Project, name: str) -> None:
+    project.begin()
+    with pytest.raises(Refused):
+        link(project.repo, str(project.worktree), [name])
+
+
+def test_a_path_that_git_has_itself_is_not_linked(project: Project) -> None:
+    project.begin()
+    with pytest.raises(Refused, match="has this path itself"):
+        link(project.repo, str(project.worktree), ["src"])
+
+
+# snapshots
+
+
+@pytest.mark.requirement("PL-32")
+def test_a_snapshot_holds_the_uncommitted_work_and_touches_nothing(project: Project) -> None:
+    project.commit({".gitignore": b"*.log\n", "gone": b"g\n", "dir/x": b"x\n"})
+    project.write({"README.md": b"staged\n"})
+    project.git("add", "README.md")
+    project.write(
+        {"README.md": b"edited\n", "new/n": b"n\n", "x.log": b"i", "gone": None, "dir/x": None}
+    )
+    (project.root / "dir").rmdir()
+    (project.root / "dir").symlink_to("src")
+    project.write({"forced.log": b"f\n"})
+    project.git("add", "-f", "forced.log")
+    project.write({".planner/x": b"x"})
+    Project(project.root / "nested")
+    before, tree = _users(project), look(project.root)
+    made = snapshot(project.repo)
+    assert made == snapshot(project.repo)
+    assert _users(project) == before
+    assert look(project.root) == tree
+    assert project.git("rev-parse", f"{made}^") == project.git("rev-parse", "HEAD")
+    changed = project.git("diff", "--name-status", "--no-renames", "HEAD", made).split("\n")
+    assert changed == [
+        "M\tREADME.md", "A\tdir", "D\tdir/x", "A\tforced.log", "D\tgone", "A\tnew/n",
+    ]  # fmt: skip
+    assert project.git("show", f"{made}:README.md") == "edited"
+    project.begin(made)
+    assert project.git("rev-parse", "HEAD", cwd=project.worktree) == made
+
+
+@pytest.mark.requirement("PL-32")
+def test_a_snapshot_of_nothing_is_head(project: Project) -> None:
+    assert snapshot(project.repo) == project.git("rev-parse", "HEAD")
+
+
+@pytest.mark.requirement("PL-32")
+def test_a_plan_on_a_snapshot_applies_to_the_uncommitted_work(
+    project: Project, tmp_path: Path
+) -> None:
+    other = project.clone(tmp_path / "clone")
+    work: dict[str, bytes | None] = {"src/app.py": b"a = 1\nb = 2\nmine = 1\n", "mine.py": b"1\n"}
+    project.write(work)
+    other.write(work)
+    made = snapshot(project.repo)
+    project.begin(made)
+    project.write({"src/app.py": b"a = 5\nb = 2\nmine = 1\n", "mine.py": b"2\n"}, project.worktree)
+    changes = project.capture(project.git("rev-parse", f"{made}^{{tree}}")).changes
+    for place in (project, other):
+        place.apply(changes)
+        assert (place.root / "mine.py").read_bytes() == b"2\n"
+
+
+def test_a_split_index_leaves_no_part_of_ours_behind(project: Project) -> None:
+    project.git("config", "core.splitIndex", "true")
+    project.git("update-index", "--split-index")
+    parts = sorted(p.name for p in (project.root / ".git").glob("sharedindex.*"))
+    project.write({"new": b"n\n"})
+    snapshot(project.repo)
+    assert sorted(p.name for p in (project.root / ".git").glob("sharedindex.*")) == parts
