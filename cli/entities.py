@@ -82,6 +82,12 @@ def _fields(values: dict[str, Any]) -> dict[str, Any]:
     return {**fields, **(store.read_json(file) if file else {})}
 
 
+def _one(kind: str) -> str:
+    if not KINDS[kind].prefix:
+        return f"the {kind}"
+    return f"an {kind}" if kind[0] in "aeio" else f"a {kind}"
+
+
 def _command(name: str, options: Sequence[click.Parameter], run: Any, text: str) -> click.Command:  # noqa: ANN401 – a callback
     command = click.Command(name, params=list(options), callback=run, help=text)
     return role_option(state_dir_option(command))
@@ -110,7 +116,9 @@ class AddGroup(click.Group):
             edit = {"op": "add", "kind": cmd_name, "fields": _fields(values)}
             write(applied_block(plans.edit(opened(state_dir), [edit], role, None)))
 
-        return _command(cmd_name, field_options(cmd_name), run, f"Add a {cmd_name}.")
+        example = f"planner plan add {cmd_name} --json fields.json"
+        text = f"Add {_one(cmd_name)}.\n\nExample: {example}"
+        return _command(cmd_name, field_options(cmd_name), run, text)
 
 
 class SetGroup(click.Group):
@@ -141,4 +149,6 @@ class SetGroup(click.Group):
 
         text = "The version that you have read."
         version = click.Option(["--version"], type=int, required=True, help=text)
-        return _command(cmd_name, [version, *field_options(kind)], run, f"Change a {kind}.")
+        example = f"planner plan set {cmd_name} --version 1 --json fields.json"
+        text = f"Change {_one(kind)}.\n\nExample: {example}"
+        return _command(cmd_name, [version, *field_options(kind)], run, text)

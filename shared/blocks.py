@@ -12,7 +12,10 @@ from shared.qr.types import blocking_severities, computed_verdict, is_blocking
 from shared.resources import (
     answer_path,
     answer_word,
+    archived_plan,
+    command,
     fill,
+    get_context_path,
     read_prompt,
     review_path,
     run_config_path,
@@ -42,10 +45,10 @@ def context(ctx: Context, prompt: str) -> Block:
     state = ctx.state
     file = answer_path(state.state_dir, "context.json")
     text = fill(read_prompt("orchestrator", "planner", prompt), {"file": file})
-    block = ctx.block().task(text)
+    block = _task(ctx, text, asks=True)
     block.rules(read_prompt("orchestrator", "planner", f"{prompt}-rules"))
     block.data("request", state.run.request)
-    _ask_to_confirm(block, state)
+    block.data("submodules, left alone", "\n".join(_run_config(state).get("submodules", [])))
     return block.next(
         "done", state.command("context", "set", "--file", answer_word("context.json"))
     )
@@ -55,24 +58,25 @@ def work(ctx: Context, script: str) -> Block:
     """Give the role of a work step its task; after a failed gate, the failing items alone."""
     folder, _, module = script.partition(".")
     state, phase = ctx.state, ctx.phase
-    fixing = ctx.iteration > 1
+    fixing = ctx.iteration > 1 or state.run.revision > 1
     name = f"{ctx.step.name}-fix" if fixing else ctx.step.name
-    slots, words = {"worktree": state.worktree}, ["plan", "done", "--phase", phase]
+    slots = {"worktree": state.worktree, "schema": command("plan", "schema", "--kind", "KIND")}
+    slots["show"] = state.command("plan", "show")
+    words = ["plan", "done", "--phase", phase]
     if phase in _BATCHES:
         slots["file"] = answer_path(state.state_dir, _BATCHES[phase])
         words += ["--batch", answer_word(_BATCHES[phase])]
     text = read_prompt(folder, module, name)
-    block = ctx.block().task(fill(text, {k: v for k, v in slots.items() if f"{{{{{k}}}}}" in text}))
+    text = fill(text, {k: v for k, v in slots.items() if f"{{{{{k}}}}}" in text})
+    block = _task(ctx, text, asks=phase == "plan-code")
     if not fixing:
         block.rules(read_prompt(folder, module, f"{ctx.step.name}-rules"))
     plan = state.plan
-    if fixing:
+    if ctx.iteration > 1:
         failed = state.database.outcomes(state.run, phase)[-1]["items"]
         block.data("findings", "\n".join(_item_line(item) for item in failed))
     block.data("remarks", "\n".join(plan.get("remarks", [])))
     block.data("plan", _slice(plan, phase))
-    if phase == "plan-code":
-        _ask_to_confirm(block, state)
     return block.next("done", state.command(*words, role=ctx.step.agent))
 
 
@@ -87,7 +91,7 @@ def review(ctx: Context) -> Block:
 
 
 def gate(ctx: Context) -> Block:
-    """Show figures and the verdict that follows; the host decides, a contradiction needs a reason."""
+    """Show figures and the verdict that follows; deciding otherwise needs a reason."""
     state, phase = ctx.state, ctx.phase
     if state.database.phase(state.run, phase)[0] == "COMPLETE":
         block = ctx.block().task(read_prompt("orchestrator", "planner", "freeze"))
@@ -142,13 +146,23 @@ def done(ctx: Context, here: str) -> Block:
     return ctx.block().task("This step is done; go on.").next("done", here)
 
 
-def _ask_to_confirm(block: Block, state: State) -> None:
-    """Show commands that the project configures until a person has confirmed them."""
+def _task(ctx: Context, text: str, *, asks: bool) -> Block:
+    """Return the block with its task; with the project's commands until a person confirms them."""
+    config = _run_config(ctx.state)
+    digest = config.get("hash")
+    if not asks or not digest or ctx.state.database.is_confirmed(digest):
+        return ctx.block().task(text)
+    note = read_prompt("orchestrator", "planner", "confirm")
+    block = ctx.block().task(f"{text}\n\n{note}")
+    block.data("commands to confirm", config["text"])
+    return block.person(ctx.state.command("config", "confirm", digest))
+
+
+def _run_config(state: State) -> dict[str, Any]:
+    """Return the project's configuration at the base, as `start` stored it."""
     path = run_config_path(state.state_dir)
-    config = store.read_json(path) if os.path.exists(path) else {}
-    if config.get("hash") and not state.database.is_confirmed(config["hash"]):
-        block.data("commands to confirm", config["text"])
-        block.person(state.command("config", "confirm", config["hash"]))
+    found: dict[str, Any] = store.read_json(path) if os.path.exists(path) else {}
+    return found
 
 
 def _items(ctx: Context) -> list[Item]:
@@ -163,11 +177,9 @@ def _item_line(item: dict[str, Any]) -> str:
 
 def _slice(plan: dict[str, Any], phase: str) -> str:
     """Return the part of the plan that a phase's work is about, a line for each thing."""
-    lines = []
+    lines: list[str] = []
     if phase == "plan-design":
-        for task in plan.get("task_spec", []):
-            mark = " (out of scope)" if task.get("out_of_scope") else ""
-            lines.append(f"{task['id']}{mark}: {task['text']}")
+        lines = [f"{task['id']}: {task['text']}" for task in plan.get("task_spec", [])]
     for milestone in plan.get("milestones", []):
         lines.append(f"{milestone['id']} v{milestone['version']} {milestone['name']}")
         if phase == "plan-design":
@@ -188,6 +200,17 @@ def promised_docs(milestone: dict[str, Any]) -> list[dict[str, Any]]:
     return [d for d in found if isinstance(d, dict)]
 
 
+def _verified(result: dict[str, Any]) -> str:
+    proof = {True: ", and fails with the changed files broken", False: ", also with them broken"}
+    return f"{result['command']}: {result['outcome']}{proof.get(result['exercised'], '')}"
+
+
+def _assumptions(state: State) -> list[str]:
+    path = get_context_path(state.state_dir)
+    found: list[str] = store.read_json(path)["assumptions"] if os.path.exists(path) else []
+    return found
+
+
 def _summary(state: State) -> str:
     plan, run = state.plan, state.run
     overview = plan["overview"]
@@ -197,14 +220,13 @@ def _summary(state: State) -> str:
         for c in (*m["code_changes"], *m["documentation"]["changes"])
     ]
     verify = plan["verify"]
-    verified = (
-        "; ".join(f"{v['command']}: {v['outcome']}" for v in verify) if verify else "NOT VERIFIED"
-    )
     lines = [
         f"{overview['title']} (revision {run.revision}, digest {run.digest})",
         overview["approach"],
-        f"{len(plan['milestones'])} milestones, {len(files)} files: {', '.join(files)}",
-        f"verify: {verified}",
+        *(f"{d['id']}: {d['decision']}" for d in plan["planning_context"]["decision_log"]),
+        *(f"assumed: {text}" for text in _assumptions(state)),
+        f"files: {', '.join(files)}; the commit adds this plan as {archived_plan(run.run_id)}",
+        f"verify: {'; '.join(map(_verified, verify)) or 'NOT VERIFIED'}",
     ]
     lines += [
         f"open: {item['id']} {item['severity']} {item['finding']}"

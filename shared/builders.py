@@ -1,12 +1,11 @@
 """XML blocks: whatever the state holds, a block is well-formed and nothing leaves its element.
 
 Text of the user, of files and of the state goes into `data` or an attribute and nowhere else;
-what XML cannot carry is shown as an escape such as `\\x1b`.
+what XML cannot carry is shown as an escape such as `\\x1b`. Long text is cut with a note, so that
+a block stays below the 30,000 characters that hosts hand on to their model.
 """
 
 from __future__ import annotations
-
-import re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,20 +13,42 @@ if TYPE_CHECKING:
 
     from state.errors import Problem
 
-_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ufffe\uffff\ud800-\udfff]")
+DATA_LIMITS = {"step": 8_000, "result": 24_000}  # characters of one data element, by root
+ERROR_LIMIT = 20_000  # characters of all problems together
+_PART_LIMIT = 3_000  # of what a problem says, and of what it allows
+_ATTRIBUTE_LIMIT = 4_200  # more than the longest path
+
+
+class _Shown(dict[int, int | str]):
+    """How each character is shown, by its code; filled as characters turn up."""
+
+    def __missing__(self, code: int) -> int | str:
+        shown: int | str = code
+        if code == 0x0D:
+            shown = "\\r"
+        elif (code < 0x20 and code not in (0x09, 0x0A)) or 0x7F <= code < 0xA0:  # noqa: PLR2004
+            shown = f"\\x{code:02x}"
+        elif 0xD800 <= code < 0xE000 or code in (0xFFFE, 0xFFFF):  # noqa: PLR2004
+            shown = f"\\u{code:04x}"
+        self[code] = shown
+        return shown
+
+
+_SHOWN = _Shown()
 _BREAKS = str.maketrans({"\n": "\\n", "\t": "\\t"})
 
 
 def visible(value: str) -> str:
     """Return `value` with every character that XML cannot carry written as an escape."""
-    return _UNPRINTABLE.sub(_escape, value)
+    return value.translate(_SHOWN)
 
 
-def _escape(match: re.Match[str]) -> str:
-    code = ord(match.group())
-    if code == 0x0D:
-        return "\\r"
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+def shortened(value: str, limit: int) -> str:
+    """Return `value` as it is shown, at most `limit` characters of it and what was left out."""
+    text = visible(value)
+    if len(text) <= limit:
+        return text
+    return f"{text[:limit]} … [{len(text) - limit} characters left out]"
 
 
 def escape(value: str) -> str:
@@ -40,7 +61,8 @@ def attributes(values: dict[str, object]) -> str:
     parts = []
     for name, value in values.items():
         if value is not None:
-            text = escape(str(value)).replace('"', "&quot;").translate(_BREAKS)
+            text = escape(shortened(str(value), _ATTRIBUTE_LIMIT))
+            text = text.replace('"', "&quot;").translate(_BREAKS)
             parts.append(f' {name}="{text}"')
     return "".join(parts)
 
@@ -80,7 +102,8 @@ class Block:
         """Add content that is never an instruction; an empty value adds nothing."""
         if value:
             shown = attributes({"name": name, **values})
-            self.parts.append(f"<data{shown}>{cdata(value)}</data>")
+            text = shortened(value, DATA_LIMITS.get(self.root, DATA_LIMITS["result"]))
+            self.parts.append(f"<data{shown}>{cdata(text)}</data>")
         return self
 
     def dispatch(self, agent: str, commands: Sequence[str], *, parallel: bool = False) -> Block:
@@ -122,6 +145,22 @@ class Block:
 def error_block(problems: Iterable[Problem]) -> str:
     """Return the error contract's block for `problems`."""
     block = Block("error")
-    for problem in problems:
-        block.element("problem", problem.text(), kind=problem.kind, at=problem.at)
+    every, room = list(problems), ERROR_LIMIT
+    for number, problem in enumerate(every):
+        text = _said(problem)
+        room -= len(text) + len(problem.at)
+        if room < 0 and number:
+            left = f"{len(every) - number} more problems, shown when these are mended"
+            return block.element("problem", left, kind=problem.kind, at="…").render()
+        block.element("problem", text, kind=problem.kind, at=problem.at)
     return block.render()
+
+
+def _said(problem: Problem) -> str:
+    """Return the text of a problem; only its retry command is never cut."""
+    parts = [shortened(problem.problem, _PART_LIMIT)]
+    if problem.allowed:
+        parts.append(f"allowed: {shortened(problem.allowed, _PART_LIMIT)}")
+    if problem.retry:
+        parts.append(f"retry: {problem.retry}")
+    return " · ".join(parts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import textwrap
 from typing import TYPE_CHECKING
 
 from shared import capturing, ending, plans, resources
@@ -38,7 +39,7 @@ SUBJECT_LENGTH = 72
 
 
 def open_or_adopt(state_dir: str | None, folder: str) -> State:
-    """Return the run of a state directory; one that holds a frozen plan alone becomes a run (PL-19)."""
+    """Return the run of a state directory; a frozen plan alone becomes a run (PL-19)."""
     try:
         return open_state(state_dir, folder)
     except Refused:
@@ -68,6 +69,8 @@ def approve(state: State, digest: str) -> str:
         state.reload()
         plans.check_frozen(state)
         run = state.run
+        if run.status == "CANCELLED":
+            raise Refused("refused", state.state_dir, "the run is cancelled", "planner start")
         if digest != run.digest:
             text = "this is not the digest of the submitted revision; nothing is approved"
             raise Refused("refused", digest, text, f"revision {run.revision}: {run.digest}")
@@ -153,11 +156,13 @@ def commit_plan(state: State) -> str:
                 repository, state.worktree, vault, changes, message_of(plan), _archive(state)
             )
             with state.database as database:
-                database.audit(state.run, "program", "commit", before="executing",
-                               after="inactive", digest=plan.digest, detail=done.commit)  # fmt: skip
+                made = {"digest": plan.digest, "detail": done.commit}
+                database.audit(
+                    state.run, "program", "commit", before="executing", after="inactive", **made
+                )
                 database.event(state.run, "PlanCompleted", {"commit": done.commit})
-                state.go_to("executor", 3, status="COMPLETED", stage="inactive",
-                            commit_id=done.commit)  # fmt: skip
+                ended = {"status": "COMPLETED", "stage": "inactive", "commit_id": done.commit}
+                state.go_to("executor", 3, **ended)
             ending.tidy(state)
         return _proof(state, repository, changes)
 
@@ -185,7 +190,7 @@ def message_of(plan: Plan) -> str:
     title = " ".join(plan.overview.title.split()) or "Apply a plan"
     if len(title) > SUBJECT_LENGTH:
         title = title[: SUBJECT_LENGTH - 1].rstrip() + "…"
-    body = plan.overview.approach.strip()
+    body = textwrap.fill(" ".join(plan.overview.approach.split()), SUBJECT_LENGTH)
     return "\n\n".join(p for p in (title, body, f"Plan-Digest: {plan.digest}") if p) + "\n"
 
 

@@ -67,13 +67,13 @@ def load_approved(state: State) -> Plan:
     """Return the frozen plan whose digest is approved (PL-26)."""
     state.reload()
     plan = check_frozen(state)
+    if state.run.status == "CANCELLED":
+        raise Refused("refused", state.state_dir, "the run is cancelled", "planner start")
     digest = state.run.digest or ""
     if not state.database.is_approved(state.run, digest):
         text = "no person has approved this revision"
         allowed = f"only a person runs this: {state.command('mode', 'approve', digest)}"
         raise Refused("refused", digest, text, allowed)
-    if state.run.status == "CANCELLED":
-        raise Refused("refused", state.state_dir, "the run is cancelled", "planner start")
     return plan
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shared.builders import visible
+from shared.resources import ARCHIVE_FOLDER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,6 +17,7 @@ def render_plan(plan: Plan) -> str:
     """Return plan.md; control characters in the plan's text are shown as escapes."""
     sections = (_head, _task, _decisions, _risks, _milestones, _verify, _reviews)
     lines = [line for section in sections for line in section(plan)]
+    lines += ["", f"The commit adds this plan under `{ARCHIVE_FOLDER}/`."]
     return visible("\n".join(lines)) + "\n"
 
 
@@ -43,8 +45,8 @@ def _task(plan: Plan) -> Iterator[str]:
         yield from ("", "## Task", "")
         for task in plan.task_spec:
             cited = [m.id for m in plan.milestones if task.id in m.requirements]
-            where = "out of scope" if task.out_of_scope else ", ".join(cited) or "not cited"
-            yield f"- {task.id}: {_one_line(task.text)} ({where})"
+            where = "" if task.out_of_scope else f" ({', '.join(cited) or 'not cited'})"
+            yield f"- {task.id}: {_one_line(task.text)}{where}"
 
 
 def _decisions(plan: Plan) -> Iterator[str]:
@@ -129,7 +131,9 @@ def _verify(plan: Plan) -> Iterator[str]:
     for result in plan.verify:
         yield f"- `{_one_line(result.command)}`: {result.outcome} (base: {result.baseline})"
         if result.exercised is False:
-            yield "  - does not exercise the changed files"
+            yield "  - stays green with the changed files broken: it does not exercise them"
+        elif result.exercised:
+            yield "  - fails with the changed files broken, so it does exercise them"
 
 
 def _reviews(plan: Plan) -> Iterator[str]:

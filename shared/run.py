@@ -86,7 +86,8 @@ def _current(folder: str) -> State:
         text = "no run of the planner was begun in this repository"
         raise Refused("not_found", folder, text, f"name one by --state-dir, or begin: {start}")
     database = Database(path)
-    active = [r for r in database.runs("ACTIVE", "PAUSED") if os.path.isdir(r.state_dir)]
+    begun = database.runs("ACTIVE", "PAUSED") or database.runs("IDLE")
+    active = [r for r in begun if os.path.isdir(r.state_dir)]
     inside = [r for r in active if os.path.abspath(folder).startswith(r.state_dir + os.sep)]
     if len(inside or active) != 1:
         text = f"{len(active)} runs are active here, so none is clear"

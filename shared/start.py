@@ -35,13 +35,18 @@ def begin(folder: str, request: str | None, base: str | None, state_dir: str | N
     """Return the block that a new run, or the one begun with the same words, is at.
 
     `base` is None, `head` or `snapshot`; where uncommitted work leaves None open the block asks.
-    Raises Refused where the repository cannot carry a plan.
+    A run that `state_dir` names is found from any folder. Raises Refused where the repository
+    cannot carry a plan.
     """
+    state = _run_at(state_dir)
+    if state is not None:
+        folder = state.run.repository
     problems = check_startable(folder)
     if problems:
         raise Refused.of(problems)
     repository = find_repository(folder)
-    state = _find(repository, request, state_dir)
+    if state is None and state_dir is None:
+        state = _run_for(repository, request)
     if state is None:
         if not (request or "").strip():
             return _ask_for_goal()
@@ -54,27 +59,29 @@ def begin(folder: str, request: str | None, base: str | None, state_dir: str | N
     return print_current(state)
 
 
-def _find(repository: Repository, request: str | None, state_dir: str | None) -> State | None:
-    """Return the run of `state_dir`, or the unfinished one with the same request."""
-    path = _database_path(repository, state_dir)
+def _run_at(state_dir: str | None) -> State | None:
+    """Return the run of a state directory, None where none was begun there."""
+    real = os.path.realpath(state_dir or "")
+    path = resources.database_path(real)
+    if state_dir is None or not os.path.isfile(path):
+        return None
+    database = Database(path)
+    run = database.run_at(real)
+    return State(real, database, run) if run else None
+
+
+def _run_for(repository: Repository, request: str | None) -> State | None:
+    """Return the newest unfinished run with the same request."""
+    path = os.path.join(repository.root, resources.PLANNER_FOLDER, "planner.db")
     if not os.path.isfile(path):
         return None
     database = Database(path)
-    if state_dir is not None:
-        run = database.run_at(os.path.realpath(state_dir))
-        return State(run.state_dir, database, run) if run else None
     wanted = (request or "").strip()
     for run in reversed(database.runs("IDLE", "ACTIVE", "PAUSED")):
         same = run.request == wanted and run.repository == repository.root
         if same and os.path.isdir(run.state_dir):
             return State(run.state_dir, database, run)
     return None
-
-
-def _database_path(repository: Repository, state_dir: str | None) -> str:
-    if state_dir is not None:
-        return resources.database_path(os.path.realpath(state_dir))
-    return os.path.join(repository.root, resources.PLANNER_FOLDER, "planner.db")
 
 
 def _create(repository: Repository, request: str, state_dir: str | None) -> State:

@@ -44,8 +44,8 @@ def status_of(state: State) -> dict[str, Any]:
 def render_status(status: dict[str, Any]) -> str:
     """Return the status as a block."""
     lines = [
-        f"{status['status']} · {status['stage']} · {status['workflow']} step "
-        f"{status['step']} {status['name']} · revision {status['revision']}",
+        " · ".join(str(status[name]) for name in ("status", "stage", "workflow")),
+        f"step {status['step']} {status['name']}, revision {status['revision']}",
         *(f"{name}: {status[name]}" for name in ("digest", "commit", "apply") if status[name]),
         *(f"{m['id']} {m['name']} ({m['changes']} changes)" for m in status["milestones"]),
     ]

@@ -163,6 +163,8 @@ def print_step(workflow: Workflow, number: int | None, state: State) -> str:
         steps = ", ".join(f"{n} {s.name}" for n, s in workflow.steps.items())
         text = f"{workflow.name} has no step {number}"
         raise Refused("usage", "--step", text, steps, here)
+    if run.status == "IDLE" and number == 1:
+        return _begin(run.repository, None, state.state_dir)
     context = Context(workflow, number, state)
     if current is None and _comes_later(workflow):
         raise Refused(
@@ -176,6 +178,16 @@ def print_step(workflow: Workflow, number: int | None, state: State) -> str:
         )
         raise Refused("conflict", f"{workflow.name} {number}", text, f"step {current}", here)
     return context.step.handler(context).render()
+
+
+def _begin(folder: str, request: str | None, state_dir: str | None) -> str:
+    """Begin a run, or go on with beginning it: the one step that needs more than it prints with."""
+    from shared.dependencies import ensure
+
+    ensure()
+    from shared.start import begin
+
+    return begin(folder, request, None, state_dir)
 
 
 def _comes_later(workflow: Workflow) -> bool:
@@ -278,9 +290,7 @@ def _step(argv: list[str], workflow: Workflow | None) -> str:
     first = wanted == 1 and workflow.name == "planner"
     state_dir = values.get("--state-dir")
     if first and not (state_dir and os.path.exists(state_dir)):
-        from shared.start import begin
-
-        return begin(os.getcwd(), values.get("--request"), None, state_dir)
+        return _begin(os.getcwd(), values.get("--request"), state_dir)
     state = open_state(state_dir, os.getcwd())
     return print_current(state) if number is None else print_step(workflow, wanted, state)
 

@@ -111,8 +111,10 @@ def _entities(plan: Plan) -> Iterator[tuple[str, str]]:
     for m, milestone in enumerate(plan.milestones):
         at = f"milestones[{m}]"
         yield at, milestone.id
-        for entity in (*milestone.code_intents, *changes_of(milestone), *docs_of(milestone)):
-            yield f"{at}.{entity.id}", entity.id
+        ids = [intent.id for intent in milestone.code_intents]
+        ids += [change.id for change in changes_of(milestone)]
+        ids += [doc.id for doc in docs_of(milestone)]
+        yield from ((f"{at}.{entity_id}", entity_id) for entity_id in ids)
     yield from ((f"diagrams[{n}]", diagram.id) for n, diagram in enumerate(plan.diagrams))
     yield from ((f"checkpoints[{n}]", asked.id) for n, asked in enumerate(plan.checkpoints))
 

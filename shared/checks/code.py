@@ -130,7 +130,7 @@ def check_verify(subject: Subject) -> Iterator[Finding]:
             was = {"pass": "passes", "fail": "fails too", "not-run": "was not run"}
             text = f"`{result.command}` fails on the captured tree (at the base it"
             tail = subject.outputs.get(result.command, "").strip()
-            what = f"its output ends:\n{tail}" if tail else "its output is in the run's verify/ folder"
+            what = f"its output ends:\n{tail}" if tail else "its output is in verify/ of the run"
             yield Finding("*", f"{text} {was[result.baseline]}); {what}")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.change import GITLINK, LINK, FileChange, read_changes, rebuild
 from shared.git.command import Git
@@ -26,7 +26,7 @@ from shared.git.worktree import admin_folder, clear_stale_locks, made_at
 from state.errors import Problem, Refused
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from shared.git.repository import Repository
     from shared.git.stage import Scan
@@ -75,6 +75,24 @@ class _Work:
         }
 
 
+class _Tools(NamedTuple):
+    """What may change files before they are captured."""
+
+    formatters: Sequence[str]
+    hook: bool
+    owned: Callable[[str], bool] | None
+    runner: Runner
+
+
+class _Round(NamedTuple):
+    """What came of running them once; `failed` is the first command that did."""
+
+    tree: str
+    failed: tuple[str, Ran] | None
+    strays: list[str]
+    output: str
+
+
 @refusing()
 def capture(  # noqa: PLR0913 – options, each named where it is given
     repo: Repository,
@@ -97,7 +115,8 @@ def capture(  # noqa: PLR0913 – options, each named where it is given
     """
     work = _begin(repo, worktree, base_tree, leave_out)
     _check_submodules(repo, work)
-    tree, rounds, put_back, output = _settle(work, formatters, hook, owned, runner)
+    tools = _Tools(formatters, hook, owned, runner)
+    tree, rounds, put_back, output = _settle(work, tools)
     changes = read_changes(vault, base_tree, tree)
     problems = [problem for change in changes for problem in _check_change(work, change)]
     if problems:
@@ -119,72 +138,59 @@ def _begin(repo: Repository, worktree: str, base_tree: str, leave_out: Iterable[
     return _Work(worktree, git, os.path.join(admin, "index"), base_tree, repo.zero, left_out)
 
 
-def _settle(
-    work: _Work,
-    formatters: Sequence[str],
-    hook: bool,
-    owned: Callable[[str], bool] | None,
-    runner: Runner,
-) -> tuple[str, int, list[str], str]:
+def _settle(work: _Work, tools: _Tools) -> tuple[str, int, list[str], str]:
     """Return the tree at rest, the rounds it took, what was put back, the hook's output."""
     tree = work.stage()
     strays: set[str] = set()
-    output = ""
-    if tree == work.base or not (formatters or hook):
-        return tree, 0, [], output
-    for round_ in range(1, ROUNDS + 1):
-        failed, output = _run_all(work, tree, formatters, hook, runner)
-        now, stray = _after_round(work, tree, owned)
-        strays.update(stray)
-        if now == tree:
-            if failed:
-                raise refuse_failed(*failed)
-            return tree, round_, sorted(strays), output
-        last, tree = tree, now
+    if tree == work.base or not (tools.formatters or tools.hook):
+        return tree, 0, [], ""
+    for number in range(1, ROUNDS + 1):
+        done = _round(work, tree, tools)
+        strays.update(done.strays)
+        if done.tree == tree:
+            if done.failed:
+                raise refuse_failed(*done.failed)
+            return tree, number, sorted(strays), done.output
+        last, tree = tree, done.tree
     raise refuse_restless(list(work.paths(last, tree)))
 
 
-def _run_all(
-    work: _Work, tree: str, formatters: Sequence[str], hook: bool, runner: Runner
-) -> tuple[tuple[str, Ran] | None, str]:
-    """Run each command once; return the first that failed, and what the hook printed."""
-    files = [path for path, there in work.paths(work.base, tree).items() if there]
+def _round(work: _Work, tree: str, tools: _Tools) -> _Round:
+    """Run every formatter and then the hook, once each, on the captured files."""
+    known = work.paths(work.base, tree)
+    files = [path for path, there in known.items() if there]
     failed: tuple[str, Ran] | None = None
-    for command in formatters:
-        ran = run_formatter(command, work.path, files, runner)
+    strays: list[str] = []
+    for command in tools.formatters:
+        ran = run_formatter(command, work.path, files, tools.runner)
         if ran.code and not failed:
             failed = (command, ran)
-    if not hook:
-        return failed, ""
-    if formatters:
-        work.stage()
-    ran = run_hook(work.path, work.index, runner)
+    if tools.formatters:
+        tree, strays = _tidy(work, known, tools.owned)
+    if not tools.hook:
+        return _Round(tree, failed, strays, "")
+    ran = run_hook(work.path, work.index, tools.runner)
     if ran.code and not failed:
         failed = ("pre-commit hook", ran)
-    return failed, tail(ran.output)
-
-
-def _after_round(
-    work: _Work, tree: str, owned: Callable[[str], bool] | None
-) -> tuple[str, list[str]]:
-    """Return the tree after a round, and the files put back because nobody owns them."""
+    # What the hook staged itself would be in the commit, so it is captured, whoever owns it.
     staged = work.git.attempt("write-tree")
-    now = work.stage()
-    if owned is None:
-        return now, []
-    known = work.paths(work.base, tree)
-    by_hook: dict[str, bool] = {}
     if staged.returncode == 0:
-        by_hook = work.paths(work.base, staged.stdout.decode().strip())
-    strays = [
-        path
-        for path in work.paths(work.base, now)
-        if path not in known and path not in by_hook and not owned(path)
-    ]
+        known |= work.paths(tree, staged.stdout.decode().strip())
+    tree, more = _tidy(work, known, tools.owned)
+    return _Round(tree, failed, [*strays, *more], tail(ran.output))
+
+
+def _tidy(
+    work: _Work, known: Collection[str], owned: Callable[[str], bool] | None
+) -> tuple[str, list[str]]:
+    """Stage what is there and return the tree, after putting back what nobody owns."""
+    tree = work.stage()
+    changed = work.paths(work.base, tree) if owned else {}
+    strays = [path for path in changed if path not in known and owned and not owned(path)]
     if strays:
         _put_back(work, strays)
-        now = work.stage()
-    return now, strays
+        tree = work.stage()
+    return tree, strays
 
 
 def _put_back(work: _Work, paths: Sequence[str]) -> None:

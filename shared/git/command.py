@@ -22,6 +22,8 @@ SAFE = (
     "core.quotePath=false",
     "core.safecrlf=false",
     "core.sparseCheckout=false",
+    "i18n.logOutputEncoding=UTF-8",
+    "log.showSignature=false",
     "gc.auto=0",
     "maintenance.auto=false",
 )

@@ -17,6 +17,7 @@ from shared.git.proof import (
 )
 from shared.git.repository import check_branch, check_underway, head
 from shared.git.settle import tail
+from shared.git.tree import REVISE
 from shared.git.worktree import admin_folder, clear_stale_locks
 from state.errors import Problem, Refused
 from state.store import write_atomic
@@ -73,7 +74,8 @@ def commit(
 
 def check_head(repo: Repository, changes: Sequence[Change]) -> list[Problem]:
     """Return a problem for each planned file that HEAD does not hold as the plan found it."""
-    return _check_head(repo, ends(changes), {})
+    found = _check_head(repo, ends(changes), {})
+    return [Problem(p.kind, p.at, p.problem, p.allowed, REVISE) for p in found]
 
 
 def _whole(

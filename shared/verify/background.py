@@ -10,7 +10,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from shared.resources import ROOT, command
+from shared.resources import ROOT
 from shared.verify.job import Done, Running, place, read_note
 from shared.verify.lock import VARIABLE, recover, vacancy
 from shared.verify.prepare import check_confirmed
@@ -156,11 +156,11 @@ def _our_worker(state_dir: str) -> list[str]:
 
 
 def _died(job: Job) -> Refused:
-    said = read_tail(job.place("worker.log")) or "it said nothing"
+    log = job.place("worker.log")
+    said = read_tail(log) or "it said nothing"
     return Refused(
-        "refused",
+        "internal",
         "plan verify",
         f"the background process ended without a result: {said}",
-        "the same command again, which starts anew",
-        command("plan", "verify", state_dir=job.state_dir),
+        f"the same command once more; if it ends so again, show the user {log}",
     )

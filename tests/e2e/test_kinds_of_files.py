@@ -106,7 +106,7 @@ def test_linked_node_modules_serve_verify_and_are_never_captured(
     project = make_repo(
         "project",
         {"src/app.sh": "answer=1\n", ".gitignore": "node_modules\n",
-         "test.sh": '. node_modules/left-pad/index.sh\n. src/app.sh\ntest "$answer" -le "$pad"\n',
+         "test.sh": '. ./node_modules/left-pad/index.sh\n. ./src/app.sh\ntest "$answer" -le "$pad"\n',
          "planner.toml": '[worktree]\nlink = ["node_modules"]\n'
                          '[verify]\ncommands = ["sh test.sh"]\n'},
     )  # fmt: skip

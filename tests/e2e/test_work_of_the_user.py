@@ -148,7 +148,7 @@ def test_verify_runs_again_where_head_has_moved(make_repo: Callable[..., Reposit
     project = make_repo(
         "project",
         {"src/app.sh": "answer=1\n", "limit.sh": "limit=3\n",
-         "test.sh": '. src/app.sh\n. limit.sh\ntest "$answer" -le "$limit"\n',
+         "test.sh": '. ./src/app.sh\n. ./limit.sh\ntest "$answer" -le "$limit"\n',
          "planner.toml": '[verify]\ncommands = ["sh test.sh"]\n'},
     )  # fmt: skip
     host = Host(

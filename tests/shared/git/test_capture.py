@@ -267,7 +267,6 @@ def test_what_never_comes_to_rest_is_refused_with_the_files(project: Project) ->
 def test_the_hook_is_the_one_that_git_would_run(
     project: Project, tmp_path: Path, where: str
 ) -> None:
-    add_hook(project, "pre-commit", "echo default; exit 1\n")
     folder = {"relative": project.root / "hooks", "absolute": tmp_path / "hooks"}.get(where)
     if folder:
         folder.mkdir()
@@ -275,6 +274,7 @@ def test_the_hook_is_the_one_that_git_would_run(
         (folder / "pre-commit").chmod(0o755)
         project.commit()
         project.git("config", "core.hooksPath", "hooks" if where == "relative" else str(folder))
+    add_hook(project, "pre-commit", "echo default; exit 1\n")
     project.write({"new.py": b"x\n"}, project.begin())
     assert _refused(project).problems[0].problem.endswith("chosen" if folder else "default")
 

@@ -1,0 +1,172 @@
+"""Every step and variant that a run can print, reached in real runs: name → block."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING
+
+from orchestrator.planner import WORKFLOW
+from shared.capturing import running_block
+from shared.qr.schema import Review, write_review
+from shared.qr.types import FAIL, SHOULD, Item
+from shared.resources import answer_path, review_path
+from shared.run import State, open_state
+from shared.verify.job import Running
+from shared.workflow import print_current
+from tests.journey import ELSEWHERE, FILES, LAUNCHER, VERIFIED, Answer, Journey, call
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from shared.qr.types import Phase
+    from tests.conftest import Repository
+
+Tour = Callable[..., Repository] if TYPE_CHECKING else None
+Stop = tuple[str, Journey, Answer]
+
+
+def happy(make_repo: Tour) -> Iterator[Stop]:
+    """A run whose commands a person confirms, with a document that is promised and missing."""
+    repository = make_repo(files={**FILES, "planner.toml": VERIFIED})
+    journey = Journey(repository)
+    journey.promises_document = True
+    journey.start()
+    yield "02-context-verify.unconfirmed", journey, journey.last
+    digest = journey.last.person().split()[3]
+    confirmed = journey.planner("config", "confirm", digest)
+    yield "result.confirmed", journey, confirmed
+    journey.last = journey.planner("step", "planner")
+    for point, name in (
+        ("context", "02-context-verify"),
+        ("design", "03-plan-design-execute"),
+        ("code", "06-plan-code-execute"),
+        ("docs", "09-plan-docs-execute"),
+        ("freeze", "11-plan-docs-qr-gate"),
+        ("submitted", "executor-1-approval"),
+        ("approved", "executor-2-apply"),
+        ("applied", "executor-3-commit"),
+        ("committed", "result.proof"),
+    ):
+        yield name, journey, journey.to(point).last
+        if point == "code":
+            yield "step.done", journey, journey.planner("step", "planner", "1")
+            running = Running("verify has run for 61 s; for 60 s: python3 tests/test_a.py")
+            again = journey.last.next()
+            yield "step.running", journey, Answer(0, running_block(opened(journey), running, again))
+        if point == "applied":
+            yield "result.status", journey, journey.planner("status")
+    yield "run.done", journey, journey.planner("step", "executor")
+
+
+def gates(make_repo: Tour) -> Iterator[Stop]:
+    """A gate that a failing SHOULD opens; it fails, then passes with a reason."""
+    repository = make_repo("gates", files=FILES)
+    source = ELSEWHERE.format(repository.path / "src")
+    repository.commit({"planner.toml": source})
+    journey = Journey(repository)
+    journey.confirms = False
+    journey.start()
+    journey.follow(journey.last.person())
+    journey.last = journey.planner("step", "planner")
+    yield "08-plan-code-qr-gate", journey, journey.to("gate").last
+    yield "06-plan-code-execute.fix", journey, journey.follow(journey.last.next("fail"))
+    journey.to("gate")
+    journey.write_answers()
+    journey.follow(journey.last.next("pass"))
+    yield "executor-1-approval.open", journey, journey.to("submitted").last
+
+
+def revised(make_repo: Tour) -> Iterator[Stop]:
+    """A frozen plan that the user wants otherwise; then applied, taken back and cancelled."""
+    journey = Journey(make_repo("revised", files=FILES)).to("submitted")
+    journey.write_answers()
+    yield "03-plan-design-execute.remarks", journey, journey.follow(journey.last.next("remarks"))
+    journey.answers["design.json"] = []
+    yield "06-plan-code-execute.unverified", journey, journey.to("code").last
+    yield "executor-1-approval.unverified", journey, journey.to("submitted").last
+    journey.to("applied")
+    yield "result.undone", journey, journey.planner("undo")
+    yield "result.cancelled", journey, journey.planner("cancel")
+    yield "run.cancelled", journey, journey.planner("step", "executor")
+
+
+def fixes(make_repo: Tour) -> Iterator[Stop]:
+    """Review and gate of design and documents, as reviewers will open them; then fix mode."""
+    journey = Journey(make_repo("fixes", files=FILES)).to("design")
+    open_gate(journey, "plan-design")
+    state = opened(journey)
+    with state.database:
+        state.go_to("planner", 4)
+    yield "04-plan-design-qr", journey, Answer(0, print_current(state))
+    yield "05-plan-design-qr-gate", journey, open_gate(journey, "plan-design")
+    yield "03-plan-design-execute.fix", journey, journey.follow(journey.last.next("fail"))
+    journey.promises_document = True
+    journey.to("docs")
+    yield "11-plan-docs-qr-gate.open", journey, open_gate(journey, "plan-docs")
+    yield "09-plan-docs-execute.fix", journey, journey.follow(journey.last.next("fail"))
+
+
+def questions(make_repo: Tour) -> Iterator[Stop]:
+    """What is asked before a run can begin: the goal, the base."""
+    repository = make_repo("questions", files=FILES)
+    journey = Journey(repository)
+    yield "01-plan-init.goal", journey, call(repository.path, "start")
+    repository.write("src/a.py", "def f(x):\n    return x\n")
+    repository.write("new.txt", "new\n")
+    yield "01-plan-init.base", journey, journey.start()
+
+
+def submodule(make_repo: Tour) -> Iterator[Stop]:
+    """A repository that holds another one."""
+    inner = make_repo("inner", files=FILES)
+    repository = make_repo("outer", files=FILES)
+    repository.git("submodule", "--quiet", "add", str(inner.path), "lib/inner")
+    repository.commit(message="Add a submodule")
+    journey = Journey(repository)
+    yield "02-context-verify.submodules", journey, journey.start()
+
+
+TOURS = (happy, gates, revised, fixes, questions, submodule)
+
+
+def opened(journey: Journey) -> State:
+    """Open the run as a command does."""
+    return open_state(journey.state_dir, os.sep)
+
+
+def open_gate(journey: Journey, phase: Phase) -> Answer:
+    """Bring the run to an open gate with one failing SHOULD, as reviewers will."""
+    state = opened(journey)
+    items = [
+        Item(id="qa-001", scope="M-001", check="names-say-what", severity=SHOULD, status=FAIL,
+             finding="f does not say what it does"),
+        Item(id="qa-002", scope="*", check="fits", status="PASS"),
+    ]  # fmt: skip
+    iteration = state.database.phase(state.run, phase)[1]
+    write_review(review_path(state.state_dir, phase), Review(phase, iteration, items))
+    with state.database:
+        state.go_to("planner", WORKFLOW.number(phase, "gate"))
+    journey.last = journey.planner("step", "planner")
+    return journey.last
+
+
+def normalised(text: str, journey: Journey) -> str:
+    """Replace what differs between two machines or two runs by placeholders."""
+    state_dir = journey.state_dir
+    for found, name in (
+        (state_dir, "STATE"),
+        (os.path.basename(state_dir), "RUN"),
+        (str(journey.repository.path), "REPO"),
+        (LAUNCHER, "PLANNER"),
+    ):
+        if found:
+            text = text.replace(found, name)
+    text = re.sub(r"\b[0-9a-f]{64}\b", "DIGEST", text)
+    text = re.sub(r"\b[0-9a-f]{40}\b", "COMMIT", text)
+    return re.sub(r"\d{4}-\d\d-\d\dT[0-9:]{8}Z", "TIME", text)
+
+
+def has_answer(journey: Journey, name: str) -> bool:
+    """Say whether an answer file was written."""
+    return os.path.exists(answer_path(journey.state_dir, name))
