@@ -90,7 +90,8 @@ def _one(kind: str) -> str:
 
 def _command(name: str, options: Sequence[click.Parameter], run: Any, text: str) -> click.Command:  # noqa: ANN401 – a callback
     command = click.Command(name, params=list(options), callback=run, help=text)
-    return role_option(state_dir_option(command))
+    role_option(state_dir_option(command))
+    return command
 
 
 class AddGroup(click.Group):
@@ -99,7 +100,7 @@ class AddGroup(click.Group):
     def __init__(self, name: str) -> None:
         super().__init__(
             name,
-            help="Add an entity.\n\nExample: planner plan add milestone --name Dates --file src/a.py",
+            help="Add an entity.\n\nExample: planner plan add milestone --name Dates --file a.py",
         )
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -128,7 +129,7 @@ class SetGroup(click.Group):
         super().__init__(
             name,
             subcommand_metavar="ID --version N [FIELDS]...",
-            help="Change fields of an entity.\n\nExample: planner plan set M-001 --version 2 --name Dates",
+            help="Change an entity.\n\nExample: planner plan set M-001 --version 2 --name Dates",
         )
 
     def list_commands(self, ctx: click.Context) -> list[str]:

@@ -185,6 +185,7 @@ def done(phase: Phase, path: str | None, state_dir: str | None, role: str | None
 
     Example: planner plan done --phase plan-code
     """
+    allow_roles(role, WORKFLOW.steps[WORKFLOW.number(phase, "execute")].agent or "")
     write(gates.finish_phase(opened(state_dir), WORKFLOW, phase, path, role))
 
 

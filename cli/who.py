@@ -4,7 +4,6 @@ from __future__ import annotations
 
 ANYONE = "anyone"
 HOST = "host"
-ROLES = "host, any agent role"
 PERSON = "person only"
 
 WHO = {
@@ -24,7 +23,7 @@ WHO = {
     "plan capture": "host, developer, technical-writer",
     "plan verify": "host, developer, technical-writer",
     "plan check": ANYONE,
-    "plan done": ROLES,
+    "plan done": "host, the role of the phase",
     "plan freeze": HOST,
     "plan revise": HOST,
     "plan render": ANYONE,

@@ -60,7 +60,7 @@ def work(ctx: Context, script: str) -> Block:
     state, phase = ctx.state, ctx.phase
     fixing = ctx.iteration > 1 or state.run.revision > 1
     name = f"{ctx.step.name}-fix" if fixing else ctx.step.name
-    slots = {"worktree": state.worktree, "schema": command("plan", "schema", "--kind", "KIND")}
+    slots = {"worktree": state.worktree, "schema": command("plan", "schema", "--kind", "risk")}
     slots["show"] = state.command("plan", "show")
     words = ["plan", "done", "--phase", phase]
     if phase in _BATCHES:

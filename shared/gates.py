@@ -53,6 +53,7 @@ def finish_phase(
     """
     words = ("plan", "done", "--phase", phase, *(("--batch", batch) if batch else ()))
     again = state.command(*words, role=role)
+    _check_due(state, workflow, phase)
     if phase != "plan-design" and (running := capturing.still_running(state)):
         return capturing.running_block(state, running, again)
     with state.lock(f"plan done --phase {phase}"):
@@ -76,10 +77,7 @@ def _work(
 ) -> _Work:
     plan = before = plans.open_plan(state)
     state.reload()
-    if state.run.step < workflow.number(phase, "execute"):
-        here = state.command("step", workflow.name)
-        text = f"{phase} is not due: the run is at step {state.run.step}"
-        raise Refused("conflict", "--phase", text, "the current step", here)
+    _check_due(state, workflow, phase)
     if batch is not None:
         edits, operation = plans.read_batch(resources.find_answer(state.state_dir, batch))
         plan, _ = plans.edited(plan, edits, role, operation)
@@ -87,6 +85,13 @@ def _work(
         return _Work(before, plan)
     captured = capturing.capture_into(state, plan)
     return _Work(before, captured.plan, captured.capture)
+
+
+def _check_due(state: State, workflow: Workflow, phase: Phase) -> None:
+    if state.run.step < workflow.number(phase, "execute") and state.run.workflow == workflow.name:
+        here = state.command("step", workflow.name)
+        text = f"{phase} is not due: the run is at step {state.run.step}"
+        raise Refused("conflict", "--phase", text, "the current step", here)
 
 
 def _pass_or_gate(state: State, workflow: Workflow, phase: Phase, work: _Work) -> None:

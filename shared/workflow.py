@@ -240,9 +240,19 @@ def main(workflow: Workflow, argv: list[str]) -> int:
 
 
 def write(text: str) -> None:
-    """Write to standard output in UTF-8, whatever the locale is."""
-    sys.stdout.buffer.write(text.encode("utf-8"))
-    sys.stdout.buffer.flush()
+    """Write to standard output in UTF-8, whatever the locale is.
+
+    Where it takes nothing (a full disk, a closed pipe) the process ends with code 1: the work is
+    done, only the answer is lost, and repeating a command is safe.
+    """
+    try:
+        sys.stdout.buffer.write(text.encode("utf-8"))
+        sys.stdout.buffer.flush()
+    except OSError as error:
+        sys.stderr.write(f"planner: the answer could not be written: {error.strerror}\n")
+        # What is left in the buffer would fail once more when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(1) from None
 
 
 def exit_code(refusal: Refused) -> int:

@@ -85,7 +85,14 @@ KINDS = {
         hidden=tuple(f for f in models.Change.model_fields if f != "why_comments"),
     ),
 }
-REFERENCES = ("milestone", "depends_on", "waits_for", "decision_ref", "decision_refs")
+# Fields that hold ids, with the prefix of those.
+REFERENCES = {
+    "milestone": "M",
+    "depends_on": "M",
+    "waits_for": "CP",
+    "decision_ref": "DL",
+    "decision_refs": "DL",
+}
 
 
 class Applied(NamedTuple):
@@ -168,7 +175,17 @@ def entities(data: Json, kind: str, milestone: str | None = None) -> list[Json]:
 
 def title_of(entity: Json) -> str:
     """Return the line that tells an entity from its kin."""
-    names = ("title", "name", "decision", "alternative", "description", "risk", "text", "behavior")
+    names = (
+        "title",
+        "name",
+        "decision",
+        "alternative",
+        "description",
+        "risk",
+        "text",
+        "behavior",
+        "question",
+    )
     found = next((str(entity[n]) for n in names if entity.get(n)), "")
     file = entity.get("file")
     return f"{file}: {found}" if file else found
@@ -352,6 +369,8 @@ class _Session:
         if isinstance(value, list):
             return [self._resolve(f"{at}[{n}]", field, v) for n, v in enumerate(value)]
         if field in REFERENCES and isinstance(value, str) and value.startswith("$"):
+            if value in self.lost and field != "milestone":
+                return f"{REFERENCES[field]}-001"
             if value not in self.names and value not in self.lost:
                 known = ", ".join(self.names) or "none in this batch"
                 self.refuse(at, f"no edit of this batch is named {value}", known, "not_found")
@@ -424,6 +443,7 @@ class _Session:
             owner = next((m for m in self.data["milestones"] if m["id"] == wanted), None)
             if owner is None:
                 self._refuse_milestone(at, kind, wanted)
+                fields.pop("kind", None)
                 return None
         if kind == "doc":
             return self._doc_place(at, owner["documentation"], fields)

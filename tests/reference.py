@@ -15,7 +15,7 @@ from cli.who import WHO
 from shared.workflow import discover_workflows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = ROOT / "bin" / "planner"
@@ -41,31 +41,33 @@ Who: anyone. It prints a block and changes nothing; without a number, what is ne
 _EXAMPLE = re.compile(r"```\n\$ (planner .*)\n(?:.*\n)*?```")
 
 
-def leaves(
-    command: click.Command = planner, path: tuple[str, ...] = ("planner",)
-) -> Iterator[tuple[tuple[str, ...], click.Command]]:
-    """Yield words and command of every command that is no group, in the order of the table.
+def leaves(context: click.Context | None = None) -> Iterator[click.Context]:
+    """Yield a context for every command that is no group, in the order of the table.
 
     `plan set` takes an id where others have a name, so it counts as one command.
     """
-    if not isinstance(command, click.Group) or path[-1] == "set":
-        yield path, command
+    if context is None:
+        context = context_of(planner, "planner", None)
+    group = context.command
+    if not isinstance(group, click.Group) or context.info_name == "set":
+        yield context
         return
-    context = click.Context(command, info_name=path[-1])
-    for name in command.list_commands(context):
-        found = command.get_command(context, name)
+    for name in group.list_commands(context):
+        found = group.get_command(context, name)
         if found is not None:
-            yield from leaves(found, (*path, name))
+            yield from leaves(context_of(found, name, context))
 
 
-def help_of(path: Sequence[str], command: click.Command) -> str:
-    """Return a command's help as `--help` prints it on a terminal of 100 columns."""
-    context = None
-    for name in path:
-        context = click.Context(
-            command, info_name=name, parent=context, terminal_width=WIDTH, max_content_width=WIDTH
-        )
-    return command.get_help(context) if context else ""
+def context_of(command: click.Command, name: str, parent: click.Context | None) -> click.Context:
+    """Return the context in which `planner` itself would run the command."""
+    return click.Context(
+        command,
+        info_name=name,
+        parent=parent,
+        terminal_width=WIDTH,
+        max_content_width=WIDTH,
+        help_option_names=["-h", "--help"],
+    )
 
 
 def render_commands() -> str:
@@ -74,11 +76,11 @@ def render_commands() -> str:
     for workflow in discover_workflows().values():
         steps = " · ".join(f"{n} {s.name}" for n, s in workflow.steps.items())
         parts.append(f"| `{workflow.name}` | {workflow.purpose} | {steps} |\n")
-    for path, command in leaves():
-        if path[1] != "step":
-            who = WHO.get(" ".join(path[1:])) or WHO[" ".join(path[1:3])]
-            text = help_of(path, command)
-            parts.append(f"\n## {' '.join(path)}\n\nWho: {who}.\n\n```\n{text}\n```\n")
+    for context in leaves():
+        path = context.command_path.removeprefix("planner ")
+        if path != "step":
+            who = WHO.get(path) or WHO[path.rpartition(" ")[0]]
+            parts.append(f"\n## planner {path}\n\nWho: {who}.\n\n```\n{context.get_help()}\n```\n")
     return "".join(parts)
 
 

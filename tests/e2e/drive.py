@@ -33,6 +33,9 @@ class Block:
     def next(self, on: str) -> str:
         return next(e.text or "" for e in self.root.iter("next") if e.get("on") == on)
 
+    def retry(self) -> str:
+        return "".join(self.all("problem")).rpartition("retry: ")[2]
+
     def data(self, name: str) -> str:
         return "\n".join(e.text or "" for e in self.root.iter("data") if e.get("name") == name)
 

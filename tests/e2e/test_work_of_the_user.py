@@ -167,22 +167,28 @@ def test_verify_runs_again_where_head_has_moved(make_repo: Callable[..., Reposit
 def test_a_planned_file_that_moved_is_refused_and_a_revision_is_the_way_out(
     project: Repository,
 ) -> None:
+    theirs = "def answer():\n    # theirs\n    return 1\n"
+    met: list[str] = []
+
     def edit(tree: Path) -> None:
         text = (tree / "src/app.py").read_text()
-        (tree / "src/app.py").write_text(text.replace("return 1", "return 2"))
+        if "<<<<<<<" in text:
+            met.append(text)
+            (tree / "src/app.py").write_text(theirs.replace("1", "2"))
+        else:
+            answer_two(tree)
 
     host = Host(project.path, edit, ["src/app.py"])
     approval = host.to("approval")
-    theirs = "def answer():\n    # theirs\n    return 1\n"
     project.commit({"src/app.py": theirs})
     refused = apply_after(host, approval)
     assert refused.code == 1
     assert "src/app.py" in refused.text
-    assert "plan revise" in refused.text
     assert (project.path / "src/app.py").read_text() == theirs
     assert project.git("status", "--porcelain") == ""
-    revised = host.planner("plan", "revise")
+    revised = host.follow(refused.retry())
     assert revised.code == 0, revised.text
     host.answers["design.json"] = "[]"
     assert_proved(project, host.to("the end", revised), "src/app.py")
+    assert "# theirs" in met[0]
     assert committed(project, "src/app.py") == theirs.replace("1", "2").encode()

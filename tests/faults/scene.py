@@ -7,18 +7,14 @@ import os
 import shutil
 import sqlite3
 import stat
-import subprocess
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from shared.git.journal import journal_state
 from state.store import load_plan
 from tests.conftest import Repository
 from tests.e2e.drive import PLANNER, Host
 from tests.faults.strace import Ended, run
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 EDITS = [
     {"op": "add", "kind": "decision", "as": "$d",
@@ -43,10 +39,15 @@ class Scene:
         self.host = Host(self.live, _edit, FILES)
         self.before: dict[str, tuple[int, bytes]] = {}
 
-    def keep(self) -> None:
-        """Remember everything as it is now; the user's own work lies beside the plan's files."""
+    def user_works(self) -> None:
+        """Leave staged, loose and untracked work of the user beside the plan's files."""
         self.repo.write("mine.txt", "2\n")
+        self.repo.git("add", "mine.txt")
+        self.repo.write("mine.txt", "3\n")
         self.repo.write("untracked.txt", "u\n")
+
+    def keep(self) -> None:
+        """Remember everything as it is now."""
         shutil.copytree(self.live, self.kept, symlinks=True)
         self.before = self.tree()
 
@@ -57,7 +58,9 @@ class Scene:
 
     def command(self, *words: str) -> list[str]:
         """Return a planner command for the run."""
-        return [self.planner, *words, "--state-dir", str(self.state_dir)]
+        # Not by way of sh: what the shell does before Python runs is no step of the planner.
+        python = [sys.executable, "-I", "-S", "-X", "utf8"]
+        return [*python, self.planner, *words, "--state-dir", str(self.state_dir)]
 
     def run(self, *words: str) -> Ended:
         """Run a planner command for the run, without a fault."""
@@ -82,6 +85,10 @@ class Scene:
     def plan_bytes(self) -> bytes:
         return (self.state_dir / "plan.json").read_bytes()
 
+    def history(self) -> str:
+        """Return what HEAD and the index hold."""
+        return self.repo.git("log", "--format=%s %T") + self.repo.git("status", "--porcelain=v2")
+
     def journal(self) -> str | None:
         return journal_state(str(self.state_dir / "apply"))
 
@@ -89,9 +96,9 @@ class Scene:
         """Return temporary files of ours, wherever they may lie."""
         return [
             os.path.join(at, name)
-            for at, _, files in os.walk(self.live)
-            for name in files
-            if name.endswith(".planner-tmp") or (name.startswith(".planner-") and ".tmp" in name)
+            for at, folders, files in os.walk(self.live)
+            for name in (*files, *folders)
+            if name.endswith((".planner-tmp", ".tmp")) or name.startswith("vault.git-")
         ]
 
     def check_state(self) -> None:
@@ -120,29 +127,17 @@ def batch_scene(folder: Path, planner: str = PLANNER) -> Scene:
     scene = Scene(folder, planner)
     scene.host.start()
     (scene.state_dir / "answers" / "edits.json").write_text(json.dumps(EDITS))
+    scene.user_works()
     scene.keep()
     return scene
 
 
-def apply_scene(folder: Path) -> Scene:
-    """Return a scene at the moment before `exec apply`."""
+def apply_scene(folder: Path, until: str = "apply") -> Scene:
+    """Return a scene at the moment before `exec apply`, or with it done before `exec commit`."""
     scene = Scene(folder)
     approval = scene.host.to("approval")
-    for command in approval.all("person"):
-        assert scene.host.follow(command).code == 0
+    block = scene.host.follow(approval.all("person")[0])
+    scene.user_works()
+    assert scene.host.to(until, block).name == until
     scene.keep()
     return scene
-
-
-def commit_scene(folder: Path) -> Scene:
-    """Return a scene at the moment before `exec commit`, work of the user staged."""
-    scene = Scene(folder)
-    scene.host.to("commit")
-    scene.repo.git("add", "mine.txt") if scene.keep() else None
-    return scene
-
-
-def kill_group(process: subprocess.Popen[bytes], words: Sequence[int] = ()) -> None:
-    """Kill a process with all that it started."""
-    del words
-    os.killpg(process.pid, 9)

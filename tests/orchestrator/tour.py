@@ -13,7 +13,6 @@ from shared.qr.types import FAIL, SHOULD, Item
 from shared.resources import answer_path, review_path
 from shared.run import State, open_state
 from shared.verify.job import Running
-from shared.workflow import print_current
 from tests.journey import ELSEWHERE, FILES, LAUNCHER, VERIFIED, Answer, Journey, call
 
 if TYPE_CHECKING:
@@ -81,8 +80,8 @@ def revised(make_repo: Tour) -> Iterator[Stop]:
     """A frozen plan that the user wants otherwise; then applied, taken back and cancelled."""
     journey = Journey(make_repo("revised", files=FILES)).to("submitted")
     journey.write_answers()
-    yield "03-plan-design-execute.remarks", journey, journey.follow(journey.last.next("remarks"))
     journey.answers["design.json"] = []
+    yield "03-plan-design-execute.remarks", journey, journey.follow(journey.last.next("remarks"))
     yield "06-plan-code-execute.unverified", journey, journey.to("code").last
     yield "executor-1-approval.unverified", journey, journey.to("submitted").last
     journey.to("applied")
@@ -95,10 +94,7 @@ def fixes(make_repo: Tour) -> Iterator[Stop]:
     """Review and gate of design and documents, as reviewers will open them; then fix mode."""
     journey = Journey(make_repo("fixes", files=FILES)).to("design")
     open_gate(journey, "plan-design")
-    state = opened(journey)
-    with state.database:
-        state.go_to("planner", 4)
-    yield "04-plan-design-qr", journey, Answer(0, print_current(state))
+    yield "04-plan-design-qr", journey, journey.planner("step", "planner", "4")
     yield "05-plan-design-qr-gate", journey, open_gate(journey, "plan-design")
     yield "03-plan-design-execute.fix", journey, journey.follow(journey.last.next("fail"))
     journey.promises_document = True

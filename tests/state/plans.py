@@ -239,13 +239,13 @@ def plain(plan: Plan) -> dict[str, Any]:
     return data
 
 
-def add(kind: str, alias: str | None = None, **fields: Any) -> dict[str, Any]:  # noqa: ANN401
+def add(kind: str, alias: str | None = None, /, **fields: Any) -> dict[str, Any]:  # noqa: ANN401
     """Return an edit that adds an entity."""
     edit = {"op": "add", "kind": kind, "fields": fields}
     return edit if alias is None else {**edit, "as": alias}
 
 
-def change(entity: str, version: object, **fields: Any) -> dict[str, Any]:  # noqa: ANN401
+def change(entity: str, version: object, /, **fields: Any) -> dict[str, Any]:  # noqa: ANN401
     """Return an edit that sets fields."""
     return {"op": "set", "id": entity, "version": version, "fields": fields}
 

@@ -39,9 +39,8 @@ def is_valid(data: object) -> bool:
 def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:  # noqa: ANN401
     """Yield the path of every value in a JSON tree."""
     yield at
-    items = value.items() if isinstance(value, dict) else enumerate(value)
     if isinstance(value, (dict, list)):
-        for key, item in items:
+        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
             yield from places(item, (*at, key))
 
 

@@ -1,0 +1,181 @@
+"""The tables of steps: what they hold, how they are found, what they refuse."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from orchestrator import executor, planner
+from shared import resources
+from shared.resources import ROOT
+from shared.workflow import FOLDERS, Step, discover_workflows, find_workflow
+from state.errors import Refused
+from tests.journey import FILES, Journey, call
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.conftest import Repository
+
+    Repositories = Callable[..., Repository]
+
+
+@pytest.mark.requirement("PL-2")
+def test_the_planner_has_its_eleven_steps_in_order() -> None:
+    assert [(n, s.name, s.kind, s.agent, s.on_fail) for n, s in planner.STEPS.items()] == [
+        (1, "plan-init", "init", None, None),
+        (2, "context-verify", "verify", None, None),
+        (3, "plan-design-execute", "execute", "architect", None),
+        (4, "plan-design-qr", "qr", None, None),
+        (5, "plan-design-qr-gate", "gate", None, 3),
+        (6, "plan-code-execute", "execute", "developer", None),
+        (7, "plan-code-qr", "qr", None, None),
+        (8, "plan-code-qr-gate", "gate", None, 6),
+        (9, "plan-docs-execute", "execute", "technical-writer", None),
+        (10, "plan-docs-qr", "qr", None, None),
+        (11, "plan-docs-qr-gate", "gate", None, 9),
+    ]
+    assert planner.WORKFLOW.phases() == ["plan-design", "plan-code", "plan-docs"]
+
+
+@pytest.mark.requirement("PL-6")
+def test_a_step_is_frozen() -> None:
+    step = planner.STEPS[3]
+    for name in Step.__slots__:
+        with pytest.raises(AttributeError, match="immutable"):
+            setattr(step, name, None)
+    with pytest.raises(AttributeError):
+        step.colour = "red"  # type: ignore[attr-defined]
+
+
+@pytest.mark.requirement("PL-6")
+def test_a_table_stands_on_one_screen_at_the_top_of_its_module() -> None:
+    for workflow in (planner, executor):
+        tree = ast.parse(Path(str(workflow.__file__)).read_text(encoding="utf-8"))
+        table = next(
+            node
+            for node in tree.body
+            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "STEPS"
+        )
+        assert (table.end_lineno or 999) <= 50
+        assert not any(isinstance(node, ast.FunctionDef) for node in tree.body)
+
+
+@pytest.mark.requirement("PL-5")
+def test_every_entry_point_defines_exactly_one_workflow_and_all_are_found() -> None:
+    modules = [
+        f"{folder}/{name}"
+        for folder in FOLDERS
+        for name in os.listdir(os.path.join(ROOT, folder))
+        if name.endswith(".py") and name != "__init__.py"
+    ]
+    found = discover_workflows()
+    assert len(found) == len(modules)
+    assert {"planner", "executor"} <= set(found)
+    for name, workflow in found.items():
+        assert workflow.name == name
+        assert workflow.purpose.endswith(".")
+        assert list(workflow.steps) == list(range(1, len(workflow.steps) + 1))
+        assert find_workflow(name) is workflow
+
+
+@pytest.mark.parametrize("name", ["", "os", "../cli/main", "planner.py", "PLANNER", "__init__"])
+def test_only_a_workflows_own_name_finds_it(name: str) -> None:
+    with pytest.raises(Refused, match="there is no workflow"):
+        find_workflow(name)
+
+
+@pytest.mark.requirement("PL-2")
+def test_steps_before_the_current_one_say_so_and_pass_on(make_repo: Repositories) -> None:
+    journey = Journey(make_repo(files=FILES)).to("code")
+    for number in range(1, 6):
+        answer = journey.planner("step", "planner", str(number))
+        assert answer.block.findtext("task") == "This step is done; go on."
+        follow = answer.next().split()
+        assert follow[1:3] == ["step", "planner"]
+    assert journey.planner("step", "planner", "6").text == journey.last.text
+
+
+@pytest.mark.requirement("PL-1", "PL-2")
+def test_step_one_begins_a_run_and_finds_it_again(make_repo: Repositories, tmp_path: Path) -> None:
+    repository = make_repo(files=FILES)
+    state_dir = str(tmp_path / "anywhere" / "run")
+    argv = ("step", "planner", "1", "--request", "Do it", "--state-dir", state_dir)
+    begun = call(repository.path, *argv)
+    assert begun.code == 0, begun.text
+    assert begun.block.get("state_dir") == state_dir
+    assert begun.block.get("number") == "2"
+    with open(f"{state_dir}/plan.json", "rb") as file:
+        plan = file.read()
+    again = call(repository.path, *argv)
+    assert again.next().split()[1:3] == ["step", "planner"]
+    assert call(tmp_path, "start", "--state-dir", state_dir) == begun
+    with open(f"{state_dir}/plan.json", "rb") as file:
+        assert file.read() == plan
+    assert os.path.isfile(f"{state_dir}/planner.db")
+
+
+def test_the_same_words_find_the_run_that_they_began(make_repo: Repositories) -> None:
+    repository = make_repo(files=FILES)
+    begun = call(repository.path, "start", "Do it")
+    assert call(repository.path, "start", " Do it\n") == begun
+    assert call(repository.path, "start", "Do more").block.get("state_dir") != (
+        begun.block.get("state_dir")
+    )
+
+
+@pytest.mark.requirement("PL-8")
+def test_only_one_module_writes_the_names_of_the_files_of_a_run() -> None:
+    names = re.compile(r'"(plan\.json|plan\.md|context\.json|config\.json|planner\.db|worktree)"')
+    allowed = {"shared/resources.py"}
+    for folder in ("shared", "cli", *FOLDERS):
+        for path in sorted(Path(ROOT, folder).glob("*.py")):
+            place = str(path.relative_to(ROOT))
+            joined = [
+                line
+                for line in path.read_text(encoding="utf-8").splitlines()
+                if names.search(line) and "os.path.join" in line
+            ]
+            assert place in allowed or not joined, (place, joined)
+
+
+@pytest.mark.requirement("PL-8")
+def test_every_path_lies_in_the_state_directory() -> None:
+    paths = [
+        resources.plan_path("/s"), resources.rendered_plan_path("/s"),
+        resources.superseded_plan_path("/s", 2), resources.get_context_path("/s"),
+        resources.review_path("/s", "plan-code"), resources.answer_path("/s", "a.json"),
+        resources.worktree_path("/s"), resources.vault_path("/s"), resources.journal_path("/s"),
+        resources.run_config_path("/s"), resources.scene_path("/s"), resources.lock_path("/s"),
+    ]  # fmt: skip
+    assert len(set(paths)) == len(paths)
+    assert all(path.startswith("/s/") for path in paths)
+    assert resources.database_path("/r/.planner/runs/x") == "/r/.planner/planner.db"
+    assert resources.database_path("/elsewhere/x") == "/elsewhere/x/planner.db"
+
+
+def test_step_help_names_the_workflows_and_their_steps(tmp_path: Path) -> None:
+    listed = call(tmp_path, "step", "--help")
+    assert listed.code == 0
+    assert "planner      Turn a request into a frozen plan." in listed.text
+
+
+@pytest.mark.parametrize(
+    ("template", "slots"),
+    [("{{a}}", {}), ("a", {"a": "x"}), ("{{a", {"a": "x"}), ("{{a}} {{b}}", {"a": "x"})],
+)
+def test_a_slot_without_a_value_and_a_value_without_a_slot_are_errors(
+    template: str, slots: dict[str, str]
+) -> None:
+    with pytest.raises(ValueError, match="slot"):
+        resources.fill(template, slots)
+
+
+def test_a_value_cannot_bring_a_slot_in() -> None:
+    values = {"a": "{{b}}", "b": "{{a}}"}
+    assert resources.fill("{{a}} {{b}} {{a}}", values) == "{{b}} {{a}} {{b}}"
