@@ -58,8 +58,8 @@ def deviate(
 
 
 @exec_command.command("accept")
-@click.option("--file", "path", required=True, help="The file of a reported deviation.")
-@click.option("--reason", required=True)
+@click.option("--file", "path", required=True, help="The file that may stay as it is.")
+@click.option("--reason", default="")
 @state_dir_option
 @role_option
 def accept(path: str, reason: str, state_dir: str | None, role: str | None) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from difflib import get_close_matches
 from importlib import import_module
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -96,17 +96,16 @@ def _runnable(problem: Problem, args: Sequence[str]) -> Problem:
     if words[:1] != ["planner"]:
         return problem
     given = [b for a, b in pairwise(args) if a == "--state-dir"]
-    retry = resources.command(*words[1:], state_dir=given[0] if given else None)
-    return Problem(problem.kind, problem.at, problem.problem, problem.allowed, retry)
+    state_dir = os.path.abspath(given[0]) if given else None
+    problem.retry = resources.command(*words[1:], state_dir=state_dir)
+    return problem
 
 
 def _usage_problem(error: click.UsageError) -> Problem:
     where = error.ctx.command_path if error.ctx else "planner"
     allowed = ""
     if isinstance(error, click.NoSuchOption):
-        names = _options(error.ctx)
-        near = get_close_matches(error.option_name, names, 1)
-        allowed = (f"did you mean {near[0]}? " if near else "") + ", ".join(names)
+        allowed = ", ".join(_options(error.ctx))
     elif error.ctx is not None and isinstance(error.ctx.command, click.Group):
         allowed = ", ".join(error.ctx.command.list_commands(error.ctx))
     retry = f"{where.replace('planner', resources.launcher(), 1)} --help"
@@ -115,7 +114,7 @@ def _usage_problem(error: click.UsageError) -> Problem:
 
 def _options(ctx: click.Context | None) -> list[str]:
     params = ctx.command.get_params(ctx) if ctx else []
-    return [p.opts[0] for p in params if isinstance(p, click.Option)]
+    return [p.opts[-1] for p in params if isinstance(p, click.Option)]
 
 
 def main(argv: Sequence[str]) -> int:

@@ -153,6 +153,7 @@ def error_block(problems: Iterable[Problem]) -> str:
             left = f"{len(every) - number} more problems, shown when these are mended"
             return block.element("problem", left, kind=problem.kind, at="…").render()
         block.element("problem", text, kind=problem.kind, at=problem.at)
+        block.data("output", shortened(problem.output, _PART_LIMIT))
     return block.render()
 
 

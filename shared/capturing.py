@@ -74,7 +74,7 @@ def confirm(state: State, digest: str) -> None:
     stored = stored_config(state)
     if not digest or digest != stored["hash"]:
         text = f"the commands of this run have the hash {stored['hash'] or '(none configured)'}"
-        raise Refused("not_found", digest, text, "planner config show")
+        raise Refused("not_found", digest, text, "", state.command("config", "show"))
     with state.database as database:
         database.confirm(digest, stored["text"])
         database.audit(state.run, PERSON, "confirm commands", detail=stored["text"])
@@ -236,9 +236,7 @@ def check(state: State, phase: Phase) -> list[Item]:
     return run_checks(phase, subject(state, captured.plan, captured.capture))
 
 
-def subject(
-    state: State, plan: Plan, captured: Capture | None, verified: Done | None = None
-) -> Subject:
+def subject(state: State, plan: Plan, captured: Capture | None) -> Subject:
     """Return what the script checks look at; nothing of git is read before a check asks."""
     if captured is None:
         return Subject(plan=plan)
@@ -251,6 +249,5 @@ def subject(
         tree=captured.tree,
         code_tree=code,
         verify_commands=config_of(state).verify,
-        outputs={r.command: r.tail for r in verified.failures} if verified else {},
         trees=Objects(repository, vault),
     )

@@ -133,10 +133,11 @@ def _verify_on_new_head(state: State) -> str | None:
     if isinstance(answer, Running):
         return capturing.running_block(state, answer, state.command("exec", "apply"))
     if answer.failures:
-        failing = "; ".join(f"{r.command}: {r.tail}" for r in answer.failures)
-        text = f"HEAD has moved to {at.commit[:12]}, and there verify fails: {failing}"
+        output = "\n".join(f"$ {r.command}\n{r.tail}" for r in answer.failures)
+        text = f"HEAD has moved to {at.commit[:12]}, and there verify fails"
         allowed = "a revision on the new base"
-        raise Refused("refused", "exec apply", text, allowed, state.command("plan", "revise"))
+        again = state.command("plan", "revise")
+        raise Refused("refused", "exec apply", text, allowed, again, output)
     return None
 
 

@@ -96,10 +96,10 @@ def _check_due(state: State, workflow: Workflow, phase: Phase) -> None:
 
 def _pass_or_gate(state: State, workflow: Workflow, phase: Phase, work: _Work) -> None:
     """Pass the gate by script, or store the review and open the gate."""
-    found = run_checks(phase, capturing.subject(state, work.plan, work.capture, work.verified))
+    found = run_checks(phase, capturing.subject(state, work.plan, work.capture))
     known = state.database.accepted(state.run, phase)
     items = [i.changed(accepted=known.get((i.check, i.scope))) for i in found]
-    _refuse_failing_musts(state, items, phase)
+    _refuse_failing_musts(state, items, phase, work.verified)
     iteration = state.database.phase(state.run, phase)[1]
     if computed_verdict(items, iteration) == "pass":
         _record_pass(state, workflow, phase, work, _Decision(items))
@@ -112,17 +112,22 @@ def _pass_or_gate(state: State, workflow: Workflow, phase: Phase, work: _Work) -
         state.go_to(workflow.name, workflow.number(phase, "gate"))
 
 
-def _refuse_failing_musts(state: State, items: Sequence[Item], phase: Phase) -> None:
+def _refuse_failing_musts(
+    state: State, items: Sequence[Item], phase: Phase, verified: Done | None
+) -> None:
     """Raise Refused with every failing MUST; a reviewer is never asked about those."""
     failing = [
         i for i in items if i.status == "FAIL" and i.severity == "MUST" and i.accepted is None
     ]
     if failing:
         again = state.command("step", "planner")
-        raise Refused.of(
+        problems = [
             Problem("refused", f"{phase} {i.check} {i.scope}", i.finding or "", "", again)
             for i in failing
-        )
+        ]
+        ran = verified.failures if verified else ()
+        problems[-1].output = "\n".join(f"$ {r.command}\n{r.tail}" for r in ran)
+        raise Refused.of(problems)
 
 
 def _record_pass(

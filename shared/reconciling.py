@@ -36,7 +36,7 @@ def reconcile(
     return [
         Problem("refused", file, f"{file} {text}" if not text.startswith(file) else text,
                 "the file as it was after the apply, or a person accepts it",
-                state.command("exec", "accept", "--file", file, "--reason", "TEXT"))
+                state.command("exec", "accept", "--file", file))
         for file, text in found.items()
         if not accepted.get(file)
     ]  # fmt: skip

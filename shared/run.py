@@ -81,13 +81,14 @@ def open_state(state_dir: str | None, folder: str) -> State:
 
 def _current(folder: str) -> State:
     path = resources.repository_database(folder)
-    start = resources.command("start", "TEXT")
+    start = resources.command("start")
     if path is None:
         text = "no run of the planner was begun in this repository"
         raise Refused("not_found", folder, text, f"name one by --state-dir, or begin: {start}")
     database = Database(path)
-    begun = database.runs("ACTIVE", "PAUSED") or database.runs("IDLE")
-    active = [r for r in begun if os.path.isdir(r.state_dir)]
+    runs = [r for r in database.runs() if os.path.isdir(r.state_dir)]
+    begun = [r for r in runs if r.status in ("ACTIVE", "PAUSED")]
+    active = begun or [r for r in runs if r.status == "IDLE"] or runs[-1:]
     inside = [r for r in active if os.path.abspath(folder).startswith(r.state_dir + os.sep)]
     if len(inside or active) != 1:
         text = f"{len(active)} runs are active here, so none is clear"

@@ -72,7 +72,7 @@ def _run_at(state_dir: str | None) -> State | None:
 
 def _run_for(repository: Repository, request: str | None) -> State | None:
     """Return the newest unfinished run with the same request."""
-    path = os.path.join(repository.root, resources.PLANNER_FOLDER, "planner.db")
+    path = resources.database_path(os.path.join(repository.root, resources.PLANNER_FOLDER))
     if not os.path.isfile(path):
         return None
     database = Database(path)

@@ -55,6 +55,8 @@ def validate_files(files: Iterable[str], wanted: Wanted) -> Iterator[Report]:
 
 
 def _validate(file: str, wanted: Wanted) -> Report:
+    if not os.path.isfile(file):
+        raise Refused("not_found", file, "there is no such file", "the path of a plan.json")
     data = store.read_bytes(file)
     plan = store.parse_plan(data, file)
     problems = check_plan(plan) + _check_digest(file, data, plan, wanted)
@@ -81,7 +83,10 @@ def _check_repository(data: bytes, file: str, plan: Plan, wanted: Wanted) -> lis
     if wanted.commit is None:
         with TemporaryDirectory(prefix="planner-") as folder:
             vault = open_vault(repository, os.path.join(folder, "vault.git"))
-            return check_before(repository, vault, changes)
+            problems = check_before(repository, vault, changes)
+        for problem in problems:
+            problem.allowed = "the base of the plan; or name the plan's commit by --commit"
+        return problems
     problems = check_commit(repository, wanted.commit, changes, _archived(repository, data, wanted))
     message = repository.git.text("log", "-1", "--format=%B", wanted.commit, "--")
     if f"Plan-Digest: {plan.digest}" not in message.splitlines():

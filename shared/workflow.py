@@ -205,8 +205,9 @@ def print_current(state: State) -> str:
 def find_workflow(name: str) -> Workflow:
     """Return the workflow called `name`; Refused with the known ones."""
     module = name.replace("-", "_")
+    proper = module.isidentifier() and not module.startswith("_")
     for folder in FOLDERS:
-        if module.isidentifier() and os.path.isfile(os.path.join(ROOT, folder, f"{module}.py")):
+        if proper and os.path.isfile(os.path.join(ROOT, folder, f"{module}.py")):
             found: Workflow = import_module(f"{folder}.{module}").WORKFLOW
             return found
     known = ", ".join(sorted(discover_workflows()))

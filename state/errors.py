@@ -19,19 +19,28 @@ class Problem:
     """One thing that is wrong, in words that a language model can act on.
 
     `at` is a path into the input (`milestones[2].depends_on`), a file or a command;
-    `allowed` names live values; `retry` is a command that works as it stands.
+    `allowed` names live values; `retry` is a command that works as it stands, where the one that
+    prints the error puts our launcher and the state directory in front of a bare `planner …`;
+    `output` is what a command of the project printed, never shown as our own words.
     """
 
-    __slots__ = ("allowed", "at", "kind", "problem", "retry")
+    __slots__ = ("allowed", "at", "kind", "output", "problem", "retry")
 
     def __init__(
-        self, kind: Kind, at: str, problem: str, allowed: str = "", retry: str = ""
+        self,
+        kind: Kind,
+        at: str,
+        problem: str,
+        allowed: str = "",
+        retry: str = "",
+        output: str = "",
     ) -> None:
         self.kind: Kind = kind
         self.at = at
         self.problem = problem
         self.allowed = allowed
         self.retry = retry
+        self.output = output
 
     def __repr__(self) -> str:
         return f"Problem({self.kind!r}, {self.at!r}, {self.problem!r})"
@@ -50,10 +59,16 @@ class Refused(Exception):  # noqa: N818 – it is an answer, not a fault
     """A command was refused and nothing was changed; `problems` holds every reason, never none."""
 
     def __init__(
-        self, kind: Kind, at: str, problem: str, allowed: str = "", retry: str = ""
+        self,
+        kind: Kind,
+        at: str,
+        problem: str,
+        allowed: str = "",
+        retry: str = "",
+        output: str = "",
     ) -> None:
         super().__init__(f"{at}: {problem}")
-        self.problems: tuple[Problem, ...] = (Problem(kind, at, problem, allowed, retry),)
+        self.problems: tuple[Problem, ...] = (Problem(kind, at, problem, allowed, retry, output),)
 
     @classmethod
     def of(cls, problems: Iterable[Problem]) -> Refused:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 from state.validator import changes_of
@@ -69,7 +69,7 @@ class Subject:
 
     `tree` is the captured tree, None before the first capture; `code_tree` is the tree with which
     plan-code passed its gate, so that plan-docs can be held against it; `verify_commands` are
-    those that the project configures, `outputs` the end of what a failing one printed.
+    those that the project configures.
     """
 
     plan: Plan
@@ -79,7 +79,6 @@ class Subject:
     tree: str | None = None
     code_tree: str | None = None
     verify_commands: tuple[str, ...] = ()
-    outputs: Mapping[str, str] = field(default_factory=dict)
     trees: Trees = NO_TREES
 
     @property

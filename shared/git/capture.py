@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from shared.git.change import GITLINK, LINK, FileChange, read_changes, rebuild
 from shared.git.command import Git
 from shared.git.files import refusing
+from shared.git.lending import give_back
 from shared.git.repository import PLANNER, submodules, within
 from shared.git.settle import (
     ROUNDS,
@@ -129,6 +130,7 @@ def capture(  # noqa: PLR0913 – options, each named where it is given
 def _begin(repo: Repository, worktree: str, base_tree: str, leave_out: Iterable[str]) -> _Work:
     admin = admin_folder(repo, worktree)
     clear_stale_locks(admin)
+    give_back(repo, worktree)
     git = Git(worktree)
     commit = made_at(repo, worktree)
     if commit and git.text("rev-parse", f"{commit}^{{tree}}") == base_tree:

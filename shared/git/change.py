@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from shared.git.vault import Vault
 
 LINK = "120000"
+MODES = frozenset({"100644", "100755", LINK})
 GITLINK = "160000"
 
 # Everything that shapes the list of changes and their patches, said outright: git's defaults
@@ -92,10 +93,26 @@ def ends(changes: Iterable[Change]) -> dict[str, Ends]:
         if change.after is not None and change.mode is not None:
             twice += [change.file] * (change.file in after)
             after[change.file] = Entry(change.mode, change.after)
-    if twice:
-        raise Refused.of(Problem("invalid", path, "two changes claim this file") for path in twice)
     paths = sorted({*before, *after})
+    problems = [Problem("invalid", path, "two changes claim this file") for path in twice]
+    problems += [problem for path in paths for problem in _check_path(path, before, after)]
+    if problems:
+        raise Refused.of(problems)
     return {path: Ends(before.get(path), after.get(path)) for path in paths}
+
+
+def _check_path(
+    path: str, before: Mapping[str, Entry], after: Mapping[str, Entry]
+) -> list[Problem]:
+    """Return what is wrong with a path of a plan, which may come from anywhere."""
+    parts = path.split("/")
+    if "\0" in path or any(part in {"", ".", ".."} or part.lower() == ".git" for part in parts):
+        text = "is no path of a file in the repository"
+        return [Problem("invalid", path, text, "a relative path without .. and .git")]
+    modes = {side[path].mode for side in (before, after) if path in side}
+    if not modes <= MODES:
+        return [Problem("invalid", path, f"has the mode {max(modes)}", ", ".join(sorted(MODES)))]
+    return []
 
 
 def patch_bytes(change: Change) -> bytes:
@@ -196,9 +213,14 @@ def apply_patches(git: Git, changes: Sequence[Change]) -> None:
         )
 
 
-def rebuild(vault: Vault, base_tree: str, changes: Sequence[Change]) -> str:
-    """Return the tree that the changes make of `base_tree`; their objects stay in the vault."""
-    with vault.fresh_index() as git:
+def rebuild(
+    vault: Vault, base_tree: str, changes: Sequence[Change], into: str | None = None
+) -> str:
+    """Return the tree that the changes make of `base_tree`.
+
+    Its new objects stay in the vault, or go into the object folder `into`.
+    """
+    with vault.fresh_index(GIT_OBJECT_DIRECTORY=into or vault.objects) as git:
         git.run("read-tree", base_tree)
         apply_patches(git, changes)
         return git.text("write-tree")

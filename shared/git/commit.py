@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from shared.git.change import Ends, Entry, apply_patches, ends, index_lines, listed
 from shared.git.command import Git, durable
 from shared.git.files import refusing, remove_tree
+from shared.git.lending import forget, give_back, lend
 from shared.git.proof import (
     check_commit,
     check_message,
@@ -63,10 +64,17 @@ def commit(
     done = None if _is_before(repo, changes) else find_committed(repo, changes, message, extra)
     if done is None:
         problems = [*_check_head(repo, plan, extra), *_check_index(repo, plan)]
+        problems += _check_extra(repo, extra)
         if problems:
-            raise Refused.of([*problems, *_check_extra(repo, extra)])
-        done = _make(repo, worktree, vault, changes, message, extra)
-        _move(repo, at, done, message)
+            raise Refused.of(problems)
+        lend(repo, worktree, vault, changes)
+        try:
+            done = _make(repo, worktree, vault, changes, message, extra)
+            _move(repo, at, done, message)
+        except Refused:
+            give_back(repo, worktree)
+            raise
+        forget(admin_folder(repo, worktree))
     _refresh(repo, plan, extra)
     parent = repo.git.text("rev-parse", f"{done}^")
     return Committed(done, parent, at.branch or "")
@@ -235,8 +243,9 @@ def _commit_there(worktree: str, message: str) -> None:
     )  # fmt: skip
     if done.returncode:
         said = tail((done.stdout + done.stderr).decode("utf-8", "replace"))
-        text = f"git commit failed (a hook, signing or the identity); its output:\n{said}"
-        raise Refused("refused", "git commit", text, "mend what it names, then commit", _AGAIN)
+        text = "git commit failed (a hook, signing or the identity)"
+        allowed = "mend what it names, then commit"
+        raise Refused("refused", "git commit", text, allowed, _AGAIN, said)
 
 
 def _move(repo: Repository, at: Head, made: str, message: str) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from shared.git.change import apply_patches
 from shared.git.command import Git
+from shared.git.lending import forget
 from shared.git.snapshot import IDENTITY
 from shared.git.worktree import admin_folder, clear_stale_locks, make_worktree, set_made_at
 
@@ -48,4 +49,5 @@ def carry_over(
     met = git.names("diff", "--name-only", "--diff-filter=U", "-z")
     git.run("read-tree", "--reset", new)
     set_made_at(admin, new)
+    forget(admin)
     return [os.fsdecode(name) for name in met]

@@ -6,7 +6,9 @@ So that the commit is not reformatted later: what is captured is what the hook l
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
+import tempfile
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from shared.git.command import Git, user_environment, version
@@ -34,23 +36,32 @@ class Runner(Protocol):
         """Run `argv` in `cwd` and return when it ended."""
 
 
-def run_plain(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> Ran:
-    """Run a command without input, at most 15 minutes long."""
-    try:
-        done = subprocess.run(
+def run_plain(
+    argv: Sequence[str], cwd: str, env: Mapping[str, str], timeout_s: float = _TIMEOUT_S
+) -> Ran:
+    """Run a command without input; with all that it started it ends when the time is over."""
+    # In a file, not a pipe: what the command leaves running would hold a pipe open for ever.
+    with tempfile.TemporaryFile() as output:
+        child = subprocess.Popen(
             argv,
             cwd=cwd,
             env=dict(env),
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
+            stdout=output,
             stderr=subprocess.STDOUT,
-            timeout=_TIMEOUT_S,
-            check=False,
+            start_new_session=True,
         )
-    except subprocess.TimeoutExpired as slow:
-        text = (slow.output or b"").decode("utf-8", "replace")
-        return Ran(124, f"{text}\nstopped after {_TIMEOUT_S:.0f} s")
-    return Ran(done.returncode, done.stdout.decode("utf-8", "replace"))
+        end = ""
+        try:
+            child.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            end = f"\nstopped after {timeout_s:.0f} s"
+        finally:
+            if child.poll() is None:
+                os.killpg(child.pid, signal.SIGKILL)
+                child.wait()
+        output.seek(0)
+        return Ran(child.returncode, output.read().decode("utf-8", "replace") + end)
 
 
 def run_formatter(command: str, worktree: str, files: Sequence[str], runner: Runner) -> Ran:
@@ -80,8 +91,9 @@ def tail(output: str) -> str:
 
 def refuse_failed(what: str, ran: Ran) -> Refused:
     """Return the refusal for a command that failed and left the files as they were."""
-    text = f"failed with exit code {ran.code} and changed nothing; its output:\n{tail(ran.output)}"
-    return Refused("refused", what, text, "mend what it names, then capture again")
+    text = f"failed with exit code {ran.code} and changed nothing"
+    allowed = "mend what it names, then capture again"
+    return Refused("refused", what, text, allowed, output=tail(ran.output))
 
 
 def refuse_restless(files: Sequence[str]) -> Refused:

@@ -79,7 +79,8 @@ def open_vault(repo: Repository, path: str) -> Vault:
     vault = Vault(path, os.path.join(path, "objects"), git)
     _make(repo, vault)
     _borrow(repo, vault)
-    _sweep(path)
+    _sweep(path, "scratch-")
+    _sweep(os.path.dirname(path), os.path.basename(path) + "-")
     return vault
 
 
@@ -89,7 +90,7 @@ def _make(repo: Repository, vault: Vault) -> None:
         return
     folder, name = os.path.split(vault.path)
     os.makedirs(folder, exist_ok=True)
-    new = tempfile.mkdtemp(prefix=f"{name}-", dir=folder)
+    new = tempfile.mkdtemp(prefix=f"{name}-{os.getpid()}-", dir=folder)
     vault.git.having(GIT_DIR=new).run(
         "init", "-q", "--bare", "--template=", f"--object-format={repo.object_format}", new
     )
@@ -131,10 +132,10 @@ def _quoted(path: bytes) -> bytes:
     return b'"' + path.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n") + b'"'
 
 
-def _sweep(path: str) -> None:
-    # A killed process leaves its scratch folder; the process id in the name tells whose it was.
+def _sweep(path: str, prefix: str) -> None:
+    # A killed process leaves its folders; the process id in the name tells whose they were.
     for name in os.listdir(path):
-        owner = name.split("-")[1] if name.startswith("scratch-") else ""
+        owner = name.removeprefix(prefix).split("-")[0] if name.startswith(prefix) else ""
         if owner.isdigit() and not _alive(int(owner)):
             shutil.rmtree(os.path.join(path, name), ignore_errors=True)
 

@@ -6,8 +6,8 @@ The user's index, stash and refs are never touched, and no hook of theirs runs h
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
-import tempfile
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -163,16 +163,17 @@ def _claimed(admin: str) -> bool:
 def _new_record(repo: Repository, path: str, commit: str) -> str:
     folder = os.path.join(repo.common_dir, "worktrees")
     os.makedirs(folder, exist_ok=True)
-    new = tempfile.mkdtemp(prefix="planner-", dir=repo.common_dir)
-    os.chmod(new, os.stat(repo.common_dir).st_mode & 0o777)
-    for name, text in {
-        "HEAD": commit,
-        "commondir": "../..",
-        "gitdir": os.path.join(path, ".git"),
-        _MADE: commit,
-    }.items():
-        write_atomic(os.path.join(new, name), os.fsencode(text) + b"\n", 0o644)
-    admin = os.path.join(folder, os.path.basename(new))
+    # One name per worktree, so that what a crash leaves is found again; whole, then renamed.
+    name = "planner-" + hashlib.sha256(os.fsencode(path)).hexdigest()[:12]
+    new, admin = os.path.join(repo.common_dir, name), os.path.join(folder, name)
+    while os.path.isdir(admin) and _claimed(admin):
+        admin += "-"
+    remove_tree(new)
+    remove_tree(admin)
+    os.mkdir(new)
+    texts = {"HEAD": commit, "commondir": "../..", "gitdir": os.path.join(path, ".git")}
+    for part, text in {**texts, _MADE: commit}.items():
+        write_atomic(os.path.join(new, part), os.fsencode(text) + b"\n", 0o644)
     os.rename(new, admin)
     return admin
 

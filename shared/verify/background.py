@@ -161,6 +161,7 @@ def _died(job: Job) -> Refused:
     return Refused(
         "internal",
         "plan verify",
-        f"the background process ended without a result: {said}",
+        "the background process ended without a result",
         f"the same command once more; if it ends so again, show the user {log}",
+        output=said,
     )

@@ -66,9 +66,9 @@ def set_up(
             raise Refused(
                 "refused",
                 "planner.toml [worktree].setup",
-                f"`{line}` ended with exit code {ended.code}; the end of its output:\n"
-                + ended.tail(),
+                f"`{line}` ended with exit code {ended.code}",
                 f"a command that works in {worktree}; the whole output is in {ended.log}",
+                output=ended.tail(),
             )
     write_json(marker, {"is": wanted, "notes": notes})
     return tuple(notes)

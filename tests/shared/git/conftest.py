@@ -8,15 +8,20 @@ import shutil
 import stat
 import subprocess
 from pathlib import Path
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import pytest
 
 from shared.git.apply import Applied, apply
 from shared.git.capture import Capture, capture
-from shared.git.change import FileChange
 from shared.git.repository import Repository, exclude_planner, find_repository, head
 from shared.git.vault import Vault, open_vault
 from shared.git.worktree import make_worktree
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from shared.git.change import FileChange
 
 DIGEST = "d" * 64
 
@@ -35,6 +40,15 @@ def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "[user]\nname = Tester\nemail = tester@example.org\n[init]\ndefaultBranch = main\n"
         '[protocol "file"]\nallow = always\n[gc]\nauto = 0\n'
     )
+
+
+class Options(TypedDict, total=False):
+    """What a test may say to a capture."""
+
+    leave_out: Iterable[str]
+    formatters: Sequence[str]
+    hook: bool
+    owned: Callable[[str], bool]
 
 
 class Project:
@@ -95,9 +109,9 @@ class Project:
         make_worktree(self.repo, str(self.worktree), commit)
         return self.worktree
 
-    def capture(self, base: str | None = None, **options: object) -> Capture:
+    def capture(self, base: str | None = None, **options: Unpack[Options]) -> Capture:
         base = base or head(self.repo).tree
-        return capture(self.repo, str(self.worktree), self.vault, base, **options)  # type: ignore[arg-type]
+        return capture(self.repo, str(self.worktree), self.vault, base, **options)
 
     def plan(self, files: dict[str, bytes | None]) -> list[FileChange]:
         """Write files in a new scratch worktree and return the captured changes."""

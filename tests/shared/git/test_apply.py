@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -166,6 +167,17 @@ def test_a_patch_that_does_not_make_the_planned_blob_is_refused(project: Project
         FileChange(**{**vars(c), "patch": c.patch.replace("+b = 3", "+b = 4")}) for c in changes
     ]
     assert _places(_refusal(project, forged)) == ["src/app.py"]
+
+
+@pytest.mark.requirement("PL-26")
+@pytest.mark.parametrize(
+    "path", ["../evil", "/evil", ".git/hooks/x", "a/.GIT/x", "a//b", "a\0b", ""]
+)
+def test_a_plan_from_elsewhere_can_name_no_path_outside_the_tree(
+    project: Project, path: str
+) -> None:
+    (change,) = project.plan({"x": b"x\n"})
+    assert _refusal(project, [FileChange(**{**vars(change), "file": path})]).problems[0].at == path
 
 
 # line ends, filters and their kin
@@ -334,7 +346,7 @@ def _rich(project: Project) -> list[FileChange]:
 @pytest.mark.slow
 @pytest.mark.requirement("PL-31")
 def test_a_crash_at_any_point_of_an_apply_can_be_finished_or_taken_back(
-    project: Project, tmp_path: Path
+    project: Project,
 ) -> None:
     changes = _rich(project)
     before = look(project.root)
@@ -360,10 +372,8 @@ def _crash_and_recover(
 ) -> bool:
     with pytest.MonkeyPatch.context() as patch:
         count = _break_at(patch, number, Boom())
-        try:
+        with contextlib.suppress(Boom):
             project.apply(changes)
-        except Boom:
-            pass
     if finish:
         project.apply(changes)
         assert look(project.root) == after
@@ -384,10 +394,8 @@ def test_a_crash_at_any_point_of_an_undo_can_be_finished(project: Project) -> No
         project.apply(changes)
         with pytest.MonkeyPatch.context() as patch:
             count = _break_at(patch, number, Boom())
-            try:
+            with contextlib.suppress(Boom):
                 undo(project.repo, project.journal)
-            except Boom:
-                pass
         ended = count[0] < number
         if journal_state(project.journal) == "undoing":
             with pytest.raises(Refused, match="interrupted"):
@@ -432,7 +440,7 @@ def test_after_a_crash_a_file_that_is_neither_is_named_and_nothing_more_is_chang
     with pytest.MonkeyPatch.context() as patch:
         real = os.unlink
 
-        def die(path: str, *args: object, **options: object) -> None:
+        def die(path: str) -> None:
             if str(path).endswith("run.sh"):
                 raise Boom
             real(path)
@@ -494,7 +502,7 @@ apply(repo, open_vault(repo, {vault!r}), load_changes({changes!r}), {journal!r},
 
 
 def load_changes(path: str) -> list[FileChange]:
-    import json  # noqa: PLC0415 – for the child process only
+    import json
 
     return [FileChange(**row) for row in json.loads(Path(path).read_text())]
 
@@ -502,7 +510,7 @@ def load_changes(path: str) -> list[FileChange]:
 @pytest.mark.slow
 @pytest.mark.requirement("PL-31")
 def test_a_killed_apply_is_finished_by_the_next_one(project: Project, tmp_path: Path) -> None:
-    import json  # noqa: PLC0415 – as above
+    import json
 
     changes = _rich(project)
     plan = tmp_path / "changes.json"

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import os
 import shutil
-from pathlib import Path
+from typing import TYPE_CHECKING, Unpack
 
 import pytest
 
-from shared.git.capture import Capture
+from shared.git.settle import run_plain
 from shared.git.worktree import set_executable
 from state.errors import Refused
-from tests.shared.git.conftest import Project, add_hook
+from tests.shared.git.conftest import Options, Project, add_hook
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from shared.git.capture import Capture
 
 
 def _files(capture: Capture) -> list[str]:
     return [change.file for change in capture.changes]
 
 
-def _refused(project: Project, **options: object) -> Refused:
+def _refused(project: Project, **options: Unpack[Options]) -> Refused:
     with pytest.raises(Refused) as caught:
         project.capture(**options)
     return caught.value
@@ -288,6 +293,13 @@ def test_an_older_git_runs_the_hook_file(project: Project, monkeypatch: pytest.M
     assert _refused(project).problems[0].problem.endswith("new.py")
 
 
+def test_a_command_that_does_not_end_is_stopped_with_all_that_it_started(tmp_path: Path) -> None:
+    ran = run_plain(
+        ["sh", "-c", "echo on; sleep 100 & sleep 100"], str(tmp_path), {}, timeout_s=0.3
+    )
+    assert (ran.code, ran.output) == (-9, "on\n\nstopped after 0 s")
+
+
 def test_what_nobody_owns_is_put_back_after_a_formatter(project: Project) -> None:
     project.write({"src/app.py": b"mine\n"}, project.begin())
     every = "for f in README.md src/app.py; do echo formatted > $f; done; echo x > made.txt"
@@ -327,7 +339,7 @@ def test_the_users_environment_of_git_does_not_lead_elsewhere(
 
 
 def project_tree(project: Project) -> str:
-    from shared.git.repository import find_repository, head  # noqa: PLC0415 – after the variables
+    from shared.git.repository import find_repository, head
 
     return head(find_repository(str(project.root))).tree
 

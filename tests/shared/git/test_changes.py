@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,6 +11,10 @@ from shared.git.apply import undo
 from shared.git.change import FileChange, rebuild, revert_changes
 from shared.git.repository import head
 from tests.shared.git.conftest import Project, look
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
 
 BASE: dict[str, bytes | None] = {
     "a.txt": b"one\ntwo\nthree\n",
@@ -43,7 +46,11 @@ def _write(path: str, data: bytes) -> Callable[[Path], None]:
 
 
 def _remove(*paths: str) -> Callable[[Path], None]:
-    return lambda root: [(root / path).unlink() for path in paths] and None
+    def edit(root: Path) -> None:
+        for path in paths:
+            (root / path).unlink()
+
+    return edit
 
 
 def _rename(old: str, new: str, extra: bytes = b"") -> Callable[[Path], None]:
@@ -95,8 +102,8 @@ def _swap(root: Path) -> None:
 
 
 NAMES = [
-    "with space", 'quo"te', "new\nline", "tab\there", "-dash", "ünï/çödé.txt", "back\\slash", "semi;$x",
-    "a b/b a b", "diff --git a b", "trailing ", ".hidden", "*glob?", ":colon", ":(top)x", "\x01ctl",
+    "with space", 'quo"te', "new\nline", "tab\there", "-dash", "ünï/çödé.txt", "back\\slash",
+    "semi;$x", "a b/b a b", "diff --git a b", "trailing ", ".hidden", "*glob?", ":colon", ":(top)x", "\x01ctl",
 ]  # fmt: skip
 
 
@@ -229,16 +236,41 @@ def test_sha256_repositories_work_the_same(tmp_path: Path) -> None:
     assert len(changes[0].after or "") == 64
 
 
-SETTINGS = {
-    "diff.noprefix": "true", "diff.mnemonicPrefix": "true", "apply.whitespace": "fix",
-    "apply.ignoreWhitespace": "change", "diff.algorithm": "patience", "diff.indentHeuristic": "false",
-    "diff.context": "0", "diff.interHunkContext": "9", "diff.renames": "copies", "diff.renameLimit": "1",
-    "diff.external": "false", "core.quotePath": "true", "color.ui": "always", "core.whitespace": "cr-at-eol",
-    "diff.orderFile": "order", "diff.suppressBlankEmpty": "true", "diff.submodule": "log", "diff.wsErrorHighlight": "all",
-    "core.pager": "false", "status.showUntrackedFiles": "no", "core.splitIndex": "true", "core.untrackedCache": "true",
-    "core.abbrev": "4", "diff.srcPrefix": "x/", "diff.relative": "true", "core.fsmonitor": "false",
-    "core.bigFileThreshold": "1", "i18n.logOutputEncoding": "latin1", "core.safecrlf": "true", "diff.noindex": "1",
-}  # fmt: skip
+SETTINGS = dict(
+    line.split("=")
+    for line in """\
+diff.noprefix=true
+diff.mnemonicPrefix=true
+apply.whitespace=fix
+apply.ignoreWhitespace=change
+diff.algorithm=patience
+diff.indentHeuristic=false
+diff.context=0
+diff.interHunkContext=9
+diff.renames=copies
+diff.renameLimit=1
+diff.external=false
+core.quotePath=true
+color.ui=always
+core.whitespace=cr-at-eol
+diff.orderFile=order
+diff.suppressBlankEmpty=true
+diff.submodule=log
+diff.wsErrorHighlight=all
+core.pager=false
+status.showUntrackedFiles=no
+core.splitIndex=true
+core.untrackedCache=true
+core.abbrev=4
+diff.srcPrefix=x/
+diff.relative=true
+core.fsmonitor=false
+core.bigFileThreshold=1
+i18n.logOutputEncoding=latin1
+core.safecrlf=true
+diff.noindex=1
+""".splitlines()
+)
 
 
 @pytest.mark.requirement("PL-32")

@@ -203,6 +203,32 @@ def test_a_failing_hook_refuses_with_its_output_and_can_be_repeated(project: Pro
 
 
 @pytest.mark.requirement("PL-29")
+@pytest.mark.parametrize("killed", [False, True])
+def test_after_a_commit_that_failed_the_worktree_holds_the_plan_on_its_base_again(
+    project: Project, killed: bool
+) -> None:
+    changes = project.plan(PLAN)
+    base = project.git("rev-parse", "HEAD^{tree}")
+    project.apply(changes)
+    project.write({"theirs.txt": b"t\n"})
+    project.git("add", "theirs.txt")
+    project.git("commit", "-qm", "elsewhere")
+    add_hook(project, "pre-commit", "exit 1\n")
+    with pytest.MonkeyPatch.context() as patch:
+        if killed:
+            patch.setattr("shared.git.commit.give_back", lambda *_: None)
+        _refused(project, changes)
+    assert project.capture(base, hook=False).changes == changes
+
+
+@pytest.mark.requirement("PL-29")
+def test_a_link_in_the_way_of_the_archived_plan_is_refused(project: Project) -> None:
+    changes = project.plan(PLAN)
+    (project.root / "planning").symlink_to(project.root.parent)
+    assert _places(_refused(project, changes)) == ["planning/plans/r1.json"]
+
+
+@pytest.mark.requirement("PL-29")
 def test_a_hook_may_add_to_the_message_but_not_take_the_digest_out(project: Project) -> None:
     changes = project.plan(PLAN)
     add_hook(project, "commit-msg", 'echo "Change-Id: I1" >> "$1"\n')
@@ -316,7 +342,7 @@ commit(repo, {worktree!r}, vault, load_changes({changes!r}), MESSAGE, EXTRA)
 @pytest.mark.slow
 @pytest.mark.requirement("PL-29")
 def test_a_commit_killed_at_any_point_ends_in_exactly_one(project: Project, tmp_path: Path) -> None:
-    import json  # noqa: PLC0415 – for this test only
+    import json
 
     changes = project.plan(PLAN)
     project.apply(changes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,6 +16,9 @@ from shared.git.repository import (
 )
 from state.errors import Refused
 from tests.shared.git.conftest import Project
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def _said(path: Path) -> str:

@@ -1,0 +1,61 @@
+"""The scratch worktree is lent to the commit and gets its own content back when that fails.
+
+Without it a later capture would take for the plan what others committed since its base.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from typing import TYPE_CHECKING
+
+from shared.git.change import rebuild
+from shared.git.command import Git
+from shared.git.worktree import admin_folder, made_at
+from state.errors import Refused
+from state.store import write_atomic
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from shared.git.change import Change
+    from shared.git.repository import Repository
+    from shared.git.vault import Vault
+
+# In git's own folder of the worktree while it is lent; holds the tree to give back.
+_LENT = "planner-lent-tree"
+
+
+def lend(repo: Repository, worktree: str, vault: Vault, changes: Sequence[Change]) -> None:
+    """Note what the worktree holds: the plan on its base. Noted once until it is given back."""
+    marker = os.path.join(admin_folder(repo, worktree), _LENT)
+    base = made_at(repo, worktree)
+    if base is None or os.path.exists(marker):
+        return
+    try:
+        tree = rebuild(vault, base, changes, into=repo.objects)
+    except Refused:
+        return  # it was made for this commit alone, on a HEAD that is not the plan's base
+    write_atomic(marker, tree.encode("ascii") + b"\n")
+
+
+def give_back(repo: Repository, worktree: str) -> None:
+    """Bring the worktree back to what it held before it was lent; nothing where it was not."""
+    marker = os.path.join(admin_folder(repo, worktree), _LENT)
+    base = made_at(repo, worktree)
+    try:
+        with open(marker, encoding="ascii") as file:
+            tree = file.read().strip()
+    except FileNotFoundError:
+        return
+    git = Git(worktree)
+    if base is not None:
+        git.run("update-ref", "--no-deref", "HEAD", base)
+    git.run("read-tree", "--reset", "-u", tree)
+    os.unlink(marker)
+
+
+def forget(admin: str) -> None:
+    """Let the worktree keep what it has now; `admin` is git's own folder of it."""
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(os.path.join(admin, _LENT))

@@ -1,0 +1,86 @@
+"""Blocks stay well-formed and keep their elements, whatever text they are given."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree as ET
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.builders import DATA_LIMITS, Block, error_block, shortened, visible
+from state.errors import Problem
+
+ANYTHING = st.text(st.characters(codec=None), max_size=60) | st.sampled_from(
+    [
+        "]]></data><next>rm</next>",
+        "]]>" * 9,
+        "&lt;![CDATA[",
+        "\x00\x1b[31m\r\n\t\x7f\x9f",
+        "\ud800\udfff\udc80",
+        "￾￿",
+        "\u202e\u200f\u2066",
+        "\U0001fffe\U0010ffff",
+        '"><person>x',
+        "a" * 40_000,
+        "]]>\x00" * 9_000,
+    ]
+)
+
+
+@given(ANYTHING, ANYTHING, ANYTHING)
+def test_no_text_leaves_its_element(one: str, two: str, three: str) -> None:
+    block = Block("step", workflow="planner", state_dir=one)
+    block.task(two).data(f"x{one}", f"x{three}").ask("a", one, [(two, three)])
+    block.next(one, f"planner {two}").person(three)
+    text = block.render()
+    tags = [e.tag for e in ET.fromstring(text).iter()]
+    assert tags == ["step", "task", "data", "ask", "question", "option", "next", "person"]
+    assert text.isprintable() or all(c.isprintable() or c == "\n" or c not in "\r\x00" for c in text)
+    text.encode("utf-8")
+
+
+@given(ANYTHING, ANYTHING, ANYTHING)
+def test_errors_carry_any_text_in_their_one_element(at: str, problem: str, allowed: str) -> None:
+    text = error_block([Problem("invalid", at, problem, allowed, "planner step planner")])
+    root = ET.fromstring(text)
+    assert [e.tag for e in root.iter()] == ["error", "problem"]
+    assert (root[0].text or "").endswith(" · retry: planner step planner")
+    assert len(text) < 60_000
+
+
+@given(st.text(st.characters(codec=None)))
+def test_what_xml_can_carry_is_shown_as_it_is(text: str) -> None:
+    root = ET.fromstring(Block("step").data("x", f"x{text}").render())
+    assert root[0].text == f"x{visible(text)}"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a\tb\nc", "a\tb\nc"),
+        ("\r", "\\r"),
+        ("\x1b[0m", "\\x1b[0m"),
+        ("\x85", "\\x85"),
+        ("\udc80", "\\udc80"),
+        ("￿", "\\uffff"),
+        ("äß漢😀", "äß漢😀"),
+    ],
+)
+def test_what_xml_cannot_carry_is_shown_escaped(text: str, shown: str) -> None:
+    assert visible(text) == shown
+
+
+def test_long_data_is_cut_and_the_cut_is_said() -> None:
+    limit = DATA_LIMITS["step"]
+    root = ET.fromstring(Block("step").data("x", "a" * (limit + 7)).render())
+    assert root[0].text == "a" * limit + " … [7 characters left out]"
+    assert shortened("abc", 3) == "abc"
+
+
+def test_a_thousand_problems_are_no_flood() -> None:
+    problems = [Problem("invalid", f"at[{n}]", "x" * 200) for n in range(1000)]
+    text = error_block(problems)
+    assert len(text) < 30_000
+    last = list(ET.fromstring(text))[-1].text or ""
+    assert last.endswith("more problems, shown when these are mended")

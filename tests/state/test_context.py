@@ -1,0 +1,87 @@
+"""context.json: eight categories, checked once (PL-17)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from state.context import CATEGORIES, check_context, task_items
+from state.errors import Refused
+from tests.state.plans import refusal
+
+pytestmark = pytest.mark.requirement("PL-17")
+
+
+def test_all_eight_categories_are_kept_in_order_and_missing_ones_are_empty() -> None:
+    context = check_context({"user_quotes": ["q"], "task_spec": ["a", "b"]})
+    assert list(context) == list(CATEGORIES)
+    assert context["task_spec"] == ["a", "b"]
+    assert context["assumptions"] == []
+    assert len(CATEGORIES) == 8
+
+
+@pytest.mark.parametrize(
+    ("value", "at"),
+    [
+        ([], "context"),
+        (None, "context"),
+        ({}, "context"),
+        ({"task_spec": []}, "context.task_spec"),
+        ({"task_spec": "a"}, "context.task_spec"),
+        ({"task_spec": ["a", 1]}, "context.task_spec[1]"),
+        ({"task_spec": ["a", ""]}, "context.task_spec[1]"),
+        ({"task_spec": ["a"], "wishes": ["b"]}, "context"),
+        ({"task_spec": ["a"], "constraints": {"MUST": "x"}}, "context.constraints"),
+        ({"task_spec": ["a\ud800"]}, "context.task_spec[0]"),
+    ],
+)
+def test_what_breaks_the_schema_is_named_with_its_place(value: object, at: str) -> None:
+    (problem,) = refusal(check_context, value)
+    assert problem.at == at
+    assert problem.allowed
+
+
+def test_an_unknown_category_is_refused_with_the_known_ones() -> None:
+    (problem,) = refusal(check_context, {"task_spec": ["a"], "wishes": []})
+    assert problem.allowed == ", ".join(CATEGORIES)
+
+
+def test_every_problem_is_named_at_once() -> None:
+    wrong = {"task_spec": [1, ""], "wishes": [], "constraints": 3}
+    assert len(refusal(check_context, wrong)) == 4
+
+
+def test_entries_of_the_task_are_numbered_and_excluded_ones_marked() -> None:
+    items = task_items(check_context({"task_spec": ["do a", "Out of scope: b", "not in scope: c"]}))
+    assert [(i.id, i.out_of_scope) for i in items] == [("T-1", False), ("T-2", True), ("T-3", True)]
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters()),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(st.sampled_from([*CATEGORIES, "x"]), inner, max_size=4)
+        ),
+        max_leaves=10,
+    )
+)
+@settings(max_examples=200, deadline=None)
+def test_any_json_is_a_context_or_refused(value: Any) -> None:  # noqa: ANN401
+    try:
+        context = check_context(value)
+    except Refused as refused:
+        assert refused.problems
+    else:
+        assert check_context(context) == context
+
+
+def test_deep_nesting_is_refused() -> None:
+    deep: Any = []
+    for _ in range(5000):
+        deep = [deep]
+    assert refusal(check_context, {"task_spec": deep})
+    assert refusal(check_context, deep)
