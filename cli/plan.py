@@ -74,7 +74,7 @@ def batch(path: str, operation: str | None, state_dir: str | None, role: str | N
 @state_dir_option
 @json_option
 def show(ids: tuple[str, ...], state_dir: str | None, *, as_json: bool) -> None:
-    """Show entities with their versions, or the whole plan.
+    """Show entities with their versions, or the whole plan; patches only with --json.
 
     Example: planner plan show M-001 CI-002
     """
@@ -89,8 +89,16 @@ def show(ids: tuple[str, ...], state_dir: str | None, *, as_json: bool) -> None:
     if as_json:
         write(json.dumps(shown, indent=2, ensure_ascii=False) + "\n")
     else:
-        text = json.dumps(shown, indent=1, ensure_ascii=False)
+        text = json.dumps(_without_patches(shown), indent=1, ensure_ascii=False)
         write(Block("result").data("plan", text).render())
+
+
+def _without_patches(value: Any) -> Any:  # noqa: ANN401 – any JSON value
+    if isinstance(value, list):
+        return [_without_patches(v) for v in value]
+    if isinstance(value, dict):
+        return {k: _without_patches(v) for k, v in value.items() if k != "patch"}
+    return value
 
 
 @plan_command.command("list")

@@ -15,10 +15,10 @@ from shared.resources import (
     archived_plan,
     command,
     fill,
-    get_context_path,
     read_prompt,
     review_path,
     run_config_path,
+    superseded_plan_path,
 )
 from state import store
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from shared.run import State
     from shared.workflow import Context
 
+_SINGLES = (("overview", "overview"), ("knowledge", "invisible_knowledge"))
 _BATCHES = {"plan-design": "design.json", "plan-docs": "docs.json"}
 
 
@@ -58,8 +59,9 @@ def work(ctx: Context, script: str) -> Block:
     """Give the role of a work step its task; after a failed gate, the failing items alone."""
     folder, _, module = script.partition(".")
     state, phase = ctx.state, ctx.phase
-    fixing = ctx.iteration > 1 or state.run.revision > 1
-    name = f"{ctx.step.name}-fix" if fixing else ctx.step.name
+    revised = state.run.revision > 1
+    variant = "-fix" if ctx.iteration > 1 else "-revise" if revised else ""
+    name = f"{ctx.step.name}{variant}"
     slots = {"worktree": state.worktree, "schema": command("plan", "schema", "--kind", "risk")}
     slots["show"] = state.command("plan", "show")
     words = ["plan", "done", "--phase", phase]
@@ -69,14 +71,14 @@ def work(ctx: Context, script: str) -> Block:
     text = read_prompt(folder, module, name)
     text = fill(text, {k: v for k, v in slots.items() if f"{{{{{k}}}}}" in text})
     block = _task(ctx, text, asks=phase == "plan-code")
-    if not fixing:
+    if not variant:
         block.rules(read_prompt(folder, module, f"{ctx.step.name}-rules"))
     plan = state.plan
     if ctx.iteration > 1:
         failed = state.database.outcomes(state.run, phase)[-1]["items"]
         block.data("findings", "\n".join(_item_line(item) for item in failed))
     block.data("remarks", "\n".join(plan.get("remarks", [])))
-    block.data("plan", _slice(plan, phase))
+    block.data("plan", _entities(plan) if variant and phase != "plan-code" else _slice(plan, phase))
     return block.next("done", state.command(*words, role=ctx.step.agent))
 
 
@@ -191,6 +193,29 @@ def _slice(plan: dict[str, Any], phase: str) -> str:
     return "\n".join(lines)
 
 
+def _entities(plan: dict[str, Any]) -> str:
+    """Return every entity with the version that an edit of it must name, a line each."""
+    lines = [f"{t['id']}: {t['text']}" for t in plan["task_spec"]]
+    lines += [f"{name} v{plan[key]['version']}" for name, key in _SINGLES]
+    lines += [f"{e['id']} v{e['version']} {e.get('file', '')} {_title(e)}" for e in _walk(plan)]
+    return "\n".join(lines)
+
+
+def _walk(value: object) -> list[dict[str, Any]]:
+    """Return what has an id and a version, in order; changes are not edited and left out."""
+    if isinstance(value, list):
+        return [e for item in value for e in _walk(item)]
+    if not isinstance(value, dict):
+        return []
+    own = [value] if "id" in value and "version" in value else []
+    return own + [e for k, item in value.items() if not k.endswith("changes") for e in _walk(item)]
+
+
+def _title(entity: dict[str, Any]) -> str:
+    names = ("title", "name", "decision", "alternative", "description", "risk", "text", "behavior")
+    return next((str(entity[n]) for n in names if entity.get(n)), "")
+
+
 def promised_docs(milestone: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the documentation entries of a milestone as JSON."""
     documentation = milestone["documentation"]
@@ -201,14 +226,21 @@ def promised_docs(milestone: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _verified(result: dict[str, Any]) -> str:
-    proof = {True: ", and fails with the changed files broken", False: ", also with them broken"}
+    proof = {
+        True: "; it fails when the changed files are made unparsable, so it exercises them",
+        False: "; it stays green when the changed files are made unparsable: it does not use them",
+    }
     return f"{result['command']}: {result['outcome']}{proof.get(result['exercised'], '')}"
 
 
-def _assumptions(state: State) -> list[str]:
-    path = get_context_path(state.state_dir)
-    found: list[str] = store.read_json(path)["assumptions"] if os.path.exists(path) else []
-    return found
+def _revised(state: State, plan: dict[str, Any]) -> list[str]:
+    """Return what differs from the revision before, by the seals of both."""
+    path = superseded_plan_path(state.state_dir, plan["revision"] - 1)
+    if not os.path.exists(path):
+        return []
+    old, new = store.read_plan(path)["seals"], plan["seals"]
+    changed = [n for n in sorted({*old, *new}) if old.get(n) != new.get(n) and "-" in n]
+    return [f"changed since revision {plan['revision'] - 1}: {', '.join(changed) or 'nothing'}"]
 
 
 def _summary(state: State) -> str:
@@ -224,9 +256,10 @@ def _summary(state: State) -> str:
         f"{overview['title']} (revision {run.revision}, digest {run.digest})",
         overview["approach"],
         *(f"{d['id']}: {d['decision']}" for d in plan["planning_context"]["decision_log"]),
-        *(f"assumed: {text}" for text in _assumptions(state)),
+        *(f"assumed: {text}" for text in plan["context"]["assumptions"]),
         f"files: {', '.join(files)}; the commit adds this plan as {archived_plan(run.run_id)}",
         f"verify: {'; '.join(map(_verified, verify)) or 'NOT VERIFIED'}",
+        *_revised(state, plan),
     ]
     lines += [
         f"open: {item['id']} {item['severity']} {item['finding']}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from shared import capturing, plans, resources
+from shared import capturing, gates, plans, resources
 from shared.git.journal import journal_state
 from shared.qr.types import LoopState
 from shared.render import render_plan
@@ -13,6 +13,7 @@ from state import store
 from state.database import now
 from state.errors import Problem, Refused
 from state.freeze import digest_of, freeze
+from state.models import TaskItem
 
 if TYPE_CHECKING:
     from shared.run import State
@@ -51,9 +52,9 @@ def freeze_plan(state: State, workflow: Workflow) -> str:
 
 
 def _check_ready(state: State, workflow: Workflow, plan: Plan) -> None:
-    last = workflow.phases()[-1]
     here = state.command("step", "planner")
-    if state.database.phase(state.run, last)[0] != LoopState.COMPLETE:
+    loops = {state.database.phase(state.run, phase)[0] for phase in workflow.phases()}
+    if loops != {LoopState.COMPLETE} or state.run.step != max(workflow.steps):
         text = f"the run is at step {state.run.step}; a plan is frozen when all gates are passed"
         raise Refused("conflict", "plan freeze", text, "the current step", here)
     answered = state.database.answers(state.run)
@@ -66,10 +67,12 @@ def _check_ready(state: State, workflow: Workflow, plan: Plan) -> None:
     ]  # fmt: skip
     if problems:
         raise Refused.of(problems)
-    if capturing.capture_into(state, plan).plan != plan:
+    captured = capturing.capture_into(state, plan)
+    if captured.plan != plan:
         again = state.command("plan", "done", "--phase", "plan-code", role="developer")
         text = "the worktree changed after it was checked"
         raise Refused("conflict", state.worktree, text, "the checked state", again)
+    gates.check_all(state, workflow, plan, captured.capture)
 
 
 def _write_rendered(state: State, plan: Plan) -> None:
@@ -104,9 +107,19 @@ def revise_plan(state: State, remarks: str) -> str:
 
 
 def next_revision(plan: Plan, remarks: str) -> Plan:
-    """Return the unfrozen successor of a frozen plan."""
+    """Return the unfrozen successor of a frozen plan; remarks become an entry of its task.
+
+    A single milestone takes the new entry up by itself.
+    """
     values: dict[str, Any] = {
         "frozen_at": None, "digest": None, "seals": {}, "reviews": (), "verify": (),
         "revision": plan.revision + 1, "remarks": (remarks,) if remarks.strip() else (),
     }  # fmt: skip
+    if remarks.strip():
+        task = TaskItem(id=f"T-{len(plan.task_spec) + 1}", text=remarks.strip())
+        values["task_spec"] = (*plan.task_spec, task)
+        if len(plan.milestones) == 1:
+            only = plan.milestones[0]
+            cited = {"requirements": (*only.requirements, task.id), "version": only.version + 1}
+            values["milestones"] = (only.model_copy(update=cited),)
     return plan.model_copy(update=values)

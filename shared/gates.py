@@ -69,6 +69,7 @@ def finish_phase(
         state.reload()
         if state.run.step <= workflow.number(phase, "execute") or work.plan != work.before:
             _pass_or_gate(state, workflow, phase, work)
+        _pass_documents(state, workflow, phase, work)
     return print_current(state)
 
 
@@ -96,9 +97,7 @@ def _check_due(state: State, workflow: Workflow, phase: Phase) -> None:
 
 def _pass_or_gate(state: State, workflow: Workflow, phase: Phase, work: _Work) -> None:
     """Pass the gate by script, or store the review and open the gate."""
-    found = run_checks(phase, capturing.subject(state, work.plan, work.capture))
-    known = state.database.accepted(state.run, phase)
-    items = [i.changed(accepted=known.get((i.check, i.scope))) for i in found]
+    items = _answered(state, phase, work.plan, work.capture)
     _refuse_failing_musts(state, items, phase, work.verified)
     iteration = state.database.phase(state.run, phase)[1]
     if computed_verdict(items, iteration) == "pass":
@@ -109,7 +108,22 @@ def _pass_or_gate(state: State, workflow: Workflow, phase: Phase, work: _Work) -
     with state.database as database:
         number = workflow.number(phase, "execute")
         database.add_step(state.run, workflow.name, number, workflow.steps[number].name, "host")
+        # A phase that had passed and is worked on again is open again.
+        database.set_phase(state.run, phase, LoopState.of(iteration, passed=False), iteration)
         state.go_to(workflow.name, workflow.number(phase, "gate"))
+
+
+def _answered(state: State, phase: Phase, plan: Plan, capture: Capture | None) -> list[Item]:
+    """Return the phase's items as the script checks and a person answer them now."""
+    known = state.database.accepted(state.run, phase)
+    found = run_checks(phase, capturing.subject(state, plan, capture))
+    return [i.changed(accepted=known.get((i.check, i.scope))) for i in found]
+
+
+def check_all(state: State, workflow: Workflow, plan: Plan, capture: Capture) -> None:
+    """Refuse a plan in which any phase fails a MUST by now: edits may have come after its gate."""
+    for phase in workflow.phases():
+        _refuse_failing_musts(state, _answered(state, phase, plan, capture), phase, None)
 
 
 def _refuse_failing_musts(
@@ -133,7 +147,7 @@ def _refuse_failing_musts(
 def _record_pass(
     state: State, workflow: Workflow, phase: Phase, work: _Work, decision: _Decision
 ) -> None:
-    """Store a passed gate in the plan and the database; go on, past documents already written."""
+    """Store a passed gate in the plan and the database; go on."""
     iteration = state.database.phase(state.run, phase)[1]
     plan = _with_outcome(work, phase, iteration, decision)
     store.save_plan(resources.plan_path(state.state_dir), plan)
@@ -150,7 +164,14 @@ def _record_pass(
         os.unlink(path)
     if phase == "plan-design":
         capturing.prepare_worktree(state)
-    if phase == "plan-code" and not capturing.missing_documents(plan):
+
+
+def _pass_documents(state: State, workflow: Workflow, phase: Phase, work: _Work) -> None:
+    """Pass plan-docs where the code came with its documents; also when a kill came in between."""
+    if phase != "plan-code" or state.run.step != workflow.number("plan-docs", "execute"):
+        return
+    plan = store.load_plan(resources.plan_path(state.state_dir))
+    if not capturing.missing_documents(plan):
         _pass_or_gate(state, workflow, "plan-docs", work._replace(plan=plan))
 
 
@@ -197,6 +218,7 @@ def decide_gate(state: State, workflow: Workflow, phase: Phase, verdict: str, re
         if verdict == "pass":
             work = _as_checked(state, phase, plan)
             _record_pass(state, workflow, phase, work, decision)
+            _pass_documents(state, workflow, phase, work)
         else:
             _record_fail(state, workflow, phase, decision)
     return print_current(state)

@@ -13,7 +13,7 @@ from shared import resources
 from shared.git.journal import journal_state
 from shared.workflow import print_current
 from state import store
-from state.context import check_context, task_items
+from state.context import check_context, task_items, user_context
 from state.edits import Applied, apply_edits, finish
 from state.errors import Problem, Refused
 from state.freeze import check_seals, digest_of
@@ -91,7 +91,8 @@ def set_context(state: State, file: str) -> str:
             allowed = state.command("context", "add-quote", "TEXT")
             raise Refused("frozen", "context.json", text, f"later words of the user: {allowed}")
         store.write_json(resources.get_context_path(state.state_dir), context)
-        changed = plan.model_copy(update={"task_spec": task_items(context)})
+        values = {"task_spec": task_items(context), "context": user_context(context)}
+        changed = plan.model_copy(update=values)
         store.save_plan(resources.plan_path(state.state_dir), changed)
         with state.database as database:
             database.add_step(state.run, "planner", 2, "context-verify", "host")
@@ -102,12 +103,14 @@ def set_context(state: State, file: str) -> str:
 def add_quote(state: State, text: str) -> None:
     """Add words of the user to the context, until the plan is frozen."""
     with state.lock("context add-quote"):
-        open_plan(state)
+        plan = open_plan(state)
         path = resources.get_context_path(state.state_dir)
         context = store.read_json(path)
         if text not in context["user_quotes"]:
             context["user_quotes"].append(text)
-            store.write_json(path, check_context(context))
+        values = {"context": user_context(check_context(context))}
+        store.save_plan(resources.plan_path(state.state_dir), plan.model_copy(update=values))
+        store.write_json(path, context)
 
 
 def edit(

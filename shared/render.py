@@ -13,6 +13,13 @@ if TYPE_CHECKING:
     from state.models import Change, Milestone, Plan
 
 
+_DECIDED = {
+    "script": "checked by program, read by no reviewer",
+    "host": "decided by the assistant",
+    "person": "decided by a person",
+}
+
+
 def render_plan(plan: Plan) -> str:
     """Return plan.md; control characters in the plan's text are shown as escapes."""
     sections = (_head, _task, _decisions, _risks, _milestones, _verify, _reviews)
@@ -51,12 +58,13 @@ def _task(plan: Plan) -> Iterator[str]:
 
 def _decisions(plan: Plan) -> Iterator[str]:
     context = plan.planning_context
-    if context.decision_log or context.rejected_alternatives:
+    if context.decision_log or context.rejected_alternatives or plan.context.rejected_alternatives:
         yield from ("", "## Decisions", "")
         for d in context.decision_log:
             yield f"- {d.id}: {_one_line(d.decision)}" + _because(d.reasoning_chain)
         for a in context.rejected_alternatives:
             yield f"- {a.id}, not chosen: {_one_line(a.alternative)}" + _because(a.rejection_reason)
+        yield from (f"- not chosen: {_one_line(a)}" for a in plan.context.rejected_alternatives)
 
 
 def _because(reason: str) -> str:
@@ -65,6 +73,8 @@ def _because(reason: str) -> str:
 
 def _risks(plan: Plan) -> Iterator[str]:
     rows = [
+        *plan.context.constraints,
+        *(f"assumed: {text}" for text in plan.context.assumptions),
         *(f"{c.id}: {c.type} {c.description}" for c in plan.planning_context.constraints),
         *(f"{r.id}: {r.risk}{_because(r.mitigation)}" for r in plan.planning_context.known_risks),
         *(
@@ -73,7 +83,7 @@ def _risks(plan: Plan) -> Iterator[str]:
         ),
     ]
     if rows:
-        yield from ("", "## Constraints, risks, invariants", "")
+        yield from ("", "## Constraints, assumptions, risks, invariants", "")
         yield from (f"- {_one_line(row)}" for row in rows)
 
 
@@ -141,7 +151,8 @@ def _reviews(plan: Plan) -> Iterator[str]:
         yield from ("", "## Reviews", "")
     for outcome in plan.reviews:
         reason = f": {_one_line(outcome.reason)}" if outcome.reason else ""
-        yield f"- {outcome.phase} passed in round {outcome.iteration} by {outcome.by}{reason}"
+        by = _DECIDED[outcome.by]
+        yield f"- {outcome.phase} passed in round {outcome.iteration}, {by}{reason}"
         for item in outcome.open:
             yield f"  - open, {item.severity} {item.id}: {_one_line(item.finding)}"
 

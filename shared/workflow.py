@@ -20,6 +20,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from shared.qr.types import Phase
+
     Handler = Callable[["Context"], Block]
 
 FOLDERS = ("orchestrator", "architect", "developer", "technical_writer", "quality_reviewer")
@@ -32,7 +34,7 @@ class Step:
     name: str
     kind: str
     handler: Handler
-    phase: str | None
+    phase: Phase | None
     agent: str | None
     on_fail: int | None
 
@@ -42,7 +44,7 @@ class Step:
         kind: str,
         handler: Handler,
         *,
-        phase: str | None = None,
+        phase: Phase | None = None,
         agent: str | None = None,
         on_fail: int | None = None,
     ) -> None:
@@ -69,7 +71,7 @@ class Workflow:
         """Return the number of the step of `kind` (execute, qr or gate) in `phase`."""
         return next(n for n, s in self.steps.items() if (s.phase, s.kind) == (phase, kind))
 
-    def phases(self) -> list[str]:
+    def phases(self) -> list[Phase]:
         """Return the phases in order."""
         return [s.phase for s in self.steps.values() if s.kind == "gate" and s.phase]
 
@@ -121,17 +123,17 @@ def verify_step(name: str, prompt: str) -> Step:
     return Step(name, "verify", lambda ctx: blocks.context(ctx, prompt))
 
 
-def execute_dispatch_step(name: str, *, phase: str, agent: str, script: str) -> Step:
+def execute_dispatch_step(name: str, *, phase: Phase, agent: str, script: str) -> Step:
     """Make a work step: `script` (`folder.module`) names where its prompts lie."""
     return Step(name, "execute", lambda ctx: blocks.work(ctx, script), phase=phase, agent=agent)
 
 
-def qr_dispatch_step(name: str, *, phase: str) -> Step:
+def qr_dispatch_step(name: str, *, phase: Phase) -> Step:
     """Make the step that sends reviewers out; what scripts decide needs none."""
     return Step(name, "qr", blocks.review, phase=phase)
 
 
-def qr_gate_step(name: str, *, phase: str, on_fail: int) -> Step:
+def qr_gate_step(name: str, *, phase: Phase, on_fail: int) -> Step:
     """Make the gate of a phase: pass goes on, fail goes back to step `on_fail`."""
     return Step(name, "gate", blocks.gate, phase=phase, on_fail=on_fail)
 

@@ -7,7 +7,7 @@ from typing import Any
 from jsonschema import Draft202012Validator
 
 from state.errors import Problem, Refused
-from state.models import TaskItem
+from state.models import TaskItem, UserContext
 from state.validator import check_value
 
 CATEGORIES = (
@@ -34,13 +34,12 @@ _OUT_OF_SCOPE = ("out of scope", "out-of-scope", "not in scope")
 
 def check_context(value: object) -> dict[str, list[str]]:
     """Return `value` with all eight categories; Refused with every place that breaks the schema."""
-    problems = [
-        Problem(
-            "invalid", _place(list(error.absolute_path)), error.message, _allowed(error.validator)
-        )
-        for error in Draft202012Validator(CONTEXT_SCHEMA).iter_errors(value)
-    ]
-    problems += check_value("context", value)
+    problems = [*check_value("context", value)]
+    try:
+        problems += _schema_problems(value)
+    except RecursionError:
+        if not problems:  # else the nesting is what they name
+            raise
     if problems or not isinstance(value, dict):
         raise Refused.of(problems)
     return {name: list(value.get(name, [])) for name in CATEGORIES}
@@ -56,6 +55,20 @@ def task_items(context: dict[str, list[str]]) -> tuple[TaskItem, ...]:
         )
         for number, text in enumerate(context["task_spec"], start=1)
     )
+
+
+def _schema_problems(value: object) -> list[Problem]:
+    return [
+        Problem(
+            "invalid", _place(list(error.absolute_path)), error.message, _allowed(error.validator)
+        )
+        for error in Draft202012Validator(CONTEXT_SCHEMA).iter_errors(value)
+    ]
+
+
+def user_context(context: dict[str, list[str]]) -> UserContext:
+    """Return the categories that the plan keeps beside its task."""
+    return UserContext.model_validate({k: v for k, v in context.items() if k != "task_spec"})
 
 
 def _place(path: list[str | int]) -> str:

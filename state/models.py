@@ -302,6 +302,18 @@ class TaskItem(Model):
     out_of_scope: StrictBool = False
 
 
+class UserContext(Model):
+    """The other categories of context.json, so that the plan stands alone."""
+
+    constraints: tuple[str, ...] = ()
+    entry_points: tuple[str, ...] = ()
+    rejected_alternatives: tuple[str, ...] = ()
+    current_understanding: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
+    invisible_knowledge: tuple[str, ...] = ()
+    user_quotes: tuple[str, ...] = ()
+
+
 class Base(Model):
     """What the changes were made against; `snapshot` holds uncommitted work of the user."""
 
@@ -362,6 +374,7 @@ class Plan(Model):
     base: Base | None = None
     depth: Literal["intent", "full"] = "full"
     task_spec: tuple[TaskItem, ...] = ()
+    context: UserContext = UserContext()
     overview: Overview = Overview()
     planning_context: PlanningContext = PlanningContext()
     invisible_knowledge: InvisibleKnowledge = InvisibleKnowledge()

@@ -249,7 +249,7 @@ class Journey:
             self.edit_worktree(self.edits)
             if self.promises_document:
                 self.promise_document()
-        elif self.point == POINTS["docs"]:
+        elif self.point == POINTS["docs"] and self.promises_document:
             self.edit_worktree(self.documents)
 
     def promise_document(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from state.edits import KINDS, apply_edits
 from state.errors import Refused
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from state.errors import Problem
+
+T = TypeVar("T")
 
 UUID = "0b6f2a1e-4c5d-4e6f-8a9b-0c1d2e3f4a5b"
 TREE = "a" * 40
@@ -255,13 +257,22 @@ def remove(entity: str, version: object = 1) -> dict[str, Any]:
     return {"op": "remove", "id": entity, "version": version}
 
 
+def outcome(action: Callable[..., T], *arguments: object) -> tuple[T | None, list[Problem]]:
+    """Return what `action` gave, and the problems with which it was refused, none if it was not."""
+    try:
+        return action(*arguments), []
+    except Refused as refused:
+        problems = list(refused.problems)
+    assert problems, "refused without a reason"
+    assert all(p.at and p.problem for p in problems)
+    return None, problems
+
+
 def refusal(action: Callable[..., object], *arguments: object) -> list[Problem]:
     """Return the problems with which `action` is refused."""
-    try:
-        action(*arguments)
-    except Refused as refused:
-        return list(refused.problems)
-    raise AssertionError("was not refused")
+    given, problems = outcome(action, *arguments)
+    assert problems, f"was not refused: {given!r}"
+    return problems
 
 
 def kind_of(entity: str) -> str:

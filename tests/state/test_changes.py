@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
 from state.changes import all_changes, attach, plan_changes, promised_files
 from state.edits import apply_edits
-from state.models import Plan
 from tests.state.plans import add, change, empty_plan, refusal, remove
+
+if TYPE_CHECKING:
+    from state.models import Plan
 
 pytestmark = pytest.mark.requirement("PL-10")
 

@@ -1,0 +1,21 @@
+"""What the fault tests share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@pytest.fixture
+def say(capsys: pytest.CaptureFixture[str]) -> Callable[[str], None]:
+    """Return a function that prints although pytest captures."""
+
+    def print_now(text: str) -> None:
+        with capsys.disabled():
+            print(f"\n  {text}", end="", flush=True)
+
+    return print_now

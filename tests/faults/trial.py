@@ -1,0 +1,111 @@
+"""A command of a scene that is made to fail, and what recovery from it means."""
+
+from __future__ import annotations
+
+import os
+from itertools import product
+from typing import TYPE_CHECKING
+
+from tests.faults import strace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.faults.scene import Scene
+    from tests.faults.strace import Ended
+
+    Check = Callable[["Trial", Ended, int], None]
+
+LONG = os.environ.get("PLANNER_LONG") == "1"
+KILLED = (-9, 137)
+
+
+class Trial:
+    """One command of one scene; what it leaves when nothing fails is found out first."""
+
+    def __init__(self, scene: Scene, *words: str) -> None:
+        self.scene, self.words = scene, words
+        self.again()
+        self.after = scene.tree()
+        self.plan = scene.plan_bytes()
+        self.history = scene.history()
+
+    def fail_everywhere(self, folder: Path, wanted: int, check: Check) -> str:
+        """Fail at about `wanted` points, or at all; return the figures, raise what was found."""
+        tracer = strace.Tracer(folder)
+        self.scene.restore()
+        points = tracer.points(self.scene.command(*self.words))
+        every = list(product(points, strace.FAULTS))
+        # A step that three does not divide takes the faults in turn.
+        step = 1 if LONG else max(1, len(every) // wanted) // 3 * 3 + 1
+        chosen = every[::step]
+        wrong = []
+        for number, (point, fault) in enumerate(chosen):
+            self.scene.restore()
+            ended = tracer.fail(point, fault, self.scene.command(*self.words))
+            if said := self.problem(check, ended, number):
+                wrong.append(f"{fault} at {tuple(point)}: {said}")
+        assert not wrong, f"{len(wrong)} of {len(chosen)}:\n" + "\n".join(wrong)
+        own = sum(point.process == 0 for point in points)
+        name, gits = " ".join(self.words[:2]), len(points) - own
+        return f"{name}: {own} points, {gits} in git; {len(chosen)} faults, all recovered"
+
+    def problem(self, check: Check, ended: Ended, number: int) -> str:
+        """Return what is wrong after a fault and its recovery, empty for nothing."""
+        try:
+            self._check_answer(ended)
+            check(self, ended, number)
+            assert self.scene.leftovers() == []
+        except AssertionError as error:
+            return f"{str(error)[:600]}\n{ended.text[:600]}"
+        return ""
+
+    def _check_answer(self, ended: Ended) -> None:
+        assert ended.code in {0, 1, *KILLED}, ended.errors[-900:]
+        assert "Traceback" not in ended.errors, ended.errors[-900:]
+        self.scene.check_state()
+
+    def again(self, *words: str) -> Ended:
+        """Run a command that must work now."""
+        done = self.scene.run(*(words or self.words))
+        assert done.code == 0, done.text + done.errors[-900:]
+        return done
+
+
+def check_batch(trial: Trial, _: Ended, __: int) -> None:
+    assert trial.scene.plan_bytes() in {trial.plan, _kept_plan(trial.scene)}
+    assert "DL-001" in trial.again().text
+    assert trial.scene.plan_bytes() == trial.plan
+    assert trial.scene.tree() == trial.scene.before
+
+
+def _kept_plan(scene: Scene) -> bytes:
+    return (scene.kept / scene.state_dir.relative_to(scene.live) / "plan.json").read_bytes()
+
+
+def check_apply(trial: Trial, ended: Ended, number: int) -> None:
+    scene = trial.scene
+    if ended.code not in KILLED:
+        assert scene.tree() in (scene.before, trial.after), "half applied after a refusal"
+    if number % 2:
+        trial.again()
+        assert (scene.tree(), scene.journal()) == (trial.after, "applied")
+    else:
+        begun = scene.journal() not in {None, "undone"}
+        taken_back = scene.run("undo")
+        assert taken_back.code == (0 if begun else taken_back.code), taken_back.text
+        assert scene.tree() == scene.before
+        assert scene.journal() in {None, "undone"}
+    assert scene.repo.git("rev-list", "--count", "HEAD") == "1"
+
+
+def check_undo(trial: Trial, _: Ended, __: int) -> None:
+    trial.again()
+    assert (trial.scene.tree(), trial.scene.journal()) == (trial.after, "undone")
+
+
+def check_commit(trial: Trial, _: Ended, __: int) -> None:
+    assert "Proved" in trial.again().text
+    assert trial.scene.history() == trial.history
+    assert trial.scene.tree() == trial.after

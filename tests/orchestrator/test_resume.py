@@ -1,0 +1,133 @@
+"""A run goes on from wherever it stopped: after a pause, after a kill, in a new session."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, TypeVar
+
+import pytest
+
+from shared.run import open_state
+from state.database import Database
+from tests.journey import FILES, VERIFIED, Answer, Journey, call
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from sqlite3 import Cursor
+
+    from tests.conftest import Repository
+
+    Repositories = Callable[..., Repository]
+
+T = TypeVar("T")
+POINTS = ("context", "design", "code", "docs", "freeze", "submitted", "approved", "applied")
+
+
+@pytest.mark.requirement("PL-1")
+def test_a_step_without_a_number_prints_what_is_next_at_every_point(
+    make_repo: Repositories,
+) -> None:
+    journey = Journey(make_repo(files=FILES))
+    journey.promises_document = True
+    for point in POINTS:
+        wanted = journey.to(point).last.text
+        answer = call(journey.repository.path, "step", "planner")
+        if answer.text != wanted:  # the run is in the executor: one command leads there
+            assert answer.block.findtext("task") == "This step is done; go on."
+            words = answer.next().split()[1:]
+            answer = call(journey.repository.path, *words)
+        assert answer.text == wanted
+        status = call(journey.repository.path, "status")
+        assert call(journey.repository.path, *status.next().split()[1:]).text == wanted
+        inside = f"{journey.state_dir}/worktree"
+        assert call(inside, "step", str(journey.last.block.get("workflow"))).text == wanted
+    journey.to("committed")
+    ended = journey.planner("step", "planner")
+    assert "The run is completed" in (ended.block.findtext("task") or "")
+    assert journey.planner("exec", "commit").text == journey.last.text
+
+
+def test_every_command_may_be_repeated_at_once(make_repo: Repositories) -> None:
+    journey = Journey(make_repo(files={**FILES, "planner.toml": VERIFIED}))
+    journey.start()
+    last = ("start", journey.request)
+    for point in POINTS:
+        if point != "docs":
+            journey.to(point)
+            last = journey.calls[-1]
+            assert call(journey.repository.path, *last) == journey.last
+    state = open_state(journey.state_dir, os.sep)
+    actions = [row["action"] for row in state.database.audit_rows(state.run)]
+    assert sorted(actions) == sorted(set(actions)), "a repeated command did something again"
+
+
+class Killed(BaseException):
+    """What ends a command in the middle, like a kill: nothing catches it."""
+
+
+class Fuse:
+    """Kills the process-like flow at the n-th durable step: a file's rename or a commit."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *, after: bool) -> None:
+        self.left = 0
+        self.after = after
+        replace, execute = os.replace, Database._execute
+
+        def burning_replace(source: str, target: str) -> None:
+            self._burn(lambda: replace(source, target))
+
+        def burning_execute(database: Database, sql: str, values: Iterable[object] = ()) -> Cursor:
+            if sql != "COMMIT":
+                return execute(database, sql, values)
+            return self._burn(lambda: execute(database, sql, values))
+
+        monkeypatch.setattr(os, "replace", burning_replace)
+        monkeypatch.setattr(Database, "_execute", burning_execute)
+
+    def _burn(self, action: Callable[[], T]) -> T:
+        self.left -= 1
+        if self.left != 0:
+            return action()
+        if self.after:
+            action()
+        raise Killed
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("PL-1", "PL-31")
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+def test_a_command_that_was_killed_between_two_writes_ends_right_when_repeated(
+    make_repo: Repositories, monkeypatch: pytest.MonkeyPatch, *, after: bool
+) -> None:
+    repository = make_repo(files=FILES)
+    fuse = Fuse(monkeypatch, after=after)
+    journey = Unkillable(repository, fuse)
+    journey.to("committed")
+    assert journey.kills > 15
+    assert repository.git("log", "--format=%s").split("\n") == ["Add two", "Begin"]
+    assert repository.git("status", "--porcelain") == ""
+    state = open_state(journey.state_dir, os.sep)
+    [archived] = (repository.path / "planning" / "plans").iterdir()
+    fuse.left = 0
+    found = call(repository.path, "validate", "--require-frozen", "--commit", "HEAD", str(archived))
+    assert found.code == 0, found.text
+    outcomes = [state.database.outcomes(state.run, p) for p in ("plan-design", "plan-code")]
+    assert [len(rows) for rows in outcomes] == [1, 1]
+
+
+class Unkillable(Journey):
+    """A host that runs a command again when it was killed, each time a little later."""
+
+    def __init__(self, repository: Repository, fuse: Fuse) -> None:
+        super().__init__(repository)
+        self.fuse = fuse
+        self.kills = 0
+
+    def run(self, *argv: str) -> Answer:
+        for step in range(1, 200):
+            self.fuse.left = step
+            try:
+                return super().run(*argv)
+            except Killed:
+                self.kills += 1
+        raise AssertionError(f"{argv} never ended")

@@ -1,0 +1,493 @@
+"""Files of a run: locks, atomic writes, safe reads, damage (90, PL-10, PL-11)."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import stat
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from state import store
+from state.errors import Problem, Refused
+from state.shape import check_shape
+from state.store import Lock, load_plan, read_json, read_plan, save_plan, write_atomic, write_json
+from tests.state.plans import empty_plan, outcome, plain, refusal, sample_plan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+pytestmark = pytest.mark.requirement("PL-10")
+
+ROOT = Path(__file__).resolve().parents[2]
+NOBODY = 65534
+DATA = plain(sample_plan())
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(p.name for p in folder.iterdir())
+
+
+def run(code: str, *arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:  # noqa: ANN401
+    """Run Python code with our modules in a process of its own."""
+    start = f"import sys; sys.path[:0] = {[str(ROOT), *sys.path]!r}\n"
+    command = [sys.executable, "-S", "-c", start + code, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, **options)
+
+
+def as_nobody(code: str, *arguments: object) -> subprocess.CompletedProcess[str]:
+    """Run code as a user whom permissions bind; skips where that cannot be."""
+    if os.geteuid() != 0:
+        return run(code, *arguments)
+    try:
+        return run(code, *arguments, user=NOBODY, group=NOBODY, extra_groups=[])
+    except (PermissionError, ValueError):
+        pytest.skip("permissions do not bind this user, and no other can be had")
+
+
+@pytest.fixture
+def open_folder(tmp_path: Path) -> Iterator[Path]:
+    """Return a folder that any user can reach and write."""
+    folder = tmp_path / "open"
+    folder.mkdir()
+    folder.chmod(0o777)
+    above = [p for p in tmp_path.parents if p.owner() == tmp_path.owner() and p != Path("/")]
+    modes = {p: stat.S_IMODE(p.stat().st_mode) for p in (tmp_path, *above)}
+    try:
+        for path, mode in modes.items():
+            path.chmod(mode | 0o711)
+        if not _reachable(folder):
+            pytest.skip("another user cannot reach the temporary folder or this checkout")
+        yield folder
+    finally:
+        folder.chmod(0o777)
+        for path, mode in modes.items():
+            path.chmod(mode)
+
+
+def _reachable(folder: Path) -> bool:
+    code = "import os, state.store; os.listdir(sys.argv[1])"
+    return as_nobody(code, folder).returncode == 0
+
+
+# writing
+
+
+class TestAWrite:
+    def test_replaces_the_whole_file_and_leaves_nothing_else(self, tmp_path: Path) -> None:
+        path = tmp_path / "plan.json"
+        for data in (b"one", b"", b"three" * 100_000):
+            write_atomic(str(path), data)
+            assert path.read_bytes() == data
+            assert names(tmp_path) == ["plan.json"]
+
+    def test_keeps_the_mode_of_the_file_and_is_private_where_there_was_none(
+        self, tmp_path: Path
+    ) -> None:
+        path = tmp_path / "plan.json"
+        write_atomic(str(path), b"1")
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        path.chmod(0o644)
+        write_atomic(str(path), b"2")
+        assert stat.S_IMODE(path.stat().st_mode) == 0o644
+        write_atomic(str(path), b"3", 0o755)
+        assert stat.S_IMODE(path.stat().st_mode) == 0o755
+
+    @pytest.mark.parametrize("umask", [0o000, 0o022, 0o077, 0o277, 0o777])
+    def test_has_its_mode_whatever_the_umask_is(self, tmp_path: Path, umask: int) -> None:
+        old = os.umask(umask)
+        try:
+            write_atomic(str(tmp_path / "plan.json"), b"1")
+            with Lock(str(tmp_path / "lock"), "a test"):
+                pass
+        finally:
+            os.umask(old)
+        for name in ("plan.json", "lock"):
+            assert stat.S_IMODE((tmp_path / name).stat().st_mode) == 0o600
+
+    def test_works_twice_under_a_umask_that_takes_everything_away(self, open_folder: Path) -> None:
+        code = """
+import os
+from state.store import Lock, read_bytes, write_atomic
+os.umask(0o777)
+for text in (b"1", b"2"):
+    with Lock(sys.argv[1] + "/lock", "a test"):
+        write_atomic(sys.argv[1] + "/plan.json", text)
+print(read_bytes(sys.argv[1] + "/plan.json"))
+"""
+        assert as_nobody(code, open_folder).stdout == "b'2'\n"
+
+    def test_replaces_a_link_and_not_what_it_points_to(self, tmp_path: Path) -> None:
+        (tmp_path / "elsewhere").write_bytes(b"theirs")
+        (tmp_path / "plan.json").symlink_to("elsewhere")
+        write_atomic(str(tmp_path / "plan.json"), b"ours")
+        assert (tmp_path / "elsewhere").read_bytes() == b"theirs"
+        assert not (tmp_path / "plan.json").is_symlink()
+
+    def test_does_not_follow_a_link_in_place_of_its_temporary_file(self, tmp_path: Path) -> None:
+        (tmp_path / "elsewhere").write_bytes(b"theirs")
+        trap = tmp_path / f".plan.json.{os.getpid()}{store.TEMPORARY}"
+        trap.symlink_to("elsewhere")
+        write_atomic(str(tmp_path / "plan.json"), b"ours")
+        assert (tmp_path / "elsewhere").read_bytes() == b"theirs"
+        assert names(tmp_path) == ["elsewhere", "plan.json"]
+
+    def test_that_fails_for_want_of_room_leaves_the_old_file(self, tmp_path: Path) -> None:
+        path = tmp_path / "plan.json"
+        write_atomic(str(path), b"old")
+        code = """
+import resource, signal
+from state.errors import Refused
+from state.store import write_atomic
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+try:
+    write_atomic(sys.argv[1], b"x" * 5000)
+except Refused as refused:
+    print(refused.problems[0].kind, refused.problems[0].problem)
+"""
+        assert run(code, path).stdout.startswith("refused File too large")
+        assert path.read_bytes() == b"old"
+        assert names(tmp_path) == ["plan.json"]
+
+    def test_into_a_folder_that_cannot_be_written_leaves_the_old_file(
+        self, open_folder: Path
+    ) -> None:
+        path = open_folder / "plan.json"
+        path.write_bytes(b"old")
+        path.chmod(0o666)
+        open_folder.chmod(0o555)
+        code = """
+from state.errors import Refused
+from state.store import write_atomic
+try:
+    write_atomic(sys.argv[1], b"new")
+except Refused as refused:
+    print(refused.problems[0].kind, refused.problems[0].at)
+"""
+        assert as_nobody(code, path).stdout == f"refused {path}\n"
+        assert path.read_bytes() == b"old"
+        assert names(open_folder) == ["plan.json"]
+
+    def test_into_no_folder_or_over_a_folder_is_refused(self, tmp_path: Path) -> None:
+        (tmp_path / "plan.json").mkdir()
+        for path in (tmp_path / "none" / "plan.json", tmp_path / "plan.json"):
+            (problem,) = refusal(write_atomic, str(path), b"x")
+            assert (problem.kind, problem.at) == ("refused", str(path))
+        assert names(tmp_path) == ["plan.json"]
+
+    def test_is_the_old_or_the_new_file_for_every_reader(self, tmp_path: Path) -> None:
+        path = tmp_path / "plan.json"
+        texts = [bytes([n]) * 300_000 for n in b"ab"]
+        write_atomic(str(path), texts[0])
+        ended = threading.Event()
+
+        def write() -> None:
+            for n in range(40):
+                write_atomic(str(path), texts[n % 2])
+            ended.set()
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        while not ended.is_set():
+            assert path.read_bytes() in texts
+        writer.join()
+
+
+# the lock
+
+
+HOLD = """
+from state.store import Lock
+with Lock(sys.argv[1], "plan batch --file x"):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+class TestTheLock:
+    def hold(self, path: Path) -> subprocess.Popen[str]:
+        start = f"import sys; sys.path[:0] = {[str(ROOT)]!r}\n"
+        holder = subprocess.Popen(
+            [sys.executable, "-S", "-c", start + HOLD, str(path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        return holder
+
+    def test_that_is_held_names_its_holder_when_time_is_up(self, tmp_path: Path) -> None:
+        with self.hold(tmp_path / "lock") as holder:
+            (problem,) = refusal(Lock(str(tmp_path / "lock"), "me", timeout_s=0.1).__enter__)
+            assert problem.kind == "locked"
+            assert f"pid {holder.pid} " in problem.problem
+            assert "plan batch --file x" in problem.problem
+            holder.communicate("")
+        with Lock(str(tmp_path / "lock"), "me", timeout_s=0.1):
+            pass
+
+    def test_of_a_killed_process_is_free(self, tmp_path: Path) -> None:
+        with self.hold(tmp_path / "lock") as holder:
+            holder.kill()
+        with Lock(str(tmp_path / "lock"), "me", timeout_s=5):
+            pass
+
+    def test_says_what_it_waits_for(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        with self.hold(tmp_path / "lock") as holder:
+            refusal(Lock(str(tmp_path / "lock"), "me", timeout_s=1.2).__enter__)
+            holder.communicate("")
+        assert capsys.readouterr().err.startswith(f"waiting for pid {holder.pid} ")
+
+    def test_excludes_threads_as_it_does_processes(self, tmp_path: Path) -> None:
+        counter = tmp_path / "counter"
+        counter.write_text("0")
+
+        def add() -> None:
+            for _ in range(20):
+                with Lock(str(tmp_path / "lock"), "count"):
+                    write_atomic(str(counter), str(int(counter.read_text()) + 1).encode())
+
+        threads = [threading.Thread(target=add) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert counter.read_text() == "80"
+
+    def test_stays_where_it_is_and_is_the_same_file(self, tmp_path: Path) -> None:
+        path = tmp_path / "lock"
+        with Lock(str(path), "a long command " * 50):
+            before = path.stat().st_ino
+        with Lock(str(path), "short"):
+            note = json.loads(path.read_text())
+        assert path.stat().st_ino == before
+        assert (note["pid"], note["command"]) == (os.getpid(), "short")
+
+    def test_that_is_a_link_is_refused(self, tmp_path: Path) -> None:
+        (tmp_path / "elsewhere").write_bytes(b"theirs")
+        (tmp_path / "lock").symlink_to("elsewhere")
+        (problem,) = refusal(Lock(str(tmp_path / "lock"), "me").__enter__)
+        assert problem.kind == "refused"
+        assert (tmp_path / "elsewhere").read_bytes() == b"theirs"
+
+    def test_in_a_folder_that_is_gone_or_in_place_of_a_folder_is_refused(
+        self, tmp_path: Path
+    ) -> None:
+        (tmp_path / "lock").mkdir()
+        for path in (tmp_path / "none" / "lock", tmp_path / "lock"):
+            assert refusal(Lock(str(path), "me").__enter__)[0].kind == "refused"
+
+    @pytest.mark.parametrize(
+        "note", [b"", b"{", b"[]", b'{"pid": 1}', b"\xff\xfe", b"[" * 4000, b"null"]
+    )
+    def test_with_a_damaged_note_still_says_that_it_is_held(
+        self, tmp_path: Path, note: bytes
+    ) -> None:
+        with self.hold(tmp_path / "lock") as holder:
+            (tmp_path / "lock").write_bytes(note)
+            (problem,) = refusal(Lock(str(tmp_path / "lock"), "me", timeout_s=0.05).__enter__)
+            assert "just begun" in problem.problem
+            holder.communicate("")
+
+    def test_sweeps_what_killed_writers_left_and_nothing_else(self, tmp_path: Path) -> None:
+        for name in (".plan.json.1.planner-tmp", ".qr-plan-code.json.77.planner-tmp"):
+            (tmp_path / name).write_bytes(b"half")
+        (tmp_path / "plan.json").write_bytes(b"whole")
+        (tmp_path / "notes.tmp").write_bytes(b"theirs")
+        with Lock(str(tmp_path / "lock"), "me"):
+            assert names(tmp_path) == ["lock", "notes.tmp", "plan.json"]
+
+    def test_is_released_when_its_block_raises(self, tmp_path: Path) -> None:
+        def fail() -> None:
+            with Lock(str(tmp_path / "lock"), "me"):
+                raise Refused("refused", "x", "y")
+
+        refusal(fail)
+        with Lock(str(tmp_path / "lock"), "me", timeout_s=0.1):
+            pass
+
+
+# reading
+
+
+DAMAGED = {
+    "empty": b"",
+    "blank": b" \n",
+    "cut": json.dumps(DATA).encode()[:-40],
+    "cut in the middle": json.dumps(DATA).encode()[:900],
+    "latin-1": json.dumps(DATA, ensure_ascii=False).replace("One", "Été").encode("latin-1"),
+    "utf-16": json.dumps(DATA).encode("utf-16"),
+    "with a mark": b"\xef\xbb\xbf" + json.dumps(DATA).encode(),
+    "zeros": b"\0" * 4096,
+    "null": b"null",
+    "number": b"2",
+    "list": b"[]",
+    "object": b"{}",
+    "text": b'"plan"',
+    "deep": b"[" * 100_000,
+    "deep inside": b'{"schema_version": 2, "x": ' + b"[" * 100_000,
+    "deep and closed": b'{"schema_version": 2, "x": ' + b"[" * 900 + b"]" * 900 + b"}",
+    "endless number": b'{"schema_version": ' + b"9" * 10_000 + b"}",
+    "bare": b'{"schema_version": 2}',
+    "older": json.dumps({**DATA, "schema_version": 1}).encode(),
+    "newer": json.dumps({**DATA, "schema_version": 3}).encode(),
+    "far newer": json.dumps({**DATA, "schema_version": 10**30}).encode(),
+    "odd version": json.dumps({**DATA, "schema_version": "two"}).encode(),
+    "true version": json.dumps({**DATA, "schema_version": True}).encode(),
+    "fraction": json.dumps({**DATA, "schema_version": 2.5}).encode(),
+    "wrong type": json.dumps({**DATA, "milestones": {"M-001": {}}}).encode(),
+    "odd milestone": json.dumps({**DATA, "milestones": [None]}).encode(),
+    "conflict": b"<<<<<<< HEAD\n" + json.dumps(DATA).encode() + b"\n=======\n",
+}
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_a_damaged_plan_is_refused_and_left_as_it_is(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "plan.json"
+    path.write_bytes(DAMAGED[name])
+    for reader in (load_plan, read_plan):
+        problems = refusal(reader, str(path))
+        assert {p.kind for p in problems} == {"invalid"}
+        assert all(p.at.startswith((str(path), "plan")) for p in problems)
+    assert path.read_bytes() == DAMAGED[name]
+    assert names(tmp_path) == ["plan.json"]
+
+
+def test_a_plan_of_a_newer_schema_says_what_to_do(tmp_path: Path) -> None:
+    path = tmp_path / "plan.json"
+    path.write_bytes(DAMAGED["newer"])
+    for reader in (load_plan, read_plan):
+        (problem,) = refusal(reader, str(path))
+        assert "newer planner (schema version 3, we know 2)" in problem.problem
+        assert "update the planner" in problem.allowed
+
+
+def test_a_plan_that_breaks_the_schema_names_every_field(tmp_path: Path) -> None:
+    path = tmp_path / "plan.json"
+    data = {**DATA, "depth": "deep", "overview": {"titel": "x"}}
+    path.write_text(json.dumps(data))
+    assert {p.at for p in refusal(load_plan, str(path))} == {"plan.depth", "plan.overview.titel"}
+
+
+def test_a_file_that_is_not_there_or_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    (problem,) = refusal(load_plan, str(tmp_path / "plan.json"))
+    assert problem.kind == "not_found"
+    (problem,) = refusal(read_json, str(tmp_path))
+    assert problem.kind == "refused"
+
+
+def test_a_file_without_read_permission_is_refused(open_folder: Path) -> None:
+    path = open_folder / "plan.json"
+    path.write_text("{}")
+    path.chmod(0)
+    code = """
+from state.errors import Refused
+from state.store import read_plan
+try:
+    read_plan(sys.argv[1])
+except Refused as refused:
+    print(refused.problems[0].kind, refused.problems[0].problem)
+"""
+    assert as_nobody(code, path).stdout.startswith("refused Permission denied")
+
+
+def test_a_plan_is_the_same_after_saving_and_loading(tmp_path: Path) -> None:
+    path = str(tmp_path / "plan.json")
+    for plan in (empty_plan(), sample_plan()):
+        save_plan(path, plan)
+        assert load_plan(path) == plan
+        assert read_plan(path) == plain(plan)
+        first = Path(path).read_bytes()
+        save_plan(path, load_plan(path))
+        assert Path(path).read_bytes() == first
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    )
+)
+@settings(max_examples=60, deadline=None)
+def test_json_is_the_same_after_writing_and_reading(
+    tmp_path_factory: pytest.TempPathFactory, value: object
+) -> None:
+    path = str(tmp_path_factory.getbasetemp() / "value.json")
+    write_json(path, value)
+    assert read_json(path) == value
+
+
+@given(st.binary(max_size=200) | st.text(max_size=60).map(str.encode))
+@settings(max_examples=150, deadline=None)
+def test_any_bytes_are_a_plan_or_refused(
+    tmp_path_factory: pytest.TempPathFactory, data: bytes
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "any.json"
+    path.write_bytes(data)
+    for reader in (load_plan, read_plan):
+        assert refusal(reader, str(path))
+
+
+@given(st.data())
+@settings(max_examples=150, deadline=None)
+def test_any_flipped_bytes_are_a_plan_or_refused(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "flipped.json"
+    whole = bytearray(sample_plan().model_dump_json().encode())
+    for _ in range(data.draw(st.integers(1, 3))):
+        whole[data.draw(st.integers(0, len(whole) - 1))] = data.draw(st.integers(0, 255))
+    path.write_bytes(whole)
+    for reader in (load_plan, read_plan):
+        outcome(reader, str(path))
+
+
+def test_bytes_that_are_no_text_show_as_marks_in_what_people_wrote(tmp_path: Path) -> None:
+    (tmp_path / "reason.md").write_bytes(b"caf\xe9")
+    assert store.read_text(str(tmp_path / "reason.md")) == "caf�"
+
+
+# what plain readers rely on
+
+
+def test_every_plan_that_is_valid_has_the_shape_that_plain_readers_rely_on() -> None:
+    assert check_shape(plain(empty_plan())) == []
+    assert check_shape(DATA) == []
+
+
+def test_a_plan_without_that_shape_is_refused_with_every_place() -> None:
+    broken = json.loads(json.dumps(DATA))
+    broken["milestones"][0]["tests"] = None
+    del broken["milestones"][1]["name"]
+    broken["overview"]["title"] = 3
+    broken["remarks"] = "x"
+    broken["milestones"][0]["documentation"]["docstrings"] = [None]
+    broken["milestones"][0]["documentation"]["module_comment"] = 4
+    places = [p.at for p in check_shape(broken)]
+    assert places[0] == "plan.overview.title"
+    assert {
+        "plan.milestones[0].tests",
+        "plan.milestones[1].name",
+        "plan.remarks",
+        "plan.milestones[0].documentation.docstrings[0]",
+        "plan.milestones[0].documentation.module_comment",
+    } <= set(places)
+    assert all(isinstance(p, Problem) for p in check_shape([]))
+    assert check_shape([])[0].at == "plan"
+
+
+def test_the_limit_of_file_sizes_is_ours_again() -> None:
+    """The test of a full disk sets it in a process of its own."""
+    assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] == resource.RLIM_INFINITY
