@@ -1,4 +1,8 @@
-"""plan.json: entities, capture, verify, the end of a phase, freeze."""
+"""plan.json: entities, capture, verify, the end of a phase, freeze.
+
+What git and the checks need is imported by the commands that use them: an edit of the plan would
+pay half its time for it.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +21,8 @@ from cli.options import (
     role_option,
     state_dir_option,
 )
-from orchestrator.planner import WORKFLOW
-from shared import capturing, freezing, gates, plans, resources
+from shared import plans, resources
 from shared.builders import Block
-from shared.render import render_plan
-from shared.verify.worker import worker_main
 from shared.workflow import write
 from state import edits, store
 from state.edits import ARCHITECT, DEVELOPER, WRITER
@@ -143,6 +144,8 @@ def capture(state_dir: str | None, role: str | None) -> None:
 
     Example: planner plan capture
     """
+    from shared import capturing
+
     allow_roles(role, DEVELOPER, WRITER)
     write(capturing.capture_now(opened(state_dir)))
 
@@ -157,6 +160,9 @@ def verify(ctx: click.Context, state_dir: str | None, role: str | None, *, worke
 
     Example: planner plan verify
     """
+    from shared import capturing
+    from shared.verify.worker import worker_main
+
     allow_roles(role, DEVELOPER, WRITER)
     state = opened(state_dir)
     if worker:
@@ -173,6 +179,8 @@ def check(phase: Phase, state_dir: str | None, *, as_json: bool) -> None:
 
     Example: planner plan check --phase plan-design
     """
+    from shared import capturing
+
     state = opened(state_dir)
     items = capturing.check(state, phase)
     if as_json:
@@ -193,6 +201,9 @@ def done(phase: Phase, path: str | None, state_dir: str | None, role: str | None
 
     Example: planner plan done --phase plan-code
     """
+    from orchestrator.planner import WORKFLOW
+    from shared import gates
+
     allow_roles(role, WORKFLOW.steps[WORKFLOW.number(phase, "execute")].agent or "")
     write(gates.finish_phase(opened(state_dir), WORKFLOW, phase, path, role))
 
@@ -205,6 +216,9 @@ def freeze(state_dir: str | None, role: str | None) -> None:
 
     Example: planner plan freeze
     """
+    from orchestrator.planner import WORKFLOW
+    from shared import freezing
+
     allow_roles(role)
     write(freezing.freeze_plan(opened(state_dir), WORKFLOW))
 
@@ -218,6 +232,8 @@ def revise(path: str | None, state_dir: str | None, role: str | None) -> None:
 
     Example: planner plan revise --file .planner/runs/20260102-abcdef/answers/remarks.md
     """
+    from shared import freezing
+
     allow_roles(role)
     state = opened(state_dir)
     remarks = store.read_text(resources.find_answer(state.state_dir, path)) if path else ""
@@ -231,6 +247,8 @@ def render(state_dir: str | None) -> None:
 
     Example: planner plan render
     """
+    from shared.render import render_plan
+
     state = opened(state_dir)
     path = resources.rendered_plan_path(state.state_dir)
     plan = store.load_plan(resources.plan_path(state.state_dir))

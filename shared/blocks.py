@@ -143,8 +143,11 @@ def done(ctx: Context, here: str) -> Block:
     """Say that the step's work is complete and pass on."""
     run = ctx.state.run
     if run.status in ("COMPLETED", "CANCELLED"):
-        commit = f" as commit {run.commit_id}" if run.commit_id else ""
-        return ctx.block().task(f"The run is {run.status.lower()}{commit}. Nothing is left to do.")
+        how = run.status.lower()
+        if run.commit_id:
+            back = " and then taken back" if run.status == "CANCELLED" else ""
+            how = f"completed as commit {run.commit_id}{back}"
+        return ctx.block().task(f"The run is {how}. Nothing is left to do.")
     return ctx.block().task("This step is done; go on.").next("done", here)
 
 

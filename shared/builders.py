@@ -1,7 +1,7 @@
-"""XML blocks: whatever the state holds, a block is well-formed and nothing leaves its element.
+r"""XML blocks: whatever the state holds, a block is well-formed and nothing leaves its element.
 
 Text of the user, of files and of the state goes into `data` or an attribute and nowhere else;
-what XML cannot carry is shown as an escape such as `\\x1b`. Long text is cut with a note, so that
+what XML cannot carry is shown as an escape such as `\x1b`. Long text is cut with a note, so that
 a block stays below the 30,000 characters that hosts hand on to their model.
 """
 
@@ -24,17 +24,18 @@ class _Shown(dict[int, int | str]):
 
     def __missing__(self, code: int) -> int | str:
         shown: int | str = code
-        if code == 0x0D:
-            shown = "\\r"
-        elif (code < 0x20 and code not in (0x09, 0x0A)) or 0x7F <= code < 0xA0:  # noqa: PLR2004
-            shown = f"\\x{code:02x}"
-        elif 0xD800 <= code < 0xE000 or code in (0xFFFE, 0xFFFF):  # noqa: PLR2004
-            shown = f"\\u{code:04x}"
+        if any(code in codes for codes in _UNPRINTABLE):
+            shown = f"\\u{code:04x}" if code in _WIDE else f"\\x{code:02x}"
         self[code] = shown
         return shown
 
 
-_SHOWN = _Shown()
+_WIDE = range(0x100, 0x10000)
+_UNPRINTABLE = (
+    range(0x09), range(0x0B, 0x20), range(0x7F, 0xA0), range(0xD800, 0xE000),
+    range(0xFFFE, 0x10000),
+)  # fmt: skip
+_SHOWN = _Shown({ord("\r"): "\\r"})
 _BREAKS = str.maketrans({"\n": "\\n", "\t": "\\t"})
 
 

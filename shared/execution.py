@@ -149,6 +149,7 @@ def commit_plan(state: State) -> str:
         changes = plan_changes(plan)
         if state.run.status != "COMPLETED":
             _check_applied(state)
+            _sweep_archive(state, repository)
             problems = reconcile(state, repository, vault, changes)
             if problems:
                 raise Refused.of(problems)
@@ -173,6 +174,15 @@ def _check_applied(state: State) -> None:
     if found != "applied":
         text = f"the plan is not applied (journal: {found or 'none'})"
         raise Refused("conflict", "exec commit", text, "", state.command("exec", "apply"))
+
+
+def _sweep_archive(state: State, repository: Repository) -> None:
+    """Remove the temporary file that a killed commit of this run left in the user's tree."""
+    archived = os.path.join(repository.root, resources.archived_plan(state.run.run_id))
+    folder, name = os.path.split(archived)
+    for found in os.listdir(folder) if os.path.isdir(folder) else ():
+        if found.startswith(f".{name}.") and found.endswith(store.TEMPORARY):
+            os.unlink(os.path.join(folder, found))
 
 
 def make_worktree_if_gone(state: State, repository: Repository) -> None:

@@ -89,7 +89,12 @@ def revise_plan(state: State, remarks: str) -> str:
         if journal_state(resources.journal_path(state.state_dir)) not in (None, "undone"):
             text = "this revision is applied; take it back before it is revised"
             raise Refused("conflict", "plan revise", text, "undo first", state.command("undo"))
-        plan = plans.check_frozen(state) if run.digest is not None else store.load_plan(path)
+        plans.check_active(state)
+        plan = store.load_plan(path)
+        # A revision that was killed half-way has opened the next one in the file already.
+        opened = plan.frozen_at is None and plan.revision == run.revision + 1
+        if run.digest is not None and not opened:
+            plan = plans.check_frozen(state)
         if plan.frozen_at is not None:
             kept = resources.superseded_plan_path(state.state_dir, plan.revision)
             store.write_atomic(kept, store.read_bytes(path))

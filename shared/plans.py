@@ -32,9 +32,7 @@ def open_plan(state: State) -> Plan:
         text = "an apply was interrupted; nothing else may run before it is finished or taken back"
         ways = f"{state.command('exec', 'apply')} finishes, {state.command('undo')} takes back"
         raise Refused("conflict", "exec apply", text, ways)
-    if state.run.status in ("COMPLETED", "CANCELLED"):
-        text = f"the run is {state.run.status.lower()}"
-        raise Refused("refused", state.state_dir, text, "a new run: planner start")
+    check_active(state)
     path = resources.plan_path(state.state_dir)
     plan = store.load_plan(path)
     if plan.frozen_at is not None or state.run.digest is not None:
@@ -42,6 +40,13 @@ def open_plan(state: State) -> Plan:
         text = f"revision {state.run.revision} is frozen"
         raise Refused("frozen", path, text, "a new revision", state.command("plan", "revise"))
     return plan
+
+
+def check_active(state: State) -> None:
+    """Refuse a change of a run that has ended."""
+    if state.run.status in ("COMPLETED", "CANCELLED"):
+        text = f"the run is {state.run.status.lower()}"
+        raise Refused("refused", state.state_dir, text, "a new run: planner start")
 
 
 def check_frozen(state: State) -> Plan:

@@ -28,6 +28,8 @@ def reconcile(
     """Return every deviation that nobody accepted: planned files that differ, others touched."""
     found = {p.at: p.problem for p in check_tree(repository, vault, changes)}
     planned = {c.file for c in changes} | {c.old_file for c in changes}
+    # A commit that was killed has written its archive already.
+    planned.add(resources.archived_plan(state.run.run_id))
     then, now = store.read_json(resources.scene_path(state.state_dir)), users_tree(repository.root)
     for file in sorted(now):
         if file not in planned and list(now[file][1:]) != list(then.get(file, ()))[1:]:

@@ -1,4 +1,4 @@
-"""Workflows as tables: Workflow, Step, the pattern functions that make steps, discovery (PL-5, PL-6).
+"""Workflows as tables: Workflow, Step, the pattern functions, discovery (PL-5, PL-6).
 
 A pattern function returns a frozen `Step`: what is static about it, readable as attributes, and
 the handler that turns a `Context` into the printed block. Printing changes nothing.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import sys
-from importlib import import_module
 
 from shared import blocks
 from shared.builders import Block, error_block
@@ -210,12 +209,18 @@ def find_workflow(name: str) -> Workflow:
     proper = module.isidentifier() and not module.startswith("_")
     for folder in FOLDERS:
         if proper and os.path.isfile(os.path.join(ROOT, folder, f"{module}.py")):
-            found: Workflow = import_module(f"{folder}.{module}").WORKFLOW
-            return found
+            return _load(f"{folder}.{module}")
     known = ", ".join(sorted(discover_workflows()))
     raise Refused(
         "usage", "step", f"there is no workflow {name!r}", known, command("step", "planner")
     )
+
+
+def _load(module: str) -> Workflow:
+    # importlib.import_module would cost every printed step an import of `warnings`.
+    __import__(module)
+    found: Workflow = sys.modules[module].WORKFLOW
+    return found
 
 
 def discover_workflows() -> dict[str, Workflow]:
@@ -224,7 +229,7 @@ def discover_workflows() -> dict[str, Workflow]:
     for folder in FOLDERS:
         for name in sorted(os.listdir(os.path.join(ROOT, folder))):
             if name.endswith(".py") and name != "__init__.py":
-                workflow: Workflow = import_module(f"{folder}.{name[:-3]}").WORKFLOW
+                workflow = _load(f"{folder}.{name[:-3]}")
                 found[workflow.name] = workflow
     return found
 

@@ -2,7 +2,8 @@
 
 Printed steps read through it, so it imports nothing but sqlite3. Durability is by rollback
 journal with `synchronous=EXTRA`; WAL is avoided since the SQLite that most Pythons link can
-corrupt it with several writers. Audit and events can only grow: triggers abort the rest.
+corrupt it with several writers. Audit and events can only grow: triggers abort the rest, and an
+INSERT OR REPLACE too, which deletes without asking them.
 """
 
 from __future__ import annotations
@@ -71,10 +72,21 @@ CREATE TABLE events (
     payload TEXT NOT NULL);
 CREATE TRIGGER audit_keeps BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'append-only'); END;
 CREATE TRIGGER audit_stays BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'append-only'); END;
+CREATE TRIGGER audit_grows BEFORE INSERT ON audit
+WHEN EXISTS (SELECT 1 FROM audit WHERE seq = NEW.seq)
+BEGIN SELECT RAISE(ABORT, 'append-only'); END;
 CREATE TRIGGER events_keep BEFORE UPDATE ON events BEGIN SELECT RAISE(ABORT, 'append-only'); END;
 CREATE TRIGGER events_stay BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT, 'append-only'); END;
+CREATE TRIGGER events_grow BEFORE INSERT ON events
+WHEN EXISTS (SELECT 1 FROM events WHERE seq = NEW.seq)
+BEGIN SELECT RAISE(ABORT, 'append-only'); END;
 """
 MIGRATIONS = (_FIRST,)
+# What is wrong with the disk or our rights to it, and not with the database.
+_ENVIRONMENT = (
+    sqlite3.SQLITE_PERM, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN,
+)  # fmt: skip
 
 
 class Run:
@@ -175,6 +187,24 @@ class Database:
             text = f"is no text that can be kept: {error}; nothing was changed"
             raise Refused("invalid", "text", text, "text that is valid UTF-8") from None
 
+    def _rows(self, sql: str, values: Iterable[object] = ()) -> list[sqlite3.Row]:
+        """Return what a query finds; SQLite notices damage as late as here."""
+        cursor = self._execute(sql, values)
+        try:
+            return cursor.fetchall()
+        except sqlite3.Error as error:
+            raise _unusable(self.path, error) from None
+
+    def _row(self, sql: str, values: Iterable[object] = ()) -> sqlite3.Row | None:
+        rows = self._rows(sql, values)
+        return rows[0] if rows else None
+
+    def _json(self, text: str) -> Any:  # noqa: ANN401 – any JSON value
+        try:
+            return json.loads(text)
+        except (ValueError, TypeError) as error:
+            raise _damaged(self.path, error) from None
+
     def _migrate(self) -> None:
         """Bring the schema to ours in one transaction after a backup; refuse a newer one."""
         version = self._pragma("user_version")
@@ -230,12 +260,12 @@ class Database:
 
     def run_at(self, state_dir: str) -> Run | None:
         """Return the run whose state directory this is."""
-        row = self._execute("SELECT * FROM runs WHERE state_dir=?", (state_dir,)).fetchone()
+        row = self._row("SELECT * FROM runs WHERE state_dir=?", (state_dir,))
         return Run(row) if row else None
 
     def runs(self, *statuses: str) -> list[Run]:
         """Return the runs with one of `statuses` (all when none is given), newest last."""
-        rows = self._execute("SELECT * FROM runs ORDER BY created_at, rowid").fetchall()
+        rows = self._rows("SELECT * FROM runs ORDER BY created_at, rowid")
         return [Run(row) for row in rows if not statuses or row["status"] in statuses]
 
     # steps, phases, outcomes
@@ -248,7 +278,7 @@ class Database:
     def phase(self, run: Run, phase: str) -> tuple[str, int]:
         """Return the loop state and the iteration of a phase: ('INITIAL', 1) when it is new."""
         sql = "SELECT state, iteration FROM phases WHERE run_id=? AND revision=? AND phase=?"
-        row = self._execute(sql, (run.run_id, run.revision, phase)).fetchone()
+        row = self._row(sql, (run.run_id, run.revision, phase))
         return (row[0], row[1]) if row else ("INITIAL", 1)
 
     def set_phase(self, run: Run, phase: str, state: str, iteration: int) -> None:
@@ -267,8 +297,8 @@ class Database:
     def outcomes(self, run: Run, phase: str) -> list[dict[str, Any]]:
         """Return the decisions of a phase in this revision, oldest first."""
         sql = "SELECT * FROM outcomes WHERE run_id=? AND revision=? AND phase=? ORDER BY seq"
-        rows = self._execute(sql, (run.run_id, run.revision, phase)).fetchall()
-        return [{**dict(row), "items": json.loads(row["items"])} for row in rows]
+        rows = self._rows(sql, (run.run_id, run.revision, phase))
+        return [{**dict(row), "items": self._json(row["items"])} for row in rows]
 
     # what people said
 
@@ -279,8 +309,8 @@ class Database:
 
     def answers(self, run: Run) -> dict[str, list[str]]:
         """Return the answers by checkpoint id."""
-        rows = self._execute("SELECT * FROM answers WHERE run_id=?", (run.run_id,)).fetchall()
-        return {row["checkpoint"]: json.loads(row["choices"]) for row in rows}
+        rows = self._rows("SELECT * FROM answers WHERE run_id=?", (run.run_id,))
+        return {row["checkpoint"]: self._json(row["choices"]) for row in rows}
 
     def confirm(self, digest: str, commands: str) -> None:
         """Remember that a person confirmed the commands with this hash."""
@@ -290,7 +320,7 @@ class Database:
     def is_confirmed(self, digest: str) -> bool:
         """Say whether the commands with this hash are confirmed."""
         sql = "SELECT 1 FROM confirmed WHERE hash=?"
-        return self._execute(sql, (digest,)).fetchone() is not None
+        return self._row(sql, (digest,)) is not None
 
     def approve(self, run: Run, digest: str, who: str, channel: str) -> None:
         """Record an approval of a digest."""
@@ -300,7 +330,7 @@ class Database:
     def is_approved(self, run: Run, digest: str) -> bool:
         """Say whether this digest is approved for this run."""
         sql = "SELECT 1 FROM approvals WHERE run_id=? AND digest=?"
-        return self._execute(sql, (run.run_id, digest)).fetchone() is not None
+        return self._row(sql, (run.run_id, digest)) is not None
 
     def accept(self, run: Run, phase: str, check: str, scope: str, reason: str) -> None:
         """Store a person's acceptance of what a check finds at a scope."""
@@ -310,7 +340,7 @@ class Database:
     def accepted(self, run: Run, phase: str) -> dict[tuple[str, str], str]:
         """Return the reasons of acceptances by (check, scope)."""
         sql = "SELECT check_id, scope, reason FROM accepted WHERE run_id=? AND phase=?"
-        rows = self._execute(sql, (run.run_id, phase)).fetchall()
+        rows = self._rows(sql, (run.run_id, phase))
         return {(row[0], row[1]): row[2] for row in rows}
 
     def deviate(self, run: Run, file: str, milestone: str, reason: str) -> None:
@@ -325,7 +355,7 @@ class Database:
 
     def deviations(self, run: Run) -> dict[str, bool]:
         """Return the reported files and whether each is accepted."""
-        rows = self._execute("SELECT * FROM deviations WHERE run_id=?", (run.run_id,)).fetchall()
+        rows = self._rows("SELECT * FROM deviations WHERE run_id=?", (run.run_id,))
         return {row["file"]: row["accepted"] is not None for row in rows}
 
     def set_milestone(self, run: Run, milestone: str, status: str, note: str = "") -> None:
@@ -335,7 +365,7 @@ class Database:
 
     def milestones(self, run: Run) -> dict[str, str]:
         """Return the execution status by milestone id."""
-        rows = self._execute("SELECT * FROM milestones WHERE run_id=?", (run.run_id,)).fetchall()
+        rows = self._rows("SELECT * FROM milestones WHERE run_id=?", (run.run_id,))
         return {row["milestone"]: row["status"] for row in rows}
 
     # the record
@@ -351,7 +381,7 @@ class Database:
     def audit_rows(self, run: Run) -> list[dict[str, Any]]:
         """Return the audit of a run, oldest first."""
         sql = "SELECT * FROM audit WHERE run_id=? ORDER BY seq"
-        return [dict(row) for row in self._execute(sql, (run.run_id,)).fetchall()]
+        return [dict(row) for row in self._rows(sql, (run.run_id,))]
 
     def event(self, run: Run, kind: str, payload: dict[str, Any]) -> None:
         """Append an event."""
@@ -360,7 +390,7 @@ class Database:
 
     def check(self) -> list[str]:
         """Return what SQLite finds wrong with the file; empty when it is sound."""
-        rows = self._execute("PRAGMA integrity_check").fetchall()
+        rows = self._rows("PRAGMA integrity_check")
         return [row[0] for row in rows if row[0] != "ok"]
 
 
@@ -376,13 +406,18 @@ def _statements(script: str) -> list[str]:
 
 
 def _unusable(path: str, error: sqlite3.Error) -> Refused:
-    if isinstance(error, sqlite3.OperationalError) and "no such " in str(error):
-        text = f"the database is not whole ({error}); it is left as it is"
-        return Refused("invalid", path, text, "planner doctor says what can be restored")
-    if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
-        return Refused("locked", path, f"{error}; nothing was changed", "run the command again")
-    if isinstance(error, sqlite3.OperationalError):
-        allowed = "a folder that can be written and has room"
-        return Refused("refused", path, f"{error}; nothing was changed", allowed)
+    # The lowest byte of a code says what kind it is; errors of Python's own have none.
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
+    text = f"{error}; nothing was changed"
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return Refused("locked", path, text, "run the command again")
+    if code == sqlite3.SQLITE_CONSTRAINT:
+        return Refused("conflict", path, text, "planner status says where the run is")
+    if code in _ENVIRONMENT:
+        return Refused("refused", path, text, "a folder that can be written and has room")
+    return _damaged(path, error)
+
+
+def _damaged(path: str, error: Exception) -> Refused:
     text = f"the database is damaged ({error}); it is left as it is"
     return Refused("invalid", path, text, "planner doctor says what can be restored")

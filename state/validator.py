@@ -13,7 +13,7 @@ from state.models import LARGEST_INTEGER
 from state.waves import compute_waves, docs_of, files_of, find_cycle
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from state.models import Change, Diagram, Milestone, Plan
 
@@ -24,16 +24,17 @@ OURS = (".git", ".planner")
 
 def check_plan(plan: Plan) -> list[Problem]:
     """Return every broken rule of `plan`, in the order of its fields."""
+    files = [files_of(m) for m in plan.milestones]
     problems = [
         *_check_frozen_members(plan),
         *_check_unique(plan),
         *_check_context(plan),
-        *_check_milestones(plan),
-        *_check_ownership(plan),
+        *_check_milestones(plan, files),
+        *_check_ownership(plan, files),
         *(p for n, d in enumerate(plan.diagrams) for p in _check_diagram(n, d)),
         *_check_options(plan),
     ]
-    return problems or _check_waves(plan)
+    return problems or _check_waves(plan, files)
 
 
 def path_problem(path: str) -> str | None:
@@ -142,7 +143,7 @@ def _check_context(plan: Plan) -> Iterator[Problem]:
                 yield _unknown(at, "decision", ref, known)
 
 
-def _check_milestones(plan: Plan) -> Iterator[Problem]:
+def _check_milestones(plan: Plan, files: Sequence[set[str]]) -> Iterator[Problem]:
     milestones = {m.id for m in plan.milestones}
     decisions = {d.id for d in plan.planning_context.decision_log}
     checkpoints = {c.id for c in plan.checkpoints}
@@ -163,7 +164,8 @@ def _check_milestones(plan: Plan) -> Iterator[Problem]:
                 yield _unknown(f"{at}.requirements[{i}]", "task entry", requirement, tasks)
         yield from _check_intents(at, milestone, decisions)
         yield from _check_changes(at, milestone, decisions)
-        yield from _check_paths(at, milestone)
+        if any(map(path_problem, files[n])):
+            yield from _check_paths(at, milestone)
     yield from _check_cycle(plan, milestones)
 
 
@@ -218,11 +220,11 @@ def _check_paths(at: str, milestone: Milestone) -> Iterator[Problem]:
             yield Problem("invalid", f"{at}.{field}", f"{path!r} {why}", allowed)
 
 
-def _check_ownership(plan: Plan) -> Iterator[Problem]:
+def _check_ownership(plan: Plan, files: Sequence[set[str]]) -> Iterator[Problem]:
     """A file belongs to one milestone at depth full."""
     owner: dict[str, str] = {}
     for n, milestone in enumerate(plan.milestones):
-        for file in sorted(files_of(milestone)):
+        for file in sorted(files[n]):
             other = owner.setdefault(file, milestone.id)
             if other != milestone.id and plan.depth == "full":
                 text = f"{file} belongs to {other} too"
@@ -247,9 +249,9 @@ def _check_options(plan: Plan) -> Iterator[Problem]:
             yield Problem("invalid", f"checkpoints[{n}].options", "two options have one key")
 
 
-def _check_waves(plan: Plan) -> list[Problem]:
+def _check_waves(plan: Plan, files: Sequence[set[str]]) -> list[Problem]:
     stored = [(w.wave, sorted(w.milestones)) for w in plan.milestone_dependencies.waves]
-    computed = compute_waves(plan.milestones)
+    computed = compute_waves(plan.milestones, files)
     if stored and stored != list(enumerate(computed, start=1)):
         text = "the waves do not follow from the dependencies and files"
         expected = " then ".join(", ".join(w) for w in computed)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.change import Ends, Entry, apply_patches, ends, index_lines, listed
 from shared.git.command import Git, durable
-from shared.git.files import refusing, remove_tree
-from shared.git.lending import forget, give_back, lend
+from shared.git.files import refusing
+from shared.git.lending import clean, forget, give_back, lend
 from shared.git.proof import (
     check_commit,
     check_message,
@@ -188,7 +188,7 @@ def _make(
     git = Git(worktree)
     git.run("update-ref", "--no-deref", "HEAD", at.commit)
     git.run("read-tree", "--reset", "-u", tree)
-    _clean(worktree, git)
+    clean(worktree, git)
     _commit_there(worktree, message)
     made = git.text("rev-parse", "HEAD")
     problems = check_commit(repo, made, changes, extra) + check_message(repo, made, message)
@@ -217,21 +217,6 @@ def _plan_tree(
         lines = index_lines(extra_entries(repo, extra), repo.zero)
         git.run("update-index", "--add", "-z", "--index-info", stdin=lines)
         return git.text("write-tree")
-
-
-def _clean(worktree: str, git: Git) -> None:
-    """Remove what no commit holds from the worktree, so that hooks see the plan and no more.
-
-    Ignored files stay, and so do links into the user's tree.
-    """
-    for name in git.names("ls-files", "-z", "--others", "--exclude-standard"):
-        place = os.path.join(worktree, os.fsdecode(name).rstrip("/"))
-        if os.path.islink(place) and os.path.isabs(os.readlink(place)):
-            continue
-        if os.path.isdir(place) and not os.path.islink(place):
-            remove_tree(place)
-        else:
-            os.unlink(place)
 
 
 def _commit_there(worktree: str, message: str) -> None:

@@ -146,9 +146,22 @@ def read_bytes(path: str) -> tuple[str, int, bytes] | None:
         return None
 
 
-def read_raw(path: str) -> Raw | None:
-    """Return what lies at `path`, to be compared with a journal's sides."""
-    found = read_bytes(path)
+def is_reached(root: str, path: str) -> bool:
+    """Return whether only folders lead from `root` to `path`: through a link is another file."""
+    parts = path.split("/")[:-1]
+    for depth in range(1, len(parts) + 1):
+        try:
+            mode = os.lstat(os.path.join(root, *parts[:depth])).st_mode
+        except FileNotFoundError:
+            return False
+        if not stat.S_ISDIR(mode):
+            return False
+    return True
+
+
+def read_raw(root: str, path: str) -> Raw | None:
+    """Return what lies at `path` below `root`, to be compared with a journal's sides."""
+    found = read_bytes(os.path.join(root, path)) if is_reached(root, path) else None
     if found is None:
         return None
     kind, bits, data = found
@@ -157,7 +170,7 @@ def read_raw(path: str) -> Raw | None:
 
 def stands(root: str, journal: Journal, move: Move, side: Side) -> bool:
     """Return whether the file lies in the tree at `root` as one side of its entry has it."""
-    found, stored = read_raw(os.path.join(root, move.path)), move.side(side)
+    found, stored = read_raw(root, move.path), move.side(side)
     if found is None or stored is None:
         return found is None and stored is None
     return found == stored.raw or (not journal.x_bits and found[:2] == stored.raw[:2])

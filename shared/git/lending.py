@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from shared.git.change import rebuild
 from shared.git.command import Git
+from shared.git.files import remove_tree
 from shared.git.worktree import admin_folder, made_at
 from state.errors import Refused
 from state.store import write_atomic
@@ -59,3 +60,18 @@ def forget(admin: str) -> None:
     """Let the worktree keep what it has now; `admin` is git's own folder of it."""
     with contextlib.suppress(FileNotFoundError):
         os.unlink(os.path.join(admin, _LENT))
+
+
+def clean(worktree: str, git: Git) -> None:
+    """Remove what the worktree's index does not hold, so that the next reader sees no more.
+
+    Ignored files stay, and so do links into the user's tree.
+    """
+    for name in git.names("ls-files", "-z", "--others", "--exclude-standard"):
+        place = os.path.join(worktree, os.fsdecode(name).rstrip("/"))
+        if os.path.islink(place) and os.path.isabs(os.readlink(place)):
+            continue
+        if os.path.isdir(place) and not os.path.islink(place):
+            remove_tree(place)
+        else:
+            os.unlink(place)

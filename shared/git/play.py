@@ -8,7 +8,7 @@ import stat
 from typing import TYPE_CHECKING
 
 from shared.git.files import write_new
-from shared.git.journal import load_copy, read_raw, stands
+from shared.git.journal import is_reached, load_copy, read_raw, stands
 from state.errors import Problem, Refused
 from state.store import sync_folder
 
@@ -86,7 +86,7 @@ def _remove(root: str, journal: Journal, moves: Sequence[Move], side: Side) -> N
     staying = {move.path for move in journal.moves if move.side(side) is not None}
     for move in sorted(moves, key=lambda move: move.path, reverse=True):
         place = os.path.join(root, move.path)
-        if move.path not in staying and read_raw(place) is not None:
+        if move.path not in staying and read_raw(root, move.path) is not None:
             _check_still(root, journal, move, side)
             os.unlink(place)
             sync_folder(os.path.dirname(place))
@@ -145,6 +145,7 @@ def _temporary(root: str, journal: Journal, number: int) -> str:
 
 def sweep(root: str, journal: Journal) -> None:
     """Remove the temporary files of an attempt that was cut short."""
-    for number in range(len(journal.moves)):
-        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
-            os.unlink(_temporary(root, journal, number))
+    for number, move in enumerate(journal.moves):
+        if is_reached(root, move.path):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(_temporary(root, journal, number))

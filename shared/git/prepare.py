@@ -13,6 +13,7 @@ from shared.git.journal import (
     Move,
     Stored,
     empty_journal,
+    is_reached,
     parent_folders,
     save_journal,
     seal_copies,
@@ -66,12 +67,13 @@ def _refuse(problems: Sequence[Problem]) -> None:
 def _copy_before(
     repo: Repository, planned: Mapping[str, Ends], folder: str
 ) -> dict[str, Stored | None]:
-    return {
-        path: store(folder, f"before/{n:03d}", os.path.join(repo.root, path))
-        if end.before
-        else None
-        for n, (path, end) in enumerate(planned.items())
-    }
+    found: dict[str, Stored | None] = {}
+    for number, (path, end) in enumerate(planned.items()):
+        found[path] = None
+        if end.before and is_reached(repo.root, path):
+            place = os.path.join(repo.root, path)
+            found[path] = store(folder, f"before/{number:03d}", place)
+    return found
 
 
 def _copy_after(

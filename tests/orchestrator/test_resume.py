@@ -50,7 +50,7 @@ def test_a_step_without_a_number_prints_what_is_next_at_every_point(
 def test_every_command_may_be_repeated_at_once(make_repo: Repositories) -> None:
     journey = Journey(make_repo(files={**FILES, "planner.toml": VERIFIED}))
     journey.start()
-    last = ("start", journey.request)
+    last: tuple[str, ...] = ("start", journey.request)
     for point in POINTS:
         if point != "docs":
             journey.to(point)
@@ -131,3 +131,37 @@ class Unkillable(Journey):
             except Killed:
                 self.kills += 1
         raise AssertionError(f"{argv} never ended")
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("PL-28", "PL-31")
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+def test_revising_taking_back_and_cancelling_survive_kills_too(
+    make_repo: Repositories, monkeypatch: pytest.MonkeyPatch, *, after: bool
+) -> None:
+    repository = make_repo(files=FILES)
+    journey = Unkillable(repository, Fuse(monkeypatch, after=after))
+    journey.to("submitted").write_answers()
+    journey.answers["design.json"] = []
+    journey.follow(journey.last.next("remarks"))
+    assert journey.point == "planner 3"
+    assert os.path.isfile(f"{journey.state_dir}/plan.r1.json")
+    journey.to("applied")
+    undone = journey.run("undo")
+    assert undone.code == 0, undone.text
+    assert repository.git("status", "--porcelain") == ""
+    journey.last = undone
+    journey.follow(undone.next("again"))
+    journey.to("committed")
+    reverted = journey.run("undo", "--state-dir", journey.state_dir)
+    assert reverted.code == 0, reverted.text
+    subjects = repository.git("log", "--format=%s").split("\n")
+    assert subjects == ['Revert "Add two"', "Add two", "Begin"]
+    assert repository.git("status", "--porcelain") == ""
+    assert repository.git("diff", "HEAD~2", "--stat") == ""
+    ended = Unkillable(repository, journey.fuse)
+    ended.to("code")
+    assert ended.run("cancel").code == 0
+    assert ended.run("cancel", "--state-dir", ended.state_dir).code == 0
+    assert not os.path.exists(f"{ended.state_dir}/worktree")
+    assert repository.git("worktree", "list").count("\n") == 0

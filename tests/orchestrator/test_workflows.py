@@ -50,7 +50,7 @@ def test_a_step_is_frozen() -> None:
         with pytest.raises(AttributeError, match="immutable"):
             setattr(step, name, None)
     with pytest.raises(AttributeError):
-        step.colour = "red"  # type: ignore[attr-defined]
+        step.colour = "red"
 
 
 @pytest.mark.requirement("PL-6")

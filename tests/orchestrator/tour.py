@@ -10,7 +10,7 @@ from orchestrator.planner import WORKFLOW
 from shared.capturing import running_block
 from shared.qr.schema import Review, write_review
 from shared.qr.types import FAIL, SHOULD, Item
-from shared.resources import answer_path, review_path
+from shared.resources import review_path
 from shared.run import State, open_state
 from shared.verify.job import Running
 from tests.journey import ELSEWHERE, FILES, LAUNCHER, VERIFIED, Answer, Journey, call
@@ -21,11 +21,12 @@ if TYPE_CHECKING:
     from shared.qr.types import Phase
     from tests.conftest import Repository
 
-Tour = Callable[..., Repository] if TYPE_CHECKING else None
+    Repositories = Callable[..., Repository]
+
 Stop = tuple[str, Journey, Answer]
 
 
-def happy(make_repo: Tour) -> Iterator[Stop]:
+def happy(make_repo: Repositories) -> Iterator[Stop]:
     """A run whose commands a person confirms, with a document that is promised and missing."""
     repository = make_repo(files={**FILES, "planner.toml": VERIFIED})
     journey = Journey(repository)
@@ -58,7 +59,7 @@ def happy(make_repo: Tour) -> Iterator[Stop]:
     yield "run.done", journey, journey.planner("step", "executor")
 
 
-def gates(make_repo: Tour) -> Iterator[Stop]:
+def gates(make_repo: Repositories) -> Iterator[Stop]:
     """A gate that a failing SHOULD opens; it fails, then passes with a reason."""
     repository = make_repo("gates", files=FILES)
     source = ELSEWHERE.format(repository.path / "src")
@@ -76,7 +77,7 @@ def gates(make_repo: Tour) -> Iterator[Stop]:
     yield "executor-1-approval.open", journey, journey.to("submitted").last
 
 
-def revised(make_repo: Tour) -> Iterator[Stop]:
+def revised(make_repo: Repositories) -> Iterator[Stop]:
     """A frozen plan that the user wants otherwise; then applied, taken back and cancelled."""
     journey = Journey(make_repo("revised", files=FILES)).to("submitted")
     journey.write_answers()
@@ -90,7 +91,7 @@ def revised(make_repo: Tour) -> Iterator[Stop]:
     yield "run.cancelled", journey, journey.planner("step", "executor")
 
 
-def fixes(make_repo: Tour) -> Iterator[Stop]:
+def fixes(make_repo: Repositories) -> Iterator[Stop]:
     """Review and gate of design and documents, as reviewers will open them; then fix mode."""
     journey = Journey(make_repo("fixes", files=FILES)).to("design")
     open_gate(journey, "plan-design")
@@ -103,7 +104,7 @@ def fixes(make_repo: Tour) -> Iterator[Stop]:
     yield "09-plan-docs-execute.fix", journey, journey.follow(journey.last.next("fail"))
 
 
-def questions(make_repo: Tour) -> Iterator[Stop]:
+def questions(make_repo: Repositories) -> Iterator[Stop]:
     """What is asked before a run can begin: the goal, the base."""
     repository = make_repo("questions", files=FILES)
     journey = Journey(repository)
@@ -113,7 +114,7 @@ def questions(make_repo: Tour) -> Iterator[Stop]:
     yield "01-plan-init.base", journey, journey.start()
 
 
-def submodule(make_repo: Tour) -> Iterator[Stop]:
+def submodule(make_repo: Repositories) -> Iterator[Stop]:
     """A repository that holds another one."""
     inner = make_repo("inner", files=FILES)
     repository = make_repo("outer", files=FILES)
@@ -161,8 +162,3 @@ def normalised(text: str, journey: Journey) -> str:
     text = re.sub(r"\b[0-9a-f]{64}\b", "DIGEST", text)
     text = re.sub(r"\b[0-9a-f]{40}\b", "COMMIT", text)
     return re.sub(r"\d{4}-\d\d-\d\dT[0-9:]{8}Z", "TIME", text)
-
-
-def has_answer(journey: Journey, name: str) -> bool:
-    """Say whether an answer file was written."""
-    return os.path.exists(answer_path(journey.state_dir, name))

@@ -92,7 +92,9 @@ def test_every_walk_of_verdicts_keeps_the_loop_consistent(
         last = state.database.outcomes(state.run, "plan-design")[-1]
         assert (last["verdict"], last["iteration"]) == (verdict, before)
         assert last["reason"] == ("because" if reasoned else " ") or not reasoned
-        assert (after, loop) == ((before, "COMPLETE") if verdict == "pass" else (before + 1, "RETRY"))
+        assert (after, loop) == (
+            (before, "COMPLETE") if verdict == "pass" else (before + 1, "RETRY")
+        )
         assert state.run.step == (6 if verdict == "pass" else 3)
         if verdict == "pass":
             break
@@ -131,7 +133,11 @@ def test_deciding_against_the_figures_needs_a_reason_that_is_kept_and_shown(
     assert at_gate.planner(*words, "--reason", "The tests run elsewhere, by design.").code == 0
     state = opened(at_gate)
     [outcome] = state.database.outcomes(state.run, "plan-code")
-    assert (outcome["verdict"], outcome["computed"], outcome["decided_by"]) == ("pass", "fail", "host")
+    assert (outcome["verdict"], outcome["computed"], outcome["decided_by"]) == (
+        "pass",
+        "fail",
+        "host",
+    )
     assert outcome["reason"] == "The tests run elsewhere, by design."
     reviews = {r["phase"]: r for r in state.plan["reviews"]}
     assert reviews["plan-code"]["reason"] == "The tests run elsewhere, by design."

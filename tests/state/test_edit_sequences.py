@@ -146,7 +146,7 @@ def test_any_sequence_of_likely_edits_gives_a_sound_plan_or_a_refusal(
 
 @pytest.mark.requirement("PL-11", "PL-12")
 @given(st.lists(WILD | edits(versions(SAMPLE)), max_size=4))
-@settings(max_examples=4000 if LONG else 250, deadline=None)
+@settings(max_examples=4000 if LONG else 150, deadline=None)
 def test_any_json_gives_a_sound_plan_or_a_refusal(batch: list[Any]) -> None:
     done, _ = outcome(apply_edits, SAMPLE, batch, None)
     if done:
@@ -155,7 +155,7 @@ def test_any_json_gives_a_sound_plan_or_a_refusal(batch: list[Any]) -> None:
 
 @pytest.mark.requirement("PL-10", "PL-11")
 @given(st.text(st.characters(), max_size=30), st.sampled_from(sorted(SETS)), st.data())
-@settings(max_examples=2000 if LONG else 200, deadline=None)
+@settings(max_examples=2000 if LONG else 100, deadline=None)
 def test_any_text_in_any_field_comes_back_as_it_went_in_or_is_refused(
     text: str, entity: str, data: st.DataObject
 ) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import resource
+import shutil
 import stat
 import subprocess
 import sys
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
@@ -23,7 +23,7 @@ from state.store import Lock, load_plan, read_json, read_plan, save_plan, write_
 from tests.state.plans import empty_plan, outcome, plain, refusal, sample_plan
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Sequence
 
 pytestmark = pytest.mark.requirement("PL-10")
 
@@ -36,46 +36,23 @@ def names(folder: Path) -> list[str]:
     return sorted(p.name for p in folder.iterdir())
 
 
-def run(code: str, *arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:  # noqa: ANN401
+def run(
+    code: str, *arguments: object, before: Sequence[str] = ()
+) -> subprocess.CompletedProcess[str]:
     """Run Python code with our modules in a process of its own."""
     start = f"import sys; sys.path[:0] = {[str(ROOT), *sys.path]!r}\n"
-    command = [sys.executable, "-S", "-c", start + code, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, **options)
+    command = [*before, sys.executable, "-S", "-c", start + code, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-def as_nobody(code: str, *arguments: object) -> subprocess.CompletedProcess[str]:
-    """Run code as a user whom permissions bind; skips where that cannot be."""
+def run_bound(code: str, *arguments: object) -> subprocess.CompletedProcess[str]:
+    """Run code so that permissions bind it, root too; skips where that cannot be."""
     if os.geteuid() != 0:
         return run(code, *arguments)
-    try:
-        return run(code, *arguments, user=NOBODY, group=NOBODY, extra_groups=[])
-    except (PermissionError, ValueError):
-        pytest.skip("permissions do not bind this user, and no other can be had")
-
-
-@pytest.fixture
-def open_folder(tmp_path: Path) -> Iterator[Path]:
-    """Return a folder that any user can reach and write."""
-    folder = tmp_path / "open"
-    folder.mkdir()
-    folder.chmod(0o777)
-    above = [p for p in tmp_path.parents if p.owner() == tmp_path.owner() and p != Path("/")]
-    modes = {p: stat.S_IMODE(p.stat().st_mode) for p in (tmp_path, *above)}
-    try:
-        for path, mode in modes.items():
-            path.chmod(mode | 0o711)
-        if not _reachable(folder):
-            pytest.skip("another user cannot reach the temporary folder or this checkout")
-        yield folder
-    finally:
-        folder.chmod(0o777)
-        for path, mode in modes.items():
-            path.chmod(mode)
-
-
-def _reachable(folder: Path) -> bool:
-    code = "import os, state.store; os.listdir(sys.argv[1])"
-    return as_nobody(code, folder).returncode == 0
+    if shutil.which("setpriv") is None:
+        pytest.skip("permissions do not bind root, and there is no setpriv to make them")
+    bound = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"]
+    return run(code, *arguments, before=bound)
 
 
 # writing
@@ -113,7 +90,7 @@ class TestAWrite:
         for name in ("plan.json", "lock"):
             assert stat.S_IMODE((tmp_path / name).stat().st_mode) == 0o600
 
-    def test_works_twice_under_a_umask_that_takes_everything_away(self, open_folder: Path) -> None:
+    def test_works_twice_under_a_umask_that_takes_everything_away(self, tmp_path: Path) -> None:
         code = """
 import os
 from state.store import Lock, read_bytes, write_atomic
@@ -123,7 +100,7 @@ for text in (b"1", b"2"):
         write_atomic(sys.argv[1] + "/plan.json", text)
 print(read_bytes(sys.argv[1] + "/plan.json"))
 """
-        assert as_nobody(code, open_folder).stdout == "b'2'\n"
+        assert run_bound(code, tmp_path).stdout == "b'2'\n"
 
     def test_replaces_a_link_and_not_what_it_points_to(self, tmp_path: Path) -> None:
         (tmp_path / "elsewhere").write_bytes(b"theirs")
@@ -158,13 +135,10 @@ except Refused as refused:
         assert path.read_bytes() == b"old"
         assert names(tmp_path) == ["plan.json"]
 
-    def test_into_a_folder_that_cannot_be_written_leaves_the_old_file(
-        self, open_folder: Path
-    ) -> None:
-        path = open_folder / "plan.json"
+    def test_into_a_folder_that_cannot_be_written_leaves_the_old_file(self, tmp_path: Path) -> None:
+        path = tmp_path / "plan.json"
         path.write_bytes(b"old")
-        path.chmod(0o666)
-        open_folder.chmod(0o555)
+        tmp_path.chmod(0o555)
         code = """
 from state.errors import Refused
 from state.store import write_atomic
@@ -173,9 +147,10 @@ try:
 except Refused as refused:
     print(refused.problems[0].kind, refused.problems[0].at)
 """
-        assert as_nobody(code, path).stdout == f"refused {path}\n"
+        assert run_bound(code, path).stdout == f"refused {path}\n"
         assert path.read_bytes() == b"old"
-        assert names(open_folder) == ["plan.json"]
+        assert names(tmp_path) == ["plan.json"]
+        tmp_path.chmod(0o755)
 
     def test_into_no_folder_or_over_a_folder_is_refused(self, tmp_path: Path) -> None:
         (tmp_path / "plan.json").mkdir()
@@ -183,6 +158,22 @@ except Refused as refused:
             (problem,) = refusal(write_atomic, str(path), b"x")
             assert (problem.kind, problem.at) == ("refused", str(path))
         assert names(tmp_path) == ["plan.json"]
+
+    def test_is_on_disk_before_it_is_renamed_and_the_name_after(self, tmp_path: Path) -> None:
+        if shutil.which("strace") is None:
+            pytest.skip("no strace to look at system calls with")
+        log = tmp_path / "calls"
+        code = "from state.store import write_atomic\nwrite_atomic(sys.argv[1], b'new')\n"
+        calls = "trace=openat,write,fsync,rename,renameat,renameat2,fchmod"
+        strace = ["strace", "-y", "-o", str(log), "-e", calls]
+        done = run(code, tmp_path / "plan.json", before=strace)
+        if "ptrace" in done.stderr:
+            pytest.skip("strace may not trace here")
+        lines = [line for line in log.read_text().splitlines() if str(tmp_path) in line]
+        seen = [line.partition("(")[0] for line in lines]
+        assert seen == ["openat", "fchmod", "write", "fsync", "rename", "openat", "fsync"]
+        assert "O_EXCL|O_NOFOLLOW" in lines[0]
+        assert f"<{tmp_path}>" in lines[-1]
 
     def test_is_the_old_or_the_new_file_for_every_reader(self, tmp_path: Path) -> None:
         path = tmp_path / "plan.json"
@@ -388,8 +379,8 @@ def test_a_file_that_is_not_there_or_cannot_be_read_is_refused(tmp_path: Path) -
     assert problem.kind == "refused"
 
 
-def test_a_file_without_read_permission_is_refused(open_folder: Path) -> None:
-    path = open_folder / "plan.json"
+def test_a_file_without_read_permission_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "plan.json"
     path.write_text("{}")
     path.chmod(0)
     code = """
@@ -400,7 +391,7 @@ try:
 except Refused as refused:
     print(refused.problems[0].kind, refused.problems[0].problem)
 """
-    assert as_nobody(code, path).stdout.startswith("refused Permission denied")
+    assert run_bound(code, path).stdout.startswith("refused Permission denied")
 
 
 def test_a_plan_is_the_same_after_saving_and_loading(tmp_path: Path) -> None:
@@ -486,8 +477,3 @@ def test_a_plan_without_that_shape_is_refused_with_every_place() -> None:
     } <= set(places)
     assert all(isinstance(p, Problem) for p in check_shape([]))
     assert check_shape([])[0].at == "plan"
-
-
-def test_the_limit_of_file_sizes_is_ours_again() -> None:
-    """The test of a full disk sets it in a process of its own."""
-    assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] == resource.RLIM_INFINITY

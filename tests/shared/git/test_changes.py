@@ -103,7 +103,8 @@ def _swap(root: Path) -> None:
 
 NAMES = [
     "with space", 'quo"te', "new\nline", "tab\there", "-dash", "ünï/çödé.txt", "back\\slash",
-    "semi;$x", "a b/b a b", "diff --git a b", "trailing ", ".hidden", "*glob?", ":colon", ":(top)x", "\x01ctl",
+    "semi;$x", "a b/b a b", "diff --git a b", "trailing ", ".hidden", "*glob?", ":colon",
+    ":(top)x", "\x01ctl",
 ]  # fmt: skip
 
 
@@ -211,6 +212,32 @@ def test_a_change_of_any_kind_applies_in_a_clone_and_can_be_taken_back(
     changes = _check_everywhere(project, EDITS[name], tmp_path)
     assert changes
     assert all(change.patch for change in changes)
+
+
+def _link_to_folder(root: Path) -> None:
+    for name in ("ln", "loop"):
+        (root / name).unlink()
+    _write("ln/c.txt", b"other\n")(root)
+    _write("loop/loop", b"l\n")(root)
+
+
+def _folder_to_link_with_the_same_names(root: Path) -> None:
+    (root / "only/e.txt").unlink()
+    (root / "only").rmdir()
+    (root / "only").symlink_to("like")
+    (root / "many/0").unlink()
+    (root / "many/0").symlink_to("0")
+
+
+@pytest.mark.requirement("PL-31")
+@pytest.mark.parametrize("edit", [_link_to_folder, _folder_to_link_with_the_same_names])
+def test_a_file_seen_through_a_link_is_not_taken_for_the_planned_one(
+    project: Project, tmp_path: Path, edit: Callable[[Path], None]
+) -> None:
+    (project.root / "ln").symlink_to("sub")
+    (project.root / "loop").symlink_to("loop")
+    project.commit({**BASE, "like/e.txt": b"e\n"})
+    assert _check_everywhere(project, edit, tmp_path)
 
 
 @pytest.mark.requirement("PL-19")

@@ -196,7 +196,7 @@ def test_a_failing_hook_refuses_with_its_output_and_can_be_repeated(project: Pro
     changes = project.plan(PLAN)
     project.apply(changes)
     add_hook(project, "commit-msg", "echo bad message >&2; exit 1\n")
-    assert "bad message" in str(_refused(project, changes))
+    assert _refused(project, changes).problems[0].output == "bad message"
     (project.root / ".git/hooks/commit-msg").unlink()
     _commit(project, changes)
     assert project.git("rev-list", "--count", "HEAD") == "2"

@@ -1,0 +1,1 @@
+"""What is measured against the budgets; `benchmarks/run` prints it."""

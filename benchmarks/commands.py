@@ -1,0 +1,155 @@
+"""Whole commands as a host runs them, against `python3 -c pass` of the same interpreter."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, NamedTuple
+from xml.etree import ElementTree as ET
+
+from benchmarks.figure import Figure, ratio
+from benchmarks.plans import make_plan
+from shared.resources import ROOT
+from state.store import load_plan, save_plan
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+PLANNER = os.path.join(ROOT, "bin", "planner")
+# Of a virtual environment, the interpreter that it was made with: the base of all ratios.
+PYTHON = os.path.realpath(sys.executable)
+BARE_RUNS = 3
+MANY = 20
+
+
+class _Scene(NamedTuple):
+    """A run at its design step with a plan of 66 kB, in a repository of its own."""
+
+    folder: str
+    state_dir: str
+    plan: bytes
+    environment: dict[str, str]
+
+    @property
+    def plan_path(self) -> str:
+        return os.path.join(self.state_dir, "plan.json")
+
+    def restore(self) -> None:
+        with open(self.plan_path, "wb") as file:
+            file.write(self.plan)
+
+
+def measure_commands(rounds: int) -> list[Figure]:
+    """Return the figures of a printed step, one mutation, and many in a batch."""
+    with TemporaryDirectory(prefix="planner-benchmark-") as folder:
+        scene = _make_scene(folder)
+        commands = {
+            "step": _planner(scene, "step", "planner"),
+            "set": _planner(scene, "plan", "set", "DL-001", "--version", "1", "--decision", "B"),
+            "one": _planner(scene, "plan", "batch", "--file", "answers/one.json"),
+            "many": _planner(scene, "plan", "batch", "--file", "answers/many.json"),
+        }
+        samples = _sample(scene, commands, rounds)
+    bare = samples["bare"]
+    note = f"python3 -c pass: {sorted(bare)[len(bare) // 2] * 1000:.1f} ms"
+    step, change = ratio(samples["step"], bare), ratio(samples["set"], bare)
+    one, many = ratio(samples["one"], bare), ratio(samples["many"], samples["one"])
+    return [
+        Figure("printed step / python3 -c pass", step, budget=2.5, note=note),
+        Figure("one mutation (plan set) / python3 -c pass", change, budget=16),
+        Figure("one mutation (batch of one) / python3 -c pass", one, budget=16),
+        Figure(f"batch of {MANY} / batch of one", many, budget=1.2),
+    ]
+
+
+def _sample(
+    scene: _Scene, commands: dict[str, list[str]], rounds: int
+) -> dict[str, list[float]]:
+    """Return the seconds of each command by round; that of the bare interpreter is a median."""
+    samples: dict[str, list[float]] = {name: [] for name in (*commands, "bare")}
+    order = [*commands, *["bare"] * BARE_RUNS]
+    for _ in range(rounds):
+        random.shuffle(order)
+        bare = []
+        for name in order:
+            scene.restore()
+            if name == "bare":
+                bare.append(_seconds([PYTHON, "-c", "pass"], scene.environment))
+            else:
+                samples[name].append(_seconds(commands[name], scene.environment))
+        samples["bare"].append(sorted(bare)[BARE_RUNS // 2])
+    return samples
+
+
+def _seconds(command: Sequence[str], environment: dict[str, str]) -> float:
+    # posix_spawn: what subprocess does around a process would be part of either side.
+    quiet = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
+    begun = time.perf_counter()
+    pid = os.posix_spawn(command[0], command, environment, file_actions=quiet)
+    _, status = os.waitpid(pid, 0)
+    seconds = time.perf_counter() - begun
+    if status:
+        raise AssertionError(f"{' '.join(command)} ended with status {status}")
+    return seconds
+
+
+def _planner(scene: _Scene, *words: str) -> list[str]:
+    return [PLANNER, *words, "--state-dir", scene.state_dir]
+
+
+def _make_scene(folder: str) -> _Scene:
+    environment = {
+        **{k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "PLAN", "GIT_"))},
+        "PLANNER_PYTHON": PYTHON, "HOME": folder, "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_GLOBAL": os.path.join(folder, "gitconfig"),
+    }  # fmt: skip
+    repository = os.path.join(folder, "repository")
+    _run(["git", "init", "-q", repository], folder, environment)
+    for name, value in (("name", "A Tester"), ("email", "tester@example.invalid")):
+        _run(["git", "config", "--global", f"user.{name}", value], folder, environment)
+    _run(["git", "commit", "-q", "--allow-empty", "-m", "Begin"], repository, environment)
+    started = _run([PLANNER, "start", "Measure"], repository, environment)
+    state_dir = ET.fromstring(started).get("state_dir", "")  # noqa: S314 – our own output
+    scene = _Scene(repository, state_dir, b"", environment)
+    _write(scene, "context.json", {"task_spec": ["measure it"]})
+    _run(_planner(scene, "context", "set", "--file", "answers/context.json"), folder, environment)
+    base = load_plan(scene.plan_path).base
+    save_plan(scene.plan_path, make_plan(0, base.model_dump() if base else None))
+    _write(scene, "one.json", _edits(1))
+    _write(scene, "many.json", _edits(MANY))
+    with open(scene.plan_path, "rb") as file:
+        return scene._replace(plan=file.read())
+
+
+def _edits(count: int) -> list[object]:
+    fields = {"risk": "It may rain.", "mitigation": "An umbrella."}
+    return [{"op": "add", "kind": "risk", "fields": fields} for _ in range(count)]
+
+
+def _write(scene: _Scene, name: str, value: object) -> None:
+    with open(os.path.join(scene.state_dir, "answers", name), "w", encoding="utf-8") as file:
+        json.dump(value, file)
+
+
+def _run(command: list[str], folder: str, environment: dict[str, str]) -> str:
+    done = subprocess.run(
+        command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True,
+        text=True, check=False,
+    )  # fmt: skip
+    if done.returncode:
+        raise AssertionError(f"{' '.join(command)}: {done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def measure_demo() -> Figure:
+    """Return how long a whole run takes: from request to proven commit, one check failing."""
+    with TemporaryDirectory(prefix="planner-benchmark-") as folder:
+        environment = {**os.environ, "PLANNER_PYTHON": PYTHON, "HOME": folder}
+        begun = time.perf_counter()
+        _run([PLANNER, "demo"], folder, environment)
+        return Figure("planner demo, from request to proof", time.perf_counter() - begun, "s", 60)

@@ -1,0 +1,59 @@
+"""500 frozen plans: what `planner validate` does with them against pydantic alone."""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from benchmarks.figure import Figure, ratio
+from benchmarks.plans import frozen_plan
+from shared.validation import Wanted, validate_files
+from state.models import Plan
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+PLANS = 500
+ROUNDS = 7
+BUDGET = 1.6
+
+
+def measure_validation() -> Figure:
+    """Validate all, digests checked, and load all with pydantic, in turn."""
+    with TemporaryDirectory(prefix="planner-benchmark-") as folder:
+        files = [_write(folder, number) for number in range(PLANS)]
+        size = sum(map(os.path.getsize, files)) / PLANS
+        ways: list[Callable[[Sequence[str]], None]] = [_validate_all, _load_all]
+        samples: dict[Callable[[Sequence[str]], None], list[float]] = {way: [] for way in ways}
+        for _ in range(ROUNDS):
+            random.shuffle(ways)
+            for way in ways:
+                begun = time.perf_counter()
+                way(files)
+                samples[way].append(time.perf_counter() - begun)
+    figure = ratio(samples[_validate_all], samples[_load_all])
+    note = f"{size / 1000:.0f} kB each, {min(samples[_validate_all]):.2f} s"
+    name = f"validate {PLANS} frozen plans / pydantic alone"
+    return Figure(name, figure, budget=BUDGET, note=note)
+
+
+def _write(folder: str, number: int) -> str:
+    path = os.path.join(folder, f"{number}.json")
+    with open(path, "wb") as file:
+        file.write(frozen_plan(number))
+    return path
+
+
+def _validate_all(files: Sequence[str]) -> None:
+    problems = [p for report in validate_files(files, Wanted(frozen=True)) for p in report.problems]
+    if problems:
+        raise AssertionError(problems[0].text())
+
+
+def _load_all(files: Sequence[str]) -> None:
+    for path in files:
+        with open(path, "rb") as file:
+            Plan.model_validate_json(file.read())
