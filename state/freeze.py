@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from state.models import Plan
 
-# In canonical order only base, checkpoints, counters, created_at, depth and diagrams stand before
-# the digest, and none of them can hold a member of that name: the first match is the plan's own.
+# In canonical order only base, checkpoints, context, counters, created_at, depth and diagrams stand
+# before the digest, none can hold a text member of that name: the first match is the plan's own.
 _DIGEST = re.compile(rb',"digest":"([0-9a-f]{64})"')
 _SEAL_LENGTH = 16
 _SPLIT = ("planning_context", "invisible_knowledge", "documentation", "milestone_dependencies")

@@ -221,6 +221,7 @@ def sample_plan() -> Plan:
     data["milestones"][0]["code_changes"] = [copy.deepcopy(CHANGE)]
     data["base"] = {"commit": TREE, "branch": "main", "tree": TREE}
     data["task_spec"] = [{"id": "T-1", "text": "dates"}, {"id": "T-2", "text": "x"}]
+    data["context"]["user_quotes"] = ["as it is"]
     data["verify"] = [{"command": "true", "baseline": "pass", "outcome": "pass", "tree": TREE}]
     data["reviews"] = [
         {

@@ -257,6 +257,7 @@ def test_text_that_looks_like_a_digest_is_not_taken_for_it() -> None:
     data["base"]["branch"] = trick
     data["checkpoints"][0]["question"] = trick
     data["diagrams"][0]["title"] = trick
+    data["context"]["assumptions"] = [trick]
     data["created_at"] = trick
     frozen, digest = freeze(Plan.model_validate(data), NOW)
     assert digest_of(frozen) == (digest, digest)
