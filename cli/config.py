@@ -9,7 +9,7 @@ import click
 from cli.options import allow_roles, opened, role_option, state_dir_option
 from shared import capturing
 from shared.builders import Block
-from shared.workflow import write
+from shared.stepping import write
 
 
 @click.group("config")

@@ -10,7 +10,7 @@ import click
 from cli.options import json_option, state_dir_option
 from shared.builders import Block
 from shared.doctor import examine
-from shared.workflow import write
+from shared.stepping import write
 
 
 @click.command("doctor")

@@ -10,7 +10,7 @@ import click
 from cli.options import opened, role_option, state_dir_option
 from shared import plans
 from shared.builders import Block
-from shared.workflow import write
+from shared.stepping import write
 from state import store
 from state.edits import DOC_LISTS, KINDS, Applied
 

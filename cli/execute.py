@@ -8,7 +8,7 @@ import click
 
 from cli.options import allow_roles, opened, role_option, state_dir_option
 from shared import execution, reconciling, undoing
-from shared.workflow import write
+from shared.stepping import write
 
 
 @click.group("exec")

@@ -13,7 +13,7 @@ import click
 from cli.who import WHO
 from shared import resources
 from shared.builders import error_block
-from shared.workflow import exit_code, internal, write
+from shared.stepping import exit_code, internal, write
 from state.errors import Problem, Refused
 
 if TYPE_CHECKING:

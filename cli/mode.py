@@ -9,7 +9,7 @@ import click
 
 from cli.options import allow_roles, role_option, state_dir_option
 from shared import execution
-from shared.workflow import write
+from shared.stepping import write
 
 
 @click.group("mode")

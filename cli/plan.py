@@ -23,7 +23,7 @@ from cli.options import (
 )
 from shared import plans, resources
 from shared.builders import Block
-from shared.workflow import write
+from shared.stepping import write
 from state import edits, store
 from state.edits import ARCHITECT, DEVELOPER, WRITER
 from state.errors import Refused

@@ -21,7 +21,7 @@ from orchestrator.planner import WORKFLOW
 from shared import gates, resources
 from shared.builders import Block
 from shared.qr.schema import read_review
-from shared.workflow import write
+from shared.stepping import write
 from state import store
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from cli.options import json_option, opened, state_dir_option
 from shared import ending
 from shared.start import BASES, begin
 from shared.status import render_status, status_of
-from shared.workflow import run_step, write
+from shared.stepping import run_step, write
 
 
 @click.command("start")

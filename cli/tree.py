@@ -9,9 +9,9 @@ import click
 from cli.options import allow_roles, opened, role_option, state_dir_option
 from shared import capturing, plans
 from shared.builders import Block
+from shared.stepping import write
 from shared.tree import tree_chmod, tree_mv, tree_rm, tree_run
 from shared.verify.lock import undisturbed
-from shared.workflow import write
 from state.edits import DEVELOPER, WRITER
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from shared.builders import Block
+from shared.stepping import write
 from shared.validation import Report, Wanted, validate_files
-from shared.workflow import write
 from state.errors import Refused
 
 if TYPE_CHECKING:

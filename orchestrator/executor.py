@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from shared.workflow import Workflow, main, person_step, program_step
+from shared.stepping import main
+from shared.workflow import Workflow, person_step, program_step
 
 STEPS = {
     1: person_step("approval", prompt="approval"),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 
+from shared.stepping import main
 from shared.workflow import (
     Workflow,
     execute_dispatch_step,
     init_step,
-    main,
     qr_dispatch_step,
     qr_gate_step,
     verify_step,

@@ -13,7 +13,7 @@ import pytest
 
 from cli.main import planner
 from shared.config import _KEYS as CONFIG_KEYS
-from shared.workflow import run_step
+from shared.stepping import run_step
 from tests.reference import context_of, leaves, render_commands, run_examples
 
 if TYPE_CHECKING:

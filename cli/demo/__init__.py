@@ -17,7 +17,7 @@ from cli.demo.host import Host, first_words, shown
 from cli.options import json_option
 from shared import resources
 from shared.git.command import Git, user_environment
-from shared.workflow import write
+from shared.stepping import write
 from state.errors import Refused
 
 if TYPE_CHECKING:

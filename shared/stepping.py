@@ -1,0 +1,149 @@
+"""Step scripts as programs: arguments in, one block on standard output, an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from shared.builders import error_block
+from shared.resources import command
+from shared.run import open_state
+from shared.workflow import discover_workflows, find_workflow, print_current, print_step
+from state.errors import Refused
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from shared.workflow import Workflow
+
+
+def run_step(argv: list[str]) -> int:
+    """Print a step: `WORKFLOW [N] [--state-dir DIR]`; returns the exit code."""
+    return _guarded(lambda: _step(list(argv), None))
+
+
+def main(workflow: Workflow, argv: list[str]) -> int:
+    """Print a step of `workflow`: `[--step N] [--state-dir DIR]`; returns the exit code."""
+    return _guarded(lambda: _step(list(argv), workflow))
+
+
+def write(text: str) -> None:
+    """Write to standard output in UTF-8, whatever the locale is.
+
+    Where it takes nothing (a full disk, a closed pipe) the process ends with code 1: the work is
+    done, only the answer is lost, and repeating a command is safe.
+    """
+    try:
+        sys.stdout.buffer.write(text.encode("utf-8"))
+        sys.stdout.buffer.flush()
+    except OSError as error:
+        sys.stderr.write(f"planner: the answer could not be written: {error.strerror}\n")
+        # What is left in the buffer would fail once more when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(1) from None
+
+
+def exit_code(refusal: Refused) -> int:
+    """Return 2 for wrong usage, else 1."""
+    return 2 if any(p.kind == "usage" for p in refusal.problems) else 1
+
+
+def _guarded(action: Callable[[], str]) -> int:
+    try:
+        write(action())
+    except Refused as refusal:
+        write(error_block(refusal.problems))
+        return exit_code(refusal)
+    except Exception as error:  # noqa: BLE001 – the one handler of step scripts
+        return internal(error)
+    return 0
+
+
+def internal(error: Exception) -> int:
+    """Print what is our bug: a short block for the model, the traceback on stderr."""
+    import traceback
+
+    from state.errors import Problem
+
+    text = f"a fault of the planner: {type(error).__name__}: {error}; see standard error"
+    write(error_block([Problem("internal", "planner", text)]))
+    traceback.print_exception(error)
+    return 3
+
+
+def _step(argv: list[str], workflow: Workflow | None) -> str:
+    if "--help" in argv or "-h" in argv:
+        return _help(workflow)
+    values, words = _options(argv)
+    number = values.get("--step")
+    if workflow is None:
+        if not words:
+            known = ", ".join(sorted(discover_workflows()))
+            raise Refused("usage", "step", "name a workflow", known, command("step", "planner"))
+        workflow = find_workflow(words.pop(0))
+        number = words.pop(0) if words else number
+    if words:
+        raise Refused("usage", "step", f"unexpected words: {' '.join(words)}", _usage(workflow))
+    wanted = _number(number, workflow)
+    first = wanted == 1 and workflow.name == "planner"
+    state_dir = values.get("--state-dir")
+    if first and not (state_dir and os.path.exists(state_dir)):
+        return _begin(os.getcwd(), values.get("--request"), state_dir)
+    state = open_state(state_dir, os.getcwd())
+    if state.run.status == "IDLE":
+        return _begin(state.run.repository, None, state.state_dir)
+    return print_current(state) if number is None else print_step(workflow, wanted, state)
+
+
+def _number(text: str | None, workflow: Workflow) -> int | None:
+    if text is None:
+        return None
+    if not text.isascii() or not text.isdigit():
+        steps = ", ".join(f"{n} {s.name}" for n, s in workflow.steps.items())
+        raise Refused("usage", "--step", f"{text!r} is no number of a step", steps)
+    return int(text[:9])
+
+
+def _options(argv: list[str]) -> tuple[dict[str, str], list[str]]:
+    known = ("--step", "--state-dir", "--request", "--role")
+    values: dict[str, str] = {}
+    words: list[str] = []
+    while argv:
+        word = argv.pop(0)
+        name, equals, value = word.partition("=")
+        if not word.startswith("--"):
+            words.append(word)
+        elif name not in known or (not equals and not argv):
+            text = f"{name} needs a value" if name in known else f"there is no option {name}"
+            raise Refused("usage", name, text, ", ".join(known))
+        else:
+            values[name] = value if equals else argv.pop(0)
+    return values, words
+
+
+def _usage(workflow: Workflow) -> str:
+    return f"planner step {workflow.name} [N] [--state-dir DIR]"
+
+
+def _help(workflow: Workflow | None) -> str:
+    lines = ["Usage: planner step WORKFLOW [N] [--state-dir DIR]", ""]
+    if workflow is None:
+        lines.append("Print a step of a workflow; without a number, what is next. Changes nothing.")
+        lines += [f"  {w.name:<12} {w.purpose}" for w in discover_workflows().values()]
+        lines += ["", "Example: planner step planner"]
+    else:
+        lines.append(workflow.purpose)
+        lines += [f"  {n:>2} {s.name}" for n, s in workflow.steps.items()]
+        lines += ["", f"Example: {_usage(workflow)}"]
+    return "\n".join(lines) + "\n"
+
+
+def _begin(folder: str, request: str | None, state_dir: str | None) -> str:
+    """Begin a run, or go on with beginning it: the one step that needs more than it prints with."""
+    from shared.dependencies import ensure
+
+    ensure()
+    from shared.start import begin
+
+    return begin(folder, request, None, state_dir)
