@@ -12,7 +12,8 @@ from shared import plans
 from shared.builders import Block
 from shared.stepping import write
 from state import store
-from state.edits import DOC_LISTS, KINDS, Applied
+from state.edits import Applied
+from state.kinds import DOC_LISTS, KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from shared.run import State, open_state
-from state.edits import ROLES
 from state.errors import Refused
+from state.kinds import ROLES
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -24,9 +24,9 @@ from cli.options import (
 from shared import plans, resources
 from shared.builders import Block
 from shared.stepping import write
-from state import edits, store
-from state.edits import ARCHITECT, DEVELOPER, WRITER
+from state import kinds, store
 from state.errors import Refused
+from state.kinds import ARCHITECT, DEVELOPER, WRITER
 
 if TYPE_CHECKING:
     from shared.qr.types import Phase
@@ -82,7 +82,7 @@ def show(ids: tuple[str, ...], state_dir: str | None, *, as_json: bool) -> None:
     data = opened(state_dir).plan
     found: list[Any] = []
     for entity_id in ids:
-        entity = edits.find(data, entity_id)
+        entity = kinds.find(data, entity_id)
         if entity is None:
             raise Refused("not_found", entity_id, "there is no such entity", "planner plan show")
         found.append(entity.entity)
@@ -114,11 +114,11 @@ def list_entities(
 
     Example: planner plan list intents --milestone M-001
     """
-    rows = edits.entities(opened(state_dir).plan, kind.removesuffix("s"), milestone)
+    rows = kinds.entities(opened(state_dir).plan, kind.removesuffix("s"), milestone)
     if as_json:
         write(json.dumps(rows, indent=2, ensure_ascii=False) + "\n")
         return
-    text = "\n".join(f"{r['id']} v{r['version']} {edits.title_of(r)}" for r in rows)
+    text = "\n".join(f"{r['id']} v{r['version']} {kinds.title_of(r)}" for r in rows)
     write(Block("result").data(kind, text or "none").render())
 
 
@@ -263,7 +263,7 @@ def schema(kind: str | None) -> None:
 
     Example: planner plan schema --kind milestone
     """
-    write(json.dumps(edits.schema(kind), indent=2) + "\n")
+    write(json.dumps(kinds.schema(kind), indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from shared.builders import Block
 from shared.stepping import write
 from shared.tree import tree_chmod, tree_mv, tree_rm, tree_run
 from shared.verify.lock import undisturbed
-from state.edits import DEVELOPER, WRITER
+from state.kinds import DEVELOPER, WRITER
 
 
 @click.group("tree")

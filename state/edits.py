@@ -15,77 +15,14 @@ from pydantic import ValidationError
 
 from state import models
 from state.errors import Problem, Refused
+from state.kinds import DOC_LISTS, KINDS, Found, Json, find, id_of, walk
 from state.validator import check_plan, check_value
 from state.waves import compute_waves
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
-Json = dict[str, Any]
-
-ARCHITECT, DEVELOPER, WRITER = "architect", "developer", "technical-writer"
-ROLES = (ARCHITECT, DEVELOPER, WRITER, "quality-reviewer")
-DOC_LISTS = {
-    "docstring": "docstrings",
-    "algorithm-block": "algorithm_blocks",
-    "inline-comment": "inline_comments",
-}
 OPS = ("add", "set", "remove")
-
-
-class Kind(NamedTuple):
-    """Where one kind of entity lives and who may write it; the two singles have no `prefix`."""
-
-    prefix: str
-    model: type[models.Model]
-    place: tuple[str, ...]
-    roles: tuple[str, ...] = (ARCHITECT,)
-    in_milestone: bool = False
-    hidden: tuple[str, ...] = ()
-
-    @property
-    def fields(self) -> list[str]:
-        """Return the fields that an edit may name."""
-        own = [f for f in self.model.model_fields if f not in ("id", "version", *self.hidden)]
-        return ["milestone", *own] if self.in_milestone else own
-
-
-KINDS = {
-    "overview": Kind("", models.Overview, ("overview",)),
-    "knowledge": Kind(
-        "",
-        models.InvisibleKnowledge,
-        ("invisible_knowledge",),
-        hidden=("invariants", "tradeoffs"),
-    ),
-    "decision": Kind("DL", models.Decision, ("planning_context", "decision_log")),
-    "alternative": Kind(
-        "RA", models.RejectedAlternative, ("planning_context", "rejected_alternatives")
-    ),
-    "constraint": Kind("C", models.Constraint, ("planning_context", "constraints")),
-    "risk": Kind("R", models.Risk, ("planning_context", "known_risks")),
-    "invariant": Kind("INV", models.Invariant, ("invisible_knowledge", "invariants")),
-    "tradeoff": Kind("TO", models.Tradeoff, ("invisible_knowledge", "tradeoffs")),
-    "milestone": Kind(
-        "M",
-        models.Milestone,
-        ("milestones",),
-        hidden=("number", "code_intents", "code_changes", "documentation"),
-    ),
-    "intent": Kind("CI", models.Intent, ("code_intents",), in_milestone=True),
-    "doc": Kind("DOC", models.Doc, (), roles=(WRITER,), in_milestone=True),
-    "diagram": Kind("DG", models.Diagram, ("diagrams",)),
-    "checkpoint": Kind("CP", models.Checkpoint, ("checkpoints",)),
-    "change": Kind(
-        "CC",
-        models.Change,
-        ("code_changes",),
-        roles=(DEVELOPER,),
-        in_milestone=True,
-        hidden=tuple(f for f in models.Change.model_fields if f != "why_comments"),
-    ),
-}
-# Fields that hold ids, with the prefix of those.
 REFERENCES = {
     "milestone": "M",
     "depends_on": "M",
@@ -101,15 +38,6 @@ class Applied(NamedTuple):
     op: str
     id: str
     version: int
-
-
-class Found(NamedTuple):
-    """An entity inside the plan as JSON: its kind, itself, and how to put another in its place."""
-
-    kind: str
-    entity: Json
-    owner: Any  # the object or list that holds it; `key` fits it
-    key: str | int
 
 
 def apply_edits(
@@ -159,69 +87,13 @@ def problems_of(error: ValidationError, at: str) -> list[Problem]:
     return problems
 
 
-def find(data: Json, entity_id: str) -> Found | None:
-    """Return the entity with `entity_id`, or None."""
-    return next((f for f in _walk(data) if _id_of(f) == entity_id), None)
-
-
-def entities(data: Json, kind: str, milestone: str | None = None) -> list[Json]:
-    """Return the entities of a kind, in order; Refused for a kind that is none."""
-    if kind not in KINDS:
-        raise Refused("not_found", "KIND", f"{kind!r} is no kind", ", ".join(KINDS))
-    if milestone is not None:
-        data = {**data, "milestones": [m for m in data["milestones"] if m["id"] == milestone]}
-    return [f.entity for f in _walk(data) if f.kind == kind]
-
-
-def title_of(entity: Json) -> str:
-    """Return the line that tells an entity from its kin."""
-    names = (
-        "title",
-        "name",
-        "decision",
-        "alternative",
-        "description",
-        "risk",
-        "text",
-        "behavior",
-        "question",
-    )
-    found = next((str(entity[n]) for n in names if entity.get(n)), "")
-    file = entity.get("file")
-    return f"{file}: {found}" if file else found
-
-
-def schema(kind: str | None) -> Json:
-    """Return the JSON Schema of the plan, or the fields of one kind that an edit may name."""
-    if kind is None:
-        return models.Plan.model_json_schema()
-    if kind not in KINDS:
-        raise Refused("not_found", "--kind", f"{kind!r} is no kind", ", ".join(KINDS))
-    whole = KINDS[kind].model.model_json_schema()
-    allowed = KINDS[kind].fields
-    whole["properties"] = {n: p for n, p in whole["properties"].items() if n in allowed}
-    whole["required"] = [n for n in whole.get("required", []) if n in allowed]
-    # Where the entity goes is asked of an edit and no field of the entity.
-    where = {"milestone": {"type": "string", "pattern": "^M-[0-9]{3,15}$"}}
-    if kind == "doc":
-        where["kind"] = {"type": "string", "enum": ["module-comment", *DOC_LISTS]}  # type: ignore[dict-item]
-    if KINDS[kind].in_milestone and kind != "change":
-        whole["properties"] = {**where, **whole["properties"]}
-        whole["required"] = [*where, *whole["required"]]
-    return whole
-
-
 def _count_ids(data: Json) -> None:
     """Raise the counters to the highest id in use: one that is removed now is never given again."""
     counters = data["counters"]
-    for found in _walk(data):
-        prefix, dash, number = _id_of(found).rpartition("-")
+    for found in walk(data):
+        prefix, dash, number = id_of(found).rpartition("-")
         if dash:
             counters[prefix] = max(counters.get(prefix, 0), int(number))
-
-
-def _id_of(found: Found) -> str:
-    return str(found.entity.get("id", found.kind))
 
 
 def _lists(value: Any) -> Any:  # noqa: ANN401 – any JSON value
@@ -244,40 +116,6 @@ def _overlap(one: str, other: str) -> bool:
     """Say whether one path is the other or leads to it."""
     short, long = sorted((one, other), key=len)
     return long.startswith(short) and long[len(short) : len(short) + 1] in ("", ".", "[")
-
-
-def _walk(data: Json) -> Iterator[Found]:
-    for name, kind in KINDS.items():
-        owners = data["milestones"] if kind.in_milestone else [data]
-        for owner in owners:
-            yield from _docs(owner) if name == "doc" else _members(name, kind, owner)
-    for milestone in data["milestones"]:
-        changes = milestone["documentation"]["changes"]
-        for n, change in enumerate(changes):
-            yield Found("change", change, changes, n)
-
-
-def _members(name: str, kind: Kind, owner: Json) -> Iterator[Found]:
-    place: Any = owner
-    for key in kind.place[:-1]:
-        place = place[key]
-    if not kind.prefix:
-        yield Found(name, place[kind.place[-1]], place, kind.place[-1])
-        return
-    entities = place[kind.place[-1]]
-    for n, entity in enumerate(entities):
-        if isinstance(entity, dict):
-            yield Found(name, entity, entities, n)
-
-
-def _docs(milestone: Json) -> Iterator[Found]:
-    documentation = milestone["documentation"]
-    if isinstance(documentation["module_comment"], dict):
-        yield Found("doc", documentation["module_comment"], documentation, "module_comment")
-    for key in DOC_LISTS.values():
-        for n, entity in enumerate(documentation[key]):
-            if isinstance(entity, dict):
-                yield Found("doc", entity, documentation[key], n)
 
 
 class _Session:
@@ -479,7 +317,7 @@ class _Session:
         wanted: str = edit["id"]
         found = find(self.data, self.names.get(wanted, wanted))
         if found is None:
-            known = ", ".join(_id_of(f) for f in _walk(self.data))
+            known = ", ".join(id_of(f) for f in walk(self.data))
             if wanted not in self.lost:
                 self.refuse(f"{at}.id", f"there is no {wanted}", known, "not_found")
             return None
@@ -506,7 +344,7 @@ class _Session:
         version = found.entity["version"] + 1
         entity = self._checked(at, found.kind, {**found.entity, **fields, "version": version})
         found.owner[found.key] = entity or {**found.entity, "version": version}
-        return Applied("set", _id_of(found), version)
+        return Applied("set", id_of(found), version)
 
     def _remove(self, at: str, edit: Json, _: str) -> Applied | None:
         found = self._current(at, edit)
@@ -514,9 +352,9 @@ class _Session:
             return None
         if not KINDS[found.kind].prefix or found.kind == "change":
             how = "plan capture" if found.kind == "change" else f"set {found.kind}"
-            self.refuse(f"{at}.id", f"{_id_of(found)} cannot be removed", how)
+            self.refuse(f"{at}.id", f"{id_of(found)} cannot be removed", how)
         elif isinstance(found.owner, list):
             found.owner.pop(int(found.key))
         else:
             found.owner["module_comment"] = None
-        return Applied("remove", _id_of(found), found.entity["version"])
+        return Applied("remove", id_of(found), found.entity["version"])

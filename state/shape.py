@@ -32,6 +32,7 @@ _MILESTONE = {
 _PLAN = {
     "overview": {"version": int, "title": str, "approach": str},
     "task_spec": [{"id": str, "text": str}],
+    "context": {"assumptions": [str]},
     "planning_context": {
         "decision_log": [_ENTITY],
         "rejected_alternatives": [_ENTITY],

@@ -6,8 +6,9 @@ import copy
 import json
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from state.edits import KINDS, apply_edits
+from state.edits import apply_edits
 from state.errors import Refused
+from state.kinds import KINDS
 from state.models import Plan
 
 if TYPE_CHECKING:

@@ -12,8 +12,9 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from state.edits import KINDS, ROLES, apply_edits, entities, find
+from state.edits import apply_edits
 from state.freeze import digest_of, freeze
+from state.kinds import KINDS, ROLES, entities, find
 from state.models import Plan
 from state.store import parse_json
 from state.validator import check_plan

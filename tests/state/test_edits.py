@@ -7,14 +7,14 @@ from typing import Any, ClassVar
 
 import pytest
 
-from state.edits import (
+from state.edits import apply_edits
+from state.kinds import (
     ARCHITECT,
     DEVELOPER,
     DOC_LISTS,
     KINDS,
     ROLES,
     WRITER,
-    apply_edits,
     entities,
     find,
     schema,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from pydantic import ValidationError
 
-from state.edits import schema
+from state.kinds import schema
 from state.models import Plan
 from state.validator import check_plan
 from tests.state.plans import OLDER_PLAN, older_plan, plain, sample_plan
