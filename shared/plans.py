@@ -61,7 +61,7 @@ def check_frozen(state: State) -> Plan:
         )
     if stated != actual or (known is not None and known != actual):
         problems = check_seals(store.check_version(store.parse_json(data, path), path))
-        if known is not None and stated == actual:
+        if stated is not None and stated == actual:
             text = f"the plan was frozen anew; the run knows digest {known}"
             problems = [Problem("invalid", "digest", text, "the plan that was submitted")]
         raise Refused.of(problems)

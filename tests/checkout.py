@@ -36,7 +36,7 @@ def main(argv):
     print(json.dumps(seen))
     return 7
 """
-STUB_WORKFLOW = """\
+STUB_STEPPING = """\
 import json, sys
 def run_step(argv):
     print(json.dumps({"argv": argv, "path": sys.path, "python": sys.executable}))
@@ -75,7 +75,7 @@ class Checkout:
             (path / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, path / name)
         (path / "cli" / "main.py").write_text(STUB_MAIN)
-        (path / "shared" / "workflow.py").write_text(STUB_WORKFLOW)
+        (path / "shared" / "stepping.py").write_text(STUB_STEPPING)
         (path / "requirements").mkdir()
         self.write_lock(make_wheel(wheels))
 
