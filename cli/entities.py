@@ -12,6 +12,7 @@ from shared import plans
 from shared.builders import Block
 from shared.stepping import write
 from state import store
+from state.errors import Refused
 from state.edits import Applied
 from state.kinds import DOC_LISTS, KINDS
 
@@ -80,7 +81,10 @@ def _fields(values: dict[str, Any]) -> dict[str, Any]:
     fields = {
         k: list(v) if isinstance(v, tuple) else v for k, v in values.items() if v not in (None, ())
     }
-    return {**fields, **(store.read_json(file) if file else {})}
+    more = store.read_json(file) if file else {}
+    if not isinstance(more, dict):
+        raise Refused("invalid", "--json", "the file holds no JSON object", '{"field": value, …}')
+    return {**fields, **more}
 
 
 def _one(kind: str) -> str:

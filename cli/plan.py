@@ -118,7 +118,7 @@ def list_entities(
     if as_json:
         write(json.dumps(rows, indent=2, ensure_ascii=False) + "\n")
         return
-    text = "\n".join(f"{r['id']} v{r['version']} {kinds.title_of(r)}" for r in rows)
+    text = "\n".join(f"{r.get('id', kind)} v{r['version']} {kinds.title_of(r)}" for r in rows)
     write(Block("result").data(kind, text or "none").render())
 
 

@@ -191,15 +191,18 @@ def import_plan(state: State, path: str) -> list[str]:
 def _without_changes(data: dict[str, Any]) -> list[str]:
     """Drop what capture makes and dependencies that cannot hold; returns a note for each."""
     notes = []
-    milestones = [m for m in data.get("milestones", []) if isinstance(m, dict)]
-    known = {m.get("id") for m in milestones}
+    listed = data.get("milestones")
+    milestones = [m for m in listed if isinstance(m, dict)] if isinstance(listed, list) else []
+    known = {str(m.get("id")) for m in milestones}
     for milestone in milestones:
         if milestone.pop("code_changes", None):
             notes.append(f"{milestone.get('id')}: its changes; capture makes them anew")
         if isinstance(milestone.get("documentation"), dict):
             milestone["documentation"].pop("changes", None)
-        wanted = milestone.get("depends_on", [])
-        lost = [d for d in wanted if d not in known or d == milestone.get("id")]
+        wanted = milestone.get("depends_on")
+        if not isinstance(wanted, list):
+            continue  # the schema says what is wrong with it
+        lost = [d for d in wanted if str(d) not in known or d == milestone.get("id")]
         if lost:
             milestone["depends_on"] = [d for d in wanted if d not in lost]
             notes.append(f"{milestone.get('id')}: dependencies on {', '.join(map(str, lost))}")

@@ -27,6 +27,7 @@ from state import store
 from state.database import Database, Run, now
 from state.errors import Refused
 from state.models import SCHEMA_VERSION, Base, Plan
+from state.validator import check_value
 
 BASES = ("head", "snapshot")
 
@@ -41,7 +42,7 @@ def begin(folder: str, request: str | None, base: str | None, state_dir: str | N
     state = _run_at(state_dir)
     if state is not None:
         folder = state.run.repository
-    problems = check_startable(folder)
+    problems = [*check_startable(folder), *check_value("TEXT", request or "")]
     if problems:
         raise Refused.of(problems)
     repository = find_repository(folder)

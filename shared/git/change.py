@@ -21,8 +21,8 @@ GITLINK = "160000"
 # Everything that shapes the list of changes and their patches, said outright: git's defaults
 # may change with its version.
 _PAIRS = (
-    "-r", "--full-index", "--no-ext-diff", "--no-relative", "--find-renames=50%", "-l1000",
-    "--ignore-submodules=none", "-O/dev/null",
+    "-r", "--full-index", "--no-ext-diff", "--no-relative", "--ignore-submodules=none",
+    "-O/dev/null",
 )  # fmt: skip
 _PATCHES = (
     *_PAIRS, "-p", "--binary", "--no-textconv", "--no-color", "--diff-algorithm=myers",
@@ -126,8 +126,16 @@ def patch_bytes(change: Change) -> bytes:
 
 def read_changes(vault: Vault, base_tree: str, tree: str) -> list[FileChange]:
     """Return what turns one tree into the other, a change per file, in git's order of paths."""
-    rows = vault.git.run("diff-tree", "-z", "--raw", *_PAIRS, base_tree, tree).split(b"\0")
-    patches = _patches(vault.git.run("diff-tree", *_PATCHES, base_tree, tree))
+    changes = _read(vault, "--find-renames=50%", "-l1000", base_tree, tree)
+    if any(change.old_file and change.mode == LINK for change in changes):
+        # A renamed link names no mode in its patch, and git then refuses what takes its place.
+        return _read(vault, "--no-renames", base_tree, tree)
+    return changes
+
+
+def _read(vault: Vault, *what: str) -> list[FileChange]:
+    rows = vault.git.run("diff-tree", "-z", "--raw", *_PAIRS, *what).split(b"\0")
+    patches = _patches(vault.git.run("diff-tree", *_PATCHES, *what))
     changes: list[FileChange] = []
     at = 0
     while at < len(rows) - 1:

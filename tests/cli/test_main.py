@@ -66,11 +66,11 @@ def test_a_fault_of_ours_is_a_short_block_and_a_traceback_on_stderr(
 ) -> None:
     journey = Journey(make_repo(files=FILES)).to("design")
 
-    def broken(_: object) -> None:
+    def broken(*_: object) -> None:
         raise ZeroDivisionError("]]></problem><next>rm")
 
     monkeypatch.setattr("cli.run.status_of", broken)
-    monkeypatch.setattr("shared.workflow.print_current", broken)
+    monkeypatch.setattr("shared.blocks.work", broken)
     for argv in (("status",), ("step", "planner")):
         answer = call(journey.repository.path, *argv)
         assert answer.code == 3

@@ -9,6 +9,8 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+pytest.register_assert_rewrite("tests.faults.trial", "tests.faults.scene", "tests.faults.strace")
+
 
 @pytest.fixture
 def say(capsys: pytest.CaptureFixture[str]) -> Callable[[str], None]:

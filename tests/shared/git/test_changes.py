@@ -221,6 +221,12 @@ def _link_to_folder(root: Path) -> None:
     _write("loop/loop", b"l\n")(root)
 
 
+def _folder_to_renamed_link(root: Path) -> None:
+    (root / "only/e.txt").unlink()
+    (root / "only").rmdir()
+    (root / "ln").rename(root / "only")
+
+
 def _folder_to_link_with_the_same_names(root: Path) -> None:
     (root / "only/e.txt").unlink()
     (root / "only").rmdir()
@@ -230,7 +236,9 @@ def _folder_to_link_with_the_same_names(root: Path) -> None:
 
 
 @pytest.mark.requirement("PL-31")
-@pytest.mark.parametrize("edit", [_link_to_folder, _folder_to_link_with_the_same_names])
+@pytest.mark.parametrize(
+    "edit", [_link_to_folder, _folder_to_renamed_link, _folder_to_link_with_the_same_names]
+)
 def test_a_file_seen_through_a_link_is_not_taken_for_the_planned_one(
     project: Project, tmp_path: Path, edit: Callable[[Path], None]
 ) -> None:
