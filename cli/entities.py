@@ -13,11 +13,12 @@ from shared.builders import Block
 from shared.stepping import write
 from state import store
 from state.errors import Refused
-from state.edits import Applied
 from state.kinds import DOC_LISTS, KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    from state.edits import Applied
 
 SINGULAR = {"acceptance_criteria": "acceptance-criterion"}
 DOC_KINDS = ("module-comment", *DOC_LISTS)

@@ -17,7 +17,7 @@ INTERRUPTED = 130
 
 def run(argv: list[str]) -> int:
     """Run the command line `argv` and return its exit code; print why when it cannot start."""
-    # A command ends before anything is worth collecting, and the imports alone make much to look at.
+    # A command ends before anything is worth collecting; the imports alone make much to look at.
     gc.disable()
     try:
         ensure()

@@ -33,6 +33,7 @@ class _Work(NamedTuple):
     plan: Plan
     capture: Capture | None = None
     verified: Done | None = None
+    again: str = ""
 
 
 class _Decision(NamedTuple):
@@ -57,7 +58,7 @@ def finish_phase(
     if phase != "plan-design" and (running := capturing.still_running(state)):
         return capturing.running_block(state, running, again)
     with state.lock(f"plan done --phase {phase}"):
-        work = _work(state, workflow, phase, batch, role)
+        work = _work(state, workflow, phase, batch, role)._replace(again=again)
     if work.capture is not None:
         done = capturing.verify_plan(state, work.plan)
         if isinstance(done, Running):
@@ -98,7 +99,7 @@ def _check_due(state: State, workflow: Workflow, phase: Phase) -> None:
 def _pass_or_gate(state: State, workflow: Workflow, phase: Phase, work: _Work) -> None:
     """Pass the gate by script, or store the review and open the gate."""
     items = _answered(state, phase, work.plan, work.capture)
-    _refuse_failing_musts(state, items, phase, work.verified)
+    _refuse_failing_musts(items, phase, work.again, work.verified)
     iteration = state.database.phase(state.run, phase)[1]
     if computed_verdict(items, iteration) == "pass":
         _record_pass(state, workflow, phase, work, _Decision(items))
@@ -123,18 +124,18 @@ def _answered(state: State, phase: Phase, plan: Plan, capture: Capture | None) -
 def check_all(state: State, workflow: Workflow, plan: Plan, capture: Capture) -> None:
     """Refuse a plan in which any phase fails a MUST by now: edits may have come after its gate."""
     for phase in workflow.phases():
-        _refuse_failing_musts(state, _answered(state, phase, plan, capture), phase, None)
+        again = state.command("step", workflow.name)
+        _refuse_failing_musts(_answered(state, phase, plan, capture), phase, again)
 
 
 def _refuse_failing_musts(
-    state: State, items: Sequence[Item], phase: Phase, verified: Done | None
+    items: Sequence[Item], phase: Phase, again: str, verified: Done | None = None
 ) -> None:
     """Raise Refused with every failing MUST; a reviewer is never asked about those."""
     failing = [
         i for i in items if i.status == "FAIL" and i.severity == "MUST" and i.accepted is None
     ]
     if failing:
-        again = state.command("step", "planner")
         problems = [
             Problem("refused", f"{phase} {i.check} {i.scope}", i.finding or "", "", again)
             for i in failing

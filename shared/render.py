@@ -143,7 +143,7 @@ def _verify(plan: Plan) -> Iterator[str]:
         if result.exercised is False:
             yield "  - stays green with the changed files broken: it does not exercise them"
         elif result.exercised:
-            yield "  - fails with the changed files broken, so it does exercise them"
+            yield "  - fails with the changed files broken, so it runs some of them"
 
 
 def _reviews(plan: Plan) -> Iterator[str]:

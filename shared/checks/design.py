@@ -89,13 +89,14 @@ def _excerpt(text: str, length: int = 120) -> str:
 
 
 def check_milestones(subject: Subject) -> Iterator[Finding]:
-    """Every milestone has acceptance criteria, and intents unless it is documentation only."""
+    """Every milestone has acceptance criteria, and intents or tests unless it is documentation."""
     for milestone in subject.plan.milestones:
         if not any(c.strip() for c in milestone.acceptance_criteria):
             text = f"{milestone.id} has no acceptance criteria; say how one sees that it is done"
             yield Finding(milestone.id, text)
-        if not milestone.code_intents and not milestone.is_documentation_only:
-            text = f"{milestone.id} has no intent; add one per file, or set is_documentation_only"
+        works = milestone.code_intents or milestone.tests.files
+        if not works and not milestone.is_documentation_only:
+            text = f"{milestone.id} has neither intent nor test file; add one for each of its files"
             yield Finding(milestone.id, text)
 
 

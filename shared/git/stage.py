@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from shared.git.command import Git
 
 
+# What running Python leaves behind is nobody's work, also where the project does not ignore it.
+BY_PRODUCTS = ("--exclude=__pycache__/",)
+
+
 class Scan(NamedTuple):
     """What differs from the index; `gone` is part of `changed`, a nested repository ends in `/`."""
 
@@ -25,12 +29,12 @@ class Scan(NamedTuple):
 def scan(git: Git) -> Scan:
     """Return the names that differ between the working tree and git's index, raw bytes.
 
-    Submodules and ignored files are not among them. Some of `changed` may be equal after all.
+    Submodules, ignored files and compiled Python are not among them. Some of `changed` may be equal after all.
     """
     rows = git.names("diff-files", "-z", "--name-status", "--no-renames", "--ignore-submodules=all")
     status = dict(zip(rows[1::2], rows[0::2], strict=True))
     gone = {name for name, letter in status.items() if letter == b"D"}
-    others = git.names("ls-files", "-z", "--others", "--exclude-standard")
+    others = git.names("ls-files", "-z", "--others", "--exclude-standard", *BY_PRODUCTS)
     return Scan(set(status), gone, set(others))
 
 

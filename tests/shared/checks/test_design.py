@@ -116,11 +116,16 @@ def test_waves_that_follow_are_not_found() -> None:
 
 
 def test_a_milestone_without_criteria_or_intents_is_found() -> None:
-    milestones = [make_milestone(acceptance_criteria=[" "], code_intents=[])]
+    milestones = [make_milestone(acceptance_criteria=[" "], code_intents=[], tests={})]
     assert found("design-milestones-complete", milestones=milestones) == [
         ("FAIL", "M-001", "M-001 has no acceptance criteria; say how one sees that it is done"),
-        ("FAIL", "M-001", "M-001 has no intent; add one per file, or set is_documentation_only"),
+        ("FAIL", "M-001", "M-001 has neither intent nor test file; add one for each of its files"),
     ]
+
+
+def test_a_milestone_of_tests_alone_needs_no_intent() -> None:
+    bare = {"code_intents": [], "files": ["tests/test_a.py"]}
+    assert not found("design-milestones-complete", milestones=[make_milestone(**bare)])
 
 
 def test_a_milestone_of_documentation_alone_needs_criteria_and_neither_intents_nor_tests() -> None:

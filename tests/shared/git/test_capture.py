@@ -367,3 +367,14 @@ def test_a_stale_lock_of_a_killed_git_does_not_stop_capture(project: Project) ->
     project.write({"n": b"n\n"}, project.begin())
     (project.root / ".git/worktrees/worktree/index.lock").touch()
     assert _files(project.capture()) == ["n"]
+
+
+@pytest.mark.requirement("PL-32")
+def test_compiled_python_is_nobodys_work_where_the_project_does_not_ignore_it(
+    project: Project,
+) -> None:
+    """Verify and the agent run Python in the worktree; what that leaves is never captured."""
+    cache = project.worktree / "__pycache__"
+    cache.mkdir()
+    (cache / "a.cpython-311.pyc").write_bytes(b"\0")
+    assert project.capture().changes == []
