@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import contextlib
 import shutil
 from typing import TYPE_CHECKING
 
@@ -44,8 +44,10 @@ def cancel(state: State) -> str:
 
 
 def tidy(state: State) -> None:
-    """Remove what only an active run needs: the worktree and the vault."""
-    remove_worktree(find_repository(state.run.repository), state.worktree)
-    vault = resources.vault_path(state.state_dir)
-    if os.path.isdir(vault):
-        shutil.rmtree(vault)
+    """Remove what only an active run needs, the worktree and the vault, as far as the system lets.
+
+    The run has ended by now: a file that cannot be removed is no reason to say that it failed.
+    """
+    with contextlib.suppress(OSError, Refused):
+        remove_worktree(find_repository(state.run.repository), state.worktree)
+    shutil.rmtree(resources.vault_path(state.state_dir), ignore_errors=True)

@@ -6,11 +6,11 @@ after a crash ends where it should.
 
 from __future__ import annotations
 
+import os
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from shared import resources
-from shared.git.journal import journal_state
 from shared.workflow import print_current
 from state import store
 from state.context import check_context, task_items, user_context
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 
 def open_plan(state: State) -> Plan:
     """Return the plan for a change of it; Refused while it is frozen or an apply is unfinished."""
-    journal = journal_state(resources.journal_path(state.state_dir))
-    if journal in ("applying", "undoing"):
+    if _interrupted(state):
         text = "an apply was interrupted; nothing else may run before it is finished or taken back"
         ways = f"{state.command('exec', 'apply')} finishes, {state.command('undo')} takes back"
         raise Refused("conflict", "exec apply", text, ways)
@@ -40,6 +39,16 @@ def open_plan(state: State) -> Plan:
         text = f"revision {state.run.revision} is frozen"
         raise Refused("frozen", path, text, "a new revision", state.command("plan", "revise"))
     return plan
+
+
+def _interrupted(state: State) -> bool:
+    folder = resources.journal_path(state.state_dir)
+    if not os.path.isdir(folder):
+        return False
+    # Imported only where something was applied: every edit of a plan comes by here.
+    from shared.git.journal import journal_state
+
+    return journal_state(folder) in ("applying", "undoing")
 
 
 def check_active(state: State) -> None:

@@ -39,7 +39,7 @@ def digest_of(data: bytes) -> tuple[str | None, str | None]:
     if match is None:
         return None, None
     content = sha256(data[: match.start()])
-    content.update(data[match.end() :])
+    content.update(memoryview(data)[match.end() :])
     return match.group(1).decode(), content.hexdigest()
 
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 # Half of what the JSON reader of pydantic takes: whatever is kept can be read again.
 DEEPEST = 100
 OURS = (".git", ".planner")
+_NOT_NORMAL = frozenset(("", ".", ".."))
+_NEVER = _NOT_NORMAL | {".git"}
 
 
 def check_plan(plan: Plan) -> list[Problem]:
@@ -39,15 +41,15 @@ def check_plan(plan: Plan) -> list[Problem]:
 
 def path_problem(path: str) -> str | None:
     """Return why `path` is no path inside the repository, or None."""
+    # Some file systems do not tell .GIT from .git.
+    parts = path.lower().split("/")
+    if _NEVER.isdisjoint(parts) and parts[0] not in OURS and "\0" not in path:
+        return None
     if not path or path.startswith("/") or path.endswith("/") or "\0" in path:
         return "is no relative path of a file"
-    parts = path.split("/")
-    if ".." in parts or "." in parts or "" in parts:
+    if not _NOT_NORMAL.isdisjoint(parts):
         return "leaves the repository or is not normal (no '.', '..' or empty part)"
-    # Some file systems do not tell .GIT from .git.
-    if parts[0].lower() in OURS or ".git" in path.lower().split("/"):
-        return "lies in a folder of git or of the planner"
-    return None
+    return "lies in a folder of git or of the planner"
 
 
 def check_value(at: str, value: object, depth: int = DEEPEST) -> Iterator[Problem]:
@@ -99,37 +101,45 @@ def _unknown(at: str, kind: str, wanted: str, known: Iterable[str]) -> Problem:
     return Problem("not_found", at, f"there is no {kind} {wanted}", values)
 
 
-def _entities(plan: Plan) -> Iterator[tuple[str, str]]:
+def _entities(plan: Plan) -> Iterator[tuple[str, str, str]]:
+    """Yield each entity as where it or its milestone stands, the way from there, and its id."""
     context = plan.planning_context
     for name in ("decision_log", "rejected_alternatives", "constraints", "known_risks"):
         for n, entity in enumerate(getattr(context, name)):
-            yield f"planning_context.{name}[{n}]", entity.id
+            yield f"planning_context.{name}[{n}]", "", entity.id
     knowledge = plan.invisible_knowledge
     for name in ("invariants", "tradeoffs"):
         for n, text in enumerate(getattr(knowledge, name)):
             if not isinstance(text, str):
-                yield f"invisible_knowledge.{name}[{n}]", text.id
+                yield f"invisible_knowledge.{name}[{n}]", "", text.id
     for m, milestone in enumerate(plan.milestones):
         at = f"milestones[{m}]"
-        yield at, milestone.id
-        ids = [intent.id for intent in milestone.code_intents]
-        ids += [change.id for change in changes_of(milestone)]
-        ids += [doc.id for doc in docs_of(milestone)]
-        yield from ((f"{at}.{entity_id}", entity_id) for entity_id in ids)
-    yield from ((f"diagrams[{n}]", diagram.id) for n, diagram in enumerate(plan.diagrams))
-    yield from ((f"checkpoints[{n}]", asked.id) for n, asked in enumerate(plan.checkpoints))
+        yield at, "", milestone.id
+        for intent in milestone.code_intents:
+            yield at, ".", intent.id
+        for change in changes_of(milestone):
+            yield at, ".", change.id
+        for doc in docs_of(milestone):
+            yield at, ".", doc.id
+    for n, diagram in enumerate(plan.diagrams):
+        yield f"diagrams[{n}]", "", diagram.id
+    for n, asked in enumerate(plan.checkpoints):
+        yield f"checkpoints[{n}]", "", asked.id
 
 
 def _check_unique(plan: Plan) -> Iterator[Problem]:
-    seen: dict[str, str] = {}
-    for at, entity_id in _entities(plan):
-        if entity_id in seen:
-            text = f"{entity_id} stands at {seen[entity_id]} too"
-            yield Problem("invalid", at, text, "each id once")
-        seen[entity_id] = at
+    seen: dict[str, tuple[str, str, str]] = {}
+    for entity in _entities(plan):
+        if (other := seen.setdefault(entity[2], entity)) is not entity:
+            text = f"{entity[2]} stands at {_place(*other)} too"
+            yield Problem("invalid", _place(*entity), text, "each id once")
     tasks = [t.id for t in plan.task_spec]
     if len(set(tasks)) != len(tasks):
         yield Problem("invalid", "task_spec", "an id stands twice", "each id once")
+
+
+def _place(at: str, way: str, entity_id: str) -> str:
+    return f"{at}{way}{entity_id}" if way else at
 
 
 def _check_context(plan: Plan) -> Iterator[Problem]:
@@ -194,9 +204,8 @@ def _check_intents(at: str, milestone: Milestone, decisions: set[str]) -> Iterat
 def _check_changes(at: str, milestone: Milestone, decisions: set[str]) -> Iterator[Problem]:
     intents = {i.id for i in milestone.code_intents}
     for change in changes_of(milestone):
-        refs = [r for r in (change.intent_ref, *change.more_intent_refs) if r is not None]
-        for ref in refs:
-            if ref not in intents:
+        for ref in (change.intent_ref, *change.more_intent_refs):
+            if ref is not None and ref not in intents:
                 yield _unknown(f"{at}.{change.id}.intent_ref", "intent", ref, intents)
         for comment in change.why_comments:
             ref_of = None if isinstance(comment, str) else comment.decision_ref

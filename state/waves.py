@@ -49,8 +49,8 @@ def docs_of(milestone: Milestone) -> Iterator[Doc]:
 def files_of(milestone: Milestone) -> set[str]:
     """Return every path that the milestone lists, intends, tests, documents or changes."""
     files = {*milestone.files, *milestone.tests.files}
-    files.update(doc.file for doc in docs_of(milestone))
-    files.update(intent.file for intent in milestone.code_intents)
+    files.update([doc.file for doc in docs_of(milestone)])
+    files.update([intent.file for intent in milestone.code_intents])
     for change in (*milestone.code_changes, *milestone.documentation.changes):
         files.add(change.file)
         if change.old_file:

@@ -122,6 +122,9 @@ def _start(
             raise Refused("not_found", root, "there is no such folder") from missing
         allowed = "git 2.30 or newer"
         raise Refused("not_found", "git", "git is not on PATH", allowed) from missing
+    except OSError as error:
+        text = f"git could not be run: {error.strerror or error}"
+        raise Refused("refused", "git", text, "mend that, then the same command again") from error
 
 
 def said(stderr: bytes, code: int) -> str:

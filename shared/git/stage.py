@@ -29,7 +29,8 @@ class Scan(NamedTuple):
 def scan(git: Git) -> Scan:
     """Return the names that differ between the working tree and git's index, raw bytes.
 
-    Submodules, ignored files and compiled Python are not among them. Some of `changed` may be equal after all.
+    Submodules, ignored files and compiled Python are not among them. Some of `changed` may be
+    equal after all.
     """
     rows = git.names("diff-files", "-z", "--name-status", "--no-renames", "--ignore-submodules=all")
     status = dict(zip(rows[1::2], rows[0::2], strict=True))

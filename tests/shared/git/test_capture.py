@@ -374,7 +374,7 @@ def test_compiled_python_is_nobodys_work_where_the_project_does_not_ignore_it(
     project: Project,
 ) -> None:
     """Verify and the agent run Python in the worktree; what that leaves is never captured."""
-    cache = project.worktree / "__pycache__"
+    cache = project.begin() / "__pycache__"
     cache.mkdir()
     (cache / "a.cpython-311.pyc").write_bytes(b"\0")
     assert project.capture().changes == []
