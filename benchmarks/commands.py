@@ -67,9 +67,7 @@ def measure_commands(rounds: int) -> list[Figure]:
     ]
 
 
-def _sample(
-    scene: _Scene, commands: dict[str, list[str]], rounds: int
-) -> dict[str, list[float]]:
+def _sample(scene: _Scene, commands: dict[str, list[str]], rounds: int) -> dict[str, list[float]]:
     """Return the seconds of each command by round; that of the bare interpreter is a median."""
     samples: dict[str, list[float]] = {name: [] for name in (*commands, "bare")}
     order = [*commands, *["bare"] * BARE_RUNS]
@@ -90,7 +88,7 @@ def _seconds(command: Sequence[str], environment: dict[str, str]) -> float:
     # posix_spawn: what subprocess does around a process would be part of either side.
     quiet = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
     begun = time.perf_counter()
-    pid = os.posix_spawn(command[0], command, environment, file_actions=quiet)
+    pid = os.posix_spawn(command[0], list(command), environment, file_actions=quiet)
     _, status = os.waitpid(pid, 0)
     seconds = time.perf_counter() - begun
     if status:

@@ -96,7 +96,7 @@ def _runnable(problem: Problem, args: Sequence[str]) -> Problem:
     if words[:1] != ["planner"]:
         return problem
     given = [b for a, b in pairwise(args) if a == "--state-dir"]
-    state_dir = os.path.abspath(given[0]) if given else None
+    state_dir = os.path.abspath(given[0]) if given and words[1:] != ["start"] else None
     problem.retry = resources.command(*words[1:], state_dir=state_dir)
     return problem
 

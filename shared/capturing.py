@@ -215,7 +215,7 @@ def move_base(state: State, plan: Plan) -> Plan:
     tree = repository.git.text("rev-parse", f"{new}^{{tree}}")
     base = Base(commit=at.commit, branch=at.branch or old.branch, tree=tree, snapshot=saved)
     note = f"The base moved to {new[:12]}." + (
-        f" Mend the conflict markers in {', '.join(met)}." if met else ""
+        f" The changes met others in {', '.join(met)}: settle these files." if met else ""
     )
     return plan.model_copy(update={"base": base, "remarks": (*plan.remarks, note)})
 

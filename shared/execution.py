@@ -70,7 +70,9 @@ def approve(state: State, digest: str) -> str:
         plans.check_frozen(state)
         run = state.run
         if run.status == "CANCELLED":
-            raise Refused("refused", state.state_dir, "the run is cancelled", "planner start")
+            raise Refused(
+                "refused", state.state_dir, "the run is cancelled", "a new run", "planner start"
+            )
         if digest != run.digest:
             text = "this is not the digest of the submitted revision; nothing is approved"
             raise Refused("refused", digest, text, f"revision {run.revision}: {run.digest}")

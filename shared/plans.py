@@ -55,7 +55,7 @@ def check_active(state: State) -> None:
     """Refuse a change of a run that has ended."""
     if state.run.status in ("COMPLETED", "CANCELLED"):
         text = f"the run is {state.run.status.lower()}"
-        raise Refused("refused", state.state_dir, text, "a new run: planner start")
+        raise Refused("refused", state.state_dir, text, "a new run", "planner start")
 
 
 def check_frozen(state: State) -> Plan:
@@ -82,7 +82,9 @@ def load_approved(state: State) -> Plan:
     state.reload()
     plan = check_frozen(state)
     if state.run.status == "CANCELLED":
-        raise Refused("refused", state.state_dir, "the run is cancelled", "planner start")
+        raise Refused(
+            "refused", state.state_dir, "the run is cancelled", "a new run", "planner start"
+        )
     digest = state.run.digest or ""
     if not state.database.is_approved(state.run, digest):
         text = "no person has approved this revision"

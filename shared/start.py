@@ -163,7 +163,8 @@ def _empty_plan(repository: Repository, base: str) -> Plan:
 def _ask_for_goal() -> str:
     block = Block("step", workflow="planner", number=1, of=11, name="plan-init")
     block.ask("goal", "What should be changed?", [])
-    block.task('Ask the user, then run `planner start "…"` with their words.')
+    command = resources.command("start")
+    block.task(f"Ask the user, then run `{command}` with their words as its one argument.")
     return block.render()
 
 

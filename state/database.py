@@ -159,6 +159,11 @@ class Database:
         """Close the connection."""
         self.connection.close()
 
+    def __del__(self) -> None:
+        """Close the connection that nobody closed: a command ends with its one database."""
+        if hasattr(self, "connection"):
+            self.connection.close()
+
     def __enter__(self) -> Self:
         """Begin a transaction that may write."""
         self._execute("BEGIN IMMEDIATE")

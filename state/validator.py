@@ -113,18 +113,21 @@ def _entities(plan: Plan) -> Iterator[tuple[str, str, str]]:
             if not isinstance(text, str):
                 yield f"invisible_knowledge.{name}[{n}]", "", text.id
     for m, milestone in enumerate(plan.milestones):
-        at = f"milestones[{m}]"
-        yield at, "", milestone.id
-        for intent in milestone.code_intents:
-            yield at, ".", intent.id
-        for change in changes_of(milestone):
-            yield at, ".", change.id
-        for doc in docs_of(milestone):
-            yield at, ".", doc.id
+        yield from _entities_of(f"milestones[{m}]", milestone)
     for n, diagram in enumerate(plan.diagrams):
         yield f"diagrams[{n}]", "", diagram.id
     for n, asked in enumerate(plan.checkpoints):
         yield f"checkpoints[{n}]", "", asked.id
+
+
+def _entities_of(at: str, milestone: Milestone) -> Iterator[tuple[str, str, str]]:
+    yield at, "", milestone.id
+    for intent in milestone.code_intents:
+        yield at, ".", intent.id
+    for change in changes_of(milestone):
+        yield at, ".", change.id
+    for doc in docs_of(milestone):
+        yield at, ".", doc.id
 
 
 def _check_unique(plan: Plan) -> Iterator[Problem]:

@@ -68,7 +68,7 @@ def test_every_kind_of_change_goes_through_in_one_plan_and_can_be_taken_back(
 def test_paths_with_spaces_and_signs_stay_whole_in_every_printed_command(
     make_repo: Callable[..., Repository],
 ) -> None:
-    name = "it's $(a) \"file\" ünd\\so.txt"
+    name = 'it\'s $(a) "file" ünd\\so.txt'
     project = make_repo("a folder/with $HOME & 'quotes'", {name: "1\n"})
     host = Host(project.path, lambda tree: (tree / name).write_text("2\n"), [name])
     assert_proved(project, host.to("the end"), name)
@@ -93,7 +93,9 @@ def test_a_submodule_is_named_and_left_alone(
     assert block.code == 0, block.text
     assert project.git("ls-tree", "HEAD", "vendor/lib") == link
     assert project.git("-C", "vendor/lib", "rev-parse", "HEAD") == moved
-    assert project.git("diff", "--name-only", "HEAD^", "HEAD", "--", "src", "vendor") == "src/app.py"
+    assert (
+        project.git("diff", "--name-only", "HEAD^", "HEAD", "--", "src", "vendor") == "src/app.py"
+    )
 
 
 @pytest.mark.requirement("PL-33")
@@ -106,7 +108,8 @@ def test_linked_node_modules_serve_verify_and_are_never_captured(
     project = make_repo(
         "project",
         {"src/app.sh": "answer=1\n", ".gitignore": "node_modules\n",
-         "test.sh": '. ./node_modules/left-pad/index.sh\n. ./src/app.sh\ntest "$answer" -le "$pad"\n',
+         "test.sh": ". ./node_modules/left-pad/index.sh\n. ./src/app.sh\n"
+                    'test "$answer" -le "$pad"\n',
          "planner.toml": '[worktree]\nlink = ["node_modules"]\n'
                          '[verify]\ncommands = ["sh test.sh"]\n'},
     )  # fmt: skip

@@ -28,9 +28,7 @@ def test_what_a_reformatting_hook_makes_is_planned_so_that_the_commit_is_not_ref
         '  git add "$f"\ndone\n',
     )
     untidy = NEW_APP.replace("2", "2   ")
-    host = Host(
-        project.path, lambda tree: (tree / "src/app.py").write_text(untidy), ["src/app.py"]
-    )
+    host = Host(project.path, lambda tree: (tree / "src/app.py").write_text(untidy), ["src/app.py"])
     assert_proved(project, host.to("the end"), "src/app.py")
     assert committed(project, "src/app.py") == f"{NEW_APP}# tidy\n".encode()
 

@@ -1,4 +1,4 @@
-"""The fault tests would notice: with a part of the protocol taken out, what they hold breaks (90)."""
+"""The fault tests would notice: with a part of the protocol taken out, what they hold breaks."""
 
 from __future__ import annotations
 
