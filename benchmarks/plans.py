@@ -16,7 +16,23 @@ MILESTONES = 10
 CHANGES = 2
 PATCH_LINES = 34
 MOMENT = "2026-01-02T03:04:05Z"
-_WORDS = ["the", "parser", "reads", "a", "date", "and", "gives", "back", "what", "the", "caller", "may", "compare", "with", "another"]
+_WORDS = [
+    "the",
+    "parser",
+    "reads",
+    "a",
+    "date",
+    "and",
+    "gives",
+    "back",
+    "what",
+    "the",
+    "caller",
+    "may",
+    "compare",
+    "with",
+    "another",
+]
 
 
 def make_plan(seed: int, base: dict[str, Any] | None = None) -> Plan:
