@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from state.models import Plan
 
 TEMPORARY = ".planner-tmp"
+# Folders of a state directory in which files are replaced as well.
+JOURNALS = ("apply", "revert")
 LOCK_TIMEOUT_S = 30.0
 SCHEMA_VERSION = 2
 
@@ -106,9 +108,12 @@ def unusable(path: str, error: OSError) -> Refused:
 
 def sweep(folder: str) -> None:
     """Remove temporary files of writers that were killed; the caller holds the lock."""
-    for name in os.listdir(folder or "."):
+    for name in os.listdir(folder):
+        path = os.path.join(folder, name)
         if name.endswith(TEMPORARY):
-            os.unlink(os.path.join(folder, name))
+            os.unlink(path)
+        elif name in JOURNALS and os.path.isdir(path):
+            sweep(path)
 
 
 def write_atomic(path: str, data: bytes, mode: int | None = None) -> None:
