@@ -108,7 +108,7 @@ def unusable(path: str, error: OSError) -> Refused:
 
 def sweep(folder: str) -> None:
     """Remove temporary files of writers that were killed; the caller holds the lock."""
-    for name in os.listdir(folder):
+    for name in os.listdir(folder or "."):
         path = os.path.join(folder, name)
         if name.endswith(TEMPORARY):
             os.unlink(path)

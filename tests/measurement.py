@@ -6,11 +6,13 @@ coverage's own way into subprocesses lives. The summary stays pytest's last line
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 
 import coverage
 import pytest
+from coverage.exceptions import CoverageException
 
 CONFIG = os.path.join(os.path.dirname(os.path.dirname(__file__)), "pyproject.toml")
 
@@ -26,14 +28,19 @@ class Measurement:
     def pytest_sessionfinish(self) -> None:
         """Save what this process saw, before a worker is ended."""
         self.coverage.stop()
-        self.coverage.save()
+        # A report that cannot be made is no failed test.
+        with contextlib.suppress(CoverageException):
+            self.coverage.save()
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the combined report."""
         everything = coverage.Coverage(config_file=CONFIG)
-        everything.combine()
         text = io.StringIO()
-        everything.report(file=text)
+        try:
+            everything.combine()
+            everything.report(file=text)
+        except CoverageException as error:
+            text.write(f"not measured: {error}\n")
         terminalreporter.section("branch coverage")
         terminalreporter.write(text.getvalue())
 

@@ -55,9 +55,12 @@ def checks(dev: str) -> list[tuple[str, list[str]]]:
 
 def run_whole_suite(environment: dict[str, str]) -> int:
     """Run all tests on all cores, with branch coverage and the report by requirement."""
-    with tempfile.TemporaryDirectory(prefix="planner-tests-", dir=roomy_memory()) as folder:
+    with (
+        tempfile.TemporaryDirectory(prefix="planner-coverage-") as report,
+        tempfile.TemporaryDirectory(prefix="planner-tests-", dir=roomy_memory()) as folder,
+    ):
         measured = environment | {
-            "COVERAGE_FILE": os.path.join(folder, "coverage"),
+            "COVERAGE_FILE": os.path.join(report, "coverage"),
             "TMPDIR": folder,
         }
         command = pytest("-n", "auto", "--dist", "worksteal", "--requirements", "--measure")
