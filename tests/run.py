@@ -18,8 +18,6 @@ from shared.dependencies import ensure  # noqa: E402 – found by the line above
 from state.errors import Refused  # noqa: E402
 
 CHECKS_ONLY = "--checks"
-MEMORY = "/dev/shm"  # noqa: S108 – a private folder is made in it
-ROOM_BYTES = 4 << 30
 
 
 def main(arguments: list[str]) -> int:
@@ -57,7 +55,7 @@ def run_whole_suite(environment: dict[str, str]) -> int:
     """Run all tests on all cores, with branch coverage and the report by requirement."""
     with (
         tempfile.TemporaryDirectory(prefix="planner-coverage-") as report,
-        tempfile.TemporaryDirectory(prefix="planner-tests-", dir=roomy_memory()) as folder,
+        tempfile.TemporaryDirectory(prefix="planner-tests-") as folder,
     ):
         measured = environment | {
             "COVERAGE_FILE": os.path.join(report, "coverage"),
@@ -65,19 +63,6 @@ def run_whole_suite(environment: dict[str, str]) -> int:
         }
         command = pytest("-n", "auto", "--dist", "worksteal", "--requirements", "--measure")
         return run([*command, "--basetemp", os.path.join(folder, "pytest")], measured, ROOT)
-
-
-def roomy_memory() -> str | None:
-    """Return a folder in memory with room and programs allowed, else None.
-
-    Tests of durability wait for the disk most of their time, and none of them cuts the power.
-    """
-    try:
-        found = os.statvfs(MEMORY)
-    except OSError:
-        return None
-    room = found.f_bavail * found.f_frsize >= ROOM_BYTES
-    return MEMORY if room and not found.f_flag & os.ST_NOEXEC else None
 
 
 def pytest(*arguments: str) -> list[str]:
