@@ -5,7 +5,6 @@ Only the standard library at import: the commands themselves need what `ensure` 
 
 from __future__ import annotations
 
-import gc
 import sys
 
 from shared.builders import error_block
@@ -17,8 +16,6 @@ INTERRUPTED = 130
 
 def run(argv: list[str]) -> int:
     """Run the command line `argv` and return its exit code; print why when it cannot start."""
-    # A command ends before anything is worth collecting; the imports alone make much to look at.
-    gc.disable()
     try:
         ensure()
         # Not at the top: it needs click, which `ensure` has just provided.

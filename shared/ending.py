@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import shutil
 from typing import TYPE_CHECKING
 
 from shared import resources
 from shared.builders import Block
 from shared.git.journal import journal_state
 from shared.git.repository import find_repository
+from shared.git.vault import remove_vault
 from shared.git.worktree import remove_worktree
 from shared.run import PERSON
 from shared.verify.background import cancel_verify
@@ -50,4 +50,4 @@ def tidy(state: State) -> None:
     """
     with contextlib.suppress(OSError, Refused):
         remove_worktree(find_repository(state.run.repository), state.worktree)
-    shutil.rmtree(resources.vault_path(state.state_dir), ignore_errors=True)
+    remove_vault(resources.vault_path(state.state_dir))

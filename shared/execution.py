@@ -167,7 +167,7 @@ def commit_plan(state: State) -> str:
                 database.event(state.run, "PlanCompleted", {"commit": done.commit})
                 ended = {"status": "COMPLETED", "stage": "inactive", "commit_id": done.commit}
                 state.go_to("executor", 3, **ended)
-            ending.tidy(state)
+        ending.tidy(state)
         return _proof(state, repository, changes)
 
 

@@ -39,7 +39,8 @@ Version = Count
 class Model(BaseModel):
     """What all parts of a plan share: immutable, and no field that the schema does not name."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    # Deferred: the plan's own validator holds those of all its parts, and most are never used alone.
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class Overview(Model):

@@ -9,11 +9,12 @@ import math
 from typing import TYPE_CHECKING
 
 from state.errors import Problem
+from state.glance import glance
 from state.models import LARGEST_INTEGER
 from state.waves import compute_waves, docs_of, files_of, find_cycle
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from state.models import Change, Diagram, Milestone, Plan
 
@@ -26,17 +27,22 @@ _NEVER = _NOT_NORMAL | {".git"}
 
 def check_plan(plan: Plan) -> list[Problem]:
     """Return every broken rule of `plan`, in the order of its fields."""
-    files = [files_of(m) for m in plan.milestones]
+    files = glance(plan)
     problems = [
         *_check_frozen_members(plan),
-        *_check_unique(plan),
-        *_check_context(plan),
-        *_check_milestones(plan, files),
-        *_check_ownership(plan, files),
+        *([] if files else check_closely(plan)),
         *(p for n, d in enumerate(plan.diagrams) for p in _check_diagram(n, d)),
         *_check_options(plan),
     ]
     return problems or _check_waves(plan, files)
+
+
+def check_closely(plan: Plan) -> Iterator[Problem]:
+    """Yield what is wrong with ids, references, paths and ownership: all that a glance covers."""
+    yield from _check_unique(plan)
+    yield from _check_context(plan)
+    yield from _check_milestones(plan)
+    yield from _check_ownership(plan)
 
 
 def path_problem(path: str) -> str | None:
@@ -101,48 +107,37 @@ def _unknown(at: str, kind: str, wanted: str, known: Iterable[str]) -> Problem:
     return Problem("not_found", at, f"there is no {kind} {wanted}", values)
 
 
-def _entities(plan: Plan) -> Iterator[tuple[str, str, str]]:
-    """Yield each entity as where it or its milestone stands, the way from there, and its id."""
+def _entities(plan: Plan) -> Iterator[tuple[str, str]]:
     context = plan.planning_context
     for name in ("decision_log", "rejected_alternatives", "constraints", "known_risks"):
         for n, entity in enumerate(getattr(context, name)):
-            yield f"planning_context.{name}[{n}]", "", entity.id
+            yield f"planning_context.{name}[{n}]", entity.id
     knowledge = plan.invisible_knowledge
     for name in ("invariants", "tradeoffs"):
         for n, text in enumerate(getattr(knowledge, name)):
             if not isinstance(text, str):
-                yield f"invisible_knowledge.{name}[{n}]", "", text.id
+                yield f"invisible_knowledge.{name}[{n}]", text.id
     for m, milestone in enumerate(plan.milestones):
-        yield from _entities_of(f"milestones[{m}]", milestone)
-    for n, diagram in enumerate(plan.diagrams):
-        yield f"diagrams[{n}]", "", diagram.id
-    for n, asked in enumerate(plan.checkpoints):
-        yield f"checkpoints[{n}]", "", asked.id
-
-
-def _entities_of(at: str, milestone: Milestone) -> Iterator[tuple[str, str, str]]:
-    yield at, "", milestone.id
-    for intent in milestone.code_intents:
-        yield at, ".", intent.id
-    for change in changes_of(milestone):
-        yield at, ".", change.id
-    for doc in docs_of(milestone):
-        yield at, ".", doc.id
+        at = f"milestones[{m}]"
+        yield at, milestone.id
+        ids = [intent.id for intent in milestone.code_intents]
+        ids += [change.id for change in changes_of(milestone)]
+        ids += [doc.id for doc in docs_of(milestone)]
+        yield from ((f"{at}.{entity_id}", entity_id) for entity_id in ids)
+    yield from ((f"diagrams[{n}]", diagram.id) for n, diagram in enumerate(plan.diagrams))
+    yield from ((f"checkpoints[{n}]", asked.id) for n, asked in enumerate(plan.checkpoints))
 
 
 def _check_unique(plan: Plan) -> Iterator[Problem]:
-    seen: dict[str, tuple[str, str, str]] = {}
-    for entity in _entities(plan):
-        if (other := seen.setdefault(entity[2], entity)) is not entity:
-            text = f"{entity[2]} stands at {_place(*other)} too"
-            yield Problem("invalid", _place(*entity), text, "each id once")
+    seen: dict[str, str] = {}
+    for at, entity_id in _entities(plan):
+        if entity_id in seen:
+            text = f"{entity_id} stands at {seen[entity_id]} too"
+            yield Problem("invalid", at, text, "each id once")
+        seen[entity_id] = at
     tasks = [t.id for t in plan.task_spec]
     if len(set(tasks)) != len(tasks):
         yield Problem("invalid", "task_spec", "an id stands twice", "each id once")
-
-
-def _place(at: str, way: str, entity_id: str) -> str:
-    return f"{at}{way}{entity_id}" if way else at
 
 
 def _check_context(plan: Plan) -> Iterator[Problem]:
@@ -156,7 +151,7 @@ def _check_context(plan: Plan) -> Iterator[Problem]:
                 yield _unknown(at, "decision", ref, known)
 
 
-def _check_milestones(plan: Plan, files: Sequence[set[str]]) -> Iterator[Problem]:
+def _check_milestones(plan: Plan) -> Iterator[Problem]:
     milestones = {m.id for m in plan.milestones}
     decisions = {d.id for d in plan.planning_context.decision_log}
     checkpoints = {c.id for c in plan.checkpoints}
@@ -177,8 +172,7 @@ def _check_milestones(plan: Plan, files: Sequence[set[str]]) -> Iterator[Problem
                 yield _unknown(f"{at}.requirements[{i}]", "task entry", requirement, tasks)
         yield from _check_intents(at, milestone, decisions)
         yield from _check_changes(at, milestone, decisions)
-        if any(map(path_problem, files[n])):
-            yield from _check_paths(at, milestone)
+        yield from _check_paths(at, milestone)
     yield from _check_cycle(plan, milestones)
 
 
@@ -232,11 +226,11 @@ def _check_paths(at: str, milestone: Milestone) -> Iterator[Problem]:
             yield Problem("invalid", f"{at}.{field}", f"{path!r} {why}", allowed)
 
 
-def _check_ownership(plan: Plan, files: Sequence[set[str]]) -> Iterator[Problem]:
+def _check_ownership(plan: Plan) -> Iterator[Problem]:
     """A file belongs to one milestone at depth full."""
     owner: dict[str, str] = {}
     for n, milestone in enumerate(plan.milestones):
-        for file in sorted(files[n]):
+        for file in sorted(files_of(milestone)):
             other = owner.setdefault(file, milestone.id)
             if other != milestone.id and plan.depth == "full":
                 text = f"{file} belongs to {other} too"
@@ -261,7 +255,7 @@ def _check_options(plan: Plan) -> Iterator[Problem]:
             yield Problem("invalid", f"checkpoints[{n}].options", "two options have one key")
 
 
-def _check_waves(plan: Plan, files: Sequence[set[str]]) -> list[Problem]:
+def _check_waves(plan: Plan, files: list[set[str]] | None) -> list[Problem]:
     stored = [(w.wave, sorted(w.milestones)) for w in plan.milestone_dependencies.waves]
     computed = compute_waves(plan.milestones, files)
     if stored and stored != list(enumerate(computed, start=1)):

@@ -66,29 +66,31 @@ def compute_waves(
     A milestone stands in the first wave after all that it depends on whose milestones share
     no file with it. `files` are those of each milestone, where the caller has them.
     """
-    by_id = {m.id: m for m in milestones}
     named = files or [files_of(m) for m in milestones]
-    files_by_id = {m.id: paths for m, paths in zip(milestones, named, strict=True)}
     waves: list[list[str]] = []
     taken: list[set[str]] = []
     wave_of: dict[str, int] = {}
-    for milestone_id in _in_order(milestones):
-        files_here = files_by_id[milestone_id]
-        wave = max((wave_of[d] + 1 for d in by_id[milestone_id].depends_on), default=0)
-        while wave < len(waves) and not taken[wave].isdisjoint(files_here):
+    for milestone, paths in _in_order(milestones, named):
+        wave = max([wave_of[d] + 1 for d in milestone.depends_on], default=0)
+        while wave < len(waves) and not taken[wave].isdisjoint(paths):
             wave += 1
         if wave == len(waves):
             waves.append([])
             taken.append(set())
-        waves[wave].append(milestone_id)
-        taken[wave] |= files_here
-        wave_of[milestone_id] = wave
+        waves[wave].append(milestone.id)
+        taken[wave] |= paths
+        wave_of[milestone.id] = wave
     return [sorted(wave) for wave in waves]
 
 
-def _in_order(milestones: Sequence[Milestone]) -> Iterable[str]:
-    """Return the ids so that each comes after what it depends on."""
+def _in_order(
+    milestones: Sequence[Milestone], files: Sequence[set[str]]
+) -> Iterable[tuple[Milestone, set[str]]]:
+    """Return each milestone with its files, so that each comes after what it depends on."""
+    pairs = zip(milestones, files, strict=True)
     # Sorting costs more than all the rest, and most plans are written in order.
     if is_ordered(milestones):
-        return [m.id for m in milestones]
-    return TopologicalSorter({m.id: m.depends_on for m in milestones}).static_order()
+        return pairs
+    by_id = {pair[0].id: pair for pair in pairs}
+    order = TopologicalSorter({m.id: m.depends_on for m in milestones}).static_order()
+    return [by_id[milestone_id] for milestone_id in order]

@@ -6,19 +6,17 @@ coverage's own way into subprocesses lives. The summary stays pytest's last line
 
 from __future__ import annotations
 
-import contextlib
 import io
 import os
 
 import coverage
 import pytest
-from coverage.exceptions import CoverageException
 
 CONFIG = os.path.join(os.path.dirname(os.path.dirname(__file__)), "pyproject.toml")
 
 
 class Measurement:
-    """Measures this process; the controlling one also combines and reports."""
+    """Measures this process."""
 
     def __init__(self) -> None:
         self.coverage = coverage.Coverage(config_file=CONFIG)
@@ -28,19 +26,18 @@ class Measurement:
     def pytest_sessionfinish(self) -> None:
         """Save what this process saw, before a worker is ended."""
         self.coverage.stop()
-        # A report that cannot be made is no failed test.
-        with contextlib.suppress(CoverageException):
-            self.coverage.save()
+        self.coverage.save()
+
+
+class Report:
+    """Combines what all processes saw; combining removes their files, so one alone may do it."""
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the combined report."""
         everything = coverage.Coverage(config_file=CONFIG)
+        everything.combine()
         text = io.StringIO()
-        try:
-            everything.combine()
-            everything.report(file=text)
-        except CoverageException as error:
-            text.write(f"not measured: {error}\n")
+        everything.report(file=text)
         terminalreporter.section("branch coverage")
         terminalreporter.write(text.getvalue())
 
@@ -52,5 +49,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Measure from here on when asked to."""
-    if config.getoption("--measure"):
-        config.pluginmanager.register(Measurement(), "measurement")
+    if not config.getoption("--measure"):
+        return
+    config.pluginmanager.register(Measurement(), "measurement")
+    # xdist's workers print no summary, but they are asked for one.
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Report(), "measurement-report")

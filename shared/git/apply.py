@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.journal import Journal, check_copies, load_journal, save_journal
@@ -10,7 +9,6 @@ from shared.git.play import Raced, check_sides, play
 from shared.git.prepare import prepare
 from shared.git.tree import check_tree
 from state.errors import Refused
-from state.store import sweep
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -38,7 +36,6 @@ def apply(
     Run again after a crash at any point it finishes. Refused, with the tree as it was, where a
     planned file is not as the plan found it, or where the system fails while writing.
     """
-    _sweep(folder)
     journal = load_journal(folder)
     if journal is None or journal.state == "undone":
         journal, how = prepare(repo, vault, changes, folder, digest), "applied"
@@ -51,12 +48,6 @@ def apply(
     elif problems := check_tree(repo, vault, changes):
         raise Refused.of(problems)
     return Applied(tuple(move.path for move in journal.moves), how)
-
-
-def _sweep(folder: str) -> None:
-    # A kill while the journal was written leaves its temporary file; the caller holds the lock.
-    if os.path.isdir(folder):
-        sweep(folder)
 
 
 def _check_same(journal: Journal, digest: str, folder: str) -> None:
@@ -122,7 +113,6 @@ def undo(repo: Repository, folder: str) -> tuple[str, ...]:
     Also ends an apply or an undo that was interrupted. Refused, with nothing changed, where a
     file differs from what the apply left.
     """
-    _sweep(folder)
     journal = load_journal(folder)
     if journal is None:
         raise Refused("not_found", folder, "nothing was applied, so there is nothing to take back")

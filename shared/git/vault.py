@@ -84,6 +84,15 @@ def open_vault(repo: Repository, path: str) -> Vault:
     return vault
 
 
+def remove_vault(path: str) -> None:
+    """Remove the vault at `path` as far as the system lets; the next opening removes the rest."""
+    # Under another name first: one that is half removed would be in the way of the next.
+    gone = f"{path}-{os.getpid()}-gone"
+    with contextlib.suppress(OSError):
+        os.rename(path, gone)
+    shutil.rmtree(gone, ignore_errors=True)
+
+
 def _make(repo: Repository, vault: Vault) -> None:
     # HEAD is the last that a finished one gets here: made elsewhere, then renamed into place.
     if os.path.isfile(os.path.join(vault.path, "HEAD")):

@@ -26,12 +26,14 @@ CALLS = (
 )  # fmt: skip
 
 _LINE = re.compile(r"(?:\d+ +)?(\w+)\((.*)")
+_PIPE = re.compile(r"\d+<pipe:")
 _SHIM = """\
 #!/bin/sh
 number=$(($(cat "$FAULT_FOLDER/count" 2>/dev/null || echo 0) + 1))
 echo $number > "$FAULT_FOLDER/count"
 if [ "$FAULT_AT" = each ]; then
-  exec strace -qq -o "$FAULT_FOLDER/git.$number" -e signal=none -e "trace=$FAULT_CALLS" {git} "$@"
+  exec strace -qq -y -o "$FAULT_FOLDER/git.$number" -e signal=none -e "trace=$FAULT_CALLS" \\
+    {git} "$@"
 elif [ "$FAULT_AT" = $number ]; then
   exec strace -qq -o /dev/null -e signal=none -e "trace=$FAULT_CALL" -e "inject=$FAULT_INJECT" \\
     {git} "$@"
@@ -75,7 +77,8 @@ class Tracer:
     def points(self, command: Sequence[str]) -> list[Point]:
         """Run the command whole and return every point at which it changes something."""
         log = self.folder / "own"
-        words = ["-qq", "-o", str(log), "-e", "signal=none", "-e", f"trace={','.join(CALLS)}"]
+        words = ["-qq", "-y", "-o", str(log), "-e", "signal=none"]
+        words += ["-e", f"trace={','.join(CALLS)}"]
         done = self._run([*words, *command], FAULT_AT="each", FAULT_CALLS=",".join(CALLS))
         assert done.code == 0, done.text + done.errors
         count = self.folder / "count"
@@ -123,7 +126,10 @@ def run(command: Sequence[str], env: Mapping[str, str] | None = None) -> Ended:
 
 
 def _points(process: int, log: str) -> list[Point]:
-    """Return the points in a trace: opening a file counts where it makes or empties one."""
+    """Return the points in a trace: opening a file counts where it makes or empties one.
+
+    What is written to another process counts where it is our answer, which may be lost.
+    """
     seen: dict[str, int] = {}
     found = []
     for line in log.splitlines():
@@ -132,6 +138,8 @@ def _points(process: int, log: str) -> list[Point]:
             continue
         call, rest = match.groups()
         seen[call] = seen.get(call, 0) + 1
-        if call != "openat" or "O_CREAT" in rest or "O_TRUNC" in rest:
+        opened = call == "openat" and "O_CREAT" not in rest and "O_TRUNC" not in rest
+        said = _PIPE.match(rest) and (process or not rest.startswith("1<"))
+        if not opened and not said:
             found.append(Point(process, call, seen[call]))
     return found

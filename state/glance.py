@@ -1,0 +1,92 @@
+"""One quick pass over a plan that tells whether its checks have to look closer.
+
+CI validates many plans at once, nearly all of them sound: seeing that costs a third of looking for
+what is wrong with each part.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from state.waves import docs_of, is_ordered
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from state.models import Milestone, Plan
+
+# What a path that is none of the repository has in it, written as /path/ in lower case.
+_ODD = ("//", "/./", "/../", "/.git/", "\n/.planner/", "\0")
+
+
+def glance(plan: Plan) -> list[set[str]] | None:
+    """Return the files of each milestone, or None where something may be wrong.
+
+    Covers ids, references, paths, order and ownership; None is not yet a problem.
+    """
+    context, knowledge = plan.planning_context, plan.invisible_knowledge
+    ids = [d.id for d in context.decision_log]
+    decisions = {None, *ids}
+    refs = [a.decision_ref for a in context.rejected_alternatives]
+    refs += [r.decision_ref for r in context.known_risks]
+    ids += [a.id for a in context.rejected_alternatives]
+    ids += [c.id for c in context.constraints] + [r.id for r in context.known_risks]
+    for texts in (knowledge.invariants, knowledge.tradeoffs):
+        ids += [text.id for text in texts if not isinstance(text, str)]
+    ids += [d.id for d in plan.diagrams] + [c.id for c in plan.checkpoints]
+    files = [_look(m, decisions, ids) for m in plan.milestones]
+    found = [paths for paths in files if paths is not None]
+    union: set[str] = set().union(*found)
+    sound = (
+        len(found) == len(files)
+        and len(set(ids)) == len(ids)
+        and sum(map(len, found)) == len(union)
+        and is_ordered(plan.milestones)
+        and _are_cited(plan)
+        and decisions.issuperset(refs)
+        and not _are_odd(union)
+    )
+    return found if sound else None
+
+
+def _look(milestone: Milestone, decisions: set[str | None], ids: list[str]) -> set[str] | None:
+    """Return the milestone's files and add its ids to `ids`; None where a reference is odd."""
+    files = {*milestone.files, *milestone.tests.files}
+    intents = set()
+    refs: list[str | None] = []
+    for intent in milestone.code_intents:
+        intents.add(intent.id)
+        files.add(intent.file)
+        refs += intent.decision_refs
+        if intent.params:
+            return None
+    ids += (milestone.id, *(i.id for i in milestone.code_intents))
+    for change in (*milestone.code_changes, *milestone.documentation.changes):
+        ids.append(change.id)
+        files.add(change.file)
+        if change.old_file is not None:
+            files.add(change.old_file)
+        if change.intent_ref is not None and change.intent_ref not in intents:
+            return None
+        if not intents.issuperset(change.more_intent_refs):
+            return None
+        refs += [w.decision_ref for w in change.why_comments if not isinstance(w, str)]
+    for doc in docs_of(milestone):
+        ids.append(doc.id)
+        files.add(doc.file)
+    return files if decisions.issuperset(refs) else None
+
+
+def _are_cited(plan: Plan) -> bool:
+    """Return whether what milestones cite and wait for is there, each task entry once."""
+    tasks = {task.id for task in plan.task_spec}
+    if len(tasks) != len(plan.task_spec):
+        return False
+    cited = {r for m in plan.milestones for r in m.requirements if r.startswith("T-")}
+    waited = {c for m in plan.milestones for c in m.waits_for}
+    return tasks.issuperset(cited) and waited.issubset(c.id for c in plan.checkpoints)
+
+
+def _are_odd(paths: Iterable[str]) -> bool:
+    text = "\n".join(["", *(f"/{path}/" for path in paths)]).lower()
+    return any(sign in text for sign in _ODD)
