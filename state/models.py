@@ -39,7 +39,7 @@ Version = Count
 class Model(BaseModel):
     """What all parts of a plan share: immutable, and no field that the schema does not name."""
 
-    # Deferred: the plan's own validator holds those of all its parts, and most are never used alone.
+    # Deferred: the plan's validator holds those of its parts, and most are never used alone.
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
