@@ -24,7 +24,7 @@ def show(state_dir: str | None) -> None:
 
     Example: planner config show
     """
-    config = capturing.stored_config(opened(state_dir))
+    config = opened(state_dir).config
     block = Block("result").data("commands", config["text"])
     write(block.data("hash", config["hash"] or "no commands are configured").render())
 

@@ -10,6 +10,8 @@ from cli.options import allow_roles, opened, role_option, state_dir_option
 from shared import plans, resources
 from shared.builders import Block
 from shared.stepping import write
+from state import store
+from state.kinds import ARCHITECT, DEVELOPER, WRITER
 
 
 @click.group("context")
@@ -47,17 +49,42 @@ def add_quote(text: str, state_dir: str | None, role: str | None) -> None:
 
 @context_command.command("answer")
 @click.argument("checkpoint", metavar="ID")
-@click.argument("choice", metavar="CHOICE[,CHOICE]")
+@click.argument("choice", required=False, metavar="[CHOICE[,CHOICE]]")
+@click.option("--file", "path", metavar="FILE", help="The answer, or the user's own words.")
 @state_dir_option
 @role_option
-def answer(checkpoint: str, choice: str, state_dir: str | None, role: str | None) -> None:
-    """Store the user's answer to a checkpoint.
+def answer(
+    checkpoint: str, choice: str | None, path: str | None, state_dir: str | None, role: str | None
+) -> None:
+    """Store the user's answer to a checkpoint and print what is next.
 
     Example: planner context answer CP-001 keep
     """
     allow_roles(role)
-    plans.answer(opened(state_dir), checkpoint, choice.split(","))
-    write(Block("result").data(checkpoint, choice).render())
+    if (choice is None) == (path is None):
+        raise click.UsageError("give either a CHOICE, or a --file with the user's words")
+    state = opened(state_dir)
+    if path is None:
+        write(plans.answer(state, checkpoint, (choice or "").split(",")))
+    else:
+        words = store.read_text(resources.find_answer(state.state_dir, path)).strip()
+        write(plans.answer_in_words(state, checkpoint, words))
+
+
+@context_command.command("ask")
+@click.option("--file", "path", required=True, metavar="FILE", help="A JSON list of questions.")
+@state_dir_option
+@role_option
+def ask(path: str, state_dir: str | None, role: str | None) -> None:
+    """Put at most three questions to the user, who is asked by the host.
+
+    Example: planner context ask --file answers/questions.json --role architect
+    """
+    allow_roles(role, ARCHITECT, DEVELOPER, WRITER)
+    state = opened(state_dir)
+    asked = plans.ask(state, store.read_json(resources.find_answer(state.state_dir, path)))
+    block = Block("result").task("Your questions are stored. End here and say that they wait.")
+    write(block.data("questions", ", ".join(a.id for a in asked)).render())
 
 
 if __name__ == "__main__":

@@ -42,6 +42,11 @@ def phase_option(command: Command) -> Command:
     return click.option("--phase", type=click.Choice(PHASES), required=True)(command)
 
 
+def group_option(command: Command) -> Command:
+    """Add --group: a reviewer's share of the questions; without it, all of them."""
+    return click.option("--group", metavar="N", help="Only one reviewer's share.")(command)
+
+
 def opened(state_dir: str | None) -> State:
     """Return the run that --state-dir, or the working directory, names."""
     return open_state(state_dir, os.getcwd())

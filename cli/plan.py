@@ -240,6 +240,23 @@ def revise(path: str | None, state_dir: str | None, role: str | None) -> None:
     write(freezing.revise_plan(state, remarks))
 
 
+@plan_command.command("diff")
+@click.argument("ids", nargs=-1, metavar="[ID]...")
+@state_dir_option
+def diff(ids: tuple[str, ...], state_dir: str | None) -> None:
+    """Print the captured changes as patches, of all milestones or of those named.
+
+    Example: planner plan diff M-001
+    """
+    from shared.render import patches
+
+    state = opened(state_dir)
+    block = Block("result")
+    for file, patch in patches(store.load_plan(resources.plan_path(state.state_dir)), ids):
+        block.data(file, patch)
+    write(block.render())
+
+
 @plan_command.command("render")
 @state_dir_option
 def render(state_dir: str | None) -> None:

@@ -11,6 +11,7 @@ import click
 
 from cli.options import (
     allow_roles,
+    group_option,
     json_option,
     opened,
     phase_option,
@@ -18,39 +19,100 @@ from cli.options import (
     state_dir_option,
 )
 from orchestrator.planner import WORKFLOW
-from shared import gates, resources
+from shared import gates, resources, reviewing
 from shared.builders import Block
 from shared.qr.schema import read_review
 from shared.stepping import write
 from state import store
+from state.kinds import REVIEWER
 
 if TYPE_CHECKING:
     from shared.qr.types import Phase
+    from shared.run import State
 
 
 @click.group("qr")
 def qr_command() -> None:
-    """Read review items and decide gates."""
+    """Read and answer review items, decide gates."""
 
 
 @qr_command.command("list")
 @phase_option
+@group_option
 @click.option("--status", type=click.Choice(["TODO", "PASS", "FAIL", "NOT_CHECKED"]))
 @state_dir_option
 @json_option
-def list_items(phase: Phase, status: str | None, state_dir: str | None, *, as_json: bool) -> None:
+def list_items(
+    phase: Phase, group: str | None, status: str | None, state_dir: str | None, *, as_json: bool
+) -> None:
     """List the items of a phase's open review.
 
     Example: planner qr list --phase plan-code --status FAIL
     """
     path = resources.review_path(opened(state_dir).state_dir, phase)
     items = read_review(path).items if os.path.exists(path) else []
-    rows = [i for i in items if status in (None, i.status)]
+    rows = [i for i in items if status in (None, i.status) and group in (None, i.group)]
     if as_json:
         write(json.dumps([i.to_json() for i in rows], indent=2, ensure_ascii=False) + "\n")
         return
     lines = [f"{i.id} {i.severity} {i.status} {i.scope}: {i.finding or i.check}" for i in rows]
     write(Block("result").data("items", "\n".join(lines) or "no review is open").render())
+
+
+@qr_command.command("set")
+@click.argument("item", required=False, metavar="[ITEM]")
+@phase_option
+@group_option
+@click.option("--file", "path", metavar="FILE", help="A JSON list of answers.")
+@click.option("--status", type=click.Choice(["PASS", "FAIL"]), help="The answer to ITEM.")
+@click.option("--finding", help="What is wrong, where, what to do.")
+@click.option("--severity", type=click.Choice(["MUST", "SHOULD", "COULD"]))
+@state_dir_option
+@role_option
+def set_items(  # noqa: PLR0913 – one parameter per option
+    item: str | None,
+    phase: Phase,
+    group: str | None,
+    *,
+    path: str | None,
+    status: str | None,
+    finding: str | None,
+    severity: str | None,
+    state_dir: str | None,
+    role: str | None,
+) -> None:
+    """Answer a reviewer's questions: one, or all of a file; all or none.
+
+    Example: planner qr set --phase plan-code --group 1 --file answers/verdicts-1.json
+    """
+    allow_roles(role, REVIEWER)
+    if (path is None) == (item is None):
+        raise click.UsageError("name either an ITEM with its --status, or a --file of answers")
+    state = opened(state_dir)
+    given = {"id": item, "status": status, "finding": finding, "severity": severity}
+    rows: object = [{k: v for k, v in given.items() if v is not None}]
+    if path is not None:
+        rows = store.read_json(resources.find_answer(state.state_dir, path))
+    write(reviewing.store_verdicts(state, WORKFLOW, phase, rows, group))
+
+
+@qr_command.command("add")
+@phase_option
+@group_option
+@click.option("--file", "path", required=True, metavar="FILE", help="A JSON list of findings.")
+@state_dir_option
+@role_option
+def add_items(
+    phase: Phase, group: str | None, path: str, state_dir: str | None, role: str | None
+) -> None:
+    """Add findings that no question covers, at most three for each reviewer.
+
+    Example: planner qr add --phase plan-code --group 1 --file answers/findings.json
+    """
+    allow_roles(role, REVIEWER)
+    state = opened(state_dir)
+    rows = store.read_json(resources.find_answer(state.state_dir, path))
+    write(reviewing.store_verdicts(state, WORKFLOW, phase, rows, group))
 
 
 @qr_command.command("gate")
@@ -74,8 +136,7 @@ def gate(
     """
     allow_roles(role)
     state = opened(state_dir)
-    if reason_file:
-        reason = store.read_text(resources.find_answer(state.state_dir, reason_file)).strip()
+    reason = _reason(state, reason, reason_file)
     write(gates.decide_gate(state, WORKFLOW, phase, verdict, reason))
 
 
@@ -83,18 +144,36 @@ def gate(
 @click.argument("check", metavar="ITEM|CHECK")
 @phase_option
 @click.option("--scope", default="*", help="The file or entity of the finding, for a check.")
-@click.option("--reason", required=True)
+@click.option("--reason", default="", help="Why it may stand.")
+@click.option("--reason-file", metavar="FILE", help="The reason, in a file.")
 @state_dir_option
 @role_option
-def accept(
-    check: str, phase: Phase, scope: str, reason: str, state_dir: str | None, role: str | None
+def accept(  # noqa: PLR0913 – one parameter per option
+    check: str,
+    phase: Phase,
+    scope: str,
+    *,
+    reason: str,
+    reason_file: str | None,
+    state_dir: str | None,
+    role: str | None,
 ) -> None:
     """Let a finding stand: an item of the open review or of a script check. A person's command.
 
     Example: planner qr accept code-no-secrets --scope a.pem --phase plan-code --reason "test key"
     """
     allow_roles(role)
-    write(gates.accept_finding(opened(state_dir), phase, check, scope, reason))
+    state = opened(state_dir)
+    reason = _reason(state, reason, reason_file)
+    if not reason:
+        raise click.UsageError("a finding stands for a reason: --reason, or --reason-file")
+    write(gates.accept_finding(state, phase, check, scope, reason))
+
+
+def _reason(state: State, given: str, path: str | None) -> str:
+    if path:
+        given = store.read_text(resources.find_answer(state.state_dir, path))
+    return given.strip()
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import click
 
 from cli.options import json_option, opened, state_dir_option
 from shared import ending
+from shared.qr.scale import MODES
 from shared.start import BASES, begin
 from shared.status import render_status, status_of
 from shared.stepping import run_step, write
@@ -19,13 +20,18 @@ from shared.stepping import run_step, write
 @click.command("start")
 @click.argument("request", required=False, metavar="TEXT")
 @click.option("--base", type=click.Choice(BASES), help="Plan against HEAD or on uncommitted work.")
+@click.option(
+    "--review", type=click.Choice(MODES), help="How much review; else by the plan's size."
+)
 @state_dir_option
-def start_command(request: str | None, base: str | None, state_dir: str | None) -> None:
+def start_command(
+    request: str | None, base: str | None, review: str | None, state_dir: str | None
+) -> None:
     """Begin a run for a request, or find the one begun with the same words.
 
     Example: planner start "Parse ISO dates in the importer"
     """
-    write(begin(os.getcwd(), request, base, state_dir))
+    write(begin(os.getcwd(), request, base, state_dir, review))
 
 
 @click.command(

@@ -7,17 +7,20 @@ from __future__ import annotations
 
 import os
 
-from shared.qr.schema import read_review
-from shared.qr.types import blocking_severities, computed_verdict, is_blocking
+from shared.agents import item_line, items_of, variant_of, with_commands, work_task
+from shared.qr.items import count_items, needs_user
+from shared.qr.types import (
+    TODO,
+    blocking_severities,
+    computed_verdict,
+    is_blocking,
+)
 from shared.resources import (
     answer_path,
     answer_word,
     archived_plan,
-    command,
     fill,
     read_prompt,
-    review_path,
-    run_config_path,
     superseded_plan_path,
 )
 from state import store
@@ -31,9 +34,6 @@ if TYPE_CHECKING:
     from shared.run import State
     from shared.workflow import Context
 
-_SINGLES = (("overview", "overview"), ("knowledge", "invisible_knowledge"))
-_BATCHES = {"plan-design": "design.json", "plan-docs": "docs.json"}
-
 
 def init(ctx: Context, prompt: str) -> Block:
     """Say that the run has begun and pass on."""
@@ -46,50 +46,60 @@ def context(ctx: Context, prompt: str) -> Block:
     state = ctx.state
     file = answer_path(state.state_dir, "context.json")
     text = fill(read_prompt("orchestrator", "planner", prompt), {"file": file})
-    block = _task(ctx, text, asks=True)
+    block = with_commands(ctx, text, asks=True)
     block.rules(read_prompt("orchestrator", "planner", f"{prompt}-rules"))
     block.data("request", state.run.request)
-    block.data("submodules, left alone", "\n".join(_run_config(state).get("submodules", [])))
+    block.data("submodules, left alone", "\n".join(state.config["submodules"]))
     return block.next(
         "done", state.command("context", "set", "--file", answer_word("context.json"))
     )
 
 
 def work(ctx: Context, script: str) -> Block:
-    """Give the role of a work step its task; after a failed gate, the failing items alone."""
-    folder, _, module = script.partition(".")
+    """Give a work step to the host, in full to an agent; open questions come first."""
     state, phase = ctx.state, ctx.phase
-    revised = state.run.revision > 1
-    variant = "-fix" if ctx.iteration > 1 else "-revise" if revised else ""
-    name = f"{ctx.step.name}{variant}"
-    slots = {"worktree": state.worktree, "schema": command("plan", "schema", "--kind", "risk")}
-    slots["show"] = state.command("plan", "show")
-    words = ["plan", "done", "--phase", phase]
-    if phase in _BATCHES:
-        slots["file"] = answer_path(state.state_dir, _BATCHES[phase])
-        words += ["--batch", answer_word(_BATCHES[phase])]
-    text = read_prompt(folder, module, name)
-    text = fill(text, {k: v for k, v in slots.items() if f"{{{{{k}}}}}" in text})
-    block = _task(ctx, text, asks=phase == "plan-code")
-    if not variant:
-        block.rules(read_prompt(folder, module, f"{ctx.step.name}-rules"))
-    plan = state.plan
-    if ctx.iteration > 1:
-        failed = state.database.outcomes(state.run, phase)[-1]["items"]
-        block.data("findings", "\n".join(_item_line(item) for item in failed))
-    block.data("remarks", "\n".join(plan.get("remarks", [])))
-    block.data("plan", _entities(plan) if variant and phase != "plan-code" else _slice(plan, phase))
-    return block.next("done", state.command(*words, role=ctx.step.agent))
+    answers = state.database.answers(state.run)
+    waiting = [c for c in state.plan["checkpoints"] if c["id"] not in answers]
+    if waiting:
+        return _questions(ctx, waiting)
+    if state.review[0] != "full":
+        return work_task(ctx, script, agent=False)
+    words = ["step", phase, "2"] if variant_of(ctx) and phase == "plan-design" else ["step", phase]
+    block = with_commands(ctx, read_prompt("orchestrator", "planner", "dispatch"), asks=True)
+    block.data("review", ": ".join(state.review))
+    block.dispatch(ctx.step.agent or "", [state.command(*words)])
+    return block.next("done", state.command("step", "planner"))
+
+
+def _questions(ctx: Context, waiting: list[dict[str, Any]]) -> Block:
+    """Relay to the user what an agent has asked."""
+    state = ctx.state
+    folder = answer_path(state.state_dir, "")
+    text = fill(read_prompt("orchestrator", "planner", "ask"), {"folder": folder})
+    block = ctx.block().task(text)
+    for asked in waiting:
+        options = [(o["key"], o["label"]) for o in asked["options"]]
+        block.ask(asked["id"], asked["question"], options, multi=asked["multi"])
+    for asked in waiting:
+        name = asked["id"]
+        for option in asked["options"]:
+            key = option["key"]
+            block.next(f"{name} {key}", state.command("context", "answer", name, key))
+        words = ("context", "answer", name, "--file", answer_word(f"{name}.md"))
+        block.next(f"{name} other", state.command(*words))
+    return block
 
 
 def review(ctx: Context) -> Block:
-    """Say what the scripts found; nothing waits for a reviewer."""
-    items = _items(ctx)
-    passed = sum(item.status == "PASS" for item in items)
-    block = ctx.block().task(
-        f"{len(items)} items, {passed} passed, all decided by script: no reviewer is needed."
-    )
-    return block.next("done", ctx.state.command("step", ctx.workflow.name, str(ctx.number + 1)))
+    """Send out a reviewer for each group that has questions left."""
+    state, phase = ctx.state, ctx.phase
+    groups = sorted({i.group or "1" for i in items_of(ctx) if i.status == TODO})
+    runs = [state.command("step", f"{phase}-qr", "--group", group) for group in groups]
+    name = "dispatch" if len(runs) == 1 else "dispatch-parallel"
+    block = ctx.block().task(read_prompt("orchestrator", "planner", name))
+    block.data("review", ": ".join(state.review))
+    block.dispatch("quality-reviewer", runs, parallel=len(runs) > 1)
+    return block.next("done", state.command("step", "planner"))
 
 
 def gate(ctx: Context) -> Block:
@@ -98,7 +108,7 @@ def gate(ctx: Context) -> Block:
     if state.database.phase(state.run, phase)[0] == "COMPLETE":
         block = ctx.block().task(read_prompt("orchestrator", "planner", "freeze"))
         return block.next("done", state.command("plan", "freeze"))
-    items = _items(ctx)
+    items = items_of(ctx)
     verdict = computed_verdict(items, ctx.iteration)
     reason = answer_path(state.state_dir, "reason.md")
     slots = {
@@ -109,16 +119,37 @@ def gate(ctx: Context) -> Block:
     block = ctx.block().task(fill(read_prompt("orchestrator", "planner", "gate"), slots))
     rows = [i for i in items if i.status in ("FAIL", "NOT_CHECKED", "TODO")]
     marked = (
-        f"{'blocks' if is_blocking(i, ctx.iteration) else 'open'}: {_item_line(i.to_json())}"
+        f"{'blocks' if is_blocking(i, ctx.iteration) else 'open'}: {item_line(i.to_json())}"
         for i in rows
     )
+    figures = count_items(items, ctx.iteration)
+    block.data("figures", ", ".join(f"{n} {name}" for name, n in figures.items() if n))
     block.data("items", "\n".join(marked))
+    _converge(block, ctx, items)
     for choice in ("pass", "fail"):
         words = ["qr", "gate", "--phase", phase, "--verdict", choice]
         if choice != verdict:
             words += ["--reason-file", answer_word("reason.md")]
         block.next(choice, state.command(*words))
     return block
+
+
+def _converge(block: Block, ctx: Context, items: list[Item]) -> None:
+    """Turn to the user where items have blocked for three rounds (PL-25)."""
+    stuck = [i.id for i in items if needs_user(i, ctx.iteration)]
+    if not stuck:
+        return
+    state = ctx.state
+    options = [
+        ("fail", "Go on: another round."),
+        ("accept", "Let it stand, for a reason that the plan shows (the person's command)."),
+        ("cancel", "Give the run up (the person's command)."),
+    ]
+    block.ask("stuck", f"{', '.join(stuck)} came back for the third time. What now?", options)
+    for name in stuck:
+        words = ("qr", "accept", name, "--phase", ctx.phase)
+        block.person(state.command(*words, "--reason-file", answer_word("reason.md")))
+    block.person(state.command("cancel"))
 
 
 def approval(ctx: Context, prompt: str) -> Block:
@@ -151,83 +182,6 @@ def done(ctx: Context, here: str) -> Block:
     return ctx.block().task("This step is done; go on.").next("done", here)
 
 
-def _task(ctx: Context, text: str, *, asks: bool) -> Block:
-    """Return the block with its task; with the project's commands until a person confirms them."""
-    config = _run_config(ctx.state)
-    digest = config.get("hash")
-    if not asks or not digest or ctx.state.database.is_confirmed(digest):
-        return ctx.block().task(text)
-    note = read_prompt("orchestrator", "planner", "confirm")
-    block = ctx.block().task(f"{text}\n\n{note}")
-    block.data("commands to confirm", config["text"])
-    return block.person(ctx.state.command("config", "confirm", digest))
-
-
-def _run_config(state: State) -> dict[str, Any]:
-    """Return the project's configuration at the base, as `start` stored it."""
-    path = run_config_path(state.state_dir)
-    found: dict[str, Any] = store.read_json(path) if os.path.exists(path) else {}
-    return found
-
-
-def _items(ctx: Context) -> list[Item]:
-    path = review_path(ctx.state.state_dir, ctx.phase)
-    return list(read_review(path).items) if os.path.exists(path) else []
-
-
-def _item_line(item: dict[str, Any]) -> str:
-    finding = item["finding"] or item["check"]
-    return f"{item['id']} {item['severity']} {item['status']} {item['scope']}: {finding}"
-
-
-def _slice(plan: dict[str, Any], phase: str) -> str:
-    """Return the part of the plan that a phase's work is about, a line for each thing."""
-    lines: list[str] = []
-    if phase == "plan-design":
-        lines = [f"{task['id']}: {task['text']}" for task in plan.get("task_spec", [])]
-    for milestone in plan.get("milestones", []):
-        lines.append(f"{milestone['id']} v{milestone['version']} {milestone['name']}")
-        if phase == "plan-design":
-            continue
-        lines += [f"  {i['id']} {i['file']}: {i['behavior']}" for i in milestone["code_intents"]]
-        if tests := milestone["tests"]["files"]:
-            lines.append(f"  tests: {', '.join(tests)}")
-        lines += [f"  {d['id']} {d['file']}: {d['text']}" for d in promised_docs(milestone)]
-    return "\n".join(lines)
-
-
-def _entities(plan: dict[str, Any]) -> str:
-    """Return every entity with the version that an edit of it must name, a line each."""
-    lines = [f"{t['id']}: {t['text']}" for t in plan["task_spec"]]
-    lines += [f"{name} v{plan[key]['version']}" for name, key in _SINGLES]
-    lines += [f"{e['id']} v{e['version']} {e.get('file', '')} {_title(e)}" for e in _walk(plan)]
-    return "\n".join(lines)
-
-
-def _walk(value: object) -> list[dict[str, Any]]:
-    """Return what has an id and a version, in order; changes are not edited and left out."""
-    if isinstance(value, list):
-        return [e for item in value for e in _walk(item)]
-    if not isinstance(value, dict):
-        return []
-    own = [value] if "id" in value and "version" in value else []
-    return own + [e for k, item in value.items() if not k.endswith("changes") for e in _walk(item)]
-
-
-def _title(entity: dict[str, Any]) -> str:
-    names = ("title", "name", "decision", "alternative", "description", "risk", "text", "behavior")
-    return next((str(entity[n]) for n in names if entity.get(n)), "")
-
-
-def promised_docs(milestone: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the documentation entries of a milestone as JSON."""
-    documentation = milestone["documentation"]
-    found = [documentation["module_comment"]]
-    for key in ("docstrings", "algorithm_blocks", "inline_comments"):
-        found += documentation[key]
-    return [d for d in found if isinstance(d, dict)]
-
-
 def _verified(result: dict[str, Any]) -> str:
     proof = {
         True: "; it fails when the changed files are made unparsable, so it runs some of them",
@@ -244,6 +198,13 @@ def _revised(state: State, plan: dict[str, Any]) -> list[str]:
     old, new = store.read_plan(path)["seals"], plan["seals"]
     changed = [n for n in sorted({*old, *new}) if old.get(n) != new.get(n) and "-" in n]
     return [f"changed since revision {plan['revision'] - 1}: {', '.join(changed) or 'nothing'}"]
+
+
+def _reviewed(plan: dict[str, Any]) -> str:
+    count = sum(len(outcome["judged"]) for outcome in plan["reviews"])
+    if not count:
+        return "review: no reviewer has read this plan"
+    return f"review: {count} questions answered by reviewers"
 
 
 def _summary(state: State) -> str:
@@ -263,6 +224,7 @@ def _summary(state: State) -> str:
         f"files: {', '.join(files)}; the commit adds this plan as {archived_plan(run.run_id)}",
         f"verify: {'; '.join(map(_verified, verify)) or 'NOT VERIFIED'}",
         *_revised(state, plan),
+        _reviewed(plan),
     ]
     lines += [
         f"open: {item['id']} {item['severity']} {item['finding']}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from shared import plans, resources
 from shared.builders import Block
@@ -55,23 +55,14 @@ def base_of(plan: Plan) -> Base:
     return plan.base
 
 
-def stored_config(state: State) -> dict[str, Any]:
-    """Return the project's configuration as it was at the base: config, hash, text, submodules."""
-    path = resources.run_config_path(state.state_dir)
-    if not os.path.exists(path):
-        return {"config": Config().to_json(), "hash": "", "text": "", "submodules": []}
-    found: dict[str, Any] = store.read_json(path)
-    return found
-
-
 def config_of(state: State) -> Config:
     """Return the configuration as a Config."""
-    return Config.from_json(stored_config(state)["config"])
+    return Config.from_json(state.config["config"])
 
 
 def confirm(state: State, digest: str) -> None:
     """Remember a person's word on the project's commands; Refused for another hash."""
-    stored = stored_config(state)
+    stored = state.config
     if not digest or digest != stored["hash"]:
         text = f"the commands of this run have the hash {stored['hash'] or '(none configured)'}"
         raise Refused("not_found", digest, text, "", state.command("config", "show"))

@@ -14,6 +14,7 @@ import tomllib
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from shared.qr.scale import DEFAULT_LINES, DEFAULT_MILESTONES
 from shared.resources import CONFIG_FILE
 from state.errors import Problem, Refused
 from state.validator import path_problem
@@ -28,7 +29,7 @@ LONGEST_TIME_LIMIT_S = 86_400
 RESERVED_NAMES = ("verify", "format", "setup")
 
 # Tables that other parts of the planner read.
-OTHER_TABLES = ("guard", "mode", "planner", "providers", "qr", "review")
+OTHER_TABLES = ("guard", "mode", "planner", "providers", "qr")
 
 _COMMANDS = 'a list of shell commands, for example ["python -m pytest -q"]'
 _PATHS = 'a list of paths inside the repository, for example ["node_modules"]'
@@ -41,7 +42,8 @@ class Config:
     """A project's settings; commands are lines for `sh -c`, in the order in which they run.
 
     `link` are paths of the repository that the worktree borrows. `write` are further paths that
-    commands may write to: in the repository, in the home folder (`~/…`) or absolute.
+    commands may write to: in the repository, in the home folder (`~/…`) or absolute. A plan with
+    more milestones or lines than `review_…` say, or with a `sensitive` file, is reviewed in full.
     """
 
     setup: tuple[str, ...] = ()
@@ -50,6 +52,9 @@ class Config:
     verify: tuple[str, ...] = ()
     write: tuple[str, ...] = ()
     time_limit_s: int = DEFAULT_TIME_LIMIT_S
+    review_milestones: int = DEFAULT_MILESTONES
+    review_lines: int = DEFAULT_LINES
+    sensitive: tuple[str, ...] = ()
     run: Mapping[str, str] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
@@ -246,6 +251,16 @@ def _check_limit(value: object) -> Iterable[str]:
         yield f"{value} is out of range"
 
 
+def _check_count(value: object) -> Iterable[str]:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        yield "is no whole number from 0"
+
+
+def _check_patterns(value: object) -> Iterable[str]:
+    if not isinstance(value, list) or not all(isinstance(p, str) and p.strip() for p in value):
+        yield "is no list of patterns"
+
+
 _KEYS: dict[str, dict[str, tuple[str, str, Callable[[object], Iterable[str]]]]] = {
     "worktree": {
         "setup": ("setup", _COMMANDS, _check_commands),
@@ -259,6 +274,19 @@ _KEYS: dict[str, dict[str, tuple[str, str, Callable[[object], Iterable[str]]]]] 
             "time_limit_s",
             f"seconds per command, 1 to {LONGEST_TIME_LIMIT_S}, for example 600",
             _check_limit,
+        ),
+    },
+    "review": {
+        "milestones": (
+            "review_milestones",
+            "the most of a small plan, for example 1",
+            _check_count,
+        ),
+        "lines": ("review_lines", "the most of a small plan, for example 300", _check_count),
+        "sensitive": (
+            "sensitive",
+            'files whose change is always reviewed in full, for example ["auth/*", "billing"]',
+            _check_patterns,
         ),
     },
 }

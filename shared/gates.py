@@ -6,9 +6,12 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared import capturing, plans, resources
+from shared.builders import Block
 from shared.checks.registry import CHECKS, run_checks
+from shared.qr.items import carry_over, count_round
 from shared.qr.schema import Review, read_review, write_review
-from shared.qr.types import LoopState, computed_verdict, is_blocking
+from shared.qr.types import TODO, LoopState, computed_verdict, is_blocking
+from shared.reviewing import judged_by, mode_for, with_questions
 from shared.run import PERSON
 from shared.verify.job import Done, Running
 from shared.workflow import print_current
@@ -55,6 +58,7 @@ def finish_phase(
     words = ("plan", "done", "--phase", phase, *(("--batch", batch) if batch else ()))
     again = state.command(*words, role=role)
     _check_due(state, workflow, phase)
+    by_agent = role is not None and state.review[0] == "full"
     if phase != "plan-design" and (running := capturing.still_running(state)):
         return capturing.running_block(state, running, again)
     with state.lock(f"plan done --phase {phase}"):
@@ -71,7 +75,13 @@ def finish_phase(
         if state.run.step <= workflow.number(phase, "execute") or work.plan != work.before:
             _pass_or_gate(state, workflow, phase, work)
         _pass_documents(state, workflow, phase, work)
-    return print_current(state)
+    return _handed_in(state) if by_agent else print_current(state)
+
+
+def _handed_in(state: State) -> str:
+    """Return what an agent is told that was started for the phase: only the host goes on."""
+    text = "Handed in. If you were started for this work, end here and say so in one sentence."
+    return Block("result").task(text).next("host", state.command("step", "planner")).render()
 
 
 def _work(
@@ -98,20 +108,29 @@ def _check_due(state: State, workflow: Workflow, phase: Phase) -> None:
 
 def _pass_or_gate(state: State, workflow: Workflow, phase: Phase, work: _Work) -> None:
     """Pass the gate by script, or store the review and open the gate."""
-    items = _answered(state, phase, work.plan, work.capture)
-    _refuse_failing_musts(items, phase, work.again, work.verified)
+    path = resources.review_path(state.state_dir, phase)
+    previous = read_review(path).items if os.path.exists(path) else []
+    answered = _answered(state, phase, work.plan, work.capture)
+    _refuse_failing_musts(answered, phase, work.again, work.verified)
+    decided = [
+        kept.changed(accepted=now.accepted)
+        for kept, now in zip(carry_over(previous, answered), answered, strict=True)
+    ]
+    asked = with_questions(state, phase, work.plan, [*previous, *decided])
+    items = [*decided, *asked]
     iteration = state.database.phase(state.run, phase)[1]
-    if computed_verdict(items, iteration) == "pass":
+    if not asked and computed_verdict(items, iteration) == "pass":
         _record_pass(state, workflow, phase, work, _Decision(items))
         return
     store.save_plan(resources.plan_path(state.state_dir), work.plan)
-    write_review(resources.review_path(state.state_dir, phase), Review(phase, iteration, items))
+    write_review(path, Review(phase, iteration, items))
+    following = "qr" if any(i.status == TODO for i in items) else "gate"
     with state.database as database:
         number = workflow.number(phase, "execute")
         database.add_step(state.run, workflow.name, number, workflow.steps[number].name, "host")
         # A phase that had passed and is worked on again is open again.
         database.set_phase(state.run, phase, LoopState.of(iteration, passed=False), iteration)
-        state.go_to(workflow.name, workflow.number(phase, "gate"))
+        state.go_to(workflow.name, workflow.number(phase, following))
 
 
 def _answered(state: State, phase: Phase, plan: Plan, capture: Capture | None) -> list[Item]:
@@ -150,7 +169,7 @@ def _record_pass(
 ) -> None:
     """Store a passed gate in the plan and the database; go on."""
     iteration = state.database.phase(state.run, phase)[1]
-    plan = _with_outcome(work, phase, iteration, decision)
+    plan = _with_outcome(state, work, phase, iteration, decision)
     store.save_plan(resources.plan_path(state.state_dir), plan)
     gate = workflow.number(phase, "gate")
     with state.database as database:
@@ -186,7 +205,9 @@ def _outcome(verdict: str, iteration: int, decision: _Decision) -> dict[str, obj
     }
 
 
-def _with_outcome(work: _Work, phase: Phase, iteration: int, decision: _Decision) -> Plan:
+def _with_outcome(
+    state: State, work: _Work, phase: Phase, iteration: int, decision: _Decision
+) -> Plan:
     left = tuple(
         OpenItem(id=i.id, check=i.check, severity=i.severity, finding=i.finding or "")
         for i in decision.items
@@ -197,6 +218,8 @@ def _with_outcome(work: _Work, phase: Phase, iteration: int, decision: _Decision
         "iteration": iteration,
         "by": decision.by,
         "reason": decision.reason,
+        "review": mode_for(state, work.plan),
+        "judged": judged_by(decision.items),
         "open": left,
         "tree": work.capture.tree if work.capture else None,
     }
@@ -211,6 +234,7 @@ def decide_gate(state: State, workflow: Workflow, phase: Phase, verdict: str, re
         state.reload()
         path = resources.review_path(state.state_dir, phase)
         if state.run.step != workflow.number(phase, "gate") or not os.path.exists(path):
+            _refuse_unanswered(state, workflow, phase, path)
             here = state.command("step", "planner")
             text = f"the gate of {phase} is not open: the run is at step {state.run.step}"
             raise Refused("conflict", "--phase", text, "the current step", here)
@@ -223,6 +247,14 @@ def decide_gate(state: State, workflow: Workflow, phase: Phase, verdict: str, re
         else:
             _record_fail(state, workflow, phase, decision)
     return print_current(state)
+
+
+def _refuse_unanswered(state: State, workflow: Workflow, phase: Phase, path: str) -> None:
+    if state.run.step == workflow.number(phase, "qr") and os.path.exists(path):
+        todo = ", ".join(i.id for i in read_review(path).items if i.status == TODO)
+        here = state.command("step", "planner")
+        text = f"reviewers have not answered {todo}"
+        raise Refused("refused", "--verdict", text, "after they have", here)
 
 
 def _as_checked(state: State, phase: Phase, plan: Plan) -> _Work:
@@ -239,7 +271,7 @@ def _as_checked(state: State, phase: Phase, plan: Plan) -> _Work:
 
 def _check_verdict(state: State, decision: _Decision, phase: Phase, verdict: str) -> None:
     iteration = state.database.phase(state.run, phase)[1]
-    todo = [i.id for i in decision.items if i.status == "TODO"]
+    todo = [i.id for i in decision.items if i.status == TODO]
     if todo and verdict == "pass":
         text = f"these items have no verdict yet: {', '.join(todo)}"
         raise Refused("refused", "--verdict", text, "fail")
@@ -257,6 +289,11 @@ def _check_verdict(state: State, decision: _Decision, phase: Phase, verdict: str
 
 def _record_fail(state: State, workflow: Workflow, phase: Phase, decision: _Decision) -> None:
     loop, iteration = state.database.phase(state.run, phase)
+    path = resources.review_path(state.state_dir, phase)
+    # Counted already where this was killed between the file and the database.
+    if read_review(path).iteration == iteration:
+        counted = count_round(decision.items, iteration)
+        write_review(path, Review(phase, iteration + 1, counted))
     failing = [i for i in decision.items if i.status == "FAIL"]
     blocking = [i for i in failing if is_blocking(i, iteration)] or failing
     outcome = _outcome("fail", iteration, decision)

@@ -6,6 +6,7 @@ after a crash ends where it should.
 
 from __future__ import annotations
 
+import json
 import os
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from shared.run import State
+    from state.models import Checkpoint
+
+MOST_QUESTIONS = 3
 
 
 def open_plan(state: State) -> Plan:
@@ -164,23 +168,59 @@ def read_batch(path: str) -> tuple[list[object], str]:
     return edits, sha256(data).hexdigest()[:16]
 
 
-def answer(state: State, checkpoint_id: str, choices: list[str]) -> None:
-    """Store the user's answer to a checkpoint; Refused with the valid ids and keys."""
+def ask(state: State, questions: object) -> list[Applied]:
+    """Add an agent's questions to the plan as checkpoints; the same ones again are asked once."""
+    if not isinstance(questions, list) or not 0 < len(questions) <= MOST_QUESTIONS:
+        example = '[{"question": "…", "options": [{"key": "a", "label": "…"}, …]}]'
+        text = f"is no list of 1 to {MOST_QUESTIONS} questions"
+        raise Refused("invalid", "questions", text, example)
+    edits = [{"op": "add", "kind": "checkpoint", "fields": q} for q in questions]
+    operation = sha256(json.dumps(questions, sort_keys=True).encode()).hexdigest()[:16]
+    return edit(state, edits, None, operation)
+
+
+def answer(state: State, checkpoint_id: str, choices: list[str]) -> str:
+    """Store the user's answer to a checkpoint and print what follows.
+
+    Refused with the valid ids and keys.
+    """
     with state.lock("context answer"):
-        plan = open_plan(state)
-        checkpoint = next((c for c in plan.checkpoints if c.id == checkpoint_id), None)
-        if checkpoint is None:
-            known = ", ".join(c.id for c in plan.checkpoints) or "the plan asks nothing"
-            raise Refused("not_found", checkpoint_id, "there is no such checkpoint", known)
+        checkpoint = _checkpoint(state, checkpoint_id)
         keys = [o.key for o in checkpoint.options]
         unknown = [c for c in choices if c not in keys]
         if unknown or (len(choices) != 1 and not checkpoint.multi):
             how = "one or more, joined by commas" if checkpoint.multi else "one"
             text = f"{', '.join(choices)} is no answer to {checkpoint_id}"
             raise Refused("invalid", "CHOICE", text, f"{how} of {', '.join(keys)}")
-        with state.database as database:
-            database.answer(state.run, checkpoint_id, choices)
-            database.audit(state.run, "host", "answer", detail=f"{checkpoint_id}: {choices}")
+        _store_answer(state, checkpoint_id, choices)
+    return print_current(state)
+
+
+def answer_in_words(state: State, checkpoint_id: str, words: str) -> str:
+    """Store an answer in the user's own words, or several choices; print what follows."""
+    with state.lock("context answer"):
+        keys = [o.key for o in _checkpoint(state, checkpoint_id).options]
+        if not words:
+            text = "holds no answer"
+            raise Refused("invalid", "--file", text, f"the user's words, or of {', '.join(keys)}")
+        choices = [word.strip() for word in words.split(",")]
+        _store_answer(state, checkpoint_id, choices if set(choices) <= set(keys) else [words])
+    return print_current(state)
+
+
+def _checkpoint(state: State, checkpoint_id: str) -> Checkpoint:
+    plan = open_plan(state)
+    found = next((c for c in plan.checkpoints if c.id == checkpoint_id), None)
+    if found is None:
+        known = ", ".join(c.id for c in plan.checkpoints) or "the plan asks nothing"
+        raise Refused("not_found", checkpoint_id, "there is no such checkpoint", known)
+    return found
+
+
+def _store_answer(state: State, checkpoint_id: str, choices: list[str]) -> None:
+    with state.database as database:
+        database.answer(state.run, checkpoint_id, choices)
+        database.audit(state.run, "host", "answer", detail=f"{checkpoint_id}: {choices}")
 
 
 def import_plan(state: State, path: str) -> list[str]:

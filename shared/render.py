@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from shared.builders import visible
 from shared.resources import ARCHIVE_FOLDER
+from state.errors import Refused
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from state.models import Change, Milestone, Plan
 
@@ -126,6 +127,19 @@ def _change(change: Change) -> Iterator[str]:
         yield from ("", "The patch is not UTF-8; plan.json holds it.")
 
 
+def patches(plan: Plan, milestones: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield file and patch of each change, of all milestones or of those named."""
+    known = [m.id for m in plan.milestones]
+    if unknown := [m for m in milestones if m not in known]:
+        text = "there is no such milestone"
+        raise Refused("not_found", ", ".join(unknown), text, ", ".join(known) or "none yet")
+    for milestone in plan.milestones:
+        if not milestones or milestone.id in milestones:
+            for change in (*milestone.code_changes, *milestone.documentation.changes):
+                text = change.patch or ""
+                yield change.file, text if change.encoding is None else "binary"
+
+
 def _fence(text: str) -> str:
     """Return a fence of backticks longer than any run of them in `text`."""
     fence = "```"
@@ -152,9 +166,13 @@ def _reviews(plan: Plan) -> Iterator[str]:
     for outcome in plan.reviews:
         reason = f": {_one_line(outcome.reason)}" if outcome.reason else ""
         by = _DECIDED[outcome.by]
+        if outcome.judged:
+            by += f"; reviewers answered {len(outcome.judged)} questions ({outcome.review} review)"
         yield f"- {outcome.phase} passed in round {outcome.iteration}, {by}{reason}"
         for item in outcome.open:
             yield f"  - open, {item.severity} {item.id}: {_one_line(item.finding)}"
+    if plan.frozen_at and not any(outcome.judged for outcome in plan.reviews):
+        yield "- no reviewer has read this plan"
 
 
 def _one_line(text: str) -> str:

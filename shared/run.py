@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 
 from shared import resources
+from shared.qr.scale import review_mode
 from state import store
 from state.database import Database, Run
 from state.errors import Refused
@@ -35,6 +36,20 @@ class State:
     def plan(self) -> dict[str, Any]:
         """Return plan.json as plain JSON."""
         return store.read_plan(resources.plan_path(self.state_dir))
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """Return what `start` stored of the project: config, hash and text of its commands."""
+        path = resources.run_config_path(self.state_dir)
+        if not os.path.exists(path):
+            return {"config": {}, "hash": "", "text": "", "submodules": []}
+        found: dict[str, Any] = store.read_json(path)
+        return found
+
+    @property
+    def review(self) -> tuple[str, str]:
+        """Return how much review the plan gets as it stands, and why."""
+        return review_mode(self.run.review, self.plan, self.config["config"])
 
     @property
     def worktree(self) -> str:

@@ -32,7 +32,13 @@ from state.validator import check_value
 BASES = ("head", "snapshot")
 
 
-def begin(folder: str, request: str | None, base: str | None, state_dir: str | None) -> str:
+def begin(
+    folder: str,
+    request: str | None,
+    base: str | None,
+    state_dir: str | None,
+    review: str | None = None,
+) -> str:
     """Return the block that a new run, or the one begun with the same words, is at.
 
     `base` is None, `head` or `snapshot`; where uncommitted work leaves None open the block asks.
@@ -52,12 +58,21 @@ def begin(folder: str, request: str | None, base: str | None, state_dir: str | N
         if not (request or "").strip():
             return _ask_for_goal()
         state = _create(repository, (request or "").strip(), state_dir)
+    if review is not None and review != state.run.review:
+        _choose_review(state, review)
     if state.run.status == "IDLE":
         waiting = uncommitted(repository)
         if waiting and base is None and not os.path.exists(resources.plan_path(state.state_dir)):
             return _ask_for_base(state, waiting)
         _prepare(repository, state, base or "head")
     return print_current(state)
+
+
+def _choose_review(state: State, review: str) -> None:
+    with state.lock("start"), state.database as database:
+        database.set_run(state.run.run_id, review=review)
+        database.audit(state.run, "host", "review", before=state.run.review, after=review)
+    state.reload()
 
 
 def _run_at(state_dir: str | None) -> State | None:

@@ -93,7 +93,9 @@ def _step(argv: list[str], workflow: Workflow | None) -> str:
     state = open_state(state_dir, os.getcwd())
     if state.run.status == "IDLE":
         return _begin(state.run.repository, None, state.state_dir)
-    return print_current(state) if number is None else print_step(workflow, wanted, state)
+    if number is None and not workflow.serves:
+        return print_current(state)
+    return print_step(workflow, wanted, state, values.get("--group"))
 
 
 def _number(text: str | None, workflow: Workflow) -> int | None:
@@ -106,7 +108,7 @@ def _number(text: str | None, workflow: Workflow) -> int | None:
 
 
 def _options(argv: list[str]) -> tuple[dict[str, str], list[str]]:
-    known = ("--step", "--state-dir", "--request", "--role")
+    known = ("--step", "--state-dir", "--request", "--role", "--group")
     values: dict[str, str] = {}
     words: list[str] = []
     while argv:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
-from shared import blocks
+from shared import agents, blocks
 from shared.builders import Block
 from shared.resources import ROOT, command
 from state.errors import Refused
@@ -59,12 +59,16 @@ class Step:
 class Workflow:
     """The ordered steps of one entry point."""
 
-    __slots__ = ("name", "purpose", "steps")
+    __slots__ = ("name", "purpose", "serves", "steps")
 
-    def __init__(self, name: str, purpose: str, steps: Mapping[int, Step]) -> None:
+    def __init__(
+        self, name: str, purpose: str, steps: Mapping[int, Step], *, serves: str | None = None
+    ) -> None:
+        """`serves` is the kind of the planner's step that starts it for an agent, None for none."""
         self.name = name
         self.purpose = purpose
         self.steps = dict(steps)
+        self.serves = serves
 
     def number(self, phase: str, kind: str) -> int:
         """Return the number of the step of `kind` (execute, qr or gate) in `phase`."""
@@ -78,9 +82,12 @@ class Workflow:
 class Context:
     """What a handler is given: the run and the row it is asked to print."""
 
-    __slots__ = ("number", "state", "step", "workflow")
+    __slots__ = ("group", "number", "state", "step", "workflow")
 
-    def __init__(self, workflow: Workflow, number: int, state: State) -> None:
+    def __init__(
+        self, workflow: Workflow, number: int, state: State, group: str | None = None
+    ) -> None:
+        self.group = group
         self.workflow = workflow
         self.number = number
         self.step = workflow.steps[number]
@@ -128,8 +135,29 @@ def execute_dispatch_step(name: str, *, phase: Phase, agent: str, script: str) -
 
 
 def qr_dispatch_step(name: str, *, phase: Phase) -> Step:
-    """Make the step that sends reviewers out; what scripts decide needs none."""
+    """Make the step that sends reviewers out."""
     return Step(name, "qr", blocks.review, phase=phase)
+
+
+def explore_step(name: str, *, phase: Phase, agent: str, script: str) -> Step:
+    """Make the step in which an agent looks round before it writes."""
+    return Step(name, "explore", lambda ctx: agents.explore(ctx, script), phase=phase, agent=agent)
+
+
+def work_step(name: str, *, phase: Phase, agent: str, script: str) -> Step:
+    """Make the step in which an agent does the work of a phase and hands it in."""
+    return Step(
+        name,
+        "work",
+        lambda ctx: agents.work_task(ctx, script, agent=True),
+        phase=phase,
+        agent=agent,
+    )
+
+
+def review_step(name: str, *, phase: Phase) -> Step:
+    """Make the step in which a reviewer answers its group's questions."""
+    return Step(name, "review", agents.questions, phase=phase, agent="quality-reviewer")
 
 
 def qr_gate_step(name: str, *, phase: Phase, on_fail: int) -> Step:
@@ -150,11 +178,16 @@ def program_step(name: str, *words: str, prompt: str) -> Step:
 # printing
 
 
-def print_step(workflow: Workflow, number: int | None, state: State) -> str:
+def print_step(
+    workflow: Workflow, number: int | None, state: State, group: str | None = None
+) -> str:
     """Return the block of a step, of the current one when `number` is None.
 
     A step that is done says so and names the current one; one that is not yet due is Refused.
+    `group` is a reviewer's share of the questions.
     """
+    if workflow.serves:
+        return _print_for_agent(workflow, number or 1, state, group)
     run = state.run
     current = run.step if run.workflow == workflow.name else None
     here = state.command("step", run.workflow)
@@ -176,6 +209,21 @@ def print_step(workflow: Workflow, number: int | None, state: State) -> str:
             f"step {number} is not due; the run is at step {current} {workflow.steps[current].name}"
         )
         raise Refused("conflict", f"{workflow.name} {number}", text, f"step {current}", here)
+    return context.step.handler(context).render()
+
+
+def _print_for_agent(workflow: Workflow, number: int, state: State, group: str | None) -> str:
+    run = state.run
+    here = state.command("step", run.workflow)
+    if number not in workflow.steps:
+        steps = ", ".join(f"{n} {s.name}" for n, s in workflow.steps.items())
+        raise Refused("usage", "--step", f"{workflow.name} has no step {number}", steps, here)
+    context = Context(workflow, number, state, group)
+    current = find_workflow(run.workflow).steps[run.step]
+    due = (current.phase, current.kind) == (context.phase, workflow.serves)
+    if not due or run.status != "ACTIVE":
+        text = f"nothing is to be done here: the run is at {run.workflow} {run.step} {current.name}"
+        raise Refused("conflict", workflow.name, text, "end here, or the current step", here)
     return context.step.handler(context).render()
 
 

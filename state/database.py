@@ -81,7 +81,11 @@ CREATE TRIGGER events_grow BEFORE INSERT ON events
 WHEN EXISTS (SELECT 1 FROM events WHERE seq = NEW.seq)
 BEGIN SELECT RAISE(ABORT, 'append-only'); END;
 """
-MIGRATIONS = (_FIRST,)
+_REVIEW = """
+ALTER TABLE runs ADD COLUMN review TEXT NOT NULL DEFAULT 'auto'
+    CHECK (review IN ('auto','full','small','none'));
+"""
+MIGRATIONS = (_FIRST, _REVIEW)
 # What is wrong with the disk or our rights to it, and not with the database.
 _ENVIRONMENT = (
     sqlite3.SQLITE_PERM, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR,
@@ -93,8 +97,8 @@ class Run:
     """One row of `runs`; read-only."""
 
     __slots__ = (
-        "commit_id", "created_at", "depth", "digest", "lane", "repository", "request", "revision",
-        "run_id", "stage", "state_dir", "status", "step", "workflow",
+        "commit_id", "created_at", "depth", "digest", "lane", "repository", "request", "review",
+        "revision", "run_id", "stage", "state_dir", "status", "step", "workflow",
     )  # fmt: skip
     run_id: str
     request: str
@@ -106,6 +110,7 @@ class Run:
     stage: str
     workflow: str
     step: int
+    review: str
     revision: int
     digest: str | None
     commit_id: str | None

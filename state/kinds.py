@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 ARCHITECT, DEVELOPER, WRITER = "architect", "developer", "technical-writer"
-ROLES = (ARCHITECT, DEVELOPER, WRITER, "quality-reviewer")
+REVIEWER = "quality-reviewer"
+ROLES = (ARCHITECT, DEVELOPER, WRITER, REVIEWER)
 DOC_LISTS = {
     "docstring": "docstrings",
     "algorithm-block": "algorithm_blocks",

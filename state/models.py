@@ -352,11 +352,16 @@ class OpenItem(Model):
 
 
 class Outcome(Model):
-    """How a phase passed its gate; `tree` is what was captured then, null before code."""
+    """How a phase passed its gate; `tree` is what was captured then, null before code.
+
+    `review` says how much review was due, `judged` which questions a reviewer has answered.
+    """
 
     phase: Phase
     iteration: Count
     by: Literal["script", "host", "person"]
+    review: Literal["full", "small", "none"] = "none"
+    judged: tuple[str, ...] = ()
     tree: ObjectId | None = None
     reason: str = ""
     open: tuple[OpenItem, ...] = ()

@@ -14,12 +14,21 @@ if TYPE_CHECKING:
 # An object holds these members, a list any number of the one thing in it; (…) are alternatives.
 _ENTITY = {"id": str, "version": int}
 _DOC = ({**_ENTITY, "file": str, "text": str}, str)
-_CHANGE = {**_ENTITY, "file": str}
+_CHANGE = {**_ENTITY, "file": str, "patch": (str, None)}
+_OPTION = {"key": str, "label": str}
 _MILESTONE = {
     **_ENTITY,
     "name": str,
-    "tests": {"files": [str]},
-    "code_intents": [{**_ENTITY, "file": str, "behavior": str}],
+    "files": [str],
+    "flags": [str],
+    "depends_on": [str],
+    "acceptance_criteria": [str],
+    "tests": {
+        "files": [str],
+        "scenarios": {"normal": [str], "edge": [str], "error": [str]},
+        "skip_reason": (str, None),
+    },
+    "code_intents": [{**_ENTITY, "file": str, "behavior": str, "decision_refs": [str]}],
     "code_changes": [_CHANGE],
     "documentation": {
         "module_comment": (*_DOC, None),
@@ -30,28 +39,36 @@ _MILESTONE = {
     },
 }
 _PLAN = {
-    "overview": {"version": int, "title": str, "approach": str},
-    "task_spec": [{"id": str, "text": str}],
-    "context": {"assumptions": [str]},
+    "overview": {"version": int, "title": str, "problem": str, "approach": str},
+    "task_spec": [{"id": str, "text": str, "out_of_scope": bool}],
+    "context": {
+        "constraints": [str],
+        "entry_points": [str],
+        "rejected_alternatives": [str],
+        "current_understanding": [str],
+        "assumptions": [str],
+        "invisible_knowledge": [str],
+        "user_quotes": [str],
+    },
     "planning_context": {
-        "decision_log": [_ENTITY],
-        "rejected_alternatives": [_ENTITY],
+        "decision_log": [{**_ENTITY, "decision": str, "reasoning_chain": str}],
+        "rejected_alternatives": [{**_ENTITY, "alternative": str, "rejection_reason": str}],
         "constraints": [_ENTITY],
-        "known_risks": [_ENTITY],
+        "known_risks": [{**_ENTITY, "risk": str, "mitigation": str}],
     },
     "invisible_knowledge": {
         "version": int,
-        "invariants": [(_ENTITY, str)],
+        "invariants": [({**_ENTITY, "text": str}, str)],
         "tradeoffs": [(_ENTITY, str)],
     },
     "milestones": [_MILESTONE],
     "diagrams": [_ENTITY],
-    "checkpoints": [_ENTITY],
+    "checkpoints": [{**_ENTITY, "question": str, "multi": bool, "options": [_OPTION]}],
     "verify": [{"command": str, "outcome": str}],
-    "reviews": [{"open": [{"id": str, "severity": str, "finding": str}]}],
+    "reviews": [{"judged": [str], "open": [{"id": str, "severity": str, "finding": str}]}],
     "remarks": [str],
 }
-_NAMES: dict[object, str] = {str: "text", int: "a number", None: "null"}
+_NAMES: dict[object, str] = {str: "text", int: "a number", bool: "true or false", None: "null"}
 
 
 def check_shape(value: object) -> list[Problem]:

@@ -40,6 +40,7 @@ _KEPT = re.compile(
 )
 
 _SAID_MAX_CHARS = 2_000
+_LOCK = re.compile(r"Unable to create '([^']+\.lock)': File exists")
 
 
 def user_environment() -> dict[str, str]:
@@ -89,7 +90,7 @@ class Git:
         """Return what git printed; a failure is `Refused` with git's own words."""
         done = self.attempt(*args, stdin=stdin)
         if done.returncode:
-            raise Refused("refused", f"git {args[0]}", said(done.stderr, done.returncode))
+            raise failed(f"git {args[0]}", said(done.stderr, done.returncode))
         return done.stdout
 
     def text(self, *args: str, stdin: bytes | None = None) -> str:
@@ -125,6 +126,15 @@ def _start(
     except OSError as error:
         text = f"git could not be run: {error.strerror or error}"
         raise Refused("refused", "git", text, "mend that, then the same command again") from error
+
+
+def failed(at: str, text: str, allowed: str = "", retry: str = "") -> Refused:
+    """Return the refusal for what git would not do; a lock that is held says how to get past it."""
+    held = _LOCK.search(text)
+    if held is None:
+        return Refused("refused", at, text, allowed, retry)
+    way = "wait for the git command that holds it; a killed one left it where none runs: remove it"
+    return Refused("locked", held[1], "git's lock file is there", way, retry)
 
 
 def said(stderr: bytes, code: int) -> str:

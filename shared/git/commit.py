@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.change import Ends, Entry, apply_patches, ends, index_lines, listed
-from shared.git.command import Git, durable
+from shared.git.command import Git, durable, failed
 from shared.git.files import refusing
 from shared.git.lending import clean, forget, give_back, lend
 from shared.git.proof import (
@@ -238,9 +238,8 @@ def _move(repo: Repository, at: Head, made: str, message: str) -> None:
     ref = f"refs/heads/{at.branch}"
     done = Git(repo.root, config=None).attempt("update-ref", "-m", reason, ref, made, at.commit)
     if done.returncode:
-        said = tail(done.stderr.decode("utf-8", "replace"))
-        text = f"the branch was not moved: {said}"
-        raise Refused("conflict", ref, text, "the plan's commit is made anew", _AGAIN)
+        text = f"the branch was not moved: {tail(done.stderr.decode('utf-8', 'replace'))}"
+        raise failed(ref, text, "the plan's commit is made anew", _AGAIN)
 
 
 def _refresh(repo: Repository, plan: Mapping[str, Ends], extra: Mapping[str, bytes | None]) -> None:

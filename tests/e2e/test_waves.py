@@ -49,7 +49,8 @@ def test_one_command_applies_the_milestones_of_all_waves(project: Repository) ->
         *milestone("third", "three.py", after="$first"),
     ]
     host.answers["design.json"] = json.dumps(edits)
-    host.to("the end")
+    last = host.to("the end")
+    assert last.data("proof"), last.text
     (archived,) = (project.path / "planning/plans").glob("*.json")
     plan = json.loads(archived.read_bytes())
     waves = [w["milestones"] for w in plan["milestone_dependencies"]["waves"]]

@@ -176,7 +176,7 @@ def test_the_hash_covers_every_command_and_where_it_may_write() -> None:
 
 def test_the_hash_leaves_out_links_the_time_limit_and_the_order_of_names() -> None:
     plain = Config(verify=("a",), run={"x": "1", "y": "2"})
-    other = Config(("a",)[:0], ("l",), (), ("a",), (), 9, {"y": "2", "x": "1"})
+    other = Config(("a",)[:0], ("l",), (), ("a",), (), 9, run={"y": "2", "x": "1"})
     assert commands_hash(plain) == commands_hash(other)
 
 

@@ -33,6 +33,7 @@ HARMLESS = {
     "plan list": "prints",
     "plan check": "stores nothing",
     "plan schema": "prints",
+    "plan diff": "prints",
     "plan render": "derives plan.md anew",
     "qr list": "prints",
     "config show": "prints",
@@ -55,10 +56,13 @@ CHANGING: dict[str, tuple[str, ...]] = {
     "plan done": ("plan", "done", "--phase", "plan-code"),
     "plan freeze": (),
     "plan revise": (),
+    "qr set": ("qr", "set", "qa-001", "--phase", "plan-code", "--status", "PASS"),
+    "qr add": ("qr", "add", "--phase", "plan-code", "--file", "answers/more.json"),
     "qr gate": ("qr", "gate", "--phase", "plan-docs", "--verdict", "pass"),
     "qr accept": ("qr", "accept", "qa-001", "--phase", "plan-docs", "--reason", "r"),
     "context set": ("context", "set", "--file", "answers/context.json"),
     "context add-quote": ("context", "add-quote", "more"),
+    "context ask": ("context", "ask", "--file", "answers/more.json"),
     "context answer": ("context", "answer", "CP-001", "a"),
     "mode approve": ("mode", "approve", "{digest}"),
     "exec apply": (),
@@ -120,7 +124,7 @@ def run(
     repository = make_repo("project", {"src/app.py": "A = 1\n"})
     monkeypatch.chdir(repository.path)
     made = Run(repository, capsysbinary)
-    made.state_dir = Path(made.good("start", "Change it").get("state_dir", ""))
+    made.state_dir = Path(made.good("start", "Change it", "--review", "none").get("state_dir", ""))
     made.answer("context.json", {"task_spec": ["change it"]})
     made.good("context", "set", "--file", "answers/context.json")
     return made

@@ -115,3 +115,13 @@ def test_the_planners_folder_is_excluded_once(project: Project) -> None:
     path.parent.rmdir()
     exclude_planner(project.repo)
     assert path.read_bytes() == b"/.planner/\n"
+
+
+def test_a_lock_that_a_killed_git_left_is_named_with_the_way_past_it(project: Project) -> None:
+    lock = project.path / ".git" / "index.lock"
+    lock.touch()
+    with pytest.raises(Refused) as caught:
+        project.repo.git.run("update-index", "--add", "--cacheinfo", f"100644,{'0' * 39}1,x")
+    problem = caught.value.problems[0]
+    assert (problem.kind, problem.at) == ("locked", str(lock))
+    assert "remove it" in problem.allowed

@@ -1,0 +1,18 @@
+"""The architect designs the change (PL-4)."""
+
+from __future__ import annotations
+
+import sys
+
+from shared.stepping import main
+from shared.workflow import Workflow, explore_step, work_step
+
+SCRIPT = "architect.plan_design"
+STEPS = {
+    1: explore_step("explore", phase="plan-design", agent="architect", script=SCRIPT),
+    2: work_step("write", phase="plan-design", agent="architect", script=SCRIPT),
+}
+WORKFLOW = Workflow("plan-design", "Design the change.", STEPS, serves="execute")
+
+if __name__ == "__main__":
+    sys.exit(main(WORKFLOW, sys.argv[1:]))

@@ -1,0 +1,15 @@
+"""The developer makes the change in the scratch worktree (PL-4)."""
+
+from __future__ import annotations
+
+import sys
+
+from shared.stepping import main
+from shared.workflow import Workflow, work_step
+
+SCRIPT = "developer.plan_code"
+STEPS = {1: work_step("write", phase="plan-code", agent="developer", script=SCRIPT)}
+WORKFLOW = Workflow("plan-code", "Make the change in the worktree.", STEPS, serves="execute")
+
+if __name__ == "__main__":
+    sys.exit(main(WORKFLOW, sys.argv[1:]))

@@ -1,0 +1,149 @@
+"""What a role is told, as the host that does its work or as an agent started for it (PL-4, PL-9).
+
+An agent has seen nothing of the run: its block holds all it needs, sliced to its task.
+"""
+
+from __future__ import annotations
+
+import os
+
+from shared import slices
+from shared.qr.questions import TEXTS, milestones_of
+from shared.qr.schema import read_review
+from shared.qr.types import EVERYTHING, REVIEWER, TODO
+from shared.resources import answer_path, answer_word, command, fill, read_prompt, review_path
+from state import store
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from shared.builders import Block
+    from shared.qr.types import Item
+    from shared.workflow import Context
+
+_BATCHES = {"plan-design": "design.json", "plan-docs": "docs.json"}
+
+
+def variant_of(ctx: Context) -> str:
+    """Return which text a work step has: the first, after a failed gate, in a later revision."""
+    return "-fix" if ctx.iteration > 1 else "-revise" if ctx.state.run.revision > 1 else ""
+
+
+def work_task(ctx: Context, script: str, *, agent: bool) -> Block:
+    """Give a role its task; after a failed gate, the failing items alone.
+
+    An agent has seen nothing of the run: it is given its slice, and may ask through the host.
+    """
+    folder, _, module = script.partition(".")
+    state, phase = ctx.state, ctx.phase
+    variant = variant_of(ctx)
+    slots = {"worktree": state.worktree, "schema": command("plan", "schema", "--kind", "risk")}
+    slots["show"] = state.command("plan", "show")
+    words = ["plan", "done", "--phase", phase]
+    if phase in _BATCHES:
+        slots["file"] = answer_path(state.state_dir, _BATCHES[phase])
+        words += ["--batch", answer_word(_BATCHES[phase])]
+    name = f"{phase}-execute"
+    text = read_prompt(folder, module, f"{name}{variant}")
+    text = fill(text, {k: v for k, v in slots.items() if f"{{{{{k}}}}}" in text})
+    if agent:
+        text += "\n\n" + _asking(ctx)
+    block = with_commands(ctx, text, asks=phase == "plan-code" and not agent)
+    if not variant:
+        block.rules(read_prompt(folder, module, f"{name}-rules"))
+    plan = state.plan
+    if ctx.iteration > 1:
+        failed = state.database.outcomes(state.run, phase)[-1]["items"]
+        block.data("findings", "\n".join(item_line(item) for item in failed))
+    block.data("remarks", "\n".join(plan["remarks"]))
+    edited = variant and phase != "plan-code"
+    shown = slices.agent_slice(plan, phase) if agent else slices.work_slice(plan, phase)
+    block.data("plan", slices.entity_lines(plan) if edited else shown)
+    block.data("answers", slices.answer_lines(plan, state.database.answers(state.run)))
+    if agent:
+        block.data("notes of an agent before you", _notes(ctx))
+    block.next("done", state.command(*words, role=ctx.step.agent))
+    if agent:
+        ask = ("context", "ask", "--file", answer_word("questions.json"))
+        block.next("question", state.command(*ask, role=ctx.step.agent))
+    return block
+
+
+def explore(ctx: Context, script: str) -> Block:
+    """Have the architect look round before it decides."""
+    folder, _, module = script.partition(".")
+    state = ctx.state
+    text = fill(read_prompt(folder, module, ctx.step.name), {"worktree": state.worktree})
+    block = ctx.block().task(text)
+    block.data("request", state.run.request)
+    block.data("task", slices.agent_slice(state.plan, ctx.phase))
+    block.data("answers", slices.answer_lines(state.plan, state.database.answers(state.run)))
+    block.data("notes of an agent before you", _notes(ctx))
+    return block.next("done", state.command("step", ctx.workflow.name, str(ctx.number + 1)))
+
+
+def _asking(ctx: Context) -> str:
+    state = ctx.state
+    slots = {
+        "notes": answer_path(state.state_dir, f"notes-{ctx.step.agent}.md"),
+        "questions": answer_path(state.state_dir, "questions.json"),
+    }
+    return fill(read_prompt("orchestrator", "planner", "ask-host"), slots)
+
+
+def _notes(ctx: Context) -> str:
+    path = answer_path(ctx.state.state_dir, f"notes-{ctx.step.agent}.md")
+    return store.read_text(path) if os.path.exists(path) else ""
+
+
+def questions(ctx: Context) -> Block:
+    """Put a group's questions to its reviewer, with the part of the plan that they are about."""
+    state, phase, group = ctx.state, ctx.phase, ctx.group or "1"
+    items = [i for i in items_of(ctx) if i.by == REVIEWER and i.group == group]
+    todo = [i for i in items if i.status == TODO]
+    if not todo:
+        return ctx.block().task("Every question of this group is answered: end here.")
+    plan = state.plan
+    file = f"verdicts-{group}.json"
+    again = "-again" if ctx.iteration > 1 else ""
+    text = read_prompt("quality_reviewer", "review", f"questions{again}")
+    slots = {"worktree": state.worktree, "file": answer_path(state.state_dir, file)}
+    block = ctx.block().task(fill(text, slots))
+    if phase != "plan-design":
+        ids = milestones_of(group, [m["id"] for m in plan["milestones"]])
+        block.data("the change is printed by", state.command("plan", "diff", *ids))
+    block.data("questions", "\n".join(_question_line(item) for item in todo))
+    block.data("plan", slices.review_slice(plan, phase, group))
+    words = ("qr", "set", "--phase", phase, "--group", group, "--file", answer_word(file))
+    return block.next("done", state.command(*words, role="quality-reviewer"))
+
+
+def _question_line(item: Item) -> str:
+    before = f" – found before: {item.finding}" if item.finding else ""
+    scope = "" if item.scope == EVERYTHING else f" {item.scope}"
+    return f"{item.id} {item.severity}{scope}: {TEXTS.get(item.check, item.check)}{before}"
+
+
+def with_commands(ctx: Context, text: str, *, asks: bool) -> Block:
+    """Return the block with its task; with the project's commands until a person confirms them."""
+    config = ctx.state.config
+    digest = config["hash"]
+    if not asks or not digest or ctx.state.database.is_confirmed(digest):
+        return ctx.block().task(text)
+    note = read_prompt("orchestrator", "planner", "confirm")
+    block = ctx.block().task(f"{text}\n\n{note}")
+    block.data("commands to confirm", config["text"])
+    return block.person(ctx.state.command("config", "confirm", digest))
+
+
+def items_of(ctx: Context) -> list[Item]:
+    """Return the items of the phase's review; none where no review is open."""
+    path = review_path(ctx.state.state_dir, ctx.phase)
+    return list(read_review(path).items) if os.path.exists(path) else []
+
+
+def item_line(item: dict[str, Any]) -> str:
+    """Return an item in a line."""
+    finding = item["finding"] or item["check"]
+    return f"{item['id']} {item['severity']} {item['status']} {item['scope']}: {finding}"

@@ -1,0 +1,192 @@
+"""Reviewers are asked and answer: items of a phase, verdict files, who is still due (PL-18, PL-23).
+
+Several reviewers write at once: each change reads and writes the review under the run's lock.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from shared import capturing, plans, resources
+from shared.builders import Block
+from shared.qr.items import item_id, next_number
+from shared.qr.questions import TEXTS, due_questions, group_of, make_items
+from shared.qr.scale import review_mode
+from shared.qr.schema import Review, check_review, read_review, write_review
+from shared.qr.types import EVERYTHING, FAIL, PASS, REVIEWER, TODO, Item, is_blocking
+from state.errors import Problem, Refused
+from state.validator import check_value
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from shared.qr.types import Phase
+    from shared.run import State
+    from shared.workflow import Workflow
+    from state.models import Plan
+
+MOST_ADDED = 3
+# What a reviewer may write of an item that is there, and of one that it adds.
+_ANSWER = ("id", "status", "finding", "severity")
+_ADDED = ("check", "scope", "severity", "status", "finding", "broken_by")
+
+
+def mode_for(state: State, plan: Plan) -> str:
+    """Return how much review a plan gets that is not stored yet."""
+    return review_mode(state.run.review, plan.model_dump(), state.config["config"])[0]
+
+
+def with_questions(state: State, phase: Phase, plan: Plan, previous: Sequence[Item]) -> list[Item]:
+    """Return the reviewers' items of a phase: new ones, and those of the round before.
+
+    What blocked the last round is asked again; every other answer stands.
+    """
+    mode = mode_for(state, plan)
+    judged = [name for o in plan.reviews if o.phase != phase for name in o.judged]
+    documented = not capturing.missing_documents(plan)
+    questions = due_questions(phase, mode, judged, documented=documented)
+    milestones = [m.id for m in plan.milestones]
+    items = make_items(questions, milestones, previous, mode)
+    asked = {item.id for item in items}
+    items += [
+        i for i in previous if i.by == REVIEWER and i.check not in TEXTS and i.id not in asked
+    ]
+    iteration = state.database.phase(state.run, phase)[1]
+    return [
+        i.changed(status=TODO) if i.rounds and is_blocking(i, iteration - 1) else i for i in items
+    ]
+
+
+def judged_by(items: Sequence[Item]) -> tuple[str, ...]:
+    """Return the names of the questions that a reviewer has answered."""
+    answered = (i.check for i in items if i.by == REVIEWER and i.status != TODO)
+    return tuple(dict.fromkeys(check for check in answered if check in TEXTS))
+
+
+def store_verdicts(
+    state: State, workflow: Workflow, phase: Phase, rows: object, group: str | None
+) -> str:
+    """Store a reviewer's answers, all or none, and say what is left; the last opens the gate."""
+    with state.lock(f"qr set --phase {phase}"):
+        plan = plans.open_plan(state)
+        state.reload()
+        review = _open_review(state, workflow, phase)
+        items = _answered(review, rows, group, [m.id for m in plan.milestones])
+        path = resources.review_path(state.state_dir, phase)
+        write_review(path, Review(phase, review.iteration, items))
+        todo = [i for i in items if i.status == TODO]
+        gate = workflow.number(phase, "gate")
+        if not todo and state.run.step != gate:
+            with state.database as database:
+                number = workflow.number(phase, "qr")
+                name = workflow.steps[number].name
+                database.add_step(state.run, workflow.name, number, name, "reviewer")
+                state.go_to(workflow.name, gate)
+    return _said(items, todo, group)
+
+
+def _said(items: Sequence[Item], todo: Sequence[Item], group: str | None) -> str:
+    own = [i for i in items if i.by == REVIEWER and group in (None, i.group)]
+    figures = [f"{sum(i.status == s for i in own)} {s}" for s in (PASS, FAIL, TODO)]
+    block = Block("result").data("answers", ", ".join(figures))
+    left = [i.id for i in todo if group in (None, i.group)]
+    text = f"Still to answer: {', '.join(left)}." if left else "End here; report these figures."
+    return block.task(text).render()
+
+
+def _open_review(state: State, workflow: Workflow, phase: Phase) -> Review:
+    path = resources.review_path(state.state_dir, phase)
+    due = (workflow.number(phase, "qr"), workflow.number(phase, "gate"))
+    if state.run.workflow != workflow.name or state.run.step not in due or not os.path.exists(path):
+        text = f"no review of {phase} is open: the run is at {state.run.workflow} {state.run.step}"
+        raise Refused("conflict", phase, text, "", state.command("step", "planner"))
+    return read_review(path)
+
+
+def _answered(
+    review: Review, rows: object, group: str | None, milestones: Sequence[str]
+) -> list[Item]:
+    """Return the items with the answers in `rows`; Refused with everything wrong with them."""
+    if not isinstance(rows, list):
+        example = '[{"id": "qa-001", "status": "PASS"}, …]'
+        raise Refused("invalid", "verdicts", "is no JSON list", example)
+    items = {item.id: item for item in review.items}
+    problems: list[Problem] = []
+    for n, row in enumerate(rows):
+        at = f"[{n}]"
+        if not isinstance(row, dict) or any(True for _ in check_value(at, row)):
+            problems.append(Problem("invalid", at, "is no answer", ", ".join(_ANSWER)))
+        elif "id" in row:
+            _answer(items, row, group, at, problems)
+        else:
+            _add(items, row, review, (group, milestones), at, problems)
+    changed = Review(review.phase, review.iteration, items.values())
+    problems += [] if problems else check_review(changed.to_json(), "verdicts")
+    if problems:
+        raise Refused.of(problems)
+    return changed.items
+
+
+def _answer(
+    items: dict[str, Item], row: dict[str, Any], group: str | None, at: str,
+    problems: list[Problem],
+) -> None:  # fmt: skip
+    item = items.get(str(row["id"]))
+    if item is None or item.by != REVIEWER or group not in (None, item.group):
+        mine = [i.id for i in items.values() if i.by == REVIEWER and group in (None, i.group)]
+        whose = f"a question of group {group}" if group else "a question for reviewers"
+        text = f"{row['id']} is not {whose}"
+        problems.append(Problem("not_found", f"{at}.id", text, ", ".join(mine) or "none"))
+        return
+    wrong = [k for k in row if k not in _ANSWER]
+    status, finding = row.get("status"), row.get("finding", "")
+    if status not in (PASS, FAIL):
+        problems.append(Problem("invalid", f"{at}.status", f"is {status!r}", "PASS, FAIL"))
+    elif status == FAIL and not (isinstance(finding, str) and finding.strip()):
+        text = "a FAIL says what was found"
+        problems.append(Problem("invalid", f"{at}.finding", text, "what, where, what to do"))
+    elif wrong:
+        text = f"there is no field {', '.join(map(repr, wrong))}"
+        problems.append(Problem("invalid", at, text, ", ".join(_ANSWER)))
+    else:
+        values = {k: v for k, v in row.items() if k == "severity"}
+        items[item.id] = item.changed(status=status, finding=finding or None, **values)
+
+
+def _add(
+    items: dict[str, Item], row: dict[str, Any], review: Review,
+    whose: tuple[str | None, Sequence[str]], at: str, problems: list[Problem],
+) -> None:  # fmt: skip
+    """Add a reviewer's own finding: at most three, later only where a fix broke something."""
+    group, milestones = whose
+    scope = row.get("scope", EVERYTHING)
+    group = group or group_of(scope if isinstance(scope, str) else EVERYTHING, milestones)
+    own = [i for i in items.values() if i.by == REVIEWER and i.group == group]
+    if any(i.check == row.get("check") and i.scope == scope for i in own):
+        return  # the same file again, after a lost answer
+    wrong = [k for k in row if k not in _ADDED]
+    breaker = row.get("broken_by")
+    if wrong:
+        text = f"there is no field {', '.join(map(repr, wrong))}"
+        problems.append(Problem("invalid", at, text, ", ".join(_ADDED)))
+    elif row.get("status", FAIL) != FAIL or not str(row.get("finding") or "").strip():
+        text = "what a reviewer adds is a FAIL with a finding"
+        problems.append(Problem("invalid", at, text, "what, where, what to do"))
+    elif sum(i.check not in TEXTS for i in own) >= MOST_ADDED:
+        problems.append(Problem("refused", at, f"{MOST_ADDED} are added already", "the worst ones"))
+    elif review.iteration > 1 and breaker not in items:
+        text = "after the first round only what a fix has broken may be added"
+        problems.append(Problem("refused", f"{at}.broken_by", text, ", ".join(items)))
+    else:
+        cause = f"(broken by the fix of {breaker}) " if breaker else ""
+        new_id = item_id(next_number(items.values()))
+        values = {
+            "id": new_id, "scope": scope, "check": row.get("check") or "added",
+            "severity": row.get("severity", "SHOULD"), "status": FAIL, "group": group,
+            "finding": f"{cause}{row['finding']}",
+        }  # fmt: skip
+        bad = check_review({"schema_version": "1.0", "phase": review.phase, "items": [values]}, at)
+        problems += bad
+        if not bad:
+            items[new_id] = Item(**values)

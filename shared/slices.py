@@ -1,0 +1,151 @@
+"""The part of a plan that a reader needs, as lines of text; never the whole plan."""
+
+from __future__ import annotations
+
+from shared.qr.questions import milestones_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
+    Json = dict[str, Any]
+
+_SINGLES = (("overview", "overview"), ("knowledge", "invisible_knowledge"))
+_CONTEXT = (
+    ("constraint", "constraints"), ("assumed", "assumptions"), ("the user said", "user_quotes"),
+    ("entry point", "entry_points"), ("not wanted", "rejected_alternatives"),
+    ("known", "current_understanding"), ("not in the code", "invisible_knowledge"),
+)  # fmt: skip
+
+
+def task_lines(plan: Json) -> list[str]:
+    """Return what the user asked for."""
+    return [
+        f"{task['id']}{' (out of scope)' if task['out_of_scope'] else ''}: {task['text']}"
+        for task in plan.get("task_spec", [])
+    ]
+
+
+def context_lines(plan: Json) -> list[str]:
+    """Return what else was written down of the user's context."""
+    return [f"{name}: {text}" for name, key in _CONTEXT for text in plan["context"].get(key, [])]
+
+
+def work_slice(plan: Json, phase: str) -> str:
+    """Return what a phase's work is about, a line for each thing."""
+    lines = task_lines(plan) if phase == "plan-design" else []
+    for milestone in plan.get("milestones", []):
+        lines.append(f"{milestone['id']} v{milestone['version']} {milestone['name']}")
+        if phase != "plan-design":
+            lines += _intents(milestone)
+            lines += [f"  {d['id']} {d['file']}: {d['text']}" for d in promised_docs(milestone)]
+    return "\n".join(lines)
+
+
+def agent_slice(plan: Json, phase: str) -> str:
+    """Return what an agent needs that has seen nothing else of the run."""
+    if phase == "plan-design":
+        return "\n".join([*task_lines(plan), *context_lines(plan)])
+    return "\n".join(
+        [*task_lines(plan), plan["overview"]["approach"], *_reasons(plan), work_slice(plan, phase)]
+    )
+
+
+def review_slice(plan: Json, phase: str, group: str) -> str:
+    """Return what one reviewer's questions are about: its milestones, of the others the names."""
+    ids = [m["id"] for m in plan["milestones"]]
+    own = milestones_of(group, ids) if group != "1" or len(ids) > 1 else ids
+    lines = [*task_lines(plan), *context_lines(plan)]
+    lines += [plan["overview"]["problem"], plan["overview"]["approach"], *_reasons(plan)]
+    for milestone in plan["milestones"]:
+        if milestone["id"] not in own:
+            lines.append(f"{milestone['id']} {milestone['name']} (another reviewer's)")
+            continue
+        after = f", after {', '.join(milestone['depends_on'])}" if milestone["depends_on"] else ""
+        lines.append(f"{milestone['id']} {milestone['name']}{after}")
+        lines += [f"  accepted when: {text}" for text in milestone["acceptance_criteria"]]
+        lines += _intents(milestone)
+        if phase == "plan-design":
+            lines += list(_scenarios(milestone["tests"]))
+        lines += [f"  {d['id']} {d['file']}: {d['text']}" for d in promised_docs(milestone)]
+    if phase != "plan-design":
+        lines += [f"verify: {v['command']}: {v['outcome']}" for v in plan["verify"]]
+    return "\n".join(line for line in lines if line)
+
+
+def _intents(milestone: Json) -> list[str]:
+    lines = []
+    for intent in milestone["code_intents"]:
+        refs = f" ({', '.join(intent['decision_refs'])})" if intent["decision_refs"] else ""
+        lines.append(f"  {intent['id']} {intent['file']}: {intent['behavior']}{refs}")
+    if tests := milestone["tests"]["files"]:
+        lines.append(f"  tests: {', '.join(tests)}")
+    return lines
+
+
+def _scenarios(tests: Json) -> Iterator[str]:
+    for kind, texts in tests["scenarios"].items():
+        yield from (f"  test, {kind}: {text}" for text in texts)
+    if tests["skip_reason"]:
+        yield f"  no tests: {tests['skip_reason']}"
+
+
+def _reasons(plan: Json) -> list[str]:
+    context = plan["planning_context"]
+    lines = [
+        f"{d['id']}: {d['decision']} – {d['reasoning_chain']}" for d in context["decision_log"]
+    ]
+    lines += [
+        f"{a['id']}, not chosen: {a['alternative']} – {a['rejection_reason']}"
+        for a in context["rejected_alternatives"]
+    ]
+    lines += [f"{r['id']}: {r['risk']} – {r['mitigation']}" for r in context["known_risks"]]
+    invariants = plan["invisible_knowledge"]["invariants"]
+    return lines + [i if isinstance(i, str) else f"{i['id']}: {i['text']}" for i in invariants]
+
+
+def entity_lines(plan: Json) -> str:
+    """Return every entity with the version that an edit of it must name, a line each."""
+    lines = [f"{t['id']}: {t['text']}" for t in plan["task_spec"]]
+    lines += [f"{name} v{plan[key]['version']}" for name, key in _SINGLES]
+    lines += [f"{e['id']} v{e['version']} {e.get('file', '')} {_title(e)}" for e in _walk(plan)]
+    return "\n".join(lines)
+
+
+def _walk(value: object) -> list[Json]:
+    """Return what has an id and a version, in order; changes are not edited and left out."""
+    if isinstance(value, list):
+        return [e for item in value for e in _walk(item)]
+    if not isinstance(value, dict):
+        return []
+    own = [value] if "id" in value and "version" in value else []
+    return own + [e for k, item in value.items() if not k.endswith("changes") for e in _walk(item)]
+
+
+def _title(entity: Json) -> str:
+    names = ("title", "name", "decision", "alternative", "description", "risk", "text", "behavior")
+    return next((str(entity[n]) for n in names if entity.get(n)), "")
+
+
+def promised_docs(milestone: Json) -> list[Json]:
+    """Return the documentation entries of a milestone as JSON."""
+    documentation = milestone["documentation"]
+    found = [documentation["module_comment"]]
+    for key in ("docstrings", "algorithm_blocks", "inline_comments"):
+        found += documentation[key]
+    return [d for d in found if isinstance(d, dict)]
+
+
+def answer_lines(plan: Json, answers: dict[str, list[str]]) -> str:
+    """Return what the user has answered to the plan's checkpoints."""
+    return "\n".join(
+        f"{c['id']} {c['question']} → {', '.join(_chosen(c['options'], answers[c['id']]))}"
+        for c in plan["checkpoints"]
+        if c["id"] in answers
+    )
+
+
+def _chosen(options: Iterable[Json], keys: list[str]) -> list[str]:
+    labels = {o["key"]: o["label"] for o in options}
+    return [labels.get(key, key) for key in keys]

@@ -1,0 +1,15 @@
+"""The technical writer documents why, where it is needed (PL-4)."""
+
+from __future__ import annotations
+
+import sys
+
+from shared.stepping import main
+from shared.workflow import Workflow, work_step
+
+SCRIPT = "technical_writer.plan_docs"
+STEPS = {1: work_step("write", phase="plan-docs", agent="technical-writer", script=SCRIPT)}
+WORKFLOW = Workflow("plan-docs", "Document the change.", STEPS, serves="execute")
+
+if __name__ == "__main__":
+    sys.exit(main(WORKFLOW, sys.argv[1:]))
