@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from shared import slices
-from shared.qr.questions import TEXTS, milestones_of
+from shared.qr.questions import TEXTS
 from shared.qr.schema import read_review
 from shared.qr.types import EVERYTHING, REVIEWER, TODO
 from shared.resources import answer_path, answer_word, command, fill, read_prompt, review_path
@@ -110,11 +110,12 @@ def questions(ctx: Context) -> Block:
     text = read_prompt("quality_reviewer", "review", f"questions{again}")
     slots = {"worktree": state.worktree, "file": answer_path(state.state_dir, file)}
     block = ctx.block().task(fill(text, slots))
+    every = [m["id"] for m in plan["milestones"]]
+    own = [m for m in every if m in {i.scope for i in items}] or every
     if phase != "plan-design":
-        ids = milestones_of(group, [m["id"] for m in plan["milestones"]])
-        block.data("the change is printed by", state.command("plan", "diff", *ids))
+        block.data("the change is printed by", state.command("plan", "diff", *own))
     block.data("questions", "\n".join(_question_line(item) for item in todo))
-    block.data("plan", slices.review_slice(plan, phase, group))
+    block.data("plan", slices.review_slice(plan, phase, own))
     words = ("qr", "set", "--phase", phase, "--group", group, "--file", answer_word(file))
     return block.next("done", state.command(*words, role="quality-reviewer"))
 

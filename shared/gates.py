@@ -233,11 +233,7 @@ def decide_gate(state: State, workflow: Workflow, phase: Phase, verdict: str, re
         plan = plans.open_plan(state)
         state.reload()
         path = resources.review_path(state.state_dir, phase)
-        if state.run.step != workflow.number(phase, "gate") or not os.path.exists(path):
-            _refuse_unanswered(state, workflow, phase, path)
-            here = state.command("step", "planner")
-            text = f"the gate of {phase} is not open: the run is at step {state.run.step}"
-            raise Refused("conflict", "--phase", text, "the current step", here)
+        _check_open(state, workflow, phase, path)
         decision = _Decision(read_review(path).items, "host", reason)
         _check_verdict(state, decision, phase, verdict)
         if verdict == "pass":
@@ -249,11 +245,15 @@ def decide_gate(state: State, workflow: Workflow, phase: Phase, verdict: str, re
     return print_current(state)
 
 
-def _refuse_unanswered(state: State, workflow: Workflow, phase: Phase, path: str) -> None:
-    if state.run.step == workflow.number(phase, "qr") and os.path.exists(path):
-        todo = ", ".join(i.id for i in read_review(path).items if i.status == TODO)
-        here = state.command("step", "planner")
-        text = f"reviewers have not answered {todo}"
+def _check_open(state: State, workflow: Workflow, phase: Phase, path: str) -> None:
+    here = state.command("step", "planner")
+    asking = state.run.step == workflow.number(phase, "qr")
+    if not os.path.exists(path) or not (asking or state.run.step == workflow.number(phase, "gate")):
+        text = f"the gate of {phase} is not open: the run is at step {state.run.step}"
+        raise Refused("conflict", "--phase", text, "the current step", here)
+    todo = [i.id for i in read_review(path).items if i.status == TODO]
+    if asking and todo:
+        text = f"reviewers have not answered {', '.join(todo)}"
         raise Refused("refused", "--verdict", text, "after they have", here)
 
 

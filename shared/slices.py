@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from shared.qr.questions import milestones_of
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
     from typing import Any
 
     Json = dict[str, Any]
@@ -52,10 +50,8 @@ def agent_slice(plan: Json, phase: str) -> str:
     )
 
 
-def review_slice(plan: Json, phase: str, group: str) -> str:
+def review_slice(plan: Json, phase: str, own: Collection[str]) -> str:
     """Return what one reviewer's questions are about: its milestones, of the others the names."""
-    ids = [m["id"] for m in plan["milestones"]]
-    own = milestones_of(group, ids) if group != "1" or len(ids) > 1 else ids
     lines = [*task_lines(plan), *context_lines(plan)]
     lines += [plan["overview"]["problem"], plan["overview"]["approach"], *_reasons(plan)]
     for milestone in plan["milestones"]:

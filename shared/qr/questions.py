@@ -133,8 +133,3 @@ def group_of(scope: str, milestones: Sequence[str]) -> str:
         return "1"
     shares = -(-len(milestones) // SHARE)
     return str(milestones.index(scope) * shares // len(milestones) + 1)
-
-
-def milestones_of(group: str, milestones: Sequence[str]) -> list[str]:
-    """Return the milestones of a group."""
-    return [m for m in milestones if group_of(m, milestones) == group]
