@@ -12,9 +12,10 @@ if TYPE_CHECKING:
 _SINGLES = (("overview", "overview"), ("knowledge", "invisible_knowledge"))
 _CONTEXT = (
     ("constraint", "constraints"), ("assumed", "assumptions"), ("the user said", "user_quotes"),
-    ("entry point", "entry_points"), ("not wanted", "rejected_alternatives"),
-    ("known", "current_understanding"), ("not in the code", "invisible_knowledge"),
+    ("not wanted", "rejected_alternatives"), ("not in the code", "invisible_knowledge"),
 )  # fmt: skip
+# What whoever begins need not find out again, and a reviewer should see for themselves.
+_FOUND = (("entry point", "entry_points"), ("known", "current_understanding"))
 
 
 def task_lines(plan: Json) -> list[str]:
@@ -25,9 +26,9 @@ def task_lines(plan: Json) -> list[str]:
     ]
 
 
-def context_lines(plan: Json) -> list[str]:
+def context_lines(plan: Json, keys: Iterable[tuple[str, str]] = _CONTEXT) -> list[str]:
     """Return what else was written down of the user's context."""
-    return [f"{name}: {text}" for name, key in _CONTEXT for text in plan["context"].get(key, [])]
+    return [f"{name}: {text}" for name, key in keys for text in plan["context"][key]]
 
 
 def work_slice(plan: Json, phase: str) -> str:
@@ -44,7 +45,7 @@ def work_slice(plan: Json, phase: str) -> str:
 def agent_slice(plan: Json, phase: str) -> str:
     """Return what an agent needs that has seen nothing else of the run."""
     if phase == "plan-design":
-        return "\n".join([*task_lines(plan), *context_lines(plan)])
+        return "\n".join([*task_lines(plan), *context_lines(plan), *context_lines(plan, _FOUND)])
     return "\n".join(
         [*task_lines(plan), plan["overview"]["approach"], *_reasons(plan), work_slice(plan, phase)]
     )
