@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from shared.qr.types import Item
     from shared.workflow import Context
 
+# Who answers where the host can start no agents; its answers carry no role.
+HOST = "host"
+SHOWN_CHANGE = 8_000  # characters of a change that a reviewer is shown at once
+
 _BATCHES = {"plan-design": "design.json", "plan-docs": "docs.json"}
 
 
@@ -99,7 +103,7 @@ def _notes(ctx: Context) -> str:
 
 def questions(ctx: Context) -> Block:
     """Put a group's questions to its reviewer, with the part of the plan that they are about."""
-    state, phase, group = ctx.state, ctx.phase, ctx.group or "1"
+    state, phase, group = ctx.state, ctx.phase, ctx.selectors.get("group", "1")
     items = [i for i in items_of(ctx) if i.by == REVIEWER and i.group == group]
     todo = [i for i in items if i.status == TODO]
     if not todo:
@@ -112,12 +116,16 @@ def questions(ctx: Context) -> Block:
     block = ctx.block().task(fill(text, slots))
     every = [m["id"] for m in plan["milestones"]]
     own = [m for m in every if m in {i.scope for i in items}] or every
-    if phase != "plan-design":
+    change = "" if phase == "plan-design" else slices.patches(plan, own)
+    if len(change) > SHOWN_CHANGE:
         block.data("the change is printed by", state.command("plan", "diff", *own))
+    else:
+        block.data("change", change)
     block.data("questions", "\n".join(_question_line(item) for item in todo))
     block.data("plan", slices.review_slice(plan, phase, own))
     words = ("qr", "set", "--phase", phase, "--group", group, "--file", answer_word(file))
-    return block.next("done", state.command(*words, role="quality-reviewer"))
+    role = None if ctx.selectors.get("by") == HOST else "quality-reviewer"
+    return block.next("done", state.command(*words, role=role))
 
 
 def _question_line(item: Item) -> str:

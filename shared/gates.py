@@ -11,7 +11,7 @@ from shared.checks.registry import CHECKS, run_checks
 from shared.qr.items import carry_over, count_round
 from shared.qr.schema import Review, read_review, write_review
 from shared.qr.types import TODO, LoopState, computed_verdict, is_blocking
-from shared.reviewing import judged_by, mode_for, with_questions
+from shared.reviewing import answered_alone, judged_by, mode_for, with_questions
 from shared.run import PERSON
 from shared.verify.job import Done, Running
 from shared.workflow import print_current
@@ -220,6 +220,7 @@ def _with_outcome(
         "reason": decision.reason,
         "review": mode_for(state, work.plan),
         "judged": judged_by(decision.items),
+        "alone": answered_alone(state, phase),
         "open": left,
         "tree": work.capture.tree if work.capture else None,
     }

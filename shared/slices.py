@@ -102,6 +102,16 @@ def _reasons(plan: Json) -> list[str]:
     return lines + [i if isinstance(i, str) else f"{i['id']}: {i['text']}" for i in invariants]
 
 
+def patches(plan: Json, own: Collection[str]) -> str:
+    """Return the captured changes of some milestones; what is no text is named alone."""
+    return "".join(
+        (change["patch"] or "") if change["encoding"] is None else f"binary: {change['file']}\n"
+        for milestone in plan["milestones"]
+        if milestone["id"] in own
+        for change in (*milestone["code_changes"], *milestone["documentation"]["changes"])
+    )
+
+
 def entity_lines(plan: Json) -> str:
     """Return every entity with the version that an edit of it must name, a line each."""
     lines = [f"{t['id']}: {t['text']}" for t in plan["task_spec"]]

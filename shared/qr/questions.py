@@ -54,7 +54,7 @@ def _docs(id: str, severity: Severity, text: str) -> Question:  # noqa: A002
 
 QUESTIONS = (
     _design("choices-trace", MUST, "Each threshold, default, concurrency and data-structure choice "
-            "follows from a decision or the user's words; say who suffers if it is wrong."),
+            "follows from a decision or the user's words; if not: who suffers when it is wrong?"),
     _design("scope-kept", MUST, "All that was asked is done, nothing that was put out of scope."),
     _design("callers-covered", MUST, "Every caller and test of a changed interface is in the plan.",
             each=True),
