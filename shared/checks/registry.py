@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from shared.checks import code, design, docs, lines, parsing
+from shared.checks import code, design, docs, files, lines, parsing
 from shared.checks.subject import Entry, Finding, Subject, Trees
 from shared.qr.items import item_id
 from shared.qr.types import EVERYTHING, MUST, PASS, SCRIPT, SHOULD, Item
@@ -45,6 +45,41 @@ CHECKS: tuple[Check, ...] = (
     Check("design-decisions-exist", "plan-design", MUST, design.check_decisions),
     Check("design-tests-planned", "plan-design", MUST, design.check_tests),
     Check("design-overview-written", "plan-design", MUST, design.check_overview),
+    Check(
+        "design-decisions-reasoned",
+        "plan-design",
+        SHOULD,
+        design.check_reasoning,
+        acceptable=True,
+    ),
+    Check(
+        "design-risks-mitigated",
+        "plan-design",
+        SHOULD,
+        design.check_mitigations,
+        acceptable=True,
+    ),
+    Check(
+        "design-files-intended",
+        "plan-design",
+        SHOULD,
+        files.check_named,
+        acceptable=True,
+    ),
+    Check(
+        "design-intents-listed",
+        "plan-design",
+        SHOULD,
+        files.check_intents_listed,
+        acceptable=True,
+    ),
+    Check(
+        "design-files-spelled",
+        "plan-design",
+        SHOULD,
+        files.check_spelling,
+        acceptable=True,
+    ),
     Check("code-intents-changed", "plan-code", MUST, code.check_intents),
     Check("code-changes-rebuild", "plan-code", MUST, code.check_rebuild),
     Check(
