@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from shared.checks import code, design, docs, files, lines, parsing
+from shared.checks import code, design, docs, files, lines, parsing, wording
 from shared.checks.subject import Entry, Finding, Subject, Trees
 from shared.qr.items import item_id
 from shared.qr.types import EVERYTHING, MUST, PASS, SCRIPT, SHOULD, Item
@@ -117,6 +117,14 @@ CHECKS: tuple[Check, ...] = (
         acceptable=True,
     ),
     Check(
+        "code-comments-timeless",
+        "plan-code",
+        SHOULD,
+        wording.check_comments,
+        reads_tree=True,
+        acceptable=True,
+    ),
+    Check(
         "docs-change-no-code",
         "plan-docs",
         MUST,
@@ -132,6 +140,14 @@ CHECKS: tuple[Check, ...] = (
     Check("docs-only-listed-files", "plan-docs", MUST, code.check_listed, reads_tree=True),
     Check(
         "docs-no-secrets", "plan-docs", MUST, lines.check_secrets, reads_tree=True, acceptable=True
+    ),
+    Check(
+        "docs-wording-timeless",
+        "plan-docs",
+        SHOULD,
+        wording.check_documentation,
+        reads_tree=True,
+        acceptable=True,
     ),
 )
 
