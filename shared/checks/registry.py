@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from shared.checks import code, design, docs, files, lines, parsing, wording
+from shared.checks import (
+    code,
+    definitions,
+    design,
+    docs,
+    files,
+    lines,
+    parsing,
+    wording,
+)
 from shared.checks.subject import Entry, Finding, Subject, Trees
 from shared.qr.items import item_id
 from shared.qr.types import EVERYTHING, MUST, PASS, SCRIPT, SHOULD, Item
@@ -125,6 +134,14 @@ CHECKS: tuple[Check, ...] = (
         acceptable=True,
     ),
     Check(
+        "code-sizes-bounded",
+        "plan-code",
+        SHOULD,
+        definitions.check_sizes,
+        reads_tree=True,
+        acceptable=True,
+    ),
+    Check(
         "docs-change-no-code",
         "plan-docs",
         MUST,
@@ -140,6 +157,14 @@ CHECKS: tuple[Check, ...] = (
     Check("docs-only-listed-files", "plan-docs", MUST, code.check_listed, reads_tree=True),
     Check(
         "docs-no-secrets", "plan-docs", MUST, lines.check_secrets, reads_tree=True, acceptable=True
+    ),
+    Check(
+        "docs-docstrings-written",
+        "plan-docs",
+        SHOULD,
+        definitions.check_docstrings,
+        reads_tree=True,
+        acceptable=True,
     ),
     Check(
         "docs-wording-timeless",
