@@ -31,7 +31,7 @@ def check_parsing(subject: Subject) -> Iterator[Finding]:
     for change in filter(is_file, subject.changes):
         content = subject.after(change)
         if find_parser(change.file, content) is None:
-            unread[_family(change.file, content)] += 1
+            unread[family_of(change.file, content)] += 1
         else:
             yield from _check_file(subject, change, content)
     unread.pop("", None)
@@ -58,7 +58,7 @@ def _check_file(subject: Subject, change: Change, content: bytes) -> Iterator[Fi
         yield Finding(change.file, f"{text}; mend it in the worktree and capture again")
 
 
-def _family(path: str, content: bytes) -> str:
+def family_of(path: str, content: bytes) -> str:
     """Return the ending that a file without parser is counted under; empty for nothing to parse."""
     name = os.path.basename(path)
     ending = os.path.splitext(name)[1].lower()
