@@ -16,6 +16,7 @@ from shared.checks import (
 )
 from shared.checks.subject import Entry, Finding, Subject, Trees
 from shared.qr.items import item_id
+from shared.qr.questions import QUESTIONS
 from shared.qr.types import EVERYTHING, MUST, PASS, SCRIPT, SHOULD, Item
 
 if TYPE_CHECKING:
@@ -222,6 +223,10 @@ def render_table() -> str:
     for phase in dict.fromkeys(check.phase for check in CHECKS):
         parts.append(f"\n## {phase}\n\n| check | severity | what must hold |\n|---|---|---|\n")
         parts += [f"| `{c.id}` | {c.severity} | {c.doc} |\n" for c in CHECKS if c.phase == phase]
+    parts.append(_QUESTIONS)
+    for q in QUESTIONS:
+        text = f"{q.text} (each milestone)" if q.each else q.text
+        parts.append(f"| `{q.id}` | {q.phase} | {q.severity} | {text} |\n")
     return "".join(parts)
 
 
@@ -232,4 +237,11 @@ They run when a work step ends, before a reviewer is asked. A failing MUST sends
 once; other findings go into the review and block by its iteration. Where the program lacks the
 means the answer is NOT CHECKED, which blocks nothing and is shown. The table is made from
 `shared/checks/registry.py`, and a test holds it.
+"""
+
+_QUESTIONS = """
+## Questions that reviewers answer
+
+| question | phase | severity | what must hold |
+|---|---|---|---|
 """
