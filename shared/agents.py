@@ -110,8 +110,8 @@ def questions(ctx: Context) -> Block:
         return ctx.block().task("Every question of this group is answered: end here.")
     plan = state.plan
     file = f"verdicts-{group}.json"
-    again = "-again" if ctx.iteration > 1 else ""
-    text = read_prompt("quality_reviewer", "review", f"questions{again}")
+    again = ctx.iteration > 1
+    text = read_prompt("quality_reviewer", "review", "questions-again" if again else "questions")
     slots = {"worktree": state.worktree, "file": answer_path(state.state_dir, file)}
     block = ctx.block().task(fill(text, slots))
     every = [m["id"] for m in plan["milestones"]]
@@ -122,7 +122,9 @@ def questions(ctx: Context) -> Block:
     else:
         block.data("change", change)
     block.data("questions", "\n".join(_question_line(item) for item in todo))
-    block.data("plan", slices.review_slice(plan, phase, own))
+    # With the finding and the change as it now is, the reasons need not be read twice.
+    shown = slices.intended(plan, own) if again else slices.review_slice(plan, phase, own)
+    block.data("plan", shown)
     words = ("qr", "set", "--phase", phase, "--group", group, "--file", answer_word(file))
     role = None if ctx.selectors.get("by") == HOST else "quality-reviewer"
     return block.next("done", state.command(*words, role=role))

@@ -216,7 +216,10 @@ def _reviewed(plan: dict[str, Any]) -> str:
     if not count:
         return "review: no reviewer has read this plan"
     who = "the assistant itself" if any(o["alone"] for o in plan["reviews"]) else "reviewers"
-    return f"review: {count} questions answered by {who}"
+    rounds = max(outcome["iteration"] for outcome in plan["reviews"])
+    return f"review: {count} questions answered by {who}" + (
+        f"; a gate took {rounds} rounds" if rounds > 1 else ""
+    )
 
 
 def _summary(state: State) -> str:

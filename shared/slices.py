@@ -20,10 +20,7 @@ _FOUND = (("entry point", "entry_points"), ("known", "current_understanding"))
 
 def task_lines(plan: Json) -> list[str]:
     """Return what the user asked for."""
-    return [
-        f"{task['id']}{' (out of scope)' if task['out_of_scope'] else ''}: {task['text']}"
-        for task in plan.get("task_spec", [])
-    ]
+    return [f"{task['id']}: {task['text']}" for task in plan.get("task_spec", [])]
 
 
 def context_lines(plan: Json, keys: Iterable[tuple[str, str]] = _CONTEXT) -> list[str]:
@@ -100,6 +97,15 @@ def _reasons(plan: Json) -> list[str]:
     lines += [f"{r['id']}: {r['risk']} – {r['mitigation']}" for r in context["known_risks"]]
     invariants = plan["invisible_knowledge"]["invariants"]
     return lines + [i if isinstance(i, str) else f"{i['id']}: {i['text']}" for i in invariants]
+
+
+def intended(plan: Json, own: Collection[str]) -> str:
+    """Return what the user asked for and what some milestones intend."""
+    lines = task_lines(plan)
+    for milestone in plan["milestones"]:
+        if milestone["id"] in own:
+            lines += [f"{milestone['id']} {milestone['name']}", *_intents(milestone)]
+    return "\n".join(lines)
 
 
 def patches(plan: Json, own: Collection[str]) -> str:

@@ -66,7 +66,12 @@ _PLAN = {
     "checkpoints": [{**_ENTITY, "question": str, "multi": bool, "options": [_OPTION]}],
     "verify": [{"command": str, "outcome": str}],
     "reviews": [
-        {"judged": [str], "alone": bool, "open": [{"id": str, "severity": str, "finding": str}]}
+        {
+            "iteration": int,
+            "judged": [str],
+            "alone": bool,
+            "open": [{"id": str, "severity": str, "finding": str}],
+        }
     ],
     "remarks": [str],
 }

@@ -36,8 +36,8 @@ def check_parsing(subject: Subject) -> Iterator[Finding]:
             yield from _check_file(subject, change, content)
     unread.pop("", None)
     if unread:
-        families = ", ".join(f"{name} ({n})" for name, n in sorted(unread.items()))
-        text = f"no parser is at hand for {families}, files in brackets; verify is what tells"
+        families = ", ".join(f"{n} × {name}" for name, n in sorted(unread.items()))
+        text = f"nothing here parses {families}; verify has to tell"
         yield Finding("*", text, "NOT_CHECKED")
 
 

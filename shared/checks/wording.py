@@ -98,8 +98,8 @@ def _in_comments(files: Sequence[_Written]) -> Iterator[Finding]:
             unread[family_of(file.path, file.after)] += 1
     unread.pop("", None)
     if unread:
-        families = ", ".join(f"{name} ({n})" for name, n in sorted(unread.items()))
-        text = f"no program here can tell a comment in {families}, files in brackets"
+        families = ", ".join(f"{n} × {name}" for name, n in sorted(unread.items()))
+        text = f"no program here can tell a comment in {families}"
         yield Finding("*", text, "NOT_CHECKED")
 
 
