@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from orchestrator.planner import WORKFLOW
 from shared.capturing import running_block
 from shared.qr.schema import Review, write_review
-from shared.qr.types import FAIL, SHOULD, Item
+from shared.qr.types import FAIL, SCRIPT, SHOULD, Item
 from shared.resources import review_path
 from shared.run import State, open_state
 from shared.verify.job import Running
@@ -137,8 +137,8 @@ def open_gate(journey: Journey, phase: Phase) -> Answer:
     state = opened(journey)
     items = [
         Item(id="qa-001", scope="M-001", check="names-say-what", severity=SHOULD, status=FAIL,
-             finding="f does not say what it does"),
-        Item(id="qa-002", scope="*", check="fits", status="PASS"),
+             finding="f does not say what it does", by=SCRIPT),
+        Item(id="qa-002", scope="*", check="fits", status="PASS", by=SCRIPT),
     ]  # fmt: skip
     iteration = state.database.phase(state.run, phase)[1]
     write_review(review_path(state.state_dir, phase), Review(phase, iteration, items))
