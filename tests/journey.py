@@ -181,8 +181,8 @@ def default_answers() -> dict[str, Any]:
 class Journey:
     """One run in one repository; `last` is the block that the host has before it.
 
-    Agents that a block starts are played in this process, by `be_agent`. `review` goes to start;
-    `verdicts` returns what a reviewer answers to its block.
+    Agents that a block starts are played in this process, by `be_agent`. `review` goes to start
+    where it is not `auto`; `verdicts` returns what a reviewer answers to its block.
     """
 
     def __init__(
@@ -238,7 +238,7 @@ class Journey:
 
     def start(self, *options: str) -> Answer:
         """Begin the run, with as much review as `review` says."""
-        if "--review" not in options:
+        if "--review" not in options and self.review != "auto":
             options = (*options, "--review", self.review)
         self.last = self.run("start", self.request, *options)
         self.state_dir = self.last.block.get("state_dir", "")
@@ -301,7 +301,7 @@ class Journey:
                 self.promise_document()
         elif self.point in (POINTS["docs"], "plan-docs 1") and self.promises_document:
             self.edit_worktree(self.documents)
-        elif self.last.asked():
+        elif self.last.block.tag == "step" and self.last.asked():
             name = self.last.next("done").rpartition("answers/")[2].split()[0]
             self.write_answer(name, self.verdicts(self.last))
 
