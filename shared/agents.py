@@ -109,12 +109,14 @@ def questions(ctx: Context) -> Block:
     again = "-again" if ctx.iteration > 1 else ""
     text = read_prompt("quality_reviewer", "review", f"questions{again}")
     slots = {"worktree": state.worktree, "file": answer_path(state.state_dir, file)}
-    block = ctx.block().task(fill(text, slots))
+    text = fill(text, slots)
+    own = milestones_of(todo, [m["id"] for m in plan["milestones"]])
     if phase != "plan-design":
-        ids = milestones_of(group, [m["id"] for m in plan["milestones"]])
-        block.data("the change is printed by", state.command("plan", "diff", *ids))
+        change = read_prompt("quality_reviewer", "review", "change")
+        text += "\n\n" + fill(change, {"diff": state.command("plan", "diff", *own)})
+    block = ctx.block().task(text)
     block.data("questions", "\n".join(_question_line(item) for item in todo))
-    block.data("plan", slices.review_slice(plan, phase, group))
+    block.data("plan", slices.review_slice(plan, phase, own))
     words = ("qr", "set", "--phase", phase, "--group", group, "--file", answer_word(file))
     return block.next("done", state.command(*words, role="quality-reviewer"))
 

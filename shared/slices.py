@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from shared.qr.questions import milestones_of
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
     from typing import Any
 
     Json = dict[str, Any]
@@ -21,10 +19,7 @@ _CONTEXT = (
 
 def task_lines(plan: Json) -> list[str]:
     """Return what the user asked for."""
-    return [
-        f"{task['id']}{' (out of scope)' if task['out_of_scope'] else ''}: {task['text']}"
-        for task in plan.get("task_spec", [])
-    ]
+    return [f"{task['id']}: {task['text']}" for task in plan.get("task_spec", [])]
 
 
 def context_lines(plan: Json) -> list[str]:
@@ -52,15 +47,13 @@ def agent_slice(plan: Json, phase: str) -> str:
     )
 
 
-def review_slice(plan: Json, phase: str, group: str) -> str:
-    """Return what one reviewer's questions are about: its milestones, of the others the names."""
-    ids = [m["id"] for m in plan["milestones"]]
-    own = milestones_of(group, ids) if group != "1" or len(ids) > 1 else ids
+def review_slice(plan: Json, phase: str, own: Collection[str]) -> str:
+    """Return what a reviewer is asked about: `own` milestones, of the others the names."""
     lines = [*task_lines(plan), *context_lines(plan)]
     lines += [plan["overview"]["problem"], plan["overview"]["approach"], *_reasons(plan)]
     for milestone in plan["milestones"]:
         if milestone["id"] not in own:
-            lines.append(f"{milestone['id']} {milestone['name']} (another reviewer's)")
+            lines.append(f"{milestone['id']} {milestone['name']} (not asked about)")
             continue
         after = f", after {', '.join(milestone['depends_on'])}" if milestone["depends_on"] else ""
         lines.append(f"{milestone['id']} {milestone['name']}{after}")

@@ -36,7 +36,7 @@ def design_of(modules: Sequence[Sequence[str]]) -> list[dict[str, Any]]:
     }
     decision = {
         "decision": "Change the constant in place",
-        "reasoning_chain": "no caller needs one -> a parameter would be dead -> change the constant",
+        "reasoning_chain": "no caller needs one -> a parameter would be dead -> the constant",
     }
     edits: list[dict[str, Any]] = [
         {"op": "set", "id": "overview", "version": 1, "fields": overview},

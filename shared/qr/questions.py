@@ -60,7 +60,7 @@ QUESTIONS = (
             each=True),
     _design("invariants-stated", MUST, "What the code it touches relies on is stated and kept.",
             each=True),
-    _design("alternatives-real", SHOULD, "The alternatives and the reasons against them were real."),
+    _design("alternatives-real", SHOULD, "The alternatives were real, the reasons against them too."),
     _design("slices-vertical", SHOULD, "Each milestone works and can be tested alone."),
     _design("old-behaviour-chosen", SHOULD, "Each old behaviour is kept or dropped on purpose."),
     _design("design-clear", COULD, "Names, order and wording are clear."),
@@ -135,6 +135,7 @@ def group_of(scope: str, milestones: Sequence[str]) -> str:
     return str(milestones.index(scope) * shares // len(milestones) + 1)
 
 
-def milestones_of(group: str, milestones: Sequence[str]) -> list[str]:
-    """Return the milestones of a group."""
-    return [m for m in milestones if group_of(m, milestones) == group]
+def milestones_of(items: Iterable[Item], milestones: Sequence[str]) -> list[str]:
+    """Return the milestones that items are about: all, where one is about the whole plan."""
+    scopes = {item.scope for item in items}
+    return [m for m in milestones if m in scopes or not scopes.issubset(milestones)]

@@ -1,8 +1,7 @@
-"""Reviewers are asked and answer, the gate sends back, the user decides at last (PL-18 to PL-25)."""
+"""Reviewers answer, the gate sends back, the user decides at last (PL-18, PL-20 to PL-25)."""
 
 from __future__ import annotations
 
-import json
 import subprocess
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from shared.qr.schema import read_review
-from shared.qr.types import FAIL, PASS, REVIEWER, TODO
+from shared.qr.types import FAIL, PASS, REVIEWER, SEVERITIES, TODO
 from shared.resources import review_path
 from shared.run import open_state
 from tests.journey import FILES, LAUNCHER, Answer, Journey, all_pass, words_of
@@ -105,7 +104,7 @@ def test_who_is_asked_about_the_whole_plan_sees_all_of_it_and_others_their_part(
         assert f"CI-00{number}" in first
         assert (f"CI-00{number}" in second) == (number > 2)
     full.last = full.planner("step", "planner")
-    docs = full.to("docs review").runs()
+    docs = full.to("docs review").last.runs()
     assert len(docs) == 1
     block = full.follow(docs[0])
     assert "CI-004" in block.data("plan")
@@ -117,8 +116,7 @@ def test_who_is_asked_about_the_whole_plan_sees_all_of_it_and_others_their_part(
 def test_one_reviewer_of_a_small_review_sees_every_milestone(make_repo: Repositories) -> None:
     journey = larger(make_repo, "repo", (1, 1, 1, 1), {})
     journey.review = "small"
-    [run] = journey.to("code review").runs() if isinstance(journey, Answer) else (
-        journey.to("code review").last.runs())  # fmt: skip
+    [run] = journey.to("code review").last.runs()
     block = journey.follow(run)
     assert "M-004: No behaviour" in block.data("questions")
     assert "CI-004" in block.data("plan")
@@ -180,16 +178,13 @@ def test_what_blocks_over_seven_rounds_and_who_is_asked_at_last(small: Journey) 
     for iteration in range(1, 8):
         small.to("gate")
         assert small.last.block.get("iteration") == str(iteration)
-        lines = [ln.split() for ln in small.last.data("items").splitlines() if worst["MUST"][:3] in ln]
-        blocking = {row[2] for row in lines if row[0] == "blocks:"}
-        most = 3 if iteration <= 2 else 2 if iteration <= 4 else 1
-        assert blocking == {"MUST", "SHOULD", "COULD"} - {"COULD", "SHOULD"} | set(
-            ("MUST", "SHOULD", "COULD")[:most]
-        )
-        stuck = small.last.block.findtext("ask/question") or ""
-        assert [worst[s] for s in ("MUST", "SHOULD") if worst[s] in stuck] == (
-            [] if iteration <= 3 else [worst["MUST"], worst["SHOULD"]][: 2 if iteration == 4 else 1]
-        )
+        rows = [line.split() for line in small.last.data("items").splitlines()]
+        blocking = {row[2] for row in rows if row[0] == "blocks:"}
+        most = [3, 3, 2, 2, 1, 1, 1][iteration - 1]
+        assert blocking == set(SEVERITIES[:most])
+        question = small.last.block.findtext("ask/question") or ""
+        stuck = {s for s in SEVERITIES if worst[s] in question}
+        assert stuck == (blocking if iteration > 3 else set())
         decide(small, "fail")
 
 
@@ -397,7 +392,6 @@ def test_nothing_is_answered_while_no_review_is_open(make_repo: Repositories) ->
         answer = journey.planner("qr", *words, "--phase", "plan-design")
         assert (answer.code, answer.problems[0][0]) == (1, "conflict")
         assert "no review of plan-design is open" in answer.text
-    journey.review = "small"
 
 
 @pytest.mark.requirement("PL-18")
@@ -455,7 +449,9 @@ def test_an_agents_step_that_is_not_due_is_refused_with_the_current_one(full: Jo
 
 
 WALKS = st.lists(
-    st.tuples(st.sets(st.integers(0, 11), max_size=3), st.sampled_from(["figures", "pass", "fail"])),
+    st.tuples(
+        st.sets(st.integers(0, 11), max_size=3), st.sampled_from(["figures", "pass", "fail"])
+    ),
     max_size=5,
 )
 _COUNT = iter(range(10_000))
@@ -490,7 +486,6 @@ def test_every_walk_of_verdicts_ends_at_the_freeze(
     for _ in range(60):
         assert journey.last.code == 0, journey.last.text
         if "plan freeze" in journey.last.next():
-            assert not rounds or decision
             return
         if "qr gate" not in journey.last.next():
             journey.advance()
@@ -500,8 +495,3 @@ def test_every_walk_of_verdicts_ends_at_the_freeze(
         fails_now, decision = rounds.pop(0) if rounds else (set(), "figures")
         journey.answers["design.json"] = []
     raise AssertionError(journey.last.text)
-
-
-def test_answers_files_are_json(small: Journey) -> None:
-    block = small.follow(small.last.runs()[0])
-    assert json.loads(json.dumps(all_pass(block)))[0]["status"] == PASS

@@ -118,7 +118,7 @@ def test_the_planners_folder_is_excluded_once(project: Project) -> None:
 
 
 def test_a_lock_that_a_killed_git_left_is_named_with_the_way_past_it(project: Project) -> None:
-    lock = project.path / ".git" / "index.lock"
+    lock = project.root / ".git" / "index.lock"
     lock.touch()
     with pytest.raises(Refused) as caught:
         project.repo.git.run("update-index", "--add", "--cacheinfo", f"100644,{'0' * 39}1,x")
