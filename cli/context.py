@@ -84,7 +84,7 @@ def ask(path: str, state_dir: str | None, role: str | None) -> None:
     state = opened(state_dir)
     asked = plans.ask(state, store.read_json(resources.find_answer(state.state_dir, path)))
     block = Block("result").task("Your questions are stored. End here and say that they wait.")
-    write(block.data("questions", ", ".join(a.id for a in asked)).render())
+    write(block.data("questions", ", ".join(asked)).render())
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from shared import slices
-from shared.qr.questions import TEXTS
+from shared.qr.questions import TEXTS, milestones_of
 from shared.qr.schema import read_review
 from shared.qr.types import EVERYTHING, REVIEWER, TODO
 from shared.resources import answer_path, answer_word, command, fill, read_prompt, review_path
@@ -113,14 +113,14 @@ def questions(ctx: Context) -> Block:
     again = ctx.iteration > 1
     text = read_prompt("quality_reviewer", "review", "questions-again" if again else "questions")
     slots = {"worktree": state.worktree, "file": answer_path(state.state_dir, file)}
-    block = ctx.block().task(fill(text, slots))
-    every = [m["id"] for m in plan["milestones"]]
-    own = [m for m in every if m in {i.scope for i in items}] or every
+    text = fill(text, slots)
+    own = milestones_of(todo, [m["id"] for m in plan["milestones"]])
     change = "" if phase == "plan-design" else slices.patches(plan, own)
     if len(change) > SHOWN_CHANGE:
-        block.data("the change is printed by", state.command("plan", "diff", *own))
-    else:
-        block.data("change", change)
+        diff = read_prompt("quality_reviewer", "review", "change")
+        text += "\n\n" + fill(diff, {"diff": state.command("plan", "diff", *own)})
+        change = ""
+    block = ctx.block().task(text).data("change", change)
     block.data("questions", "\n".join(_question_line(item) for item in todo))
     # With the finding and the change as it now is, the reasons need not be read twice.
     shown = slices.intended(plan, own) if again else slices.review_slice(plan, phase, own)

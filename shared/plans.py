@@ -6,7 +6,6 @@ after a crash ends where it should.
 
 from __future__ import annotations
 
-import json
 import os
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
@@ -168,15 +167,30 @@ def read_batch(path: str) -> tuple[list[object], str]:
     return edits, sha256(data).hexdigest()[:16]
 
 
-def ask(state: State, questions: object) -> list[Applied]:
-    """Add an agent's questions to the plan as checkpoints; the same ones again are asked once."""
+def ask(state: State, questions: object) -> list[str]:
+    """Add an agent's questions to the plan as checkpoints and return their ids.
+
+    A question that the plan asks already is not asked twice.
+    """
     if not isinstance(questions, list) or not 0 < len(questions) <= MOST_QUESTIONS:
         example = '[{"question": "…", "options": [{"key": "a", "label": "…"}, …]}]'
         text = f"is no list of 1 to {MOST_QUESTIONS} questions"
         raise Refused("invalid", "questions", text, example)
-    edits = [{"op": "add", "kind": "checkpoint", "fields": q} for q in questions]
-    operation = sha256(json.dumps(questions, sort_keys=True).encode()).hexdigest()[:16]
-    return edit(state, edits, None, operation)
+    with state.lock("context ask"):
+        plan = open_plan(state)
+        texts = [q.get("question") if isinstance(q, dict) else None for q in questions]
+        known = [c.id for c in plan.checkpoints if c.question in texts]
+        asked = [c.question for c in plan.checkpoints]
+        edits = [
+            {"op": "add", "kind": "checkpoint", "fields": question}
+            for question, text in zip(questions, texts, strict=True)
+            if text not in asked
+        ]
+        if not edits:
+            return known
+        changed, applied = edited(plan, edits, None, None)
+        store.save_plan(resources.plan_path(state.state_dir), changed)
+    return known + [a.id for a in applied]
 
 
 def answer(state: State, checkpoint_id: str, choices: list[str]) -> str:
@@ -199,11 +213,12 @@ def answer(state: State, checkpoint_id: str, choices: list[str]) -> str:
 def answer_in_words(state: State, checkpoint_id: str, words: str) -> str:
     """Store an answer in the user's own words, or several choices; print what follows."""
     with state.lock("context answer"):
-        keys = [o.key for o in _checkpoint(state, checkpoint_id).options]
+        checkpoint = _checkpoint(state, checkpoint_id)
+        keys = [o.key for o in checkpoint.options]
         if not words:
             text = "holds no answer"
             raise Refused("invalid", "--file", text, f"the user's words, or of {', '.join(keys)}")
-        choices = [word.strip() for word in words.split(",")]
+        choices = [word.strip() for word in words.split(",")] if checkpoint.multi else [words]
         _store_answer(state, checkpoint_id, choices if set(choices) <= set(keys) else [words])
     return print_current(state)
 

@@ -126,82 +126,115 @@ def _answered(
     if not isinstance(rows, list):
         example = '[{"id": "qa-001", "status": "PASS"}, …]'
         raise Refused("invalid", "verdicts", "is no JSON list", example)
-    items = {item.id: item for item in review.items}
-    problems: list[Problem] = []
+    changed = Review(review.phase, review.iteration, review.items)
+    problems = _twice(rows)
     for n, row in enumerate(rows):
         at = f"[{n}]"
-        if not isinstance(row, dict) or any(True for _ in check_value(at, row)):
+        if not isinstance(row, dict):
             problems.append(Problem("invalid", at, "is no answer", ", ".join(_ANSWER)))
+        elif unfit := list(check_value(at, row)):
+            problems += unfit
         elif "id" in row:
-            _answer(items, row, group, at, problems)
+            problems += _answer(changed, row, group, at)
         else:
-            _add(items, row, review, (group, milestones), at, problems)
-    changed = Review(review.phase, review.iteration, items.values())
-    problems += [] if problems else check_review(changed.to_json(), "verdicts")
+            problems += _add(changed, row, (group, milestones), at)
     if problems:
         raise Refused.of(problems)
     return changed.items
 
 
-def _answer(
-    items: dict[str, Item], row: dict[str, Any], group: str | None, at: str,
-    problems: list[Problem],
-) -> None:  # fmt: skip
-    item = items.get(str(row["id"]))
-    if item is None or item.by != REVIEWER or group not in (None, item.group):
-        mine = [i.id for i in items.values() if i.by == REVIEWER and group in (None, i.group)]
+def _twice(rows: Sequence[object]) -> list[Problem]:
+    ids = [str(row["id"]) for row in rows if isinstance(row, dict) and "id" in row]
+    return [
+        Problem("invalid", "verdicts", f"{name} is answered twice", "each id once")
+        for name in dict.fromkeys(ids)
+        if ids.count(name) > 1
+    ]
+
+
+def _answer(review: Review, row: dict[str, Any], group: str | None, at: str) -> list[Problem]:
+    """Put one answer into the review, or return what is wrong with it."""
+    items = review.items
+    mine = {i.id: n for n, i in enumerate(items) if i.by == REVIEWER and group in (None, i.group)}
+    number = mine.get(str(row["id"]))
+    if number is None:
         whose = f"a question of group {group}" if group else "a question for reviewers"
         text = f"{row['id']} is not {whose}"
-        problems.append(Problem("not_found", f"{at}.id", text, ", ".join(mine) or "none"))
-        return
-    wrong = [k for k in row if k not in _ANSWER]
-    status, finding = row.get("status"), row.get("finding", "")
+        return [Problem("not_found", f"{at}.id", text, ", ".join(mine) or "none")]
+    problems = _unknown(row, _ANSWER, at)
+    status, finding = row.get("status"), row.get("finding")
     if status not in (PASS, FAIL):
         problems.append(Problem("invalid", f"{at}.status", f"is {status!r}", "PASS, FAIL"))
-    elif status == FAIL and not (isinstance(finding, str) and finding.strip()):
+    elif status == FAIL and not _is_said(finding):
         text = "a FAIL says what was found"
         problems.append(Problem("invalid", f"{at}.finding", text, "what, where, what to do"))
-    elif wrong:
-        text = f"there is no field {', '.join(map(repr, wrong))}"
-        problems.append(Problem("invalid", at, text, ", ".join(_ANSWER)))
-    else:
-        values = {k: v for k, v in row.items() if k == "severity"}
-        items[item.id] = item.changed(status=status, finding=finding or None, **values)
+    values = {"status": status, "finding": finding or None}
+    values |= {k: v for k, v in row.items() if k == "severity"}
+    answered = items[number].changed(**values)
+    problems = problems or _unfit(review, answered, at)
+    if not problems:
+        items[number] = answered
+    return problems
 
 
 def _add(
-    items: dict[str, Item], row: dict[str, Any], review: Review,
-    whose: tuple[str | None, Sequence[str]], at: str, problems: list[Problem],
-) -> None:  # fmt: skip
-    """Add a reviewer's own finding: at most three, later only where a fix broke something."""
-    group, milestones = whose
+    review: Review, row: dict[str, Any], whose: tuple[str | None, Sequence[str]], at: str
+) -> list[Problem]:
+    """Add a reviewer's own finding, or return what is wrong with it."""
     scope = row.get("scope", EVERYTHING)
-    group = group or group_of(scope if isinstance(scope, str) else EVERYTHING, milestones)
-    own = [i for i in items.values() if i.by == REVIEWER and i.group == group]
-    if any(i.check == row.get("check") and i.scope == scope for i in own):
-        return  # the same file again, after a lost answer
-    wrong = [k for k in row if k not in _ADDED]
+    group = whose[0] or group_of(scope if isinstance(scope, str) else EVERYTHING, whose[1])
+    problems = _unsound(review, row, at)
+    if problems:
+        return problems
     breaker = row.get("broken_by")
-    if wrong:
-        text = f"there is no field {', '.join(map(repr, wrong))}"
-        problems.append(Problem("invalid", at, text, ", ".join(_ADDED)))
-    elif row.get("status", FAIL) != FAIL or not str(row.get("finding") or "").strip():
+    cause = f"(broken by the fix of {breaker}) " if breaker else ""
+    values = {
+        "id": item_id(next_number(review.items)), "scope": scope, "check": row["check"],
+        "severity": row.get("severity", "SHOULD"), "status": FAIL, "group": group,
+        "finding": f"{cause}{row['finding']}",
+    }  # fmt: skip
+    new = Item(**values)
+    if unfit := _unfit(review, new, at):
+        return unfit
+    own = [i for i in review.items if (i.by, i.group) == (REVIEWER, group) and i.check not in TEXTS]
+    if any(i == new.changed(id=i.id) for i in own):
+        return []  # the same file again, after a lost answer
+    if len(own) >= MOST_ADDED:
+        return [Problem("refused", at, f"{MOST_ADDED} are added already", "the worst ones")]
+    review.items.append(new)
+    return []
+
+
+def _unsound(review: Review, row: dict[str, Any], at: str) -> list[Problem]:
+    """Return what is wrong with an addition: later ones only name what a fix has broken."""
+    problems = _unknown(row, _ADDED, at)
+    check, ids = row.get("check"), [i.id for i in review.items]
+    if not _is_said(check):
+        problems.append(Problem("invalid", f"{at}.check", "is missing", "a name for the finding"))
+    elif check in TEXTS:
+        text = f"{check} is a question of the program"
+        problems.append(Problem("refused", f"{at}.check", text, "its answer by id, another name"))
+    if row.get("status", FAIL) != FAIL or not _is_said(row.get("finding")):
         text = "what a reviewer adds is a FAIL with a finding"
         problems.append(Problem("invalid", at, text, "what, where, what to do"))
-    elif sum(i.check not in TEXTS for i in own) >= MOST_ADDED:
-        problems.append(Problem("refused", at, f"{MOST_ADDED} are added already", "the worst ones"))
-    elif review.iteration > 1 and breaker not in items:
+    if review.iteration > 1 and "broken_by" not in row:
         text = "after the first round only what a fix has broken may be added"
-        problems.append(Problem("refused", f"{at}.broken_by", text, ", ".join(items)))
-    else:
-        cause = f"(broken by the fix of {breaker}) " if breaker else ""
-        new_id = item_id(next_number(items.values()))
-        values = {
-            "id": new_id, "scope": scope, "check": row.get("check") or "added",
-            "severity": row.get("severity", "SHOULD"), "status": FAIL, "group": group,
-            "finding": f"{cause}{row['finding']}",
-        }  # fmt: skip
-        bad = check_review({"schema_version": "1.0", "phase": review.phase, "items": [values]}, at)
-        problems += bad
-        if not bad:
-            items[new_id] = Item(**values)
+        problems.append(Problem("refused", f"{at}.broken_by", text, ", ".join(ids)))
+    elif "broken_by" in row and row["broken_by"] not in ids:
+        text = f"is {row['broken_by']!r}"
+        problems.append(Problem("not_found", f"{at}.broken_by", text, ", ".join(ids)))
+    return problems
+
+
+def _unfit(review: Review, item: Item, at: str) -> list[Problem]:
+    return check_review(Review(review.phase, review.iteration, [item]).to_json(), at)
+
+
+def _unknown(row: dict[str, Any], known: Sequence[str], at: str) -> list[Problem]:
+    wrong = ", ".join(repr(k) for k in row if k not in known)
+    text = f"there is no field {wrong}"
+    return [Problem("invalid", at, text, ", ".join(known))] if wrong else []
+
+
+def _is_said(text: object) -> bool:
+    return isinstance(text, str) and bool(text.strip())

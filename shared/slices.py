@@ -54,7 +54,7 @@ def review_slice(plan: Json, phase: str, own: Collection[str]) -> str:
     lines += [plan["overview"]["problem"], plan["overview"]["approach"], *_reasons(plan)]
     for milestone in plan["milestones"]:
         if milestone["id"] not in own:
-            lines.append(f"{milestone['id']} {milestone['name']} (another reviewer's)")
+            lines.append(f"{milestone['id']} {milestone['name']} (not asked about)")
             continue
         after = f", after {', '.join(milestone['depends_on'])}" if milestone["depends_on"] else ""
         lines.append(f"{milestone['id']} {milestone['name']}{after}")

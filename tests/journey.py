@@ -19,7 +19,7 @@ from cli.main import main
 from shared.resources import ROOT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from tests.conftest import Repository
@@ -42,7 +42,10 @@ POINTS = {
     "design": "planner 3",
     "code": "planner 6",
     "gate": "planner 8",
+    "design review": "planner 4",
+    "code review": "planner 7",
     "docs": "planner 9",
+    "docs review": "planner 10",
     "freeze": "planner 11",
     "submitted": "executor 1",
     "approved": "executor 2",
@@ -85,6 +88,14 @@ class Answer(NamedTuple):
     def person(self) -> str:
         return self.block.findtext("person") or ""
 
+    def runs(self) -> list[str]:
+        """Command of each agent that the block has started."""
+        return [e.text or "" for e in self.block.iter("run")]
+
+    def asked(self) -> list[str]:
+        """Ids of the questions that a reviewer's block asks, in order."""
+        return [line.split()[0] for line in self.data("questions").splitlines()]
+
     def commands(self) -> list[str]:
         """Every command of the block: in next, run, person, and in backquotes in our own text."""
         found = [e.text or "" for e in self.block.iter() if e.tag in ("next", "run", "person")]
@@ -126,6 +137,11 @@ def shell(command: str, cwd: Path | str) -> Answer:
     return Answer(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
+def all_pass(block: Answer) -> list[dict[str, Any]]:
+    """Answer every question of a reviewer's block: it holds."""
+    return [{"id": item, "status": "PASS"} for item in block.asked()]
+
+
 def default_answers() -> dict[str, Any]:
     """Return what the host writes down for FILES and REQUEST."""
     milestone = {
@@ -155,11 +171,19 @@ def default_answers() -> dict[str, Any]:
         "docs.json": [],
         "reason.md": "The finding is about the test environment.",
         "remarks.md": "Say why in a comment.",
-    }
+        "notes-architect.md": "f has one caller.",
+        "questions.json": [{"question": "Keep the old name?", "options": [
+            {"key": "a", "label": "Keep it"}, {"key": "b", "label": "Drop it"}]}],
+        "CP-001.md": "Keep it until the next release.",
+    }  # fmt: skip
 
 
 class Journey:
-    """One run in one repository; `last` is the block that the host has before it."""
+    """One run in one repository; `last` is the block that the host has before it.
+
+    Agents that a block starts are played in this process, by `be_agent`. `review` goes to start
+    where it is not `auto`; `verdicts` returns what a reviewer answers to its block.
+    """
 
     def __init__(
         self,
@@ -181,6 +205,9 @@ class Journey:
         self.documents: dict[str, str | bytes] = {"README.md": "# Sample\n\n`f` adds two.\n"}
         self.promises_document = False
         self.confirms = True
+        self.review = "none"
+        self.verdicts: Callable[[Answer], list[dict[str, Any]]] = all_pass
+        self.agents: list[str] = []
         self.calls: list[tuple[str, ...]] = []
         self.read: list[str] = []
         self.last = Answer(0, "<result></result>")
@@ -210,9 +237,9 @@ class Journey:
         return call(self.repository.path, *argv, "--state-dir", self.state_dir)
 
     def start(self, *options: str) -> Answer:
-        """Begin the run; its plan is read by no reviewer where nothing else is said."""
-        if "--review" not in options:
-            options = (*options, "--review", "none")
+        """Begin the run, with as much review as `review` says."""
+        if "--review" not in options and self.review != "auto":
+            options = (*options, "--review", self.review)
         self.last = self.run("start", self.request, *options)
         self.state_dir = self.last.block.get("state_dir", "")
         return self.last
@@ -231,7 +258,7 @@ class Journey:
         """Go on, the happy way, until the run is at a point of POINTS."""
         if not self.state_dir:
             self.start()
-        for _ in range(20):
+        for _ in range(30):
             if self.point == POINTS[point]:
                 return self
             self.advance()
@@ -246,18 +273,37 @@ class Journey:
         if person and self.confirms:
             assert self.run(*words_of(person)).code == 0
             self.read.pop()  # what a person's command prints is for the person
+        for command in self.last.runs():
+            self.be_agent(command)
         self.do_the_work()
         return self.follow(self.last.next())
+
+    def be_agent(self, command: str) -> Answer:
+        """Be the agent that is started with a command, until it has nothing more to do."""
+        before_the_host = self.last
+        self.agents.append(command)
+        self.follow(command)
+        while self.last.block.find("next") is not None and self.last.block.tag == "step":
+            self.do_the_work()
+            self.follow(self.last.next())
+        said, self.last = self.last, before_the_host
+        assert said.code == 0, said.text
+        return said
 
     def do_the_work(self) -> None:
         """Write what the block asks for, files of the worktree included."""
         self.write_answers()
-        if self.point == POINTS["code"]:
+        if self.last.runs():
+            return  # agents have done it
+        if self.point in (POINTS["code"], "plan-code 1"):
             self.edit_worktree(self.edits)
             if self.promises_document:
                 self.promise_document()
-        elif self.point == POINTS["docs"] and self.promises_document:
+        elif self.point in (POINTS["docs"], "plan-docs 1") and self.promises_document:
             self.edit_worktree(self.documents)
+        elif self.last.block.tag == "step" and self.last.asked():
+            name = self.last.next("done").rpartition("answers/")[2].split()[0]
+            self.write_answer(name, self.verdicts(self.last))
 
     def promise_document(self) -> None:
         """Have the plan promise a text in README.md that the code step does not write."""

@@ -133,3 +133,9 @@ def group_of(scope: str, milestones: Sequence[str]) -> str:
         return "1"
     shares = -(-len(milestones) // SHARE)
     return str(milestones.index(scope) * shares // len(milestones) + 1)
+
+
+def milestones_of(items: Iterable[Item], milestones: Sequence[str]) -> list[str]:
+    """Return the milestones that items are about: all, where one is about the whole plan."""
+    scopes = {item.scope for item in items}
+    return [m for m in milestones if m in scopes or not scopes.issubset(milestones)]

@@ -54,7 +54,10 @@ def test_a_step_is_printed_twice_alike_and_changes_nothing(
         if answer.block.tag != "step" or answer.block.get("number") is None:
             continue
         before = snapshot(journey)
-        again = [journey.planner("step", str(answer.block.get("workflow"))) for _ in range(2)]
+        words: tuple[str, ...] = ("step", str(answer.block.get("workflow")))
+        if answer is journey.last and journey.calls[-1][0] == "step":
+            words = journey.calls[-1]  # an agent's step and group
+        again = [journey.planner(*words) for _ in range(2)]
         assert again[0] == again[1]
         assert snapshot(journey) == before
         if answer.block.get("number") == journey.last.block.get("number"):

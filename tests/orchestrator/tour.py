@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from orchestrator.planner import WORKFLOW
 from shared.capturing import running_block
 from shared.qr.schema import Review, write_review
-from shared.qr.types import FAIL, SHOULD, Item
+from shared.qr.types import FAIL, SCRIPT, SHOULD, Item
 from shared.resources import review_path
 from shared.run import State, open_state
 from shared.verify.job import Running
-from tests.journey import ELSEWHERE, FILES, LAUNCHER, VERIFIED, Answer, Journey, call
+from tests.journey import (
+    ELSEWHERE,
+    FILES,
+    LAUNCHER,
+    VERIFIED,
+    Answer,
+    Journey,
+    all_pass,
+    call,
+)
+from tests.larger import larger
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -95,7 +105,7 @@ def fixes(make_repo: Repositories) -> Iterator[Stop]:
     """Review and gate of design and documents, as reviewers will open them; then fix mode."""
     journey = Journey(make_repo("fixes", files=FILES)).to("design")
     open_gate(journey, "plan-design")
-    yield "04-plan-design-qr", journey, journey.planner("step", "planner", "4")
+    yield "04-plan-design-qr.done", journey, journey.planner("step", "planner", "4")
     yield "05-plan-design-qr-gate", journey, open_gate(journey, "plan-design")
     yield "03-plan-design-execute.fix", journey, journey.follow(journey.last.next("fail"))
     journey.promises_document = True
@@ -124,7 +134,111 @@ def submodule(make_repo: Repositories) -> Iterator[Stop]:
     yield "02-context-verify.submodules", journey, journey.start()
 
 
-TOURS = (happy, gates, revised, fixes, questions, submodule)
+def small(make_repo: Repositories) -> Iterator[Stop]:
+    """A small plan is read once by one reviewer, who finds something; then all holds."""
+    journey = Journey(make_repo("small", files=FILES))
+    journey.review = "small"
+    yield "07-plan-code-qr", journey, journey.to("code review").last
+    yield "reviewer-plan-code", journey, journey.follow(journey.last.runs()[0])
+    journey.write_answer("verdicts-1.json", _one_fails(journey.last))
+    yield "result.verdicts", journey, journey.follow(journey.last.next("done"))
+    yield "08-plan-code-qr-gate.reviewed", journey, _as_host(journey)
+    yield "06-plan-code-execute.found", journey, journey.follow(journey.last.next("fail"))
+    yield "07-plan-code-qr.again", journey, journey.to("code review").last
+    yield "reviewer-plan-code.again", journey, journey.follow(journey.last.runs()[0])
+    _as_host(journey)
+    yield "08-plan-code-qr-gate.passing", journey, journey.to("gate").last
+    yield "executor-1-approval.reviewed", journey, journey.to("submitted").last
+
+
+def stuck(make_repo: Repositories) -> Iterator[Stop]:
+    """An item that blocks three rounds goes to the user, who lets it stand."""
+    journey = Journey(make_repo("stuck", files=FILES))
+    journey.review = "small"
+    journey.verdicts = _one_fails
+    for _ in range(3):
+        journey.to("gate")
+        journey.follow(journey.last.next("fail"))
+    yield "08-plan-code-qr-gate.stuck", journey, journey.to("gate").last
+    journey.write_answers()
+    accepted = journey.follow(journey.last.person())
+    yield "08-plan-code-qr-gate.accepted", journey, accepted
+
+
+def full(make_repo: Repositories) -> Iterator[Stop]:
+    """Four milestones: roles are agents, one asks the user, two reviewers read the design."""
+    journey = larger(make_repo, "full", (1, 1, 1, 1), {"planner.toml": VERIFIED})
+    journey.edits["tests/test_a.py"] = FILES["tests/test_a.py"]
+    journey.review = "full"
+    journey.promises_document = True
+    journey.start()
+    journey.follow(journey.last.person())
+    _as_host(journey)
+    yield "03-plan-design-execute.dispatch", journey, journey.to("design").last
+    yield "architect-1-explore", journey, journey.follow(journey.last.runs()[0])
+    yield "architect-2-write", journey, journey.follow(journey.last.next("done"))
+    journey.write_answers()
+    yield "result.asked", journey, journey.follow(journey.last.next("question"))
+    yield "03-plan-design-execute.ask", journey, _as_host(journey)
+    journey.follow(journey.last.next("CP-001 a"))
+    yield "architect-1-explore.answered", journey, journey.follow(journey.last.runs()[0])
+    yield "architect-2-write.answered", journey, journey.follow(journey.last.next("done"))
+    journey.do_the_work()
+    yield "result.handed-in", journey, journey.follow(journey.last.next("done"))
+    yield "04-plan-design-qr", journey, _as_host(journey)
+    for number, run in enumerate(journey.last.runs(), 1):
+        yield f"reviewer-plan-design.{number}", journey, journey.follow(run)
+    _as_host(journey)
+    yield "06-plan-code-execute.dispatch", journey, journey.to("code").last
+    yield "developer-1-write", journey, journey.follow(journey.last.runs()[0])
+    _as_host(journey)
+    yield "09-plan-docs-execute.dispatch", journey, journey.to("docs").last
+    yield "writer-1-write", journey, journey.follow(journey.last.runs()[0])
+    _as_host(journey)
+    yield "10-plan-docs-qr", journey, journey.to("docs review").last
+    yield "reviewer-plan-docs", journey, journey.follow(journey.last.runs()[0])
+    _as_host(journey)
+    yield "11-plan-docs-qr-gate.reviewed", journey, journey.to("freeze").last
+
+
+def returned(make_repo: Repositories) -> Iterator[Stop]:
+    """In full, what reviewers of design and code have found goes back to the roles' agents."""
+    journey = larger(make_repo, "returned", (1, 1), {})
+    journey.review = "full"
+    journey.verdicts = _one_fails
+    journey.to("design review")
+    journey.advance()
+    journey.follow(journey.last.next("fail"))
+    journey.answers["design.json"] = []
+    journey.verdicts = all_pass
+    yield "architect-2-write.fix", journey, journey.follow(journey.last.runs()[0])
+    _as_host(journey)
+    journey.to("design review")
+    yield "reviewer-plan-design.again", journey, journey.follow(journey.last.runs()[0])
+    _as_host(journey)
+    journey.to("code")
+    journey.verdicts = _one_fails
+    journey.to("gate")
+    journey.follow(journey.last.next("fail"))
+    yield "developer-1-write.fix", journey, journey.follow(journey.last.runs()[0])
+
+
+def _as_host(journey: Journey) -> Answer:
+    """Ask as the host, who has been an agent, what is next."""
+    journey.last = journey.planner("step", "planner")
+    return journey.last
+
+
+def _one_fails(block: Answer) -> list[dict[str, Any]]:
+    """Answer a reviewer's block: the first question finds something, all others hold."""
+    first, *others = all_pass(block)
+    finding = "src/a.py:2 adds a constant that nothing explains; name it or say why"
+    return [{**first, "status": "FAIL", "finding": finding}, *others]
+
+
+TOURS = (
+    happy, gates, revised, fixes, questions, submodule, small, stuck, full, returned,
+)  # fmt: skip
 
 
 def opened(journey: Journey) -> State:
@@ -137,8 +251,8 @@ def open_gate(journey: Journey, phase: Phase) -> Answer:
     state = opened(journey)
     items = [
         Item(id="qa-001", scope="M-001", check="names-say-what", severity=SHOULD, status=FAIL,
-             finding="f does not say what it does"),
-        Item(id="qa-002", scope="*", check="fits", status="PASS"),
+             finding="f does not say what it does", by=SCRIPT),
+        Item(id="qa-002", scope="*", check="fits", status="PASS", by=SCRIPT),
     ]  # fmt: skip
     iteration = state.database.phase(state.run, phase)[1]
     write_review(review_path(state.state_dir, phase), Review(phase, iteration, items))
