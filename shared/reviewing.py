@@ -91,7 +91,8 @@ def store_verdicts(
         gate = workflow.number(phase, "gate")
         with state.database as database:
             detail = f"revision {state.run.revision}, {phase}"
-            database.audit(state.run, who, "qr set", detail=detail)
+            if items != review.items:
+                database.audit(state.run, who, "qr set", detail=detail)
             if not todo and state.run.step != gate:
                 number = workflow.number(phase, "qr")
                 database.add_step(
