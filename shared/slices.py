@@ -15,6 +15,8 @@ _CONTEXT = (
     ("entry point", "entry_points"), ("not wanted", "rejected_alternatives"),
     ("known", "current_understanding"), ("not in the code", "invisible_knowledge"),
 )  # fmt: skip
+# What documentation has to tell, or to keep to.
+_DOCUMENTED = ("constraints", "user_quotes", "invisible_knowledge")
 
 
 def task_lines(plan: Json) -> list[str]:
@@ -22,9 +24,10 @@ def task_lines(plan: Json) -> list[str]:
     return [f"{task['id']}: {task['text']}" for task in plan.get("task_spec", [])]
 
 
-def context_lines(plan: Json) -> list[str]:
-    """Return what else was written down of the user's context."""
-    return [f"{name}: {text}" for name, key in _CONTEXT for text in plan["context"].get(key, [])]
+def context_lines(plan: Json, phase: str = "plan-design") -> list[str]:
+    """Return what else was written down of the user's context, as far as a phase needs it."""
+    known = _CONTEXT if phase != "plan-docs" else [c for c in _CONTEXT if c[1] in _DOCUMENTED]
+    return [f"{name}: {text}" for name, key in known for text in plan["context"].get(key, [])]
 
 
 def work_slice(plan: Json, phase: str) -> str:
@@ -47,9 +50,12 @@ def agent_slice(plan: Json, phase: str) -> str:
     )
 
 
-def review_slice(plan: Json, phase: str, own: Collection[str]) -> str:
-    """Return what a reviewer is asked about: `own` milestones, of the others the names."""
-    lines = [*task_lines(plan), *context_lines(plan)]
+def review_slice(plan: Json, phase: str, own: Collection[str], *, again: bool) -> str:
+    """Return what a reviewer is asked about: `own` milestones, of the others the names.
+
+    Where it only looks `again` at what it found, the user's context is left out.
+    """
+    lines = [*task_lines(plan), *([] if again else context_lines(plan, phase))]
     lines += [plan["overview"]["problem"], plan["overview"]["approach"], *_reasons(plan)]
     for milestone in plan["milestones"]:
         if milestone["id"] not in own:
