@@ -62,7 +62,9 @@ def work_task(ctx: Context, script: str, *, agent: bool) -> Block:
         block.data("findings", "\n".join(item_line(item) for item in failed))
     block.data("remarks", "\n".join(plan["remarks"]))
     edited = variant and phase != "plan-code"
-    shown = slices.agent_slice(plan, phase) if agent else slices.work_slice(plan, phase)
+    # The architect has read the user's context in the step before.
+    whole = agent and phase != "plan-design"
+    shown = slices.agent_slice(plan, phase) if whole else slices.work_slice(plan, phase)
     block.data("plan", slices.entity_lines(plan) if edited else shown)
     block.data("answers", slices.answer_lines(plan, state.database.answers(state.run)))
     if agent:
@@ -122,8 +124,7 @@ def questions(ctx: Context) -> Block:
         change = ""
     block = ctx.block().task(text).data("change", change)
     block.data("questions", "\n".join(_question_line(item) for item in todo))
-    # With the finding and the change as it now is, the reasons need not be read twice.
-    shown = slices.intended(plan, own) if again else slices.review_slice(plan, phase, own)
+    shown = slices.review_slice(plan, phase, own, again=all(i.rounds for i in todo))
     block.data("plan", shown)
     words = ("qr", "set", "--phase", phase, "--group", group, "--file", answer_word(file))
     role = None if ctx.selectors.get("by") == HOST else "quality-reviewer"

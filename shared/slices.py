@@ -16,6 +16,10 @@ _CONTEXT = (
 )  # fmt: skip
 # What whoever begins need not find out again, and a reviewer should see for themselves.
 _FOUND = (("entry point", "entry_points"), ("known", "current_understanding"))
+# What documentation has to tell, or to keep to.
+_DOCUMENTED = tuple(
+    c for c in _CONTEXT if c[1] in ("constraints", "user_quotes", "invisible_knowledge")
+)
 
 
 def task_lines(plan: Json) -> list[str]:
@@ -48,9 +52,13 @@ def agent_slice(plan: Json, phase: str) -> str:
     )
 
 
-def review_slice(plan: Json, phase: str, own: Collection[str]) -> str:
-    """Return what one reviewer's questions are about: its milestones, of the others the names."""
-    lines = [*task_lines(plan), *context_lines(plan)]
+def review_slice(plan: Json, phase: str, own: Collection[str], *, again: bool) -> str:
+    """Return what a reviewer is asked about: `own` milestones, of the others the names.
+
+    Where it only looks `again` at what it found, the user's context is left out.
+    """
+    keys = () if again else _DOCUMENTED if phase == "plan-docs" else _CONTEXT
+    lines = [*task_lines(plan), *context_lines(plan, keys)]
     lines += [plan["overview"]["problem"], plan["overview"]["approach"], *_reasons(plan)]
     for milestone in plan["milestones"]:
         if milestone["id"] not in own:
@@ -97,15 +105,6 @@ def _reasons(plan: Json) -> list[str]:
     lines += [f"{r['id']}: {r['risk']} – {r['mitigation']}" for r in context["known_risks"]]
     invariants = plan["invisible_knowledge"]["invariants"]
     return lines + [i if isinstance(i, str) else f"{i['id']}: {i['text']}" for i in invariants]
-
-
-def intended(plan: Json, own: Collection[str]) -> str:
-    """Return what the user asked for and what some milestones intend."""
-    lines = task_lines(plan)
-    for milestone in plan["milestones"]:
-        if milestone["id"] in own:
-            lines += [f"{milestone['id']} {milestone['name']}", *_intents(milestone)]
-    return "\n".join(lines)
 
 
 def patches(plan: Json, own: Collection[str]) -> str:

@@ -120,7 +120,7 @@ def test_the_table_of_what_is_asked_when() -> None:
     assert due("plan-docs", "small", DESIGN | CODE, documented=True) == DOCS
     assert due("plan-docs", "small", DESIGN | CODE | DOCS, documented=True) == set()
     for phase in ("plan-design", "plan-code", "plan-docs"):
-        assert due(phase, "none", set(), documented=True) == set()  # type: ignore[arg-type]
+        assert due(phase, "none", set(), documented=True) == set()
 
 
 @pytest.mark.requirement("PL-23")
