@@ -51,7 +51,8 @@ def work_task(ctx: Context, script: str, *, agent: bool) -> Block:
     name = f"{phase}-execute"
     text = read_prompt(folder, module, f"{name}{variant}")
     text = fill(text, {k: v for k, v in slots.items() if f"{{{{{k}}}}}" in text})
-    if agent:
+    asks = agent and not variant  # what came back was understood once
+    if asks:
         text += "\n\n" + _asking(ctx)
     block = with_commands(ctx, text, asks=phase == "plan-code" and not agent)
     if not variant:
@@ -67,10 +68,10 @@ def work_task(ctx: Context, script: str, *, agent: bool) -> Block:
     shown = slices.agent_slice(plan, phase) if whole else slices.work_slice(plan, phase)
     block.data("plan", slices.entity_lines(plan) if edited else shown)
     block.data("answers", slices.answer_lines(plan, state.database.answers(state.run)))
-    if agent:
+    if asks:
         block.data("notes of an agent before you", _notes(ctx))
     block.next("done", state.command(*words, role=ctx.step.agent))
-    if agent:
+    if asks:
         ask = ("context", "ask", "--file", answer_word("questions.json"))
         block.next("question", state.command(*ask, role=ctx.step.agent))
     return block

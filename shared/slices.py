@@ -55,11 +55,14 @@ def agent_slice(plan: Json, phase: str) -> str:
 def review_slice(plan: Json, phase: str, own: Collection[str], *, again: bool) -> str:
     """Return what a reviewer is asked about: `own` milestones, of the others the names.
 
-    Where it only looks `again` at what it found, the user's context is left out.
+    Where it only looks `again` at what it found, context and reasons are left out.
     """
-    keys = () if again else _DOCUMENTED if phase == "plan-docs" else _CONTEXT
-    lines = [*task_lines(plan), *context_lines(plan, keys)]
-    lines += [plan["overview"]["problem"], plan["overview"]["approach"], *_reasons(plan)]
+    keys = _DOCUMENTED if phase == "plan-docs" else _CONTEXT
+    lines = task_lines(plan)
+    if not again:
+        overview = plan["overview"]
+        lines += [*context_lines(plan, keys), overview["problem"], overview["approach"]]
+        lines += _reasons(plan)
     for milestone in plan["milestones"]:
         if milestone["id"] not in own:
             lines.append(f"{milestone['id']} {milestone['name']} (not asked about)")
