@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from shared import slices
-from shared.qr.questions import TEXTS, milestones_of
+from shared.qr.questions import QUESTIONS, TEXTS, milestones_of
 from shared.qr.schema import read_review
 from shared.qr.types import EVERYTHING, REVIEWER, TODO
 from shared.resources import answer_path, answer_word, command, fill, read_prompt, review_path
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 HOST = "host"
 SHOWN_CHANGE = 8_000  # characters of a change that a reviewer is shown at once
 
+DESIGN = {q.id for q in QUESTIONS if q.phase == "plan-design"}
 _BATCHES = {"plan-design": "design.json", "plan-docs": "docs.json"}
 
 
@@ -50,6 +51,13 @@ def work_task(ctx: Context, script: str, *, agent: bool) -> Block:
         words += ["--batch", answer_word(_BATCHES[phase])]
     name = f"{phase}-execute"
     text = read_prompt(folder, module, f"{name}{variant}")
+    failed = _failed(ctx) if variant == "-fix" else []
+    role = ctx.step.agent
+    if not agent and phase == "plan-code" and any(i["check"] in DESIGN for i in failed):
+        # A small plan's design is judged with its code; its host may change both.
+        text += "\n\n" + read_prompt("architect", "plan_design", "plan-design-execute-fix")
+        slots["file"], role = answer_path(state.state_dir, "design.json"), None
+        words += ["--batch", answer_word("design.json")]
     text = fill(text, {k: v for k, v in slots.items() if f"{{{{{k}}}}}" in text})
     asks = agent and not variant  # what came back was understood once
     if asks:
@@ -58,11 +66,9 @@ def work_task(ctx: Context, script: str, *, agent: bool) -> Block:
     if not variant:
         block.rules(read_prompt(folder, module, f"{name}-rules"))
     plan = state.plan
-    if ctx.iteration > 1:
-        failed = state.database.outcomes(state.run, phase)[-1]["items"]
-        block.data("findings", "\n".join(item_line(item) for item in failed))
+    block.data("findings", "\n".join(item_line(item) for item in failed))
     block.data("remarks", "\n".join(plan["remarks"]))
-    edited = variant and phase != "plan-code"
+    edited = variant and "file" in slots
     # The architect has read the user's context in the step before.
     whole = agent and phase != "plan-design"
     shown = slices.agent_slice(plan, phase) if whole else slices.work_slice(plan, phase)
@@ -70,11 +76,17 @@ def work_task(ctx: Context, script: str, *, agent: bool) -> Block:
     block.data("answers", slices.answer_lines(plan, state.database.answers(state.run)))
     if asks:
         block.data("notes of an agent before you", _notes(ctx))
-    block.next("done", state.command(*words, role=ctx.step.agent))
+    block.next("done", state.command(*words, role=role))
     if asks:
         ask = ("context", "ask", "--file", answer_word("questions.json"))
         block.next("question", state.command(*ask, role=ctx.step.agent))
     return block
+
+
+def _failed(ctx: Context) -> list[dict[str, Any]]:
+    """Return the items with which the last gate of the phase failed."""
+    outcomes = ctx.state.database.outcomes(ctx.state.run, ctx.phase)
+    return outcomes[-1]["items"] if outcomes else []
 
 
 def explore(ctx: Context, script: str) -> Block:

@@ -240,6 +240,11 @@ def _summary(state: State) -> str:
         f"verify: {'; '.join(map(_verified, verify)) or 'NOT VERIFIED'}",
         *_revised(state, plan),
         _reviewed(plan),
+        *(
+            f"passed against the figures, {o['phase']}: {o['reason']}"
+            for o in plan["reviews"]
+            if o["reason"]
+        ),
     ]
     lines += [
         f"open: {item['id']} {item['severity']} {item['finding']}"

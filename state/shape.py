@@ -67,7 +67,9 @@ _PLAN = {
     "verify": [{"command": str, "outcome": str}],
     "reviews": [
         {
+            "phase": str,
             "iteration": int,
+            "reason": str,
             "judged": [str],
             "alone": bool,
             "open": [{"id": str, "severity": str, "finding": str}],

@@ -51,7 +51,7 @@ def check_sizes(subject: Subject) -> Iterator[Finding]:
             continue
         before = subject.before(change)
         now, was = len(after.splitlines()), len(before.splitlines())
-        if now > FILE_LINES_MAX and now > was:
+        if was <= FILE_LINES_MAX < now:
             text = f"{change.file} has grown from {was} to {now} lines, more than {FILE_LINES_MAX}"
             yield Finding(change.file, f"{text}; move what belongs together to a file of its own")
         yield from _grown_functions(change.file, before, after)
@@ -69,7 +69,7 @@ def _grown_functions(path: str, before: bytes, after: bytes) -> Iterator[Finding
     for name, node, _ in _definitions(path, after):
         lines = _lines(node)
         is_class = isinstance(node, ast.ClassDef)
-        if not is_class and lines > FUNCTION_LINES_MAX and lines > was.get(name, 0):
+        if not is_class and was.get(name, 0) <= FUNCTION_LINES_MAX < lines:
             text = f"{path}, line {node.lineno}: {name} has {lines} lines, more than"
             yield Finding(path, f"{text} {FUNCTION_LINES_MAX}; split it where a part has a name")
 
