@@ -139,6 +139,8 @@ def questions(ctx: Context) -> Block:
     block.data("questions", "\n".join(_question_line(item) for item in todo))
     shown = slices.review_slice(plan, phase, own, again=all(i.rounds for i in todo))
     block.data("plan", shown)
+    answers = slices.answer_lines(plan, state.database.answers(state.run))
+    block.data("answers", "" if again else answers)
     words = ("qr", "set", "--phase", phase, "--group", group, "--file", answer_word(file))
     role = None if ctx.selectors.get("by") == HOST else "quality-reviewer"
     return block.next("done", state.command(*words, role=role))

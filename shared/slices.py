@@ -47,9 +47,8 @@ def agent_slice(plan: Json, phase: str) -> str:
     """Return what an agent needs that has seen nothing else of the run."""
     if phase == "plan-design":
         return "\n".join([*task_lines(plan), *context_lines(plan), *context_lines(plan, _FOUND)])
-    return "\n".join(
-        [*task_lines(plan), plan["overview"]["approach"], *_reasons(plan), work_slice(plan, phase)]
-    )
+    lines = [*task_lines(plan), *context_lines(plan), plan["overview"]["approach"], *_reasons(plan)]
+    return "\n".join([*lines, work_slice(plan, phase)])
 
 
 def review_slice(plan: Json, phase: str, own: Collection[str], *, again: bool) -> str:

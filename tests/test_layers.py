@@ -59,7 +59,7 @@ def sources() -> list[Path]:
         path
         for room in ROOMS
         for path in ([ROOT / room] if room.endswith(".py") else (ROOT / room).rglob("*.py"))
-        if path.exists() and path.parent.parent not in (SAMPLE, SAMPLE / "edits")
+        if path.exists() and not {SAMPLE / "repo", SAMPLE / "edits"} & {*path.parents}
     )
 
 

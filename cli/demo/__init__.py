@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cli.demo.host import Host, first_words, shown
+from cli.demo.host import Player, Stage
+from cli.demo.recorded import Recorded
+from cli.demo.telling import first_words, shown
 from cli.options import json_option
 from shared import resources
 from shared.git.command import Git, user_environment
@@ -36,7 +38,7 @@ IDENTITY = ("user.name", "Planner demo"), ("user.email", "demo@example.invalid")
 @json_option
 @click.pass_context
 def demo_command(ctx: click.Context, keep: str | None, *, as_json: bool) -> None:
-    """Play a whole run on a bundled sample: plan, a failing check, approval, commit, proof.
+    """Play a whole run on a bundled sample: agents, a failing check, reviews, approval, proof.
 
     Your own repositories are not touched. Exit 0 when the commit is proved.
 
@@ -55,10 +57,10 @@ def play(folder: str) -> dict[str, Any]:
     repository = os.path.join(folder, "repository")
     make_sample(repository)
     env = {k: v for k, v in user_environment().items() if not k.startswith("PLAN_")}
-    host = Host(repository, RECORDED, _say, env | OWN_ENVIRONMENT)
+    host = Player(Stage(repository, Recorded(RECORDED), env | OWN_ENVIRONMENT), _say)
     with open(os.path.join(RECORDED, "request.txt"), encoding="utf-8") as file:
         request = file.read().strip()
-    last = host.play([PLANNER, "start", request])
+    last = host.play([PLANNER, "start", request, "--review", "full"])
     proved = _is_proof(last) and _is_valid(host, last)
     _keep_blocks(host, os.path.join(folder, "calls"))
     return {"proved": proved, "request": request, **_told(host, last),
@@ -74,25 +76,28 @@ def make_sample(repository: str) -> None:
     for name, value in (*IDENTITY, ("commit.gpgSign", "false")):
         git.run("config", name, value)
     git.run("add", "--all")
-    git.run("commit", "--quiet", "--message", "Parse and render durations")
+    git.run("commit", "--quiet", "--message", "Render durations, sizes, counts and lists")
 
 
 def render(result: dict[str, Any]) -> str:
     """Return the summary that a newcomer reads."""
     head = "Proved" if result["proved"] else "NOT proved"
-    calls = f"{result['calls']} calls, {result['person']} of them yours to type"
+    calls = f"{result['agents']} agents, {result['calls']} calls, {result['person']}"
     rows = [("request", result["request"])]
+    rows += [("asked", text) for text in result["asked"]]
     rows += [("refused", text) for text in result["refused"]]
+    rows += [("sent back", text) for text in result["failed"]]
     if result["proved"]:
         rows += [
-            ("mended", f"in attempt {result['attempts']}; then every check passed"),
+            ("mended", "both; then every check and every reviewer let it pass"),
             ("frozen", f"as digest {result['digest'][:12]}…"),
             ("approved", f"by {result['approved']}"),
             ("commit", f"{result['commit'][:12]}… on the sample's branch"),
-            ("proved", f"commit = plan, blob by blob: {', '.join(result['files'])}"),
+            ("proved", f"commit = plan, blob by blob, in {len(result['files'])} files"),
         ]
     lines = [f"  {name:<9} {text}" for name, text in rows]
-    return "\n".join([f"{head} in {result['seconds']} s, {calls}.", "", *lines, "", _where(result)])
+    head += f" in {result['seconds']} s: {calls} of them yours to type."
+    return "\n".join([head, "", *lines, "", _where(result)])
 
 
 def _where(result: dict[str, Any]) -> str:
@@ -104,36 +109,55 @@ def _where(result: dict[str, Any]) -> str:
     return "".join(f"  {name:<9} {text}\n" for name, text in rows)
 
 
-def _told(host: Host, last: Element) -> dict[str, Any]:
+def _told(host: Player, last: Element) -> dict[str, Any]:
     typed = [c for c in host.calls if c.by == "person"]
-    refused = [first_words(p) for c in host.calls for p in c.block.iter("problem")]
+    blocks = [c.block for c in host.calls]
     proof = last.findtext("data[@name='proof']", "")
     return {
         "digest": last.get("digest", ""),
         "commit": last.get("commit", ""),
-        "refused": refused,
-        "attempts": host.attempts,
+        "asked": [text for block in blocks for text in _questions(host, block)],
+        "refused": [first_words(p) for block in blocks for p in block.iter("problem")],
+        "failed": [text for block in blocks for text in _findings(block)],
         "approved": shown(typed[-1].words) if typed else "",
         "files": [line.rpartition(": ")[0] for line in proof.splitlines()],
+        "agents": len(host.agents),
         "calls": len(host.calls),
         "person": len(typed),
     }
+
+
+def _questions(host: Player, block: Element) -> list[str]:
+    """Return what a block asks the user, with the answer that is recorded."""
+    picked = host.stage.recorded.choices
+    return [
+        f"{ask.findtext('question')} → {option.text}"
+        for ask in block.findall("ask")
+        for option in ask.findall("option")
+        if option.text in picked
+    ]
+
+
+def _findings(block: Element) -> list[str]:
+    """Return what keeps a gate from passing, each with what it is about."""
+    items = block.findtext("data[@name='items']", "").splitlines()
+    return [line.partition(" FAIL ")[2] for line in items if line.startswith("blocks: ")]
 
 
 def _is_proof(block: Element) -> bool:
     return block.tag == "result" and block.find("data[@name='proof']") is not None
 
 
-def _is_valid(host: Host, last: Element) -> bool:
+def _is_valid(host: Player, last: Element) -> bool:
     """Have CI's command compare plan and commit once more."""
-    archive = os.path.join(host.folder, resources.ARCHIVE_FOLDER)
+    archive = os.path.join(host.stage.folder, resources.ARCHIVE_FOLDER)
     plans = [os.path.join(archive, name) for name in os.listdir(archive)]
-    commit = ["--repo", host.folder, "--commit", last.get("commit", "")]
+    commit = ["--repo", host.stage.folder, "--commit", last.get("commit", "")]
     host.call([PLANNER, "validate", "--require-frozen", *plans, *commit], "host")
     return host.calls[-1].code == 0
 
 
-def _keep_blocks(host: Host, folder: str) -> None:
+def _keep_blocks(host: Player, folder: str) -> None:
     os.mkdir(folder)
     for number, call in enumerate(host.calls, 1):
         with open(os.path.join(folder, f"{number:02}.txt"), "wb") as file:

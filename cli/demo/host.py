@@ -1,31 +1,35 @@
 """A host that is a script: it follows printed blocks with recorded answers and knows no workflow.
 
-What it would think up is recorded: an answer by the name of its file, edits as attempts in order.
-All else it takes from the blocks, which makes the demo a test of what they say.
+What it and its agents would think up is recorded. All else is taken from the blocks, which makes
+the demo a test of what they say.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shlex
-import shutil
 import subprocess
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, NamedTuple
 from xml.etree import ElementTree as ET
 
+from cli.demo.telling import listed, outcome, quoted, shown
 from state.errors import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-MOST_CALLS = 40
+    from cli.demo.recorded import Recorded
+
+MOST_CALLS = 40  # of one player
 REFUSED = 1  # the exit code that means: mend and ask again
-LONGEST_WORD = 40  # a digest or commit has 40 or more
+ANSWER = re.compile(r"answers/([\w-]+\.\w+)")
 
 
 class Call(NamedTuple):
-    """One command that was run; `by` is who would have: host or person."""
+    """One command that was run; `by` is who would have: the host, an agent, the person."""
 
     words: Sequence[str]
     by: str
@@ -35,42 +39,43 @@ class Call(NamedTuple):
     seconds: float
 
 
-class Host:
-    """Works in `folder` with what lies in `recorded`; tells `say` what happens, a line each."""
+class Stage(NamedTuple):
+    """What all players share: where they work, what they say, with which environment."""
 
-    def __init__(
-        self, folder: str, recorded: str, say: Callable[[str], None], env: Mapping[str, str]
-    ) -> None:
-        self.folder = folder
-        self.recorded = recorded
+    folder: str
+    recorded: Recorded
+    env: Mapping[str, str]
+
+
+class Player:
+    """The host, or an agent that it has started; tells `say` what happens, a line each."""
+
+    def __init__(self, stage: Stage, say: Callable[[str], None], name: str = "host") -> None:
+        self.stage = stage
         self.say = say
-        self.env = env
+        self.name = name
         self.calls: list[Call] = []
+        self.agents: list[str] = []
         self.worktree = ""
-        self.attempts = 0
 
     def play(self, words: Sequence[str]) -> ET.Element:
         """Run a command, then what each block asks for; return the block that leads no further."""
-        block = self.call(words, "host")
-        while len(self.calls) < MOST_CALLS:
-            if block.tag == "error":
-                if not self.mend():
-                    return block
-            else:
-                self.answer(block)
-                following = block.find("next")
-                if following is None:
-                    return block
-                words = shlex.split(following.text or "")
-            block = self.call(words, "host")
+        for _ in range(MOST_CALLS):
+            block = self.call(words, self.name)
+            if block.tag != "error":
+                words = self.follow(block)
+            elif not self.edit():
+                words = []
+            if not words:
+                return block
         raise Refused("refused", "demo", f"there is no end after {MOST_CALLS} calls")
 
     def call(self, words: Sequence[str], by: str) -> ET.Element:
         """Run a printed command as it stands and return the block that it prints."""
         began = time.monotonic()
         done = subprocess.run(
-            list(words), cwd=self.folder, env=dict(self.env), stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, check=False,
+            list(words), cwd=self.stage.folder, env=dict(self.stage.env), check=False,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         )  # fmt: skip
         try:
             block = ET.fromstring(done.stdout)  # noqa: S314 – our own output
@@ -82,66 +87,63 @@ class Host:
         self.say(f"{call.seconds:5.1f} s  {shown(words)}\n         → {outcome(block)}")
         return block
 
-    def answer(self, block: ET.Element) -> None:
-        """Do what the task names, as far as it is recorded, and be the person where one is due."""
-        task, run = block.findtext("task", ""), block.get("state_dir", "")
-        for name in sorted(os.listdir(os.path.join(self.recorded, "answers"))):
-            path = os.path.join(run, "answers", name)
-            if run and path in task:
-                shutil.copyfile(os.path.join(self.recorded, "answers", name), path)
-                self.say(f"         the host writes answers/{name}")
-        worktree = os.path.join(run, "worktree")
-        if run and worktree in task:
+    def follow(self, block: ET.Element) -> list[str]:
+        """Do what a block asks for; return the command to go on with, empty where it ends here."""
+        written = self.write(block)
+        worktree = os.path.join(block.get("state_dir", ""), "worktree")
+        if worktree in block.findtext("task", ""):
             self.worktree = worktree
             self.edit()
         for command in block.findall("person"):
             words = shlex.split(command.text or "")
             self.say(f"         you would type: {shown(words)}")
             self.call(words, "person")
+        stuck = [dispatch for dispatch in block.findall("dispatch") if not self.send(dispatch)]
+        if block.tag == "result" or stuck:
+            return []
+        picked = [self.stage.recorded.chosen(ask) for ask in block.findall("ask")]
+        for following in block.findall("next"):
+            named = ANSWER.findall(following.text or "")
+            if written.issuperset(named) and (not picked or following.get("on") in picked):
+                return shlex.split(following.text or "")
+        return []
 
-    def mend(self) -> bool:
-        """Edit what the last command refused; False where nothing more is recorded for it."""
-        return bool(self.worktree) and self.calls[-1].code == REFUSED and self.edit()
+    def write(self, block: ET.Element) -> set[str]:
+        """Write the answers that a block names and that are recorded; return their names."""
+        text = "\n".join(part.text or "" for part in block if part.tag in ("task", "next"))
+        questions = block.findtext("data[@name='questions']", "")
+        written = set()
+        for name in sorted(set(ANSWER.findall(text))):
+            if answer := self.stage.recorded.answer(name, questions):
+                path = os.path.join(block.get("state_dir", ""), "answers", name)
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write(answer)
+                self.say(f"         {self.name} writes answers/{name}")
+                written.add(name)
+        return written
 
     def edit(self) -> bool:
-        """Copy the next recorded attempt into the worktree; False when there is none."""
-        attempt = os.path.join(self.recorded, "edits", str(self.attempts + 1))
-        if not os.path.isdir(attempt):
+        """Make the next edits that are recorded; False where none are, or where none can help."""
+        if not self.worktree or self.calls[-1].code not in (0, REFUSED):
             return False
-        self.attempts += 1
-        unwanted = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(attempt, self.worktree, dirs_exist_ok=True, ignore=unwanted)
-        names = ", ".join(sorted(n for n in os.listdir(attempt) if n != "__pycache__"))
-        self.say(f"         the host edits {names} in the worktree (attempt {self.attempts})")
-        return True
+        names = self.stage.recorded.edit(self.name, self.worktree)
+        if names:
+            self.say(f"         {self.name} edits {listed(names)}")
+        return bool(names)
 
-
-def shown(words: Sequence[str]) -> str:
-    """Return a command as a person would like to read it: no folders, long words cut."""
-    kept = [os.path.basename(words[0]), *words[1:]]
-    if "--state-dir" in kept:
-        at = kept.index("--state-dir")
-        del kept[at : at + 2]
-    cut = (_cut(w) for w in kept)
-    return " ".join(f'"{w}"' if " " in w else w for w in cut)
-
-
-def _cut(word: str) -> str:
-    if os.path.isabs(word):
-        return f"…/{os.path.basename(word)}"
-    return word if len(word) < LONGEST_WORD or " " in word else f"{word[:12]}…"
-
-
-def outcome(block: ET.Element) -> str:
-    """Return what a block is, in a line."""
-    if block.tag == "error":
-        return "; ".join(f"{p.get('kind')}: {first_words(p)}" for p in block.iter("problem"))
-    if block.tag == "result":
-        names = [d.get("name", "") for d in block.findall("data")]
-        return ", ".join(names or (f"{value} {name}" for name, value in block.items())) or "done"
-    return f"{block.get('workflow')} {block.get('number')}/{block.get('of')} {block.get('name')}"
-
-
-def first_words(problem: ET.Element) -> str:
-    """Return the first statement of a problem."""
-    return (problem.text or "").partition(";")[0].partition(" · ")[0].partition("\n")[0]
+    def send(self, dispatch: ET.Element) -> bool:
+        """Start the agents of a dispatch, all at once; False where one of them got stuck."""
+        runs = [shlex.split(run.text or "") for run in dispatch.findall("run")]
+        role, alone = dispatch.get("agent", ""), len(runs) == 1
+        names = [role] if alone else [f"{role} {n}" for n, _ in enumerate(runs, 1)]
+        told: list[list[str]] = [[] if alone else [f"{name}:"] for name in names]
+        says = [lambda line: self.say(quoted(line))] if alone else [x.append for x in told]
+        agents = [Player(self.stage, *of) for of in zip(says, names, strict=True)]
+        self.say(f"         {self.name} starts {', '.join(names)}{'' if alone else ' at once'}")
+        with ThreadPoolExecutor() as pool:
+            ended = list(pool.map(Player.play, agents, runs))
+        for lines in filter(None, told):
+            self.say(quoted("\n".join(lines)))
+        self.calls += [call for agent in agents for call in agent.calls]
+        self.agents += names
+        return all(block.tag != "error" for block in ended)

@@ -15,7 +15,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from cli.demo.host import Host
+from cli.demo.host import Player, Stage
+from cli.demo.recorded import Recorded
 from shared.workflow import discover_workflows
 from state.errors import Refused
 
@@ -82,7 +83,7 @@ def without_chance(text: str) -> str:
     """Return `text` without what differs from one run to the next, in the same width."""
     text = re.sub(r"\b[0-9a-f]{12}…", "0123456789ab…", text)
     text = re.sub(r"…/\d{8}-[0-9a-f]{6}\.json", "…/20260102-abcdef.json", text)
-    text = re.sub(r"(?m)^ *\d+\.\d s", "  0.5 s", text)
+    text = re.sub(r"(?m)^(   │ )? *\d+\.\d s", r"\1  0.5 s", text)
     return re.sub(r"in \d+\.\d s", "in 9.8 s", text)
 
 
@@ -108,6 +109,12 @@ def test_kept_are_the_repository_and_every_printed_block(kept: Played) -> None:
     assert result["refused"] == [
         "`python3 -m unittest -q` fails on the captured tree (at the base it passes)"
     ]
+    assert result["failed"] == [
+        'M-002: sizes.short(999960) is "1000.0 kB", not "1.0 MB"; choose the unit after rounding'
+    ]
+    assert result["asked"] == [
+        "Is a short form rounded or cut off? → Rounded: 1,960 bytes read 2.0 kB"
+    ]
     log = subprocess.run(
         ["git", "log", "--format=%an: %s", "-2"],
         cwd=kept.kept / "repository",
@@ -116,12 +123,25 @@ def test_kept_are_the_repository_and_every_printed_block(kept: Played) -> None:
         check=True,
     )
     assert log.stdout.splitlines() == [
-        "Planner demo: Let durations have days and weeks",
-        "Planner demo: Parse and render durations",
+        "Planner demo: Give every formatter a short form",
+        "Planner demo: Render durations, sizes, counts and lists",
     ]
     blocks = sorted((kept.kept / "calls").iterdir())
     assert len(blocks) == result["calls"]
     assert blocks[0].read_text().startswith("host: planner start ")
+
+
+@pytest.mark.slow
+def test_each_agent_reads_what_the_user_wanted(kept: Played) -> None:
+    """An agent has seen nothing else; only a reviewer who answers again is told what is new."""
+    texts = [path.read_text() for path in sorted((kept.kept / "calls").iterdir())]
+    first = [text for text in texts if 'iteration="1"' in text]
+    asked = [text for text in first if text.startswith("quality-reviewer")]
+    coded = [text for text in texts if text.startswith("developer") and "CI-001" in text]
+    assert (len(asked), len(coded)) == (5, 2)
+    for text in (*asked, *coded):
+        assert "cut off? → Rounded: 1,960 bytes read 2.0 kB" in text
+        assert "constraint: what the formatters print today stays as it is" in text
 
 
 def test_a_folder_that_is_there_already_is_left_alone(tmp_path: Path) -> None:
@@ -151,46 +171,133 @@ def test_the_host_is_short_and_knows_no_step() -> None:
     assert not [line for line in source.splitlines() if '"number"' in line and "==" in line]
 
 
-# A host of its own, with a program that prints what the test wants
+# A player of its own, with programs that print what the test wants
 
 
-def make_host(folder: Path, printed: str, code: int = 0) -> tuple[Host, list[str]]:
-    """Return a host with nothing recorded, and a command that prints `printed`."""
-    (folder / "recorded" / "answers").mkdir(parents=True)
-    program = folder / "program"
-    program.write_text(f"#!/bin/sh\ncat <<'END'\n{printed}\nEND\nexit {code}\n")
+def make_program(folder: Path, printed: str, code: int = 0, name: str = "program") -> list[str]:
+    """Return a command that prints `printed`, in which `$(…)` is a command of its own."""
+    program = folder / name
+    program.write_text(f"#!/bin/sh\ncat <<END\n{printed}\nEND\nexit {code}\n")
     program.chmod(0o755)
-    host = Host(str(folder), str(folder / "recorded"), lambda _: None, {"PATH": os.environ["PATH"]})
-    return host, [str(program)]
+    return [str(program)]
+
+
+def make_player(folder: Path, recorded: dict[str, str] | None = None) -> tuple[Player, list[str]]:
+    """Return a player with these recorded files, and the list of what it tells."""
+    for name, text in (recorded or {}).items():
+        path = folder / "recorded" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    (folder / "answers").mkdir()
+    (folder / "worktree").mkdir()
+    told: list[str] = []
+    stage = Stage(str(folder), Recorded(str(folder / "recorded")), {"PATH": os.environ["PATH"]})
+    return Player(stage, told.append), told
 
 
 def test_a_refusal_that_nothing_recorded_mends_ends_the_play(tmp_path: Path) -> None:
-    host, words = make_host(tmp_path, '<error><problem kind="refused">no</problem></error>', 1)
-    assert host.play(words).tag == "error"
-    assert len(host.calls) == 1
+    player, _ = make_player(tmp_path)
+    words = make_program(tmp_path, '<error><problem kind="refused">no</problem></error>', 1)
+    assert player.play(words).tag == "error"
+    assert len(player.calls) == 1
+
+
+def test_a_refusal_is_mended_as_long_as_edits_are_recorded(tmp_path: Path) -> None:
+    player, _ = make_player(tmp_path, {"edits/host/1/a": "one", "edits/host/2/a": "two"})
+    player.worktree = str(tmp_path / "worktree")
+    words = make_program(tmp_path, '<error><problem kind="refused">no</problem></error>', 1)
+    assert player.play(words).tag == "error"
+    assert len(player.calls) == 3
+    assert (tmp_path / "worktree" / "a").read_text() == "two"
 
 
 def test_a_fault_of_the_program_is_not_mended_by_the_host(tmp_path: Path) -> None:
-    host, words = make_host(tmp_path, '<error><problem kind="internal">no</problem></error>', 3)
-    host.worktree = str(tmp_path / "worktree")
-    (tmp_path / "recorded" / "edits" / "1").mkdir(parents=True)
-    assert host.play(words).tag == "error"
-    assert (len(host.calls), host.attempts) == (1, 0)
+    player, _ = make_player(tmp_path, {"edits/host/1/a": "one"})
+    player.worktree = str(tmp_path / "worktree")
+    words = make_program(tmp_path, '<error><problem kind="internal">no</problem></error>', 3)
+    assert player.play(words).tag == "error"
+    assert len(player.calls) == 1
+    assert list((tmp_path / "worktree").iterdir()) == []
 
 
 def test_a_command_of_a_person_is_run_as_the_person(tmp_path: Path) -> None:
-    host, words = make_host(tmp_path, f"<result><person>{tmp_path}/program</person></result>")
-    host.play(words)
-    assert [call.by for call in host.calls] == ["host", "person"]
+    player, _ = make_player(tmp_path)
+    words = make_program(tmp_path, f"<result><person>{tmp_path}/program</person></result>")
+    player.play(words)
+    assert [call.by for call in player.calls] == ["host", "person"]
 
 
 def test_blocks_that_lead_in_a_circle_end(tmp_path: Path) -> None:
-    host, words = make_host(tmp_path, f"<step><next>{tmp_path}/program</next></step>")
+    player, _ = make_player(tmp_path)
+    words = make_program(tmp_path, f"<step><next>{tmp_path}/program</next></step>")
     with pytest.raises(Refused, match="no end after 40 calls"):
-        host.play(words)
+        player.play(words)
 
 
 def test_what_is_no_block_is_our_fault(tmp_path: Path) -> None:
-    host, words = make_host(tmp_path, "Traceback", 1)
+    player, _ = make_player(tmp_path)
     with pytest.raises(Refused, match="printed no block"):
-        host.play(words)
+        player.play(make_program(tmp_path, "Traceback", 1))
+
+
+def test_agents_work_at_once_and_are_told_of_one_after_the_other(tmp_path: Path) -> None:
+    """Each waits for the other at a pipe; in turn they would wait for ever."""
+    player, told = make_player(tmp_path)
+    os.mkfifo(tmp_path / "pipe")
+    make_program(tmp_path, "<result>$(cat pipe)</result>", name="one")
+    make_program(tmp_path, "<result>$(echo met > pipe)</result>", name="two")
+    runs = f"<run>{tmp_path}/one</run><run>{tmp_path}/two</run>"
+    words = make_program(tmp_path, f'<step><dispatch agent="who">{runs}</dispatch></step>')
+    assert player.play(words).tag == "step"
+    assert [call.by for call in player.calls] == ["host", "who 1", "who 2"]
+    assert player.calls[1].block.text == "met"
+    assert player.agents == ["who 1", "who 2"]
+    assert [text.split()[1:3] for text in told[2:]] == [["who", "1:"], ["who", "2:"]]
+
+
+def test_an_agent_ends_with_a_result_and_its_host_goes_on(tmp_path: Path) -> None:
+    player, _ = make_player(tmp_path)
+    make_program(tmp_path, f"<result><next>{tmp_path}/program</next></result>", name="work")
+    make_program(tmp_path, "<result>the end</result>", name="after")
+    dispatch = f'<dispatch agent="who"><run>{tmp_path}/work</run></dispatch>'
+    words = make_program(tmp_path, f"<step>{dispatch}<next>{tmp_path}/after</next></step>")
+    assert player.play(words).text == "the end"
+    assert [call.by for call in player.calls] == ["host", "who", "host"]
+
+
+def test_where_an_agent_is_stuck_its_host_ends_too(tmp_path: Path) -> None:
+    player, _ = make_player(tmp_path)
+    make_program(tmp_path, '<error><problem kind="refused">no</problem></error>', 1, name="work")
+    dispatch = f'<dispatch agent="who"><run>{tmp_path}/work</run></dispatch>'
+    words = make_program(tmp_path, f"<step>{dispatch}<next>{tmp_path}/program</next></step>")
+    assert player.play(words).tag == "step"
+    assert len(player.calls) == 2
+
+
+def test_a_command_whose_answer_is_not_recorded_is_passed_over(tmp_path: Path) -> None:
+    player, _ = make_player(tmp_path, {"answers/1/b.md": "my words"})
+    make_program(tmp_path, "<result>$(cat answers/b.md)</result>", name="read")
+    first = f"<next>{tmp_path}/program --file answers/a.md</next>"
+    second = f"<next>{tmp_path}/read --file answers/b.md</next>"
+    words = make_program(tmp_path, f'<step state_dir="{tmp_path}">{first}{second}</step>')
+    assert player.play(words).text == "my words"
+
+
+def test_a_question_is_answered_as_the_user_would(tmp_path: Path) -> None:
+    player, _ = make_player(tmp_path, {"choices.json": '["Right"]'})
+    make_program(tmp_path, "<result>right</result>", name="right")
+    options = '<option value="l">Left</option><option value="r">Right</option>'
+    ways = f'<next on="Q l">{tmp_path}/program</next><next on="Q r">{tmp_path}/right</next>'
+    words = make_program(tmp_path, f'<step><ask id="Q">{options}</ask>{ways}</step>')
+    assert player.play(words).text == "right"
+
+
+def test_of_many_questions_only_what_is_wrong_is_recorded(tmp_path: Path) -> None:
+    finding = '[{"question": "M-002: Is it done", "finding": "not for 0"}]'
+    make_player(tmp_path, {"answers/2/verdicts.json": finding})
+    recorded = Recorded(str(tmp_path / "recorded"))
+    questions = "qa-007 MUST M-001: Is it done?\nqa-009 MUST M-002: Is it done?"
+    rounds = [json.loads(recorded.answer("verdicts.json", questions)) for _ in range(3)]
+    passed = [{"id": "qa-007", "status": "PASS"}, {"id": "qa-009", "status": "PASS"}]
+    failed = [passed[0], {"id": "qa-009", "status": "FAIL", "finding": "not for 0"}]
+    assert rounds == [passed, failed, passed]

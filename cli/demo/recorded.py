@@ -1,0 +1,68 @@
+"""What is recorded: all that the host, its agents and the user of the demo would think up."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections import Counter
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+
+class Recorded:
+    """Answers, edits and choices of a folder, given out in the order in which they are asked for.
+
+    `answers/N/NAME` is for the Nth block that names the file, `edits/WHO/N` are somebody's Nth
+    edits, `choices.json` lists what the user picks.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+        self.times: Counter[str] = Counter()
+        self.choices: list[str] = json.loads(_read(os.path.join(folder, "choices.json")) or "[]")
+
+    def answer(self, name: str, questions: str) -> str:
+        """Return what to write into the answer called `name` this time, empty for nothing.
+
+        Of answers to `questions`, lines that begin with an id, only what is wrong is recorded.
+        """
+        self.times[name] += 1
+        text = _read(os.path.join(self.folder, "answers", str(self.times[name]), name))
+        if not questions:
+            return text
+        findings = json.loads(text or "[]")
+        return json.dumps([_verdict(line, findings) for line in questions.splitlines()], indent=1)
+
+    def edit(self, who: str, worktree: str) -> list[str]:
+        """Copy the next edits of `who` into a worktree; return the names, none where none is."""
+        number = self.times[who] + 1
+        folder = os.path.join(self.folder, "edits", who, str(number))
+        if not os.path.isdir(folder):
+            return []
+        self.times[who] = number
+        unwanted = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(folder, worktree, dirs_exist_ok=True, ignore=unwanted)
+        return sorted(name for name in os.listdir(folder) if name != "__pycache__")
+
+    def chosen(self, ask: Element) -> str:
+        """Return id and value of the option that the user picks, empty where none is recorded."""
+        options = (o for o in ask.findall("option") if o.text in self.choices)
+        return next((f"{ask.get('id')} {o.get('value')}" for o in options), "")
+
+
+def _verdict(line: str, findings: list[dict[str, str]]) -> dict[str, str]:
+    item = line.partition(" ")[0]
+    for found in findings:
+        if found["question"] in line:
+            return {"id": item, "status": "FAIL", "finding": found["finding"]}
+    return {"id": item, "status": "PASS"}
+
+
+def _read(path: str) -> str:
+    if not os.path.exists(path):
+        return ""
+    with open(path, encoding="utf-8") as file:
+        return file.read()

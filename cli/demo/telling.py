@@ -1,0 +1,62 @@
+"""What the demo tells while it plays: commands and outcomes in words that fit a line."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from xml.etree.ElementTree import Element
+
+LONGEST_WORD = 40  # a digest or commit has 40 or more
+MOST_NAMES = 3
+
+
+def shown(words: Sequence[str]) -> str:
+    """Return a command as a person would like to read it: no folders, no role, long words cut."""
+    kept = [os.path.basename(words[0]), *words[1:]]
+    for option in ("--state-dir", "--role"):
+        if option in kept:
+            at = kept.index(option)
+            del kept[at : at + 2]
+    cut = (_cut(w) for w in kept)
+    return " ".join(f'"{w}"' if " " in w else w for w in cut)
+
+
+def _cut(word: str) -> str:
+    if os.path.isabs(word):
+        return f"…/{os.path.basename(word)}"
+    return word if len(word) < LONGEST_WORD or " " in word else f"{word[:12]}…"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names, or how many files they are where they would fill the line."""
+    return ", ".join(names) if len(names) <= MOST_NAMES else f"{len(names)} files"
+
+
+def quoted(told: str) -> str:
+    """Return what an agent tells as its host tells it."""
+    return "   │ " + told.replace("\n", "\n   │ ")
+
+
+def outcome(block: Element) -> str:
+    """Return what a block is, in a line."""
+    if block.tag == "error":
+        return "; ".join(f"{p.get('kind')}: {first_words(p)}" for p in block.iter("problem"))
+    if block.tag == "result":
+        parts = [_part(data) for data in block.findall("data")]
+        return ", ".join(parts or (f"{value} {name}" for name, value in block.items())) or "done"
+    asked = [f", asks: {ask.findtext('question')}" for ask in block.findall("ask")]
+    place = f"{block.get('workflow')} {block.get('number')}/{block.get('of')} {block.get('name')}"
+    return place + "".join(asked)
+
+
+def _part(data: Element) -> str:
+    name, text = data.get("name", ""), data.text or ""
+    return name if "\n" in text or len(text) > LONGEST_WORD else f"{name}: {text}"
+
+
+def first_words(problem: Element) -> str:
+    """Return the first statement of a problem."""
+    return (problem.text or "").partition(";")[0].partition(" · ")[0].partition("\n")[0]
