@@ -193,12 +193,16 @@ def done(ctx: Context, here: str) -> Block:
     return ctx.block().task("This step is done; go on.").next("done", here)
 
 
-def _verified(result: dict[str, Any]) -> str:
+def _verified(results: list[dict[str, Any]]) -> str:
+    """Return what the project's commands said; the canary asked all of them together."""
+    if not results:
+        return "NOT VERIFIED"
     proof = {
-        True: "; with the changed code broken it fails, so it does run some of it",
-        False: "; with the changed code broken it still passes, so it does not run it",
+        True: "; with the changed code broken this fails, so some of it is run",
+        False: "; with the changed code broken this still passes, so none of it is run",
     }
-    return f"{result['command']}: {result['outcome']}{proof.get(result['exercised'], '')}"
+    said = "; ".join(f"{r['command']}: {r['outcome']}" for r in results)
+    return said + proof.get(results[0]["exercised"], "")
 
 
 def _revised(state: State, plan: dict[str, Any]) -> list[str]:
@@ -230,14 +234,14 @@ def _summary(state: State) -> str:
         for m in plan["milestones"]
         for c in (*m["code_changes"], *m["documentation"]["changes"])
     ]
-    verify = plan["verify"]
     lines = [
         f"{overview['title']} (revision {run.revision}, digest {run.digest})",
         overview["approach"],
         *(f"{d['id']}: {d['decision']}" for d in plan["planning_context"]["decision_log"]),
         *(f"assumed: {text}" for text in plan["context"]["assumptions"]),
+        *(f"risk: {r['risk']}" for r in plan["planning_context"]["known_risks"]),
         f"files: {', '.join(files)}; the commit adds this plan as {archived_plan(run.run_id)}",
-        f"verify: {'; '.join(map(_verified, verify)) or 'NOT VERIFIED'}",
+        f"verify: {_verified(plan['verify'])}",
         *_revised(state, plan),
         _reviewed(plan),
         *(

@@ -154,10 +154,12 @@ def _verify(plan: Plan) -> Iterator[str]:
         yield "NOT VERIFIED: the project configures no verify commands."
     for result in plan.verify:
         yield f"- `{_one_line(result.command)}`: {result.outcome} (base: {result.baseline})"
-        if result.exercised is False:
-            yield "  - stays green with the changed files broken: it does not exercise them"
-        elif result.exercised:
-            yield "  - fails with the changed files broken, so it runs some of them"
+    proof = {
+        True: "With the changed code broken this fails, so some of it is run.",
+        False: "With the changed code broken this still passes, so none of it is run.",
+    }
+    exercised = {proof[r.exercised] for r in plan.verify if r.exercised is not None}
+    yield from ("", *exercised) if exercised else ()
 
 
 def _reviews(plan: Plan) -> Iterator[str]:
