@@ -54,8 +54,9 @@ def work_task(ctx: Context, script: str, *, agent: bool) -> Block:
         block.rules(read_prompt(folder, module, f"{name}-rules"))
     plan = state.plan
     if ctx.iteration > 1:
-        failed = state.database.outcomes(state.run, phase)[-1]["items"]
-        block.data("findings", "\n".join(item_line(item) for item in failed))
+        failed = state.database.outcomes(state.run, phase)[-1]
+        block.data("findings", "\n".join(item_line(item) for item in failed["items"]))
+        block.data("reason of who decided", failed["reason"])
     block.data("remarks", "\n".join(plan["remarks"]))
     edited = variant and phase != "plan-code"
     # The architect has read the user's context in the step before.

@@ -60,7 +60,7 @@ QUESTIONS = (
             each=True),
     _design("invariants-stated", MUST, "What the code it touches relies on is stated and kept.",
             each=True),
-    _design("alternatives-real", SHOULD, "The alternatives were real, the reasons against them too."),
+    _design("alternatives-real", SHOULD, "The alternatives and the reasons against were real."),
     _design("slices-vertical", SHOULD, "Each milestone works and can be tested alone."),
     _design("old-behaviour-chosen", SHOULD, "Each old behaviour is kept or dropped on purpose."),
     _design("design-clear", COULD, "Names, order and wording are clear."),

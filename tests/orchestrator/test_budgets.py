@@ -50,31 +50,31 @@ CONTEXT = {
     ],
     "rejected_alternatives": [
         "a parameter with a default: the user does not want two behaviours to be tested for years",
-        "one shared helper for all layers: the layers are released apart and may not import "
-        "each other, as the rules of the project say",
+        ("one shared helper for all layers: the layers are released apart and may not import "
+         "each other, as the rules of the project say"),
     ],
     "current_understanding": [
         "each layer has a module for each source of rows, and each module has an f of its own",
         "the callers add the missing one themselves today, in four places, by hand",
         "the tests of the callers compare sums, so they will notice a module that is forgotten",
         "the archive's rows are read only once a month and are the ones that nobody looks at",
-        "the modules were split two years ago; before that there was one f, which added two, and "
-        "the callers were never changed back, which is how the error came about",
-        "the importer calls f a million times in a night and is profiled every month, so whatever "
-        "is added to that path shows up in somebody's chart; a constant does not, a lookup does",
+        ("the modules were split two years ago; before that there was one f, which added two, and "
+         "the callers were never changed back, which is how the error came about"),
+        ("the importer calls f a million times in a night and is profiled every month, so whatever "
+         "is added to that path shows up in somebody's chart; a constant does not, a lookup does"),
         "the scheduler pickles its table of jobs by qualified name, so no f may move or be wrapped",
     ],
     "assumptions": [
-        "nobody outside relies on one being added (likely: a search in both other repositories "
-        "found the two known callers only)",
+        ("nobody outside relies on one being added (likely: a search in both other repositories "
+         "found the two known callers only)"),
         "the report of last month need not be made anew (the user said that it is archived)",
         "a row that is missing counts as zero, as it does everywhere else (certain: see the tests)",
     ],
     "invisible_knowledge": [
         "the order of the layers matters at run time: the first is loaded before the settings are",
         "the locks of the archive are taken by the caller, never by the module",
-        "the web layer is deployed on its own, two days after the others, and must work with both "
-        "the old and the new constants of the layers below it until then",
+        ("the web layer is deployed on its own, two days after the others, and must work with both "
+         "the old and the new constants of the layers below it until then"),
     ],
     "user_quotes": [
         "if a module turns out to need one after all, ask me, do not decide it for yourself",
@@ -100,7 +100,9 @@ def reading(journey: Journey) -> Callable[[Answer], list[dict[str, Any]]]:
 
 def begun(make_repo: Repositories) -> Journey:
     """Return a run with three milestones and eight intents, not begun yet."""
-    modules = ", ".join(f"m{n}_{k}" for n, count in enumerate(SHARES, 1) for k in range(1, count + 1))
+    modules = ", ".join(
+        f"m{n}_{k}" for n, count in enumerate(SHARES, 1) for k in range(1, count + 1)
+    )
     verify = f"[verify]\ncommands = [\"PYTHONPATH=src python3 -c 'import {modules}'\"]\n"
     journey = larger(make_repo, "repo", SHARES, {"planner.toml": verify})
     journey.answers["context.json"] = CONTEXT
@@ -125,7 +127,9 @@ def costs(journey: Journey, texts: list[str]) -> list[str]:
     lines = [f"{'SKILL.md':<36} {skill():>5}"] if texts is journey.read else []
     for text in texts:
         shown = at_home(text, journey)
-        named = re.match(r'<step workflow="([\w-]+)" number="(\d+)" of="\d+" name="([\w-]+)"', shown)
+        named = re.match(
+            r'<step workflow="([\w-]+)" number="(\d+)" of="\d+" name="([\w-]+)"', shown
+        )
         name = " ".join(named.groups()) if named else "result"
         lines.append(f"{name:<36} {tokens(shown):>5}")
     return lines

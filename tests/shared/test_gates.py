@@ -250,3 +250,18 @@ def test_all_failing_musts_are_said_at_once_and_nothing_is_stored(make_repo: Rep
 @pytest.mark.requirement("PL-21")
 def test_later_rounds_ask_for_less() -> None:
     assert [len(blocking_severities(n)) for n in range(1, 8)] == [3, 3, 2, 2, 1, 1, 1]
+
+
+@pytest.mark.requirement("PL-7", "PL-22")
+def test_a_gate_failed_against_the_figures_tells_the_role_why(make_repo: Repositories) -> None:
+    for name, review in (("small", "small"), ("full", "full")):
+        journey = Journey(make_repo(name, files=FILES))
+        journey.review = review
+        journey.to("gate")
+        assert "the verdict is pass" in journey.last.text
+        journey.write_answer("reason.md", "The user wants a test for zero.")
+        fixing = journey.follow(journey.last.next("fail"))
+        if review == "full":
+            fixing = journey.follow(fixing.runs()[0])
+        assert fixing.data("reason of who decided") == "The user wants a test for zero."
+        assert fixing.data("findings") == ""

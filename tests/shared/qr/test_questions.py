@@ -48,7 +48,10 @@ def milestone(**fields: object) -> dict[str, Any]:
 def patch_of(lines: int) -> dict[str, Any]:
     """Return a change of so many lines: half of them go, half of them come."""
     rows = "".join(f"-old {n}\n+new {n}\n" for n in range(lines // 2))
-    return {"file": "a.py", "patch": f"--- a/a.py\n+++ b/a.py\n@@ -1,9 +1,9 @@\n same\n{rows} end\n"}
+    return {
+        "file": "a.py",
+        "patch": f"--- a/a.py\n+++ b/a.py\n@@ -1,9 +1,9 @@\n same\n{rows} end\n",
+    }
 
 
 # how much
@@ -117,7 +120,7 @@ def test_the_table_of_what_is_asked_when() -> None:
     assert due("plan-docs", "small", DESIGN | CODE, documented=True) == DOCS
     assert due("plan-docs", "small", DESIGN | CODE | DOCS, documented=True) == set()
     for phase in ("plan-design", "plan-code", "plan-docs"):
-        assert due(phase, "none", set(), documented=True) == set()  # type: ignore[arg-type]
+        assert due(phase, "none", set(), documented=True) == set()
 
 
 @pytest.mark.requirement("PL-23")
