@@ -20,6 +20,7 @@ from cli.options import (
 )
 from orchestrator.planner import WORKFLOW
 from shared import gates, resources, reviewing
+from shared.agents import HOST
 from shared.builders import Block
 from shared.qr.schema import read_review
 from shared.stepping import write
@@ -93,7 +94,7 @@ def set_items(  # noqa: PLR0913 – one parameter per option
     rows: object = [{k: v for k, v in given.items() if v is not None}]
     if path is not None:
         rows = store.read_json(resources.find_answer(state.state_dir, path))
-    write(reviewing.store_verdicts(state, WORKFLOW, phase, rows, group))
+    write(reviewing.store_verdicts(state, WORKFLOW, phase, rows, group=group, who=role or HOST))
 
 
 @qr_command.command("add")
@@ -112,7 +113,7 @@ def add_items(
     allow_roles(role, REVIEWER)
     state = opened(state_dir)
     rows = store.read_json(resources.find_answer(state.state_dir, path))
-    write(reviewing.store_verdicts(state, WORKFLOW, phase, rows, group))
+    write(reviewing.store_verdicts(state, WORKFLOW, phase, rows, group=group, who=role or HOST))
 
 
 @qr_command.command("gate")

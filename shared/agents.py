@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from shared.qr.types import Item
     from shared.workflow import Context
 
+# Who answers where the host can start no agents; its answers carry no role.
+HOST = "host"
+SHOWN_CHANGE = 8_000  # characters of a change that a reviewer is shown at once
+
 _BATCHES = {"plan-design": "design.json", "plan-docs": "docs.json"}
 
 
@@ -47,7 +51,8 @@ def work_task(ctx: Context, script: str, *, agent: bool) -> Block:
     name = f"{phase}-execute"
     text = read_prompt(folder, module, f"{name}{variant}")
     text = fill(text, {k: v for k, v in slots.items() if f"{{{{{k}}}}}" in text})
-    if agent:
+    asks = agent and not variant  # what came back was understood once
+    if asks:
         text += "\n\n" + _asking(ctx)
     block = with_commands(ctx, text, asks=phase == "plan-code" and not agent)
     if not variant:
@@ -64,10 +69,10 @@ def work_task(ctx: Context, script: str, *, agent: bool) -> Block:
     shown = slices.agent_slice(plan, phase) if whole else slices.work_slice(plan, phase)
     block.data("plan", slices.entity_lines(plan) if edited else shown)
     block.data("answers", slices.answer_lines(plan, state.database.answers(state.run)))
-    if agent:
+    if asks:
         block.data("notes of an agent before you", _notes(ctx))
     block.next("done", state.command(*words, role=ctx.step.agent))
-    if agent:
+    if asks:
         ask = ("context", "ask", "--file", answer_word("questions.json"))
         block.next("question", state.command(*ask, role=ctx.step.agent))
     return block
@@ -102,27 +107,30 @@ def _notes(ctx: Context) -> str:
 
 def questions(ctx: Context) -> Block:
     """Put a group's questions to its reviewer, with the part of the plan that they are about."""
-    state, phase, group = ctx.state, ctx.phase, ctx.group or "1"
+    state, phase, group = ctx.state, ctx.phase, ctx.selectors.get("group", "1")
     items = [i for i in items_of(ctx) if i.by == REVIEWER and i.group == group]
     todo = [i for i in items if i.status == TODO]
     if not todo:
         return ctx.block().task("Every question of this group is answered: end here.")
     plan = state.plan
     file = f"verdicts-{group}.json"
-    again = "-again" if ctx.iteration > 1 else ""
-    text = read_prompt("quality_reviewer", "review", f"questions{again}")
+    again = ctx.iteration > 1
+    text = read_prompt("quality_reviewer", "review", "questions-again" if again else "questions")
     slots = {"worktree": state.worktree, "file": answer_path(state.state_dir, file)}
     text = fill(text, slots)
     own = milestones_of(todo, [m["id"] for m in plan["milestones"]])
-    if phase != "plan-design":
-        change = read_prompt("quality_reviewer", "review", "change")
-        text += "\n\n" + fill(change, {"diff": state.command("plan", "diff", *own)})
-    block = ctx.block().task(text)
+    change = "" if phase == "plan-design" else slices.patches(plan, own)
+    if len(change) > SHOWN_CHANGE:
+        diff = read_prompt("quality_reviewer", "review", "change")
+        text += "\n\n" + fill(diff, {"diff": state.command("plan", "diff", *own)})
+        change = ""
+    block = ctx.block().task(text).data("change", change)
     block.data("questions", "\n".join(_question_line(item) for item in todo))
     shown = slices.review_slice(plan, phase, own, again=all(i.rounds for i in todo))
     block.data("plan", shown)
     words = ("qr", "set", "--phase", phase, "--group", group, "--file", answer_word(file))
-    return block.next("done", state.command(*words, role="quality-reviewer"))
+    role = None if ctx.selectors.get("by") == HOST else "quality-reviewer"
+    return block.next("done", state.command(*words, role=role))
 
 
 def _question_line(item: Item) -> str:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import os
 
-from shared.agents import item_line, items_of, variant_of, with_commands, work_task
+from shared.agents import HOST, item_line, items_of, variant_of, with_commands, work_task
 from shared.qr.items import count_items, needs_user
 from shared.qr.types import (
+    AUTHORS,
     TODO,
     blocking_severities,
     computed_verdict,
@@ -94,12 +95,16 @@ def review(ctx: Context) -> Block:
     """Send out a reviewer for each group that has questions left."""
     state, phase = ctx.state, ctx.phase
     groups = sorted({i.group or "1" for i in items_of(ctx) if i.status == TODO})
+    if not groups:  # the last answer was stored by a command that then died
+        return gate(ctx)
     runs = [state.command("step", f"{phase}-qr", "--group", group) for group in groups]
-    name = "dispatch" if len(runs) == 1 else "dispatch-parallel"
+    name = "review" if len(runs) == 1 else "review-parallel"
     block = ctx.block().task(read_prompt("orchestrator", "planner", name))
     block.data("review", ": ".join(state.review))
     block.dispatch("quality-reviewer", runs, parallel=len(runs) > 1)
-    return block.next("done", state.command("step", "planner"))
+    block.next("done", state.command("step", "planner"))
+    alone = state.command("step", f"{phase}-qr", "--group", groups[0], "--by", HOST)
+    return block.next("alone", alone)
 
 
 def gate(ctx: Context) -> Block:
@@ -111,19 +116,17 @@ def gate(ctx: Context) -> Block:
     items = items_of(ctx)
     verdict = computed_verdict(items, ctx.iteration)
     reason = answer_path(state.state_dir, "reason.md")
-    slots = {
-        "verdict": verdict,
-        "severities": ", ".join(blocking_severities(ctx.iteration)),
-        "reason": reason,
-    }
+    slots = {"verdict": verdict, "figures": _figures(items, ctx.iteration), "reason": reason}
     block = ctx.block().task(fill(read_prompt("orchestrator", "planner", "gate"), slots))
     rows = [i for i in items if i.status in ("FAIL", "NOT_CHECKED", "TODO")]
     marked = (
         f"{'blocks' if is_blocking(i, ctx.iteration) else 'open'}: {item_line(i.to_json())}"
         for i in rows
     )
-    figures = count_items(items, ctx.iteration)
-    block.data("figures", ", ".join(f"{n} {name}" for name, n in figures.items() if n))
+    for by in AUTHORS:
+        figures = count_items([i for i in items if i.by == by], ctx.iteration)
+        counted = ", ".join(f"{n} {name}" for name, n in figures.items() if n)
+        block.data(f"answered by {by}", counted)
     block.data("items", "\n".join(marked))
     _converge(block, ctx, items)
     for choice in ("pass", "fail"):
@@ -132,6 +135,14 @@ def gate(ctx: Context) -> Block:
             words += ["--reason-file", answer_word("reason.md")]
         block.next(choice, state.command(*words))
     return block
+
+
+def _figures(items: list[Item], iteration: int) -> str:
+    blocking = sum(is_blocking(i, iteration) for i in items)
+    which = ", ".join(blocking_severities(iteration))
+    if not blocking:
+        return f"Nothing blocks (in this round {which} would)."
+    return f"{blocking} of {len(items)} items block (in this round {which} do)."
 
 
 def _converge(block: Block, ctx: Context, items: list[Item]) -> None:
@@ -184,8 +195,8 @@ def done(ctx: Context, here: str) -> Block:
 
 def _verified(result: dict[str, Any]) -> str:
     proof = {
-        True: "; it fails when the changed files are made unparsable, so it runs some of them",
-        False: "; it stays green when the changed files are made unparsable: it does not use them",
+        True: "; with the changed code broken it fails, so it does run some of it",
+        False: "; with the changed code broken it still passes, so it does not run it",
     }
     return f"{result['command']}: {result['outcome']}{proof.get(result['exercised'], '')}"
 
@@ -204,7 +215,11 @@ def _reviewed(plan: dict[str, Any]) -> str:
     count = sum(len(outcome["judged"]) for outcome in plan["reviews"])
     if not count:
         return "review: no reviewer has read this plan"
-    return f"review: {count} questions answered by reviewers"
+    who = "the assistant itself" if any(o["alone"] for o in plan["reviews"]) else "reviewers"
+    rounds = max(outcome["iteration"] for outcome in plan["reviews"])
+    return f"review: {count} questions answered by {who}" + (
+        f"; a gate took {rounds} rounds" if rounds > 1 else ""
+    )
 
 
 def _summary(state: State) -> str:

@@ -229,9 +229,11 @@ def check(state: State, phase: Phase) -> list[Item]:
 
 def subject(state: State, plan: Plan, captured: Capture | None) -> Subject:
     """Return what the script checks look at; nothing of git is read before a check asks."""
-    if captured is None:
+    if captured is None and plan.base is None:
         return Subject(plan=plan)
-    repository, vault = open_repository(state)
+    trees = Objects(*open_repository(state))
+    if captured is None:
+        return Subject(plan=plan, base_tree=base_of(plan).tree, trees=trees)
     code = next((o.tree for o in plan.reviews if o.phase == "plan-code"), None)
     return Subject(
         plan=plan,
@@ -240,5 +242,5 @@ def subject(state: State, plan: Plan, captured: Capture | None) -> Subject:
         tree=captured.tree,
         code_tree=code,
         verify_commands=config_of(state).verify,
-        trees=Objects(repository, vault),
+        trees=trees,
     )

@@ -11,7 +11,7 @@ from shared.checks.registry import CHECKS, run_checks
 from shared.qr.items import carry_over, count_round
 from shared.qr.schema import Review, read_review, write_review
 from shared.qr.types import TODO, LoopState, computed_verdict, is_blocking
-from shared.reviewing import judged_by, mode_for, with_questions
+from shared.reviewing import answered_alone, judged_by, mode_for, with_questions
 from shared.run import PERSON
 from shared.verify.job import Done, Running
 from shared.workflow import print_current
@@ -220,6 +220,7 @@ def _with_outcome(
         "reason": decision.reason,
         "review": mode_for(state, work.plan),
         "judged": judged_by(decision.items),
+        "alone": answered_alone(state, phase),
         "open": left,
         "tree": work.capture.tree if work.capture else None,
     }
@@ -233,11 +234,7 @@ def decide_gate(state: State, workflow: Workflow, phase: Phase, verdict: str, re
         plan = plans.open_plan(state)
         state.reload()
         path = resources.review_path(state.state_dir, phase)
-        if state.run.step != workflow.number(phase, "gate") or not os.path.exists(path):
-            _refuse_unanswered(state, workflow, phase, path)
-            here = state.command("step", "planner")
-            text = f"the gate of {phase} is not open: the run is at step {state.run.step}"
-            raise Refused("conflict", "--phase", text, "the current step", here)
+        _check_open(state, workflow, phase, path)
         decision = _Decision(read_review(path).items, "host", reason)
         _check_verdict(state, decision, phase, verdict)
         if verdict == "pass":
@@ -249,11 +246,15 @@ def decide_gate(state: State, workflow: Workflow, phase: Phase, verdict: str, re
     return print_current(state)
 
 
-def _refuse_unanswered(state: State, workflow: Workflow, phase: Phase, path: str) -> None:
-    if state.run.step == workflow.number(phase, "qr") and os.path.exists(path):
-        todo = ", ".join(i.id for i in read_review(path).items if i.status == TODO)
-        here = state.command("step", "planner")
-        text = f"reviewers have not answered {todo}"
+def _check_open(state: State, workflow: Workflow, phase: Phase, path: str) -> None:
+    here = state.command("step", "planner")
+    asking = state.run.step == workflow.number(phase, "qr")
+    if not os.path.exists(path) or not (asking or state.run.step == workflow.number(phase, "gate")):
+        text = f"the gate of {phase} is not open: the run is at step {state.run.step}"
+        raise Refused("conflict", "--phase", text, "the current step", here)
+    todo = [i.id for i in read_review(path).items if i.status == TODO]
+    if asking and todo:
+        text = f"reviewers have not answered {', '.join(todo)}"
         raise Refused("refused", "--verdict", text, "after they have", here)
 
 

@@ -167,7 +167,8 @@ def _reviews(plan: Plan) -> Iterator[str]:
         reason = f": {_one_line(outcome.reason)}" if outcome.reason else ""
         by = _DECIDED[outcome.by]
         if outcome.judged:
-            by += f"; reviewers answered {len(outcome.judged)} questions ({outcome.review} review)"
+            who = "the assistant itself" if outcome.alone else "reviewers"
+            by += f"; {who} answered {len(outcome.judged)} questions ({outcome.review} review)"
         yield f"- {outcome.phase} passed in round {outcome.iteration}, {by}{reason}"
         for item in outcome.open:
             yield f"  - open, {item.severity} {item.id}: {_one_line(item.finding)}"

@@ -9,12 +9,14 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from shared import capturing, plans, resources
+from shared.agents import HOST
 from shared.builders import Block
 from shared.qr.items import item_id, next_number
 from shared.qr.questions import TEXTS, due_questions, group_of, make_items
 from shared.qr.scale import review_mode
 from shared.qr.schema import Review, check_review, read_review, write_review
 from shared.qr.types import EVERYTHING, FAIL, PASS, REVIEWER, TODO, Item, is_blocking
+from shared.workflow import print_current
 from state.errors import Problem, Refused
 from state.validator import check_value
 
@@ -64,10 +66,20 @@ def judged_by(items: Sequence[Item]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(check for check in answered if check in TEXTS))
 
 
+def answered_alone(state: State, phase: Phase) -> bool:
+    """Return whether the host has answered questions of this revision's phase itself."""
+    rows = state.database.audit_rows(state.run)
+    mark = f"revision {state.run.revision}, {phase}"
+    return any(r["action"] == "qr set" and r["who"] == HOST and r["detail"] == mark for r in rows)
+
+
 def store_verdicts(
-    state: State, workflow: Workflow, phase: Phase, rows: object, group: str | None
+    state: State, workflow: Workflow, phase: Phase, rows: object, *, group: str | None, who: str
 ) -> str:
-    """Store a reviewer's answers, all or none, and say what is left; the last opens the gate."""
+    """Store a reviewer's answers, all or none, and say what is left; the last opens the gate.
+
+    `who` is the reviewer's role, or `host` where no agent answers: then it is told what is next.
+    """
     with state.lock(f"qr set --phase {phase}"):
         plan = plans.open_plan(state)
         state.reload()
@@ -77,13 +89,17 @@ def store_verdicts(
         write_review(path, Review(phase, review.iteration, items))
         todo = [i for i in items if i.status == TODO]
         gate = workflow.number(phase, "gate")
-        if not todo and state.run.step != gate:
-            with state.database as database:
+        with state.database as database:
+            detail = f"revision {state.run.revision}, {phase}"
+            if items != review.items:
+                database.audit(state.run, who, "qr set", detail=detail)
+            if not todo and state.run.step != gate:
                 number = workflow.number(phase, "qr")
-                name = workflow.steps[number].name
-                database.add_step(state.run, workflow.name, number, name, "reviewer")
+                database.add_step(
+                    state.run, workflow.name, number, workflow.steps[number].name, who
+                )
                 state.go_to(workflow.name, gate)
-    return _said(items, todo, group)
+    return print_current(state) if who == HOST else _said(items, todo, group)
 
 
 def _said(items: Sequence[Item], todo: Sequence[Item], group: str | None) -> str:

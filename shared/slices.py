@@ -12,11 +12,14 @@ if TYPE_CHECKING:
 _SINGLES = (("overview", "overview"), ("knowledge", "invisible_knowledge"))
 _CONTEXT = (
     ("constraint", "constraints"), ("assumed", "assumptions"), ("the user said", "user_quotes"),
-    ("entry point", "entry_points"), ("not wanted", "rejected_alternatives"),
-    ("known", "current_understanding"), ("not in the code", "invisible_knowledge"),
+    ("not wanted", "rejected_alternatives"), ("not in the code", "invisible_knowledge"),
 )  # fmt: skip
+# What whoever begins need not find out again, and a reviewer should see for themselves.
+_FOUND = (("entry point", "entry_points"), ("known", "current_understanding"))
 # What documentation has to tell, or to keep to.
-_DOCUMENTED = ("constraints", "user_quotes", "invisible_knowledge")
+_DOCUMENTED = tuple(
+    c for c in _CONTEXT if c[1] in ("constraints", "user_quotes", "invisible_knowledge")
+)
 
 
 def task_lines(plan: Json) -> list[str]:
@@ -24,10 +27,9 @@ def task_lines(plan: Json) -> list[str]:
     return [f"{task['id']}: {task['text']}" for task in plan.get("task_spec", [])]
 
 
-def context_lines(plan: Json, phase: str = "plan-design") -> list[str]:
-    """Return what else was written down of the user's context, as far as a phase needs it."""
-    known = _CONTEXT if phase != "plan-docs" else [c for c in _CONTEXT if c[1] in _DOCUMENTED]
-    return [f"{name}: {text}" for name, key in known for text in plan["context"].get(key, [])]
+def context_lines(plan: Json, keys: Iterable[tuple[str, str]] = _CONTEXT) -> list[str]:
+    """Return what else was written down of the user's context."""
+    return [f"{name}: {text}" for name, key in keys for text in plan["context"][key]]
 
 
 def work_slice(plan: Json, phase: str) -> str:
@@ -44,7 +46,7 @@ def work_slice(plan: Json, phase: str) -> str:
 def agent_slice(plan: Json, phase: str) -> str:
     """Return what an agent needs that has seen nothing else of the run."""
     if phase == "plan-design":
-        return "\n".join([*task_lines(plan), *context_lines(plan)])
+        return "\n".join([*task_lines(plan), *context_lines(plan), *context_lines(plan, _FOUND)])
     return "\n".join(
         [*task_lines(plan), plan["overview"]["approach"], *_reasons(plan), work_slice(plan, phase)]
     )
@@ -53,10 +55,14 @@ def agent_slice(plan: Json, phase: str) -> str:
 def review_slice(plan: Json, phase: str, own: Collection[str], *, again: bool) -> str:
     """Return what a reviewer is asked about: `own` milestones, of the others the names.
 
-    Where it only looks `again` at what it found, the user's context is left out.
+    Where it only looks `again` at what it found, context and reasons are left out.
     """
-    lines = [*task_lines(plan), *([] if again else context_lines(plan, phase))]
-    lines += [plan["overview"]["problem"], plan["overview"]["approach"], *_reasons(plan)]
+    keys = _DOCUMENTED if phase == "plan-docs" else _CONTEXT
+    lines = task_lines(plan)
+    if not again:
+        overview = plan["overview"]
+        lines += [*context_lines(plan, keys), overview["problem"], overview["approach"]]
+        lines += _reasons(plan)
     for milestone in plan["milestones"]:
         if milestone["id"] not in own:
             lines.append(f"{milestone['id']} {milestone['name']} (not asked about)")
@@ -102,6 +108,16 @@ def _reasons(plan: Json) -> list[str]:
     lines += [f"{r['id']}: {r['risk']} – {r['mitigation']}" for r in context["known_risks"]]
     invariants = plan["invisible_knowledge"]["invariants"]
     return lines + [i if isinstance(i, str) else f"{i['id']}: {i['text']}" for i in invariants]
+
+
+def patches(plan: Json, own: Collection[str]) -> str:
+    """Return the captured changes of some milestones; what is no text is named alone."""
+    return "".join(
+        (change["patch"] or "") if change["encoding"] is None else f"binary: {change['file']}\n"
+        for milestone in plan["milestones"]
+        if milestone["id"] in own
+        for change in (*milestone["code_changes"], *milestone["documentation"]["changes"])
+    )
 
 
 def entity_lines(plan: Json) -> str:

@@ -95,7 +95,8 @@ def _step(argv: list[str], workflow: Workflow | None) -> str:
         return _begin(state.run.repository, None, state.state_dir)
     if number is None and not workflow.serves:
         return print_current(state)
-    return print_step(workflow, wanted, state, values.get("--group"))
+    selectors = {name[2:]: values[name] for name in ("--group", "--by") if name in values}
+    return print_step(workflow, wanted, state, selectors)
 
 
 def _number(text: str | None, workflow: Workflow) -> int | None:
@@ -108,7 +109,7 @@ def _number(text: str | None, workflow: Workflow) -> int | None:
 
 
 def _options(argv: list[str]) -> tuple[dict[str, str], list[str]]:
-    known = ("--step", "--state-dir", "--request", "--role", "--group")
+    known = ("--step", "--state-dir", "--request", "--role", "--group", "--by")
     values: dict[str, str] = {}
     words: list[str] = []
     while argv:

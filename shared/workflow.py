@@ -82,12 +82,17 @@ class Workflow:
 class Context:
     """What a handler is given: the run and the row it is asked to print."""
 
-    __slots__ = ("group", "number", "state", "step", "workflow")
+    __slots__ = ("number", "selectors", "state", "step", "workflow")
 
     def __init__(
-        self, workflow: Workflow, number: int, state: State, group: str | None = None
+        self,
+        workflow: Workflow,
+        number: int,
+        state: State,
+        selectors: Mapping[str, str] | None = None,
     ) -> None:
-        self.group = group
+        """`selectors` are what a command narrows the step down by: `group`, `by`."""
+        self.selectors = selectors or {}
         self.workflow = workflow
         self.number = number
         self.step = workflow.steps[number]
@@ -179,25 +184,28 @@ def program_step(name: str, *words: str, prompt: str) -> Step:
 
 
 def print_step(
-    workflow: Workflow, number: int | None, state: State, group: str | None = None
+    workflow: Workflow,
+    number: int | None,
+    state: State,
+    selectors: Mapping[str, str] | None = None,
 ) -> str:
     """Return the block of a step, of the current one when `number` is None.
 
     A step that is done says so and names the current one; one that is not yet due is Refused.
-    `group` is a reviewer's share of the questions.
+    `selectors` narrow down what an agent is shown.
     """
-    if workflow.serves:
-        return _print_for_agent(workflow, number or 1, state, group)
     run = state.run
     current = run.step if run.workflow == workflow.name else None
     here = state.command("step", run.workflow)
     if number is None:
-        number = current or max(workflow.steps)
+        number = 1 if workflow.serves else current or max(workflow.steps)
     if number not in workflow.steps:
         steps = ", ".join(f"{n} {s.name}" for n, s in workflow.steps.items())
         text = f"{workflow.name} has no step {number}"
         raise Refused("usage", "--step", text, steps, here)
-    context = Context(workflow, number, state)
+    context = Context(workflow, number, state, selectors)
+    if workflow.serves:
+        return _print_for_agent(context)
     if current is None and _comes_later(workflow):
         raise Refused(
             "conflict", f"{workflow.name} {number}", "the plan is not frozen yet", "", here
@@ -212,13 +220,9 @@ def print_step(
     return context.step.handler(context).render()
 
 
-def _print_for_agent(workflow: Workflow, number: int, state: State, group: str | None) -> str:
-    run = state.run
-    here = state.command("step", run.workflow)
-    if number not in workflow.steps:
-        steps = ", ".join(f"{n} {s.name}" for n, s in workflow.steps.items())
-        raise Refused("usage", "--step", f"{workflow.name} has no step {number}", steps, here)
-    context = Context(workflow, number, state, group)
+def _print_for_agent(context: Context) -> str:
+    workflow, run = context.workflow, context.state.run
+    here = context.state.command("step", run.workflow)
     current = find_workflow(run.workflow).steps[run.step]
     due = (current.phase, current.kind) == (context.phase, workflow.serves)
     if not due or run.status != "ACTIVE":

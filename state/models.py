@@ -354,7 +354,8 @@ class OpenItem(Model):
 class Outcome(Model):
     """How a phase passed its gate; `tree` is what was captured then, null before code.
 
-    `review` says how much review was due, `judged` which questions a reviewer has answered.
+    `review` says how much review was due, `judged` which questions a reviewer has answered;
+    `alone` where the host answered some itself.
     """
 
     phase: Phase
@@ -362,6 +363,7 @@ class Outcome(Model):
     by: Literal["script", "host", "person"]
     review: Literal["full", "small", "none"] = "none"
     judged: tuple[str, ...] = ()
+    alone: StrictBool = False
     tree: ObjectId | None = None
     reason: str = ""
     open: tuple[OpenItem, ...] = ()

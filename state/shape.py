@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 # An object holds these members, a list any number of the one thing in it; (…) are alternatives.
 _ENTITY = {"id": str, "version": int}
 _DOC = ({**_ENTITY, "file": str, "text": str}, str)
-_CHANGE = {**_ENTITY, "file": str, "patch": (str, None)}
+_CHANGE = {**_ENTITY, "file": str, "patch": (str, None), "encoding": (str, None)}
 _OPTION = {"key": str, "label": str}
 _MILESTONE = {
     **_ENTITY,
@@ -65,7 +65,14 @@ _PLAN = {
     "diagrams": [_ENTITY],
     "checkpoints": [{**_ENTITY, "question": str, "multi": bool, "options": [_OPTION]}],
     "verify": [{"command": str, "outcome": str}],
-    "reviews": [{"judged": [str], "open": [{"id": str, "severity": str, "finding": str}]}],
+    "reviews": [
+        {
+            "iteration": int,
+            "judged": [str],
+            "alone": bool,
+            "open": [{"id": str, "severity": str, "finding": str}],
+        }
+    ],
     "remarks": [str],
 }
 _NAMES: dict[object, str] = {str: "text", int: "a number", bool: "true or false", None: "null"}

@@ -155,7 +155,7 @@ def test_the_skill_costs_little() -> None:
 def test_the_skill_explains_every_element_that_a_block_may_hold(
     golden_blocks: Callable[[], str],
 ) -> None:
-    used = {"task", "rules", "data", "next", "dispatch", "ask", "person", "error"}
+    used = {"task", "rules", "data", "dispatch", "next", "ask", "person", "error"}
     explained = set(re.findall(r"^- `<(\w+)", SKILL.read_text(), re.MULTILINE))
     printed = set(
         re.findall(r"^<(task|rules|data|next|ask|person|dispatch)\b", golden_blocks(), re.MULTILINE)

@@ -1,4 +1,4 @@
-"""Checks of plan-design: what the plan alone shows."""
+"""Checks of plan-design: what the plan alone shows, its files aside."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 _MILESTONE = re.compile(r"milestones\[([0-9]+)\]")
 _DECISION = re.compile(r"decision_ref(s\[[0-9]+\])?$|why_comments$")
 _CYCLE = "milestones"
+_STEP_END = re.compile(r"->|→|\n")
+_STEPS_LEAST = 2
 _WAVES = "milestone_dependencies.waves"
 
 
@@ -121,3 +123,21 @@ def _missing_of_tests(milestone: Milestone) -> list[str]:
         "scenario": any(s.strip() for s in scenarios),
     }
     return [name for name, there in parts.items() if not there]
+
+
+def check_reasoning(subject: Subject) -> Iterator[Finding]:
+    """Every decision has a chain of reasons with two steps or more, joined by -> or line breaks."""
+    for decision in subject.plan.planning_context.decision_log:
+        steps = [s for s in _STEP_END.split(decision.reasoning_chain) if s.strip(" \t\r-*•>")]
+        if len(steps) < _STEPS_LEAST:
+            text = f"{decision.id} has {len(steps) or 'no'} step of reasoning"
+            what = "write `reasoning_chain` as premise -> what follows from it -> the choice"
+            yield Finding(decision.id, f"{text}: {_excerpt(decision.decision)!r}; {what}")
+
+
+def check_mitigations(subject: Subject) -> Iterator[Finding]:
+    """Every known risk has a mitigation."""
+    for risk in subject.plan.planning_context.known_risks:
+        if not risk.mitigation.strip():
+            text = f"{risk.id} has no mitigation: {_excerpt(risk.risk)!r}"
+            yield Finding(risk.id, f"{text}; say what the plan does about it, or why it is borne")

@@ -30,13 +30,13 @@ class Pair(NamedTuple):
 def check_no_code(subject: Subject) -> Iterator[Finding]:
     """What changed for documentation changes no code: only comments, docstrings and prose."""
     unknown = []
-    for pair in _pairs(subject):
+    for pair in written_pairs(subject):
         if _is_mode_change(pair):
             text = f"{pair.path} changes its kind or mode, which is no documentation"
             yield Finding(pair.path, f"{text}; take that back and {CAPTURE}")
             continue
         answer = compare_meaning(
-            pair.path, _content(subject, pair.before), _content(subject, pair.after)
+            pair.path, content_of(subject, pair.before), content_of(subject, pair.after)
         )
         if answer == "other":
             text = f"{pair.path} differs in more than comments and docstrings"
@@ -48,7 +48,7 @@ def check_no_code(subject: Subject) -> Iterator[Finding]:
         yield Finding(path, text, "NOT_CHECKED")
 
 
-def _pairs(subject: Subject) -> Iterator[Pair]:
+def written_pairs(subject: Subject) -> Iterator[Pair]:
     """Yield what was written as documentation, each path once."""
     pairs = {}
     for milestone in subject.plan.milestones:
@@ -74,7 +74,8 @@ def _is_mode_change(pair: Pair) -> bool:
     return len(modes) > 1 or SYMLINK in modes
 
 
-def _content(subject: Subject, entry: Entry | None) -> bytes:
+def content_of(subject: Subject, entry: Entry | None) -> bytes:
+    """Return what a tree's entry holds; empty for none."""
     return b"" if entry is None else subject.trees.read(entry.blob)
 
 

@@ -29,7 +29,7 @@ _SLOT = re.compile(r"\{\{|\{%|\$\{|<%")
 
 def find_links(text: str) -> Iterator[tuple[int, str]]:
     """Yield line number and target of each link outside code, comments and templates."""
-    for number, line in _prose(_COMMENT.sub(lambda m: "\n" * m[0].count("\n"), text)):
+    for number, line in find_prose(text):
         plain = _SPAN.sub("", line)
         reference = _REFERENCE.match(plain)
         targets = [m[1] for pattern in (_INLINE, _HTML) for m in pattern.finditer(plain)]
@@ -39,8 +39,9 @@ def find_links(text: str) -> Iterator[tuple[int, str]]:
                 yield number, bare
 
 
-def _prose(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines that are no code, with their numbers from 1."""
+def find_prose(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines that are neither code nor comment, with their numbers from 1."""
+    text = _COMMENT.sub(lambda m: "\n" * m[0].count("\n"), text)
     fence = ""
     in_list = False
     for number, line in enumerate(text.split("\n"), start=1):

@@ -31,13 +31,13 @@ def check_parsing(subject: Subject) -> Iterator[Finding]:
     for change in filter(is_file, subject.changes):
         content = subject.after(change)
         if find_parser(change.file, content) is None:
-            unread[_family(change.file, content)] += 1
+            unread[family_of(change.file, content)] += 1
         else:
             yield from _check_file(subject, change, content)
     unread.pop("", None)
     if unread:
-        families = ", ".join(f"{name} ({n})" for name, n in sorted(unread.items()))
-        text = f"no parser is at hand for {families}, files in brackets; verify is what tells"
+        families = ", ".join(f"{n} × {name}" for name, n in sorted(unread.items()))
+        text = f"nothing here parses {families}; verify has to tell"
         yield Finding("*", text, "NOT_CHECKED")
 
 
@@ -58,7 +58,7 @@ def _check_file(subject: Subject, change: Change, content: bytes) -> Iterator[Fi
         yield Finding(change.file, f"{text}; mend it in the worktree and capture again")
 
 
-def _family(path: str, content: bytes) -> str:
+def family_of(path: str, content: bytes) -> str:
     """Return the ending that a file without parser is counted under; empty for nothing to parse."""
     name = os.path.basename(path)
     ending = os.path.splitext(name)[1].lower()

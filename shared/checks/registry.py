@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from shared.checks import code, design, docs, lines, parsing
+from shared.checks import (
+    code,
+    definitions,
+    design,
+    docs,
+    files,
+    lines,
+    parsing,
+    wording,
+)
 from shared.checks.subject import Entry, Finding, Subject, Trees
 from shared.qr.items import item_id
+from shared.qr.questions import QUESTIONS
 from shared.qr.types import EVERYTHING, MUST, PASS, SCRIPT, SHOULD, Item
 
 if TYPE_CHECKING:
@@ -45,6 +55,41 @@ CHECKS: tuple[Check, ...] = (
     Check("design-decisions-exist", "plan-design", MUST, design.check_decisions),
     Check("design-tests-planned", "plan-design", MUST, design.check_tests),
     Check("design-overview-written", "plan-design", MUST, design.check_overview),
+    Check(
+        "design-decisions-reasoned",
+        "plan-design",
+        SHOULD,
+        design.check_reasoning,
+        acceptable=True,
+    ),
+    Check(
+        "design-risks-mitigated",
+        "plan-design",
+        SHOULD,
+        design.check_mitigations,
+        acceptable=True,
+    ),
+    Check(
+        "design-files-intended",
+        "plan-design",
+        SHOULD,
+        files.check_named,
+        acceptable=True,
+    ),
+    Check(
+        "design-intents-listed",
+        "plan-design",
+        SHOULD,
+        files.check_intents_listed,
+        acceptable=True,
+    ),
+    Check(
+        "design-files-spelled",
+        "plan-design",
+        SHOULD,
+        files.check_spelling,
+        acceptable=True,
+    ),
     Check("code-intents-changed", "plan-code", MUST, code.check_intents),
     Check("code-changes-rebuild", "plan-code", MUST, code.check_rebuild),
     Check(
@@ -82,6 +127,22 @@ CHECKS: tuple[Check, ...] = (
         acceptable=True,
     ),
     Check(
+        "code-comments-timeless",
+        "plan-code",
+        SHOULD,
+        wording.check_comments,
+        reads_tree=True,
+        acceptable=True,
+    ),
+    Check(
+        "code-sizes-bounded",
+        "plan-code",
+        SHOULD,
+        definitions.check_sizes,
+        reads_tree=True,
+        acceptable=True,
+    ),
+    Check(
         "docs-change-no-code",
         "plan-docs",
         MUST,
@@ -97,6 +158,22 @@ CHECKS: tuple[Check, ...] = (
     Check("docs-only-listed-files", "plan-docs", MUST, code.check_listed, reads_tree=True),
     Check(
         "docs-no-secrets", "plan-docs", MUST, lines.check_secrets, reads_tree=True, acceptable=True
+    ),
+    Check(
+        "docs-docstrings-written",
+        "plan-docs",
+        SHOULD,
+        definitions.check_docstrings,
+        reads_tree=True,
+        acceptable=True,
+    ),
+    Check(
+        "docs-wording-timeless",
+        "plan-docs",
+        SHOULD,
+        wording.check_documentation,
+        reads_tree=True,
+        acceptable=True,
     ),
 )
 
@@ -146,6 +223,10 @@ def render_table() -> str:
     for phase in dict.fromkeys(check.phase for check in CHECKS):
         parts.append(f"\n## {phase}\n\n| check | severity | what must hold |\n|---|---|---|\n")
         parts += [f"| `{c.id}` | {c.severity} | {c.doc} |\n" for c in CHECKS if c.phase == phase]
+    parts.append(_QUESTIONS)
+    for q in QUESTIONS:
+        text = f"{q.text} (each milestone)" if q.each else q.text
+        parts.append(f"| `{q.id}` | {q.phase} | {q.severity} | {text} |\n")
     return "".join(parts)
 
 
@@ -156,4 +237,11 @@ They run when a work step ends, before a reviewer is asked. A failing MUST sends
 once; other findings go into the review and block by its iteration. Where the program lacks the
 means the answer is NOT CHECKED, which blocks nothing and is shown. The table is made from
 `shared/checks/registry.py`, and a test holds it.
+"""
+
+_QUESTIONS = """
+## Questions that reviewers answer
+
+| question | phase | severity | what must hold |
+|---|---|---|---|
 """

@@ -54,13 +54,13 @@ def _docs(id: str, severity: Severity, text: str) -> Question:  # noqa: A002
 
 QUESTIONS = (
     _design("choices-trace", MUST, "Each threshold, default, concurrency and data-structure choice "
-            "follows from a decision or the user's words; say who suffers if it is wrong."),
+            "follows from a decision or the user's words; if not: who suffers when it is wrong?"),
     _design("scope-kept", MUST, "All that was asked is done, nothing that was put out of scope."),
     _design("callers-covered", MUST, "Every caller and test of a changed interface is in the plan.",
             each=True),
     _design("invariants-stated", MUST, "What the code it touches relies on is stated and kept.",
             each=True),
-    _design("alternatives-real", SHOULD, "The alternatives and the reasons against were real."),
+    _design("alternatives-real", SHOULD, "Alternatives and the reasons against them were real."),
     _design("slices-vertical", SHOULD, "Each milestone works and can be tested alone."),
     _design("old-behaviour-chosen", SHOULD, "Each old behaviour is kept or dropped on purpose."),
     _design("design-clear", COULD, "Names, order and wording are clear."),

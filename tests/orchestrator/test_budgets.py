@@ -51,7 +51,7 @@ CONTEXT = {
     "rejected_alternatives": [
         "a parameter with a default: the user does not want two behaviours to be tested for years",
         ("one shared helper for all layers: the layers are released apart and may not import "
-         "each other, as the rules of the project say"),
+        "each other, as the rules of the project say"),
     ],
     "current_understanding": [
         "each layer has a module for each source of rows, and each module has an f of its own",
@@ -59,14 +59,14 @@ CONTEXT = {
         "the tests of the callers compare sums, so they will notice a module that is forgotten",
         "the archive's rows are read only once a month and are the ones that nobody looks at",
         ("the modules were split two years ago; before that there was one f, which added two, and "
-         "the callers were never changed back, which is how the error came about"),
+        "the callers were never changed back, which is how the error came about"),
         ("the importer calls f a million times in a night and is profiled every month, so whatever "
-         "is added to that path shows up in somebody's chart; a constant does not, a lookup does"),
+        "is added to that path shows up in somebody's chart; a constant does not, a lookup does"),
         "the scheduler pickles its table of jobs by qualified name, so no f may move or be wrapped",
     ],
     "assumptions": [
         ("nobody outside relies on one being added (likely: a search in both other repositories "
-         "found the two known callers only)"),
+        "found the two known callers only)"),
         "the report of last month need not be made anew (the user said that it is archived)",
         "a row that is missing counts as zero, as it does everywhere else (certain: see the tests)",
     ],
@@ -74,7 +74,7 @@ CONTEXT = {
         "the order of the layers matters at run time: the first is loaded before the settings are",
         "the locks of the archive are taken by the caller, never by the module",
         ("the web layer is deployed on its own, two days after the others, and must work with both "
-         "the old and the new constants of the layers below it until then"),
+        "the old and the new constants of the layers below it until then"),
     ],
     "user_quotes": [
         "if a module turns out to need one after all, ask me, do not decide it for yourself",
@@ -112,7 +112,8 @@ def begun(make_repo: Repositories) -> Journey:
 
 
 def at_home(text: str, journey: Journey) -> str:
-    """Return a text with the paths of a usual home: those of a test are twice as long."""
+    """Return a text without the change, with paths of a usual home: a test's are twice as long."""
+    text = re.sub(r'<data name="change">.*?</data>\n', "", text, flags=re.DOTALL)
     for found, name in (
         (str(journey.repository.path), "/home/anna/src/shop"),
         (os.path.basename(journey.state_dir), "20260102-abcdef"),
@@ -174,7 +175,7 @@ def test_what_each_fix_round_costs(make_repo: Repositories, golden: Golden) -> N
     golden("budgets/fix-rounds.txt", "\n".join(re.sub(", calls.*", "", t) for t in shown))
 
 
-@pytest.mark.xfail(strict=True, reason="2,000 tokens in full: the agents' blocks are 650 each")
+@pytest.mark.xfail(strict=True, reason="1,900 tokens in full: two agents and their dispatch")
 def test_each_fix_round_stays_within_its_budget(make_repo: Repositories) -> None:
     journey = begun(make_repo)
     for texts in fix_rounds(journey).values():

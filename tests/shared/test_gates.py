@@ -252,6 +252,43 @@ def test_later_rounds_ask_for_less() -> None:
     assert [len(blocking_severities(n)) for n in range(1, 8)] == [3, 3, 2, 2, 1, 1, 1]
 
 
+@pytest.mark.requirement("PL-21", "PL-24")
+def test_a_design_with_bare_reasons_and_odd_spelling_comes_to_the_gate_and_is_mended(
+    make_repo: Repositories,
+) -> None:
+    journey = Journey(make_repo(files=FILES)).to("design")
+    sound = journey.answers["design.json"]
+    milestone = {**sound[2]["fields"], "files": ["SRC/a.py"]}
+    faulty = [
+        sound[0],
+        {"op": "add", "kind": "decision", "fields": {"decision": "Change it"}},
+        {"op": "add", "kind": "risk", "fields": {"risk": "a caller counts on one"}},
+        {"op": "add", "kind": "milestone", "as": "$m", "fields": milestone},
+        {"op": "add", "kind": "intent", "fields": {**sound[3]["fields"], "decision_refs": []}},
+    ]
+    journey.answers["design.json"] = faulty
+    gate = journey.advance()
+    assert gate.block.get("number") == "5", gate.text
+    items = read_review(review_path(journey.state_dir, "plan-design")).items
+    assert [(i.check, i.scope) for i in items if i.status == "FAIL"] == [
+        ("design-decisions-reasoned", "DL-001"),
+        ("design-risks-mitigated", "R-001"),
+        ("design-files-intended", "M-001"),
+        ("design-intents-listed", "CI-001"),
+        ("design-files-spelled", "M-001"),
+    ]
+    assert journey.follow(gate.next("fail")).block.get("number") == "3"
+    mended = [
+        ("DL-001", {"reasoning_chain": "one caller -> no flag needed"}),
+        ("R-001", {"mitigation": "there is one caller, and its test is changed"}),
+        ("M-001", {"files": ["src/a.py", "tests/test_a.py"]}),
+    ]
+    journey.answers["design.json"] = [
+        {"op": "set", "id": entity, "version": 1, "fields": fields} for entity, fields in mended
+    ]
+    assert journey.advance().block.get("number") == "6", journey.last.text
+
+
 @pytest.mark.requirement("PL-7", "PL-22")
 def test_a_gate_failed_against_the_figures_tells_the_role_why(make_repo: Repositories) -> None:
     for name, review in (("small", "small"), ("full", "full")):

@@ -21,9 +21,10 @@ def found(check_id: str, **fields: object) -> list[tuple[str, str, str]]:
 
 def test_a_sound_plan_passes_every_check() -> None:
     items = run_checks("plan-design", Subject(make_plan()), start=7)
-    assert {i.status for i in items} == {"PASS"}
-    assert [i.id for i in items] == [f"qa-{n:03d}" for n in range(7, 15)]
-    assert {(i.scope, i.by, i.severity, i.group) for i in items} == {("*", "script", "MUST", None)}
+    assert [i.check for i in items if i.status != "PASS"] == ["design-files-spelled"]
+    assert [i.id for i in items] == [f"qa-{n:03d}" for n in range(7, 20)]
+    assert [i.severity for i in items] == ["MUST"] * 8 + ["SHOULD"] * 5
+    assert {(i.scope, i.by, i.group) for i in items} == {("*", "script", None)}
 
 
 def test_a_reference_that_leads_nowhere_is_found_in_its_milestone() -> None:
@@ -184,3 +185,35 @@ def test_an_empty_plan_is_found() -> None:
         "overview.approach",
     ]
     assert rows[3][2] == "the plan has no milestone; add one for each part that can be tested"
+
+
+def decided(chain: str) -> list[tuple[str, str, str]]:
+    log = [{"id": "DL-001", "decision": "strict", "reasoning_chain": chain}]
+    return found("design-decisions-reasoned", planning_context={"decision_log": log})
+
+
+@pytest.mark.parametrize(
+    "chain", ["", " ", "because", "because ->", "-> \n → because\n\n", "- \n-"]
+)
+def test_a_decision_without_two_steps_of_reasoning_is_found(chain: str) -> None:
+    [(status, scope, text)] = decided(chain)
+    assert (status, scope) == ("FAIL", "DL-001")
+    assert text.startswith(("DL-001 has no step", "DL-001 has 1 step"))
+    assert "'strict'" in text
+
+
+@pytest.mark.parametrize("chain", ["a -> b", "a→b", "- a\n- b", "1. a\r\n2. b -> c"])
+def test_two_steps_of_reasoning_are_enough_however_they_are_joined(chain: str) -> None:
+    assert not decided(chain)
+
+
+def test_a_risk_without_mitigation_is_found() -> None:
+    risks = [
+        {"id": "R-001", "risk": "dates before 1970", "mitigation": " "},
+        {"id": "R-002", "risk": "slow", "mitigation": "measured in the tests"},
+    ]
+    [(status, scope, text)] = found(
+        "design-risks-mitigated", planning_context={"known_risks": risks}
+    )
+    assert (status, scope) == ("FAIL", "R-001")
+    assert text.startswith("R-001 has no mitigation: 'dates before 1970'; ")

@@ -27,7 +27,7 @@ def test_documentation_that_is_only_that_passes_every_check(desk: Desk) -> None:
     )
     items = run_checks("plan-docs", subject)
     assert [i for i in items if i.status != "PASS"] == []
-    assert len(items) == 6
+    assert len(items) == 8
 
 
 @pytest.mark.parametrize(

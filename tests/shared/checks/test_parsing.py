@@ -145,10 +145,7 @@ def test_languages_without_a_parser_make_one_item_together(desk: Desk) -> None:
         (
             "NOT_CHECKED",
             "*",
-            (
-                "no parser is at hand for .js (1), .rs (2), Makefile (1), files in brackets; "
-                "verify is what tells"
-            ),
+            ("nothing here parses 1 × .js, 2 × .rs, 1 × Makefile; verify has to tell"),
         )
     ]
 

@@ -81,7 +81,7 @@ class Shelf:
 
 NAMES = (
     "a.py", "b.json", "c.toml", "d.yaml", "e.md", "f.js", "g.rs", "h.rb", "tool", "tsconfig.json",
-    "README", "i.go", "pyproject.toml",
+    "README", "i.go", "pyproject.toml", "j.sql", "k.html", "l.css", "m.php", "n.hs", "Makefile",
 )  # fmt: skip
 PIECES = st.sampled_from(
     [
@@ -90,6 +90,9 @@ PIECES = st.sampled_from(
         b"\xef\xbb\xbf", b"\0", b"\r", b"#!python3\n", b'"""', b"# coding: utf-7\n", b"\\", b"'",
         b"requires-python = '>=3.99'\n", b"\xed\xa0\x80", b"%YAML 9.9\n", b"? ", b"- ", b"!x ",
         b"\t", b'"\\UFFFFFFFF"', b"1e999999999", b"0x", b"[x]: y\n", b"(%ff)", b"(http://[x)",
+        b"/*", b"*/", b"// this was removed\n", b"--", b"-->", b"{-", b"-}", b"# now returns\n",
+        b"class C:\n def m(self): pass\n", b"- previously it\n", b".. versionadded::", b'"',
+        b"no longer\n", b"#(", b"--[[", b"\x0c", b"\xc2\x85",
     ]
 )  # fmt: skip
 CONTENTS = st.binary(max_size=60) | st.lists(PIECES | st.binary(max_size=3), max_size=12).map(
