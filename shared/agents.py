@@ -51,9 +51,9 @@ def work_task(ctx: Context, script: str, *, agent: bool) -> Block:
         words += ["--batch", answer_word(_BATCHES[phase])]
     name = f"{phase}-execute"
     text = read_prompt(folder, module, f"{name}{variant}")
-    failed = _failed(ctx) if variant == "-fix" else []
+    failed = _failed(ctx)
     role = ctx.step.agent
-    if not agent and phase == "plan-code" and any(i["check"] in DESIGN for i in failed):
+    if not agent and phase == "plan-code" and any(i["check"] in DESIGN for i in failed["items"]):
         # A small plan's design is judged with its code; its host may change both.
         text += "\n\n" + read_prompt("architect", "plan_design", "plan-design-execute-fix")
         slots["file"], role = answer_path(state.state_dir, "design.json"), None
@@ -66,7 +66,9 @@ def work_task(ctx: Context, script: str, *, agent: bool) -> Block:
     if not variant:
         block.rules(read_prompt(folder, module, f"{name}-rules"))
     plan = state.plan
-    block.data("findings", "\n".join(item_line(item) for item in failed))
+    block.data("findings", "
+".join(item_line(item) for item in failed["items"]))
+    block.data("reason of who decided", failed["reason"])
     block.data("remarks", "\n".join(plan["remarks"]))
     edited = variant and "file" in slots
     # The architect has read the user's context in the step before.
@@ -83,10 +85,11 @@ def work_task(ctx: Context, script: str, *, agent: bool) -> Block:
     return block
 
 
-def _failed(ctx: Context) -> list[dict[str, Any]]:
-    """Return the items with which the last gate of the phase failed."""
-    outcomes = ctx.state.database.outcomes(ctx.state.run, ctx.phase)
-    return outcomes[-1]["items"] if outcomes else []
+def _failed(ctx: Context) -> dict[str, Any]:
+    """Return the decision that sent this phase back; no items where it is in its first round."""
+    if ctx.iteration == 1:
+        return {"items": [], "reason": ""}
+    return ctx.state.database.outcomes(ctx.state.run, ctx.phase)[-1]
 
 
 def explore(ctx: Context, script: str) -> Block:

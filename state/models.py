@@ -285,9 +285,9 @@ class Diagram(Model):
 
 
 class Option(Model):
-    """One answer to a checkpoint; `key` is what is typed and holds no comma."""
+    """One answer to a checkpoint; `key` is a word of a command: no comma, no dash first."""
 
-    key: Annotated[str, Field(pattern=r"^[^,\s][^,]*$")]
+    key: Annotated[str, Field(pattern=r"^[^,\s-][^,\r\n]*$")]
     label: str
     description: str = ""
 

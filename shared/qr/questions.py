@@ -73,7 +73,7 @@ QUESTIONS = (
     _code("right-layer", SHOULD, "Each part stands in the layer where it belongs."),
     _code("style", COULD, "It reads like the code around it."),
     _docs("comments-say-why", SHOULD, "Comments give reasons, they do not restate code."),
-    _docs("knowledge-near", SHOULD, "Reasons that code cannot show stand beside the code they explain."),
+    _docs("knowledge-near", SHOULD, "Reasons that code cannot show stand beside that code."),
     _docs("rules-kept", SHOULD, "The project's own rules (README, AGENTS.md …) are kept."),
     _docs("docs-clear", COULD, "The documentation is clear."),
 )  # fmt: skip

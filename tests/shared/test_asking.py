@@ -90,6 +90,10 @@ def test_a_question_goes_to_the_user_and_its_answer_to_the_agent_started_anew(
         [{"question": ["a"], "options": question()["options"]}],
         ["Which name?"],
         [question(multi="yes")],
+        *(
+            [{"question": "q", "options": [{"key": "a", "label": "A"}, {"key": key, "label": "B"}]}]
+            for key in ("-b", "--help", "b,c", "", " ", "b\nc")
+        ),
     ],
 )
 def test_at_most_three_questions_with_two_to_four_options(

@@ -287,3 +287,18 @@ def test_a_design_with_bare_reasons_and_odd_spelling_comes_to_the_gate_and_is_me
         {"op": "set", "id": entity, "version": 1, "fields": fields} for entity, fields in mended
     ]
     assert journey.advance().block.get("number") == "6", journey.last.text
+
+
+@pytest.mark.requirement("PL-7", "PL-22")
+def test_a_gate_failed_against_the_figures_tells_the_role_why(make_repo: Repositories) -> None:
+    for name, review in (("small", "small"), ("full", "full")):
+        journey = Journey(make_repo(name, files=FILES))
+        journey.review = review
+        journey.to("gate")
+        assert "the verdict is pass" in journey.last.text
+        journey.write_answer("reason.md", "The user wants a test for zero.")
+        fixing = journey.follow(journey.last.next("fail"))
+        if review == "full":
+            fixing = journey.follow(fixing.runs()[0])
+        assert fixing.data("reason of who decided") == "The user wants a test for zero."
+        assert fixing.data("findings") == ""
