@@ -66,8 +66,7 @@ def work_task(ctx: Context, script: str, *, agent: bool) -> Block:
     if not variant:
         block.rules(read_prompt(folder, module, f"{name}-rules"))
     plan = state.plan
-    block.data("findings", "
-".join(item_line(item) for item in failed["items"]))
+    block.data("findings", "\n".join(item_line(item) for item in failed["items"]))
     block.data("reason of who decided", failed["reason"])
     block.data("remarks", "\n".join(plan["remarks"]))
     edited = variant and "file" in slots
