@@ -70,8 +70,8 @@ def work_task(ctx: Context, script: str, *, agent: bool) -> Block:
     block.data("reason of who decided", failed["reason"])
     block.data("remarks", "\n".join(plan["remarks"]))
     edited = variant and "file" in slots
-    # The architect has read the user's context in the step before.
-    whole = agent and phase != "plan-design"
+    # The architect has read the user's context in the step before; who mends has the findings.
+    whole = agent and phase != "plan-design" and variant != "-fix"
     shown = slices.agent_slice(plan, phase) if whole else slices.work_slice(plan, phase)
     block.data("plan", slices.entity_lines(plan) if edited else shown)
     block.data("answers", slices.answer_lines(plan, state.database.answers(state.run)))
