@@ -13,6 +13,7 @@ from shared.qr.schema import read_review
 from shared.qr.types import EVERYTHING, REVIEWER, TODO
 from shared.resources import answer_path, answer_word, command, fill, read_prompt, review_path
 from state import store
+from state.errors import Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -121,13 +122,16 @@ def _notes(ctx: Context) -> str:
 def questions(ctx: Context) -> Block:
     """Put a group's questions to its reviewer, with the part of the plan that they are about."""
     state, phase, group = ctx.state, ctx.phase, ctx.selectors.get("group", "1")
-    items = [i for i in items_of(ctx) if i.by == REVIEWER and i.group == group]
-    todo = [i for i in items if i.status == TODO]
+    items = [i for i in items_of(ctx) if i.by == REVIEWER]
+    todo = [i for i in items if i.status == TODO and i.group == group]
     if not todo:
+        if group not in (known := {i.group or "1" for i in items}):
+            allowed = ", ".join(sorted(known))
+            raise Refused("not_found", "--group", f"there is no group {group}", allowed)
         return ctx.block().task("Every question of this group is answered: end here.")
     plan = state.plan
     file = f"verdicts-{group}.json"
-    again = ctx.iteration > 1
+    again = all(i.rounds for i in todo)
     text = read_prompt("quality_reviewer", "review", "questions-again" if again else "questions")
     slots = {"worktree": state.worktree, "file": answer_path(state.state_dir, file)}
     text = fill(text, slots)
@@ -139,8 +143,7 @@ def questions(ctx: Context) -> Block:
         change = ""
     block = ctx.block().task(text).data("change", change)
     block.data("questions", "\n".join(_question_line(item) for item in todo))
-    shown = slices.review_slice(plan, phase, own, again=all(i.rounds for i in todo))
-    block.data("plan", shown)
+    block.data("plan", slices.review_slice(plan, phase, own, again=again))
     answers = slices.answer_lines(plan, state.database.answers(state.run))
     block.data("answers", "" if again else answers)
     words = ("qr", "set", "--phase", phase, "--group", group, "--file", answer_word(file))

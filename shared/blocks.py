@@ -95,6 +95,7 @@ def review(ctx: Context) -> Block:
     """Send out a reviewer for each group that has questions left."""
     state, phase = ctx.state, ctx.phase
     groups = sorted({i.group or "1" for i in items_of(ctx) if i.status == TODO})
+    groups.sort(key=len)  # "10" after "9"
     if not groups:  # the last answer was stored by a command that then died
         return gate(ctx)
     runs = [state.command("step", f"{phase}-qr", "--group", group) for group in groups]

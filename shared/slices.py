@@ -48,6 +48,12 @@ def agent_slice(plan: Json, phase: str) -> str:
     if phase == "plan-design":
         return "\n".join([*task_lines(plan), *context_lines(plan), *context_lines(plan, _FOUND)])
     lines = [*task_lines(plan), *context_lines(plan), plan["overview"]["approach"], *_reasons(plan)]
+    if phase == "plan-code":
+        lines += [
+            f"{milestone['id']} is accepted when: {text}"
+            for milestone in plan["milestones"]
+            for text in milestone["acceptance_criteria"]
+        ]
     return "\n".join([*lines, work_slice(plan, phase)])
 
 

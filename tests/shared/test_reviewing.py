@@ -497,3 +497,13 @@ def test_every_walk_of_verdicts_ends_at_the_freeze(
         fails_now, decision = rounds.pop(0) if rounds else (set(), "figures")
         journey.answers["design.json"] = []
     raise AssertionError(journey.last.text)
+
+
+@pytest.mark.requirement("PL-23")
+def test_a_group_that_nobody_has_is_refused_with_those_that_are(make_repo: Repositories) -> None:
+    journey = Journey(make_repo(files=FILES))
+    journey.review = "small"
+    journey.to("code review")
+    refused = journey.planner("step", "plan-code-qr", "--group", "9")
+    assert refused.code == 1
+    assert refused.problems == [("not_found", "there is no group 9 · allowed: 1")]
