@@ -50,7 +50,10 @@ def context(ctx: Context, prompt: str) -> Block:
     block = with_commands(ctx, text, asks=True)
     block.rules(read_prompt("orchestrator", "planner", f"{prompt}-rules"))
     block.data("request", state.run.request)
-    block.data("submodules, left alone", "\n".join(state.config["submodules"]))
+    block.data(
+        "submodules, empty in the worktree unless [worktree] setup fills them",
+        "\n".join(state.config["submodules"]),
+    )
     return block.next(
         "done", state.command("context", "set", "--file", answer_word("context.json"))
     )
@@ -202,7 +205,11 @@ def _verified(results: list[dict[str, Any]]) -> str:
         True: "; with the changed code broken this fails, so some of it is run",
         False: "; with the changed code broken this still passes, so none of it is run",
     }
-    said = "; ".join(f"{r['command']}: {r['outcome']}" for r in results)
+    known = "fails on the base as well, so it tells NOTHING of the change"
+    said = "; ".join(
+        f"{r['command']}: {known if r['outcome'] == 'known-failure' else r['outcome']}"
+        for r in results
+    )
     return said + proof.get(results[0]["exercised"], "")
 
 

@@ -131,6 +131,12 @@ def check_verify(subject: Subject) -> Iterator[Finding]:
             text = f"`{result.command}` fails on the captured tree (at the base it"
             what = "mend the change; its output is in verify/ of the run"
             yield Finding("*", f"{text} {was[result.baseline]}); {what}")
+        elif result.outcome == "known-failure":
+            text = (
+                f"`{result.command}` fails on the base as well, so it tells nothing of the change"
+            )
+            way = "see verify/ of the run; a checkout may need [worktree] setup or link"
+            yield Finding("*", f"{text}; {way}", "NOT_CHECKED")
 
 
 def check_exercised(subject: Subject) -> Iterator[Finding]:
