@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from shared.resources import ROOT
+from tests.conftest import GOLDEN
 from tests.journey import FILES, LAUNCHER, VERIFIED, Answer, Journey, all_pass, words_of
 from tests.larger import larger
 from tests.orchestrator.test_golden import tokens
@@ -29,6 +30,14 @@ SMALL_TOKENS, SMALL_CALLS = 4_000, 12
 FIX_TOKENS = 1_500
 # Two agents that begin with nothing and their dispatch; fewer words made real models err.
 FULL_FIX_TOKENS = 2_000
+BUDGETS_HEAD = """\
+# What a run costs to read
+
+Tokens are characters by four. Counted is all that is printed to the host and its agents, and
+SKILL.md, but not the changes themselves; paths are those of a usual home. The budgets are 4,000
+tokens for the small plan, 10,000 for the planning in full, 1,500 for a fix round of a small plan
+and 2,000 in full. `tests/orchestrator/test_budgets.py` measures and holds them, and this table.
+"""
 PERSON = ("mode", "config")
 SHARES = (3, 3, 2)
 # About 3 kB, as a host writes it down for a change of eight files.
@@ -233,3 +242,17 @@ def test_a_small_reviewed_plan_stays_within_its_budget(
     assert spent <= SMALL_TOKENS
     assert calls <= SMALL_CALLS
     assert len(journey.agents) == 1
+
+
+def test_the_document_of_budgets_is_what_was_measured(golden: Golden) -> None:
+    files = {
+        "A small plan with its one reviewer, from start to proof": "small-reviewed-plan",
+        "A plan of three milestones and eight intents in full, from start to freeze": "planning",
+        "A fix round of the small plan": "fix-round-small",
+        "Fix rounds in full": "fix-rounds",
+    }
+    parts = []
+    for title, name in files.items():
+        text = (GOLDEN / "budgets" / f"{name}.txt").read_text(encoding="utf-8")
+        parts.append(f"## {title}\n\n```\n{text.strip()}\n```\n")
+    golden("../../docs/budgets.md", "\n".join([BUDGETS_HEAD, *parts]))
