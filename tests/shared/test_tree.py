@@ -10,7 +10,7 @@ from shared.config import Config
 from shared.git.repository import find_repository
 from shared.git.worktree import make_worktree
 from shared.tree import tree_chmod, tree_mv, tree_rm, tree_run
-from shared.verify import Job
+from shared.verify.job import Job
 from state.errors import Refused
 
 if TYPE_CHECKING:

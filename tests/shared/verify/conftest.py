@@ -13,13 +13,8 @@ from shared.config import Config
 from shared.git.repository import find_repository
 from shared.git.worktree import make_worktree
 from shared.resources import ROOT, quote
-from shared.verify import (
-    Done,
-    Job,
-    Running,
-    cancel_verify,
-    verify,
-)
+from shared.verify.background import cancel_verify, verify
+from shared.verify.job import Done, Job, Running
 from state.store import read_json
 
 if TYPE_CHECKING:
@@ -30,7 +25,7 @@ if TYPE_CHECKING:
 DEADLINE_S = 60.0
 WORKER = (
     "import sys; sys.path.insert(0, sys.argv[1])\n"
-    "from shared.verify import worker_main\n"
+    "from shared.verify.worker import worker_main\n"
     "sys.exit(worker_main(sys.argv[2]))\n"
 )
 PYTHON = quote(sys.executable)

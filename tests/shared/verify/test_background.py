@@ -9,14 +9,9 @@ from pathlib import Path
 import pytest
 
 from shared.resources import quote
-from shared.verify import (
-    Done,
-    Running,
-    cancel_verify,
-    restore_canary,
-    undisturbed,
-    wait_until_idle,
-)
+from shared.verify.background import cancel_verify, wait_until_idle
+from shared.verify.job import Done, Running
+from shared.verify.lock import restore_canary, undisturbed
 from state.errors import Refused
 from tests.shared.verify.conftest import Site, gone, until
 

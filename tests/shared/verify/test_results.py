@@ -6,11 +6,9 @@ import pytest
 
 from shared.config import commands_hash
 from shared.resources import quote
-from shared.verify import (
-    Done,
-    prepare,
-    verify,
-)
+from shared.verify.background import verify
+from shared.verify.job import Done
+from shared.verify.prepare import prepare
 from state.errors import Refused
 from tests.shared.verify.conftest import Site, yes
 
