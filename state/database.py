@@ -86,6 +86,8 @@ ALTER TABLE runs ADD COLUMN review TEXT NOT NULL DEFAULT 'auto'
     CHECK (review IN ('auto','full','small','none'));
 """
 MIGRATIONS = (_FIRST, _REVIEW)
+# Python cannot decode what SQLite says of a name that is damaged itself.
+_FAULTS = (sqlite3.Error, UnicodeDecodeError)
 # What is wrong with the disk or our rights to it, and not with the database.
 _ENVIRONMENT = (
     sqlite3.SQLITE_PERM, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR,
@@ -144,7 +146,7 @@ class Database:
             raise _unusable(path, error) from None
         try:
             self._open()
-        except sqlite3.Error as error:
+        except _FAULTS as error:
             self.close()
             raise _unusable(path, error) from None
         except Refused:
@@ -191,7 +193,7 @@ class Database:
     def _execute(self, sql: str, values: Iterable[object] = ()) -> sqlite3.Cursor:
         try:
             return self.connection.execute(sql, tuple(values))
-        except sqlite3.Error as error:
+        except _FAULTS as error:
             raise _unusable(self.path, error) from None
         except UnicodeEncodeError as error:
             text = f"is no text that can be kept: {error}; nothing was changed"
@@ -202,7 +204,7 @@ class Database:
         cursor = self._execute(sql, values)
         try:
             return cursor.fetchall()
-        except sqlite3.Error as error:
+        except _FAULTS as error:
             raise _unusable(self.path, error) from None
 
     def _row(self, sql: str, values: Iterable[object] = ()) -> sqlite3.Row | None:
@@ -415,7 +417,7 @@ def _statements(script: str) -> list[str]:
     return [s for s in statements if s.strip()]
 
 
-def _unusable(path: str, error: sqlite3.Error) -> Refused:
+def _unusable(path: str, error: Exception) -> Refused:
     # The lowest byte of a code says what kind it is; errors of Python's own have none.
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
     text = f"{error}; nothing was changed"

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.etree import ElementTree as ET
 
 from cli.main import main
-from shared.resources import ROOT
+from shared.resources import ROOT, launcher
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from tests.conftest import Repository
 
 LAUNCHER = f"{ROOT}/bin/planner"
+SHOWN = launcher()  # the same as a command shows it: quoted where the path asks for it
 REQUEST = "Make f add two"
 FILES: dict[str, str | bytes] = {
     ".gitignore": "__pycache__/\n",
@@ -101,7 +102,7 @@ class Answer(NamedTuple):
         found = [e.text or "" for e in self.block.iter() if e.tag in ("next", "run", "person")]
         for element in self.block.iter():
             if element.tag in ("task", "rules"):
-                found += re.findall(rf"`({LAUNCHER}[^`]*)`", element.text or "")
+                found += re.findall(rf"`({re.escape(SHOWN)}[^`]*)`", element.text or "")
         return found
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.journey import FILES, LAUNCHER, Answer, Journey, call
+from tests.journey import FILES, SHOWN, Answer, Journey, call
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,7 +54,7 @@ def check_refused(answer: Answer, kind: str, code: int, words: str) -> None:
 def check_retry_runs(answer: Answer, cwd: Path) -> None:
     """Run each retry command of ours: it is understood and works, or is refused for a reason."""
     for _, text in answer.problems:
-        for command in re.findall(rf"retry: ({re.escape(LAUNCHER)} .*)$", text):
+        for command in re.findall(rf"retry: ({re.escape(SHOWN)} .*)$", text):
             again = call(cwd, *shlex.split(command)[1:])
             assert again.code == 0, f"{command}\n{again.text}"
 

@@ -14,7 +14,7 @@ import pytest
 
 from shared.resources import ROOT
 from tests.conftest import GOLDEN
-from tests.journey import FILES, LAUNCHER, VERIFIED, Answer, Journey, all_pass, words_of
+from tests.journey import FILES, SHOWN, VERIFIED, Answer, Journey, all_pass, words_of
 from tests.larger import larger
 from tests.orchestrator.test_golden import tokens
 
@@ -128,7 +128,7 @@ def at_home(text: str, journey: Journey) -> str:
     for found, name in (
         (str(journey.repository.path), "/home/anna/src/shop"),
         (os.path.basename(journey.state_dir), "20260102-abcdef"),
-        (LAUNCHER, "/home/anna/.claude/skills/planner/bin/planner"),
+        (SHOWN, "/home/anna/.claude/skills/planner/bin/planner"),
     ):
         text = text.replace(found, name)
     return text

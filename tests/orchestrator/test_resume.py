@@ -9,7 +9,7 @@ import pytest
 
 from shared.run import open_state
 from state.database import Database
-from tests.journey import FILES, VERIFIED, Answer, Journey, call
+from tests.journey import FILES, VERIFIED, Answer, Journey, call, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -34,11 +34,11 @@ def test_a_step_without_a_number_prints_what_is_next_at_every_point(
         answer = call(journey.repository.path, "step", "planner")
         if answer.text != wanted:  # the run is in the executor: one command leads there
             assert answer.block.findtext("task") == "This step is done; go on."
-            words = answer.next().split()[1:]
+            words = words_of(answer.next())
             answer = call(journey.repository.path, *words)
         assert answer.text == wanted
         status = call(journey.repository.path, "status")
-        assert call(journey.repository.path, *status.next().split()[1:]).text == wanted
+        assert call(journey.repository.path, *words_of(status.next())).text == wanted
         inside = f"{journey.state_dir}/worktree"
         assert call(inside, "step", str(journey.last.block.get("workflow"))).text == wanted
     journey.to("committed")

@@ -15,7 +15,7 @@ from shared import resources
 from shared.resources import ROOT
 from shared.workflow import FOLDERS, Step, discover_workflows, find_workflow
 from state.errors import Refused
-from tests.journey import FILES, Journey, call
+from tests.journey import FILES, Journey, call, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -96,8 +96,8 @@ def test_steps_before_the_current_one_say_so_and_pass_on(make_repo: Repositories
     for number in range(1, 6):
         answer = journey.planner("step", "planner", str(number))
         assert answer.block.findtext("task") == "This step is done; go on."
-        follow = answer.next().split()
-        assert follow[1:3] == ["step", "planner"]
+        follow = words_of(answer.next())
+        assert follow[:2] == ["step", "planner"]
     assert journey.planner("step", "planner", "6").text == journey.last.text
 
 
@@ -113,7 +113,7 @@ def test_step_one_begins_a_run_and_finds_it_again(make_repo: Repositories, tmp_p
     with open(f"{state_dir}/plan.json", "rb") as file:
         plan = file.read()
     again = call(repository.path, *argv)
-    assert again.next().split()[1:3] == ["step", "planner"]
+    assert words_of(again.next())[:2] == ["step", "planner"]
     assert call(tmp_path, "start", "--state-dir", state_dir) == begun
     with open(f"{state_dir}/plan.json", "rb") as file:
         assert file.read() == plan

@@ -16,12 +16,13 @@ from shared.verify.job import Running
 from tests.journey import (
     ELSEWHERE,
     FILES,
-    LAUNCHER,
+    SHOWN,
     VERIFIED,
     Answer,
     Journey,
     all_pass,
     call,
+    words_of,
 )
 from tests.larger import larger
 
@@ -43,7 +44,7 @@ def happy(make_repo: Repositories) -> Iterator[Stop]:
     journey.promises_document = True
     journey.start()
     yield "02-context-verify.unconfirmed", journey, journey.last
-    digest = journey.last.person().split()[3]
+    digest = words_of(journey.last.person())[2]
     confirmed = journey.planner("config", "confirm", digest)
     yield "result.confirmed", journey, confirmed
     journey.last = journey.planner("step", "planner")
@@ -269,7 +270,7 @@ def normalised(text: str, journey: Journey) -> str:
         (state_dir, "STATE"),
         (os.path.basename(state_dir), "RUN"),
         (str(journey.repository.path), "REPO"),
-        (LAUNCHER, "PLANNER"),
+        (SHOWN, "PLANNER"),
     ):
         if found:
             text = text.replace(found, name)

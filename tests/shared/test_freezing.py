@@ -12,7 +12,7 @@ import pytest
 from shared.render import render_plan
 from shared.run import open_state
 from state import store
-from tests.journey import FILES, Journey, call
+from tests.journey import FILES, Journey, call, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,7 +82,7 @@ def test_a_hand_edit_of_a_frozen_plan_is_refused_everywhere_with_its_place(
     assert old in text
     with open(path, "w", encoding="utf-8") as file:
         file.write(text.replace(old, new))
-    digest = frozen.last.person().split()[3]
+    digest = words_of(frozen.last.person())[2]
     for words in (
         ("plan", "freeze"),
         ("plan", "revise"),

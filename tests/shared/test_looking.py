@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.journey import FILES, Journey, call
+from tests.journey import FILES, Journey, call, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +28,7 @@ def test_status_says_where_a_run_is_and_what_is_next(make_repo: Repositories) ->
     assert status["request"] == journey.request
     assert status["apply"] == "applied"
     assert [m["changes"] for m in status["milestones"]] == [2]
-    assert call(journey.repository.path, *status["next"].split()[1:]).text == journey.last.text
+    assert call(journey.repository.path, *words_of(status["next"])).text == journey.last.text
 
 
 def test_the_doctor_finds_nothing_wrong_in_a_run_that_goes_well(make_repo: Repositories) -> None:
@@ -128,10 +128,10 @@ def test_a_frozen_plan_alone_beside_a_clone_of_the_base_is_executed(
     alone.mkdir()
     with open(f"{journey.state_dir}/plan.json", "rb") as file:
         (alone / "plan.json").write_bytes(file.read())
-    digest = journey.last.person().split()[3]
+    digest = words_of(journey.last.person())[2]
     answer = call(clone.path, "mode", "approve", digest, "--state-dir", str(alone))
     assert answer.code == 0, answer.text
     while answer.block.tag == "step":
-        answer = call("/", *answer.next().split()[1:])
+        answer = call("/", *words_of(answer.next()))
         assert answer.code == 0, answer.text
     assert "Plan-Digest: " + digest in clone.git("log", "-1", "--format=%B")

@@ -455,6 +455,16 @@ class TestDamage:
         with pytest.raises(Refused):
             Database(str(tmp_path / "none" / "planner.db"), create=True)
 
+    def test_a_name_that_is_no_text_any_more_is_refused(
+        self, database: Database, path: str
+    ) -> None:
+        """SQLite names the broken table in bytes that Python cannot decode."""
+        database.close()
+        whole = Path(path).read_bytes()
+        Path(path).write_bytes(whole.replace(b"CREATE TABLE runs (", b"CREATE TABLE r\x80ns ("))
+        (problem,) = refusal(Database, path)
+        assert problem.kind == "invalid"
+
     @given(st.data())
     @settings(max_examples=80, deadline=None)
     def test_any_damage_is_read_or_refused(
