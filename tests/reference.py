@@ -12,6 +12,7 @@ import click
 
 from cli.main import planner
 from cli.who import WHO
+from shared.resources import launcher
 from shared.workflow import discover_workflows
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def run_examples(text: str, folder: Path) -> str:
             text=True,
             check=False,
         ).stdout
-        shown = printed.replace(f"{ROOT}/bin/", "").replace(f"{folder}/", "")
+        shown = printed.replace(launcher(), "planner").replace(f"{folder}/", "")
         shown = re.sub(r"\b\d{8}-[0-9a-f]{6}\b", "20260102-abcdef", shown)
         return f"```\n$ {match[1]}\n{shown}```"
 

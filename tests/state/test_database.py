@@ -461,7 +461,8 @@ class TestDamage:
         """SQLite names the broken table in bytes that Python cannot decode."""
         database.close()
         whole = Path(path).read_bytes()
-        Path(path).write_bytes(whole.replace(b"CREATE TABLE runs (", b"CREATE TABLE r\x80ns ("))
+        damaged = whole.replace(b"tablerunsruns", b"table\x80unsruns")
+        Path(path).write_bytes(damaged.replace(b"CREATE TABLE runs (", b"CREATE TABLE (uns ("))
         (problem,) = refusal(Database, path)
         assert problem.kind == "invalid"
 
