@@ -72,7 +72,8 @@ def finish_phase(
         if plans.open_plan(state) != work.before:
             raise Refused("conflict", "plan.json", "it was changed meanwhile", "", again)
         state.reload()
-        if state.run.step <= workflow.number(phase, "execute") or work.plan != work.before:
+        begun = state.run.step > workflow.number(phase, "execute")
+        if not begun or work.plan != work.before or _unasked(state, phase, work.plan):
             _pass_or_gate(state, workflow, phase, work)
         _pass_documents(state, workflow, phase, work)
     return _handed_in(state) if by_agent else print_current(state)
@@ -236,6 +237,8 @@ def decide_gate(state: State, workflow: Workflow, phase: Phase, verdict: str, re
         path = resources.review_path(state.state_dir, phase)
         _check_open(state, workflow, phase, path)
         decision = _Decision(read_review(path).items, "host", reason)
+        if verdict == "pass":
+            _refuse_unasked(state, phase, plan)
         _check_verdict(state, decision, phase, verdict)
         if verdict == "pass":
             work = _as_checked(state, phase, plan)
@@ -256,6 +259,22 @@ def _check_open(state: State, workflow: Workflow, phase: Phase, path: str) -> No
     if asking and todo:
         text = f"reviewers have not answered {', '.join(todo)}"
         raise Refused("refused", "--verdict", text, "after they have", here)
+
+
+def _unasked(state: State, phase: Phase, plan: Plan) -> list[str]:
+    """Return the questions that were due and that the open review lacks: it was edited by hand."""
+    path = resources.review_path(state.state_dir, phase)
+    items = read_review(path).items if os.path.exists(path) else []
+    known = {item.id for item in items}
+    due = with_questions(state, phase, plan, items) if items else []
+    return list(dict.fromkeys(i.check for i in due if i.id not in known))
+
+
+def _refuse_unasked(state: State, phase: Phase, plan: Plan) -> None:
+    if unasked := _unasked(state, phase, plan):
+        text = f"nobody was asked: {', '.join(unasked)}"
+        again = state.command("plan", "done", "--phase", phase)
+        raise Refused("refused", "--verdict", text, "after the work step is ended again", again)
 
 
 def _as_checked(state: State, phase: Phase, plan: Plan) -> _Work:

@@ -264,6 +264,20 @@ def test_a_context_of_the_wrong_form_is_refused(
     refused(journey.repository, argv, "invalid", words)
 
 
+@pytest.mark.requirement("PL-17")
+def test_the_context_is_read_only_after_its_step_and_takes_later_words(journey: Journey) -> None:
+    argv = ("context", "set", "--file", "answers/context.json")
+    assert journey.planner(*argv).text == journey.planner("step", "planner").text
+    journey.write_answer("context.json", json.dumps({"task_spec": ["Something else"]}))
+    refused(journey.repository, argv, "frozen", "read-only after step 2")
+    for _ in range(2):
+        assert journey.planner("context", "add-quote", "Keep f, please").code == 0
+    for name in ("context.json", "plan.json"):
+        with open(f"{journey.state_dir}/{name}", encoding="utf-8") as file:
+            kept = json.load(file)
+        assert kept.get("context", kept)["user_quotes"].count("Keep f, please") == 1
+
+
 def test_an_answer_that_was_not_written_is_named(journey: Journey) -> None:
     argv = ("plan", "done", "--phase", "plan-design", "--batch", "answers/design.json")
     refused(journey.repository, argv, "not_found", "answers/design.json")

@@ -28,7 +28,7 @@ def tokens(text: str) -> int:
     return -(-len(text) // 4)
 
 
-@pytest.mark.requirement("PL-1", "PL-2", "PL-7", "PL-22")
+@pytest.mark.requirement("PL-1", "PL-2", "PL-7", "PL-13", "PL-22")
 @pytest.mark.parametrize("tour", TOURS, ids=lambda tour: tour.__name__)
 def test_every_step_prints_its_golden_block(
     make_repo: Repositories, golden: Golden, tour: Callable[[Repositories], Iterator[Stop]]

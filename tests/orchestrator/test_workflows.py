@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import re
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ import pytest
 from orchestrator import executor, planner
 from shared import resources
 from shared.resources import ROOT
-from shared.workflow import FOLDERS, Step, discover_workflows, find_workflow
+from shared.workflow import FOLDERS, Step, Workflow, discover_workflows, find_workflow
 from state.errors import Refused
 from tests.journey import FILES, Journey, call, words_of
 
@@ -74,8 +75,17 @@ def test_every_entry_point_defines_exactly_one_workflow_and_all_are_found() -> N
         for name in os.listdir(os.path.join(ROOT, folder))
         if name.endswith(".py") and name != "__init__.py"
     ]
+    defining = {
+        path.relative_to(ROOT).as_posix()
+        for path in Path(ROOT).glob("[!.]*/*.py")
+        if re.search(r"^\w+ = Workflow\(", path.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+    assert defining == set(modules)
     found = discover_workflows()
     assert len(found) == len(modules)
+    for module in modules:
+        names = vars(sys.modules[module.removesuffix(".py").replace("/", ".")])
+        assert [n for n, v in names.items() if isinstance(v, Workflow)] == ["WORKFLOW"]
     assert {"planner", "executor"} <= set(found)
     for name, workflow in found.items():
         assert workflow.name == name

@@ -163,7 +163,7 @@ def test_revising_keeps_the_frozen_file_and_goes_back_with_the_remarks(frozen: J
     assert call(frozen.repository.path, "validate", f"{frozen.state_dir}/plan.r1.json").code == 0
 
 
-@pytest.mark.requirement("PL-28")
+@pytest.mark.requirement("PL-26", "PL-28")
 def test_an_approval_holds_for_its_digest_and_no_other(frozen: Journey) -> None:
     frozen.to("approved").write_answer("remarks.md", "Otherwise.")
     old = open_state(frozen.state_dir, os.sep).run.digest

@@ -161,7 +161,7 @@ def test_printing_a_gate_ten_times_moves_no_counter(at_gate: Journey) -> None:
     assert state.database.outcomes(state.run, "plan-code") == []
 
 
-@pytest.mark.requirement("PL-7", "PL-20")
+@pytest.mark.requirement("PL-6", "PL-7", "PL-20")
 def test_a_failed_gate_goes_back_with_the_failing_items_alone(at_gate: Journey) -> None:
     path = review_path(at_gate.state_dir, "plan-code")
     items = read_review(path).items
@@ -190,8 +190,11 @@ def test_a_passed_gate_removes_the_review_after_its_outcome_is_recorded(at_gate:
 def test_a_finding_that_a_person_accepts_blocks_no_more(at_gate: Journey) -> None:
     [failing] = [i for i in read_review(review_path(at_gate.state_dir, "plan-code")).items
                  if i.status == "FAIL"]  # fmt: skip
-    words = ("qr", "accept", failing.id, "--phase", "plan-code", "--reason", "known")
-    accepted = at_gate.planner(*words)
+    words = ("qr", "accept", failing.id, "--phase", "plan-code")
+    for none in ((), ("--reason", " ")):
+        assert at_gate.planner(*words, *none).code == 2
+        assert at_gate.planner("step", "planner").text == at_gate.last.text
+    accepted = at_gate.planner(*words, "--reason", "known")
     assert accepted.code == 0, accepted.text
     decided = at_gate.planner("qr", "gate", "--phase", "plan-code", "--verdict", "pass")
     assert decided.code == 0, decided.text
@@ -230,6 +233,7 @@ def test_an_edit_after_the_gates_is_checked_before_the_freeze(make_repo: Reposit
     assert journey.planner("plan", "freeze").code == 0
 
 
+@pytest.mark.requirement("PL-24")
 def test_all_failing_musts_are_said_at_once_and_nothing_is_stored(make_repo: Repositories) -> None:
     journey = Journey(make_repo(files=FILES)).to("design")
     journey.write_answer("design.json", [

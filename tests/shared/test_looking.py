@@ -115,6 +115,41 @@ def test_validate_asks_for_a_frozen_plan_where_it_is_told_to(make_repo: Reposito
     assert call(os.sep, "validate", path, path, "--commit", "HEAD").code == 2
 
 
+@pytest.mark.requirement("PL-30")
+def test_validate_finds_references_and_waves_that_do_not_hold(make_repo: Repositories) -> None:
+    journey = Journey(make_repo(files=FILES)).to("code")
+    with open(f"{journey.state_dir}/plan.json", encoding="utf-8") as file:
+        plan = json.load(file)
+    [milestone] = plan["milestones"]
+    waves = [{"wave": 2, "milestones": [milestone["id"]]}]
+    broken: dict[str, dict[str, object]] = {
+        "T-9": {"milestones": [{**milestone, "requirements": ["T-9"]}]},
+        "the waves do not follow": {"milestone_dependencies": {"waves": waves}},
+    }
+    path = f"{journey.state_dir}/broken.json"
+    for words, members in broken.items():
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({**plan, **members}, file)
+        answer = call(os.sep, "validate", path)
+        assert answer.code == 1
+        assert words in answer.text
+
+
+@pytest.mark.requirement("PL-30")
+def test_validate_holds_the_changes_against_the_tree_of_a_repository(
+    make_repo: Repositories,
+) -> None:
+    journey = Journey(make_repo(files=FILES)).to("submitted")
+    repository = journey.repository
+    words = ("validate", f"{journey.state_dir}/plan.json", "--repo", str(repository.path))
+    assert call(os.sep, *words).code == 0
+    repository.write("src/a.py", "def f(x):\n    return x + 3\n")
+    moved = call(os.sep, *words)
+    assert moved.code == 1
+    assert "src/a.py" in moved.text
+    assert "the base of the plan" in moved.text
+
+
 @pytest.mark.requirement("PL-19")
 def test_a_frozen_plan_alone_beside_a_clone_of_the_base_is_executed(
     make_repo: Repositories, tmp_path: Path

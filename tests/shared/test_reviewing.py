@@ -9,11 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from shared.qr.schema import read_review
+from shared.qr.schema import read_review, write_review
 from shared.qr.types import FAIL, PASS, REVIEWER, SEVERITIES, TODO
 from shared.resources import review_path
 from shared.run import open_state
-from tests.journey import FILES, LAUNCHER, Answer, Journey, all_pass, words_of
+from tests.journey import FILES, LAUNCHER, Answer, Journey, all_pass, shell, words_of
 from tests.larger import larger
 
 if TYPE_CHECKING:
@@ -497,6 +497,22 @@ def test_every_walk_of_verdicts_ends_at_the_freeze(
         fails_now, decision = rounds.pop(0) if rounds else (set(), "figures")
         journey.answers["design.json"] = []
     raise AssertionError(journey.last.text)
+
+
+@pytest.mark.requirement("PL-22")
+def test_a_review_without_its_questions_does_not_pass(make_repo: Repositories) -> None:
+    journey = Journey(make_repo(files=FILES))
+    journey.review = "small"
+    journey.to("code review").advance()
+    path = review_path(journey.state_dir, "plan-code")
+    review = read_review(path)
+    review.items = [item for item in review.items if item.check != "intent-done"]
+    write_review(path, review)
+    refused = journey.planner("qr", "gate", "--phase", "plan-code", "--verdict", "pass")
+    assert refused.code == 1
+    assert "nobody was asked: intent-done" in refused.text
+    done = shell(refused.text.rpartition("retry: ")[2].partition("</problem>")[0], "/")
+    assert done.block.get("name") == "plan-code-qr"
 
 
 @pytest.mark.requirement("PL-23")

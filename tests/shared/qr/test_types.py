@@ -64,7 +64,7 @@ def test_later_iterations_are_held_up_by_less(iteration: int, severities: set[st
         assert computed_verdict([failed], iteration) == expected
 
 
-@pytest.mark.requirement("PL-21")
+@pytest.mark.requirement("PL-18", "PL-21")
 @pytest.mark.parametrize("iteration", range(1, 8))
 def test_what_passed_was_accepted_or_could_not_be_checked_never_blocks(iteration: int) -> None:
     items = [
