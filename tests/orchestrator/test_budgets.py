@@ -91,7 +91,7 @@ CONTEXT = {
         "if a module turns out to need one after all, ask me, do not decide it for yourself",
         "I would rather have eight dull lines than one clever one that I must explain on Thursday",
         "make it two everywhere, and do not let me find a place in a month that still adds one",
-        "leave the command line alone, that is Anna's, and she is changing it this week anyway",
+        "leave the command line alone, another team owns it and is changing it this week anyway",
     ],
 }  # fmt: skip
 
@@ -126,9 +126,9 @@ def at_home(text: str, journey: Journey) -> str:
     """Return a text without the change, with paths of a usual home: a test's are twice as long."""
     text = re.sub(r'<data name="change">.*?</data>\n', "", text, flags=re.DOTALL)
     for found, name in (
-        (str(journey.repository.path), "/home/anna/src/shop"),
+        (str(journey.repository.path), "/home/user/src/shop"),
         (os.path.basename(journey.state_dir), "20260102-abcdef"),
-        (SHOWN, "/home/anna/.claude/skills/planner/bin/planner"),
+        (SHOWN, "/home/user/.claude/skills/planner/bin/planner"),
     ):
         text = text.replace(found, name)
     return text
