@@ -7,7 +7,15 @@ from __future__ import annotations
 
 import os
 
-from shared.agents import HOST, item_line, items_of, variant_of, with_commands, work_task
+from shared.agents import (
+    HOST,
+    answered_alone,
+    item_line,
+    items_of,
+    variant_of,
+    with_commands,
+    work_task,
+)
 from shared.qr.items import count_items, needs_user
 from shared.qr.types import (
     AUTHORS,
@@ -63,16 +71,22 @@ def work(ctx: Context, script: str) -> Block:
     """Give a work step to the host, in full to an agent; open questions come first."""
     state, phase = ctx.state, ctx.phase
     answers = state.database.answers(state.run)
-    waiting = [c for c in state.plan["checkpoints"] if c["id"] not in answers]
+    waiting = [c for c in ctx.plan["checkpoints"] if c["id"] not in answers]
     if waiting:
         return _questions(ctx, waiting)
-    if state.review[0] != "full":
+    if state.review_of(ctx.plan)[0] != "full":
         return work_task(ctx, script, agent=False)
     words = ["step", phase, "2"] if variant_of(ctx) and phase == "plan-design" else ["step", phase]
     block = with_commands(ctx, read_prompt("orchestrator", "planner", "dispatch"), asks=True)
-    block.data("review", ": ".join(state.review))
+    _say_why(block, ctx)
     block.dispatch(ctx.step.agent or "", [state.command(*words)])
     return block.next("done", state.command("step", "planner"))
+
+
+def _say_why(block: Block, ctx: Context) -> None:
+    """Say how much review the plan gets and why, the first time."""
+    if ctx.iteration == 1:
+        block.data("review", ": ".join(ctx.state.review_of(ctx.plan)))
 
 
 def _questions(ctx: Context, waiting: list[dict[str, Any]]) -> Block:
@@ -97,18 +111,21 @@ def _questions(ctx: Context, waiting: list[dict[str, Any]]) -> Block:
 def review(ctx: Context) -> Block:
     """Send out a reviewer for each group that has questions left."""
     state, phase = ctx.state, ctx.phase
-    groups = sorted({i.group or "1" for i in items_of(ctx) if i.status == TODO})
-    groups.sort(key=len)  # "10" after "9"
+    groups = sorted({i.group or "1" for i in items_of(ctx) if i.status == TODO}, key=int)
     if not groups:  # the last answer was stored by a command that then died
         return gate(ctx)
     runs = [state.command("step", f"{phase}-qr", "--group", group) for group in groups]
-    name = "review" if len(runs) == 1 else "review-parallel"
+    alone = state.command("step", f"{phase}-qr", "--group", groups[0], "--by", HOST)
+    again = ctx.iteration > 1
+    if again and answered_alone(state, phase):
+        task = read_prompt("orchestrator", "planner", "review-again-alone")
+        return ctx.block().task(task).next("done", alone)
+    name = "review-again" if again else "review" if len(runs) == 1 else "review-parallel"
     block = ctx.block().task(read_prompt("orchestrator", "planner", name))
-    block.data("review", ": ".join(state.review))
+    _say_why(block, ctx)
     block.dispatch("quality-reviewer", runs, parallel=len(runs) > 1)
     block.next("done", state.command("step", "planner"))
-    alone = state.command("step", f"{phase}-qr", "--group", groups[0], "--by", HOST)
-    return block.next("alone", alone)
+    return block if again else block.next("alone", alone)
 
 
 def gate(ctx: Context) -> Block:
@@ -119,18 +136,15 @@ def gate(ctx: Context) -> Block:
         return block.next("done", state.command("plan", "freeze"))
     items = items_of(ctx)
     verdict = computed_verdict(items, ctx.iteration)
-    reason = answer_path(state.state_dir, "reason.md")
-    slots = {"verdict": verdict, "figures": _figures(items, ctx.iteration), "reason": reason}
+    slots = {"verdict": verdict, "figures": _figures(items, ctx.iteration)}
+    slots["reason"] = answer_word("reason.md")
     block = ctx.block().task(fill(read_prompt("orchestrator", "planner", "gate"), slots))
     rows = [i for i in items if i.status in ("FAIL", "NOT_CHECKED", "TODO")]
     marked = (
         f"{'blocks' if is_blocking(i, ctx.iteration) else 'open'}: {item_line(i.to_json())}"
         for i in rows
     )
-    for by in AUTHORS:
-        figures = count_items([i for i in items if i.by == by], ctx.iteration)
-        counted = ", ".join(f"{n} {name}" for name, n in figures.items() if n)
-        block.data(f"answered by {by}", counted)
+    block.data("answers", "\n".join(_answers_by(items, by, ctx.iteration) for by in AUTHORS))
     block.data("items", "\n".join(marked))
     _converge(block, ctx, items)
     for choice in ("pass", "fail"):
@@ -139,6 +153,11 @@ def gate(ctx: Context) -> Block:
             words += ["--reason-file", answer_word("reason.md")]
         block.next(choice, state.command(*words))
     return block
+
+
+def _answers_by(items: list[Item], by: str, iteration: int) -> str:
+    figures = count_items([i for i in items if i.by == by], iteration)
+    return f"{by}: " + ", ".join(f"{n} {name}" for name, n in figures.items() if n)
 
 
 def _figures(items: list[Item], iteration: int) -> str:

@@ -17,6 +17,7 @@ from state.errors import Refused
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import Any
 
     from shared.qr.types import Phase
     from shared.run import State
@@ -82,7 +83,7 @@ class Workflow:
 class Context:
     """What a handler is given: the run and the row it is asked to print."""
 
-    __slots__ = ("number", "selectors", "state", "step", "workflow")
+    __slots__ = ("_plan", "number", "selectors", "state", "step", "workflow")
 
     def __init__(
         self,
@@ -97,6 +98,14 @@ class Context:
         self.number = number
         self.step = workflow.steps[number]
         self.state = state
+        self._plan: dict[str, Any] | None = None
+
+    @property
+    def plan(self) -> dict[str, Any]:
+        """Return plan.json as it was when the block first needed it."""
+        if self._plan is None:
+            self._plan = self.state.plan
+        return self._plan
 
     @property
     def phase(self) -> str:

@@ -523,3 +523,32 @@ def test_a_group_that_nobody_has_is_refused_with_those_that_are(make_repo: Repos
     refused = journey.planner("step", "plan-code-qr", "--group", "9")
     assert refused.code == 1
     assert refused.problems == [("not_found", "there is no group 9 · allowed: 1")]
+
+
+@pytest.mark.requirement("PL-7", "PL-20")
+def test_a_fix_shows_the_milestones_of_its_findings_and_names_the_others(full: Journey) -> None:
+    failing = next(i for i in items_of(full, "plan-design").values() if i.scope == "M-002")
+    full.verdicts = fails(failing.id)
+    full.advance()
+    full.follow(full.last.next("fail"))
+    shown = full.planner("step", "plan-design", "2").data("plan")
+    assert "CI-002 v1 src/m2_1.py" in shown
+    assert "M-001 v1" in shown
+    assert "CI-001" not in shown
+    full.answers["design.json"] = []
+    full.to("design review")
+    asked = full.planner("step", "plan-design-qr", "--group", failing.group or "").data("plan")
+    assert "CI-002 src/m2_1.py" in asked
+    assert "Add two in layer 1" not in asked
+
+
+@pytest.mark.requirement("PL-23")
+def test_a_host_that_reviewed_by_itself_is_not_sent_for_reviewers_again(small: Journey) -> None:
+    block = small.follow(small.last.next("alone"))
+    small.verdicts = fails(block.asked()[0])
+    small.do_the_work()
+    small.follow(small.last.next())
+    small.follow(small.last.next("fail"))
+    small.to("code review")
+    assert small.last.runs() == []
+    assert "--by host" in small.last.next()
