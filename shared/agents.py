@@ -11,7 +11,15 @@ from shared import slices
 from shared.qr.questions import QUESTIONS, TEXTS, milestones_of
 from shared.qr.schema import read_review
 from shared.qr.types import EVERYTHING, REVIEWER, TODO
-from shared.resources import answer_path, answer_word, command, fill, read_prompt, review_path
+from shared.resources import (
+    answer_path,
+    answer_word,
+    command,
+    fill,
+    read_prompt,
+    review_path,
+    superseded_plan_path,
+)
 from state import store
 from state.errors import Refused
 
@@ -34,7 +42,15 @@ _BATCHES = {"plan-design": "design.json", "plan-docs": "docs.json"}
 
 def variant_of(ctx: Context) -> str:
     """Return which text a work step has: the first, after a failed gate, in a later revision."""
-    return "-fix" if ctx.iteration > 1 else "-revise" if ctx.state.run.revision > 1 else ""
+    if ctx.iteration > 1:
+        return "-fix"
+    before = ctx.state.run.revision - 1
+    if not before:
+        return ""
+    # Where only intents were approved, nothing is written yet that could be revised.
+    kept = store.read_plan(superseded_plan_path(ctx.state.state_dir, before))
+    written = any(m["code_changes"] for m in kept["milestones"])
+    return "-revise" if written or ctx.phase == "plan-design" else ""
 
 
 def work_task(ctx: Context, script: str, *, agent: bool) -> Block:
@@ -154,8 +170,9 @@ def questions(ctx: Context) -> Block:
         own = slices.concerned(plan, [i.to_json() for i in todo])
     else:
         own = milestones_of(todo, [m["id"] for m in plan["milestones"]])
+    alone = ctx.selectors.get("by") == HOST
     change = "" if phase == "plan-design" else slices.patches(plan, own)
-    if len(change) > SHOWN_CHANGE:
+    if change and (alone or len(change) > SHOWN_CHANGE):  # who made it need not read it again
         diff = read_prompt("quality_reviewer", "review", "change")
         text += "\n\n" + fill(diff, {"diff": state.command("plan", "diff", *own)})
         change = ""
@@ -165,7 +182,7 @@ def questions(ctx: Context) -> Block:
     answers = slices.answer_lines(plan, state.database.answers(state.run))
     block.data("answers", "" if again else answers)
     words = ("qr", "set", "--phase", phase, "--group", group, "--file", answer_word(file))
-    role = None if ctx.selectors.get("by") == HOST else "quality-reviewer"
+    role = None if alone else "quality-reviewer"
     return block.next("done", state.command(*words, role=role))
 
 

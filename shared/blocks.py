@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from shared.qr.types import Item
     from shared.run import State
     from shared.workflow import Context
+    from state.database import Run
 
 
 def init(ctx: Context, prompt: str) -> Block:
@@ -198,9 +199,10 @@ def approval(ctx: Context, prompt: str) -> Block:
     return block.person(state.command("mode", "approve", digest))
 
 
-def program(ctx: Context, prompt: str, words: tuple[str, ...]) -> Block:
+def program(ctx: Context, prompt: str, words: tuple[str, ...], intent: str) -> Block:
     """Name the one command that does the step."""
-    block = ctx.block().task(read_prompt("orchestrator", "executor", prompt))
+    text = intent if ctx.state.run.depth == "intent" else prompt
+    block = ctx.block().task(read_prompt("orchestrator", "executor", text))
     return block.next("done", ctx.state.command(*words))
 
 
@@ -253,22 +255,28 @@ def _reviewed(plan: dict[str, Any]) -> str:
     )
 
 
+def _files_of(milestone: dict[str, Any], run: Run) -> list[str]:
+    if run.depth == "intent":
+        return [intent["file"] for intent in milestone["code_intents"]]
+    changes = (*milestone["code_changes"], *milestone["documentation"]["changes"])
+    return [change["file"] for change in changes]
+
+
 def _summary(state: State) -> str:
     plan, run = state.plan, state.run
     overview = plan["overview"]
-    files = [
-        c["file"]
-        for m in plan["milestones"]
-        for c in (*m["code_changes"], *m["documentation"]["changes"])
-    ]
+    files = list(dict.fromkeys(file for m in plan["milestones"] for file in _files_of(m, run)))
     lines = [
         f"{overview['title']} (revision {run.revision}, digest {run.digest})",
         overview["approach"],
         *(f"{d['id']}: {d['decision']}" for d in plan["planning_context"]["decision_log"]),
+        *(task["text"] for task in plan["task_spec"] if task["out_of_scope"]),
         *(f"assumed: {text}" for text in plan["context"]["assumptions"]),
         *(f"risk: {r['risk']}" for r in plan["planning_context"]["known_risks"]),
         f"files: {', '.join(files)}; the commit adds this plan as {archived_plan(run.run_id)}",
-        f"verify: {_verified(plan['verify'])}",
+        f"verify: {_verified(plan['verify'])}"
+        if run.depth == "full"
+        else "approved are the intents; their code is written then and comes back for approval",
         *_revised(state, plan),
         _reviewed(plan),
         *(

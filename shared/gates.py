@@ -142,9 +142,9 @@ def _answered(state: State, phase: Phase, plan: Plan, capture: Capture | None) -
     return [i.changed(accepted=known.get((i.check, i.scope))) for i in found]
 
 
-def check_all(state: State, workflow: Workflow, plan: Plan, capture: Capture) -> None:
+def check_all(state: State, workflow: Workflow, plan: Plan, capture: Capture | None) -> None:
     """Refuse a plan in which any phase fails a MUST by now: edits may have come after its gate."""
-    for phase in workflow.phases():
+    for phase in workflow.phases(state.run.depth):
         again = state.command("step", workflow.name)
         _refuse_failing_musts(_answered(state, phase, plan, capture), phase, again)
 
@@ -180,7 +180,7 @@ def _record_pass(
         for number in (workflow.number(phase, "execute"), workflow.number(phase, "qr"), gate):
             name = workflow.steps[number].name
             database.add_step(state.run, workflow.name, number, name, decision.by)
-        state.go_to(workflow.name, min(gate + 1, max(workflow.steps)))
+        state.go_to(workflow.name, min(gate + 1, workflow.last(state.run.depth)))
     path = resources.review_path(state.state_dir, phase)
     if os.path.exists(path):
         os.unlink(path)

@@ -60,24 +60,39 @@ class Step:
 class Workflow:
     """The ordered steps of one entry point."""
 
-    __slots__ = ("name", "purpose", "serves", "steps")
+    __slots__ = ("ends", "name", "purpose", "serves", "steps")
 
     def __init__(
-        self, name: str, purpose: str, steps: Mapping[int, Step], *, serves: str | None = None
+        self,
+        name: str,
+        purpose: str,
+        steps: Mapping[int, Step],
+        *,
+        serves: str | None = None,
+        ends: Mapping[str, int] | None = None,
     ) -> None:
-        """`serves` is the kind of the planner's step that starts it for an agent, None for none."""
+        """`serves` is the kind of the planner's step that starts it for an agent, None for none.
+
+        `ends` names the last step at a depth that does not go through all of them.
+        """
         self.name = name
         self.purpose = purpose
         self.steps = dict(steps)
         self.serves = serves
+        self.ends = dict(ends or {})
+
+    def last(self, depth: str) -> int:
+        """Return the number of the last step at a depth."""
+        return self.ends.get(depth, max(self.steps))
 
     def number(self, phase: str, kind: str) -> int:
         """Return the number of the step of `kind` (execute, qr or gate) in `phase`."""
         return next(n for n, s in self.steps.items() if (s.phase, s.kind) == (phase, kind))
 
-    def phases(self) -> list[Phase]:
-        """Return the phases in order."""
-        return [s.phase for s in self.steps.values() if s.kind == "gate" and s.phase]
+    def phases(self, depth: str) -> list[Phase]:
+        """Return the phases in order that a depth goes through."""
+        gates = ((n, s.phase) for n, s in self.steps.items() if s.kind == "gate")
+        return [phase for n, phase in gates if phase and n <= self.last(depth)]
 
 
 class Context:
@@ -184,9 +199,12 @@ def person_step(name: str, prompt: str) -> Step:
     return Step(name, "person", lambda ctx: blocks.approval(ctx, prompt))
 
 
-def program_step(name: str, *words: str, prompt: str) -> Step:
-    """Make a step that is one command: the program does the work."""
-    return Step(name, "program", lambda ctx: blocks.program(ctx, prompt, words))
+def program_step(name: str, *words: str, prompt: str, intent: str | None = None) -> Step:
+    """Make a step that is one command: the program does the work.
+
+    `intent` is the prompt at depth intent, where that differs.
+    """
+    return Step(name, "program", lambda ctx: blocks.program(ctx, prompt, words, intent or prompt))
 
 
 # printing
