@@ -19,6 +19,8 @@ from shared.agents import (
 from shared.qr.items import count_items, needs_user
 from shared.qr.types import (
     AUTHORS,
+    FAIL,
+    NOT_CHECKED,
     TODO,
     blocking_severities,
     computed_verdict,
@@ -141,10 +143,7 @@ def gate(ctx: Context) -> Block:
     slots["reason"] = answer_word("reason.md")
     block = ctx.block().task(fill(read_prompt("orchestrator", "planner", "gate"), slots))
     rows = [i for i in items if i.status in ("FAIL", "NOT_CHECKED", "TODO")]
-    marked = (
-        f"{'blocks' if is_blocking(i, ctx.iteration) else 'open'}: {item_line(i.to_json())}"
-        for i in rows
-    )
+    marked = (f"{_weight(i, ctx.iteration)}: {item_line(i.to_json())}" for i in rows)
     block.data("answers", "\n".join(_answers_by(items, by, ctx.iteration) for by in AUTHORS))
     block.data("items", "\n".join(marked))
     _converge(block, ctx, items)
@@ -156,6 +155,12 @@ def gate(ctx: Context) -> Block:
     return block
 
 
+def _weight(item: Item, iteration: int) -> str:
+    if item.status == NOT_CHECKED:
+        return "never blocks"
+    return "blocks" if is_blocking(item, iteration) else "open"
+
+
 def _answers_by(items: list[Item], by: str, iteration: int) -> str:
     figures = count_items([i for i in items if i.by == by], iteration)
     return f"{by}: " + ", ".join(f"{n} {name}" for name, n in figures.items() if n)
@@ -164,6 +169,8 @@ def _answers_by(items: list[Item], by: str, iteration: int) -> str:
 def _figures(items: list[Item], iteration: int) -> str:
     blocking = sum(is_blocking(i, iteration) for i in items)
     which = ", ".join(blocking_severities(iteration))
+    if not any(i.status == FAIL for i in items):
+        return "Nothing blocks."
     if not blocking:
         return f"Nothing blocks (in this round {which} would)."
     return f"{blocking} of {len(items)} items block (in this round {which} do)."
@@ -250,7 +257,7 @@ def _reviewed(plan: dict[str, Any]) -> str:
         return "review: no reviewer has read this plan"
     who = "the assistant itself" if any(o["alone"] for o in plan["reviews"]) else "reviewers"
     rounds = max(outcome["iteration"] for outcome in plan["reviews"])
-    return f"review: {count} questions answered by {who}" + (
+    return f"review: {count} points judged by {who}" + (
         f"; a gate took {rounds} rounds" if rounds > 1 else ""
     )
 

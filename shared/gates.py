@@ -82,7 +82,7 @@ def finish_phase(
 
 def _handed_in(state: State) -> str:
     """Return what an agent is told that was started for the phase: only the host goes on."""
-    text = "Handed in. Were you started for this? Then end here, in one sentence."
+    text = "Handed in. An agent ends here, in one sentence; the host goes on."
     return Block("result").task(text).next("host", state.command("step", "planner")).render()
 
 
