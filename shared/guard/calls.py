@@ -1,0 +1,154 @@
+"""Decides on one call of a tool by a session that plans, or carries a plan out (PM-3, PM-4)."""
+
+from __future__ import annotations
+
+import os
+
+from shared import resources
+from shared.guard import places, tools
+from shared.guard.denial import Denied
+from shared.who import allowed_to_assistants
+from state.mode import EXECUTING
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from shared.sessions import Session
+    from state.database import Planning, Run
+
+_PERSONS = "show it to the user and wait: only they type it"
+
+
+class Call:
+    """One call of a tool; `payload` is what the client tells of it."""
+
+    __slots__ = ("cwd", "host", "input", "name", "row", "run", "session", "tool")
+
+    def __init__(
+        self, host: str, payload: Mapping[str, Any], session: Session, row: Planning,
+        run: Run | None,
+    ) -> None:  # fmt: skip
+        self.host = host
+        self.name = str(payload["tool_name"])
+        self.input: dict[str, Any] = payload.get("tool_input") or {}
+        self.cwd = str(payload["cwd"])
+        self.session = session
+        self.row = row
+        self.run = run
+        self.tool = tools.find_tool(host, self.name)
+
+    def answer(self) -> dict[str, Any]:
+        """Return what the client is answered, nothing where the call passes; Denied says no."""
+        kind = self.tool.kind
+        if self.row.phase == EXECUTING:
+            self._check_executing()
+        elif kind == tools.SHELL:
+            return self._shell(str(self.input[self.tool.field]))
+        elif kind == tools.WRITE:
+            self._check_write(str(self.input[self.tool.field]))
+        elif kind == tools.SKILL:
+            self._check_skill(str(self.input[self.tool.field]))
+        elif kind not in tools.PASSING:
+            why, instead = self.tool.why
+            raise Denied(f"{self.name}: {why}", instead)
+        return {}
+
+    def _check_write(self, path: str) -> None:
+        places.check_planning(path, self.cwd, self.session, self.run)
+
+    def _check_skill(self, name: str) -> None:
+        if name != tools.OWN_SKILL:
+            text = f"the skill {name} may run commands of its own when it is loaded"
+            raise Denied(text, "read its SKILL.md with your file tool")
+
+    def _shell(self, command: str) -> dict[str, Any]:
+        # Not at the top: only a shell command needs the guard's tables.
+        from shared.guard.decide import decide
+
+        files = places.patched(command) if self.host == "codex" else None
+        if files is not None:
+            for path in files:
+                self._check_write(path)
+            return {}
+        rewrites = self.host in _REWRITTEN
+        decision = decide(
+            command, cwd=self.cwd, planner=_own_rewritten if rewrites else allowed_to_assistants
+        )
+        if not decision.allowed:
+            raise Denied(decision.reason, decision.instead)
+        if decision.rewritten is None:
+            return {}
+        if not rewrites:
+            return self._check_hardened(command, decision.rewritten)
+        text = witnessed(command, decision.rewritten)
+        return _REWRITTEN[self.host]({**self.input, self.tool.field: text})
+
+    def _check_hardened(self, command: str, rewritten: str) -> dict[str, Any]:
+        """Pass a command as it is where the client lets no hook change it, git aside."""
+        if any(words[0] == "git" for words in _commands(command)):
+            text = "git runs what the repository's configuration names"
+            raise Denied(text, f"run it hardened: {rewritten}")
+        return {}
+
+    def _check_executing(self) -> None:
+        """Let all pass but the planner's own files and what is a person's to say."""
+        if self.tool.kind == tools.WRITE:
+            places.check_ours(str(self.input[self.tool.field]), self.cwd, self.session)
+        if self.tool.kind == tools.SHELL:
+            _check_person(str(self.input[self.tool.field]))
+
+
+def witnessed(command: str, rewritten: str) -> str:
+    """Return a text that runs `rewritten` alone and shows the client the original commands too.
+
+    A client holds its user's rules against the new text only, so the rules for `git log` or for
+    reading a file would no longer find anything. After `false &&` nothing runs, and each command
+    still stands there to be found.
+    """
+    from shared.guard import lexer
+
+    parts = lexer.pipelines(lexer.read(command, _variables()))
+    return f"false && {' && '.join(parts)} || {rewritten}"
+
+
+def _commands(command: str) -> list[list[str]]:
+    from shared.guard import lexer
+
+    return [[w.value for w in c.words] for c in lexer.read(command, _variables())]
+
+
+def _variables() -> dict[str, str]:
+    # What they stand for plays no part here.
+    return {"HOME": "/", "PWD": "/", "USER": "-"}
+
+
+def _check_person(command: str) -> None:
+    launcher = resources.launcher()
+    if launcher not in command:
+        return
+    for words in _commands(command):
+        if os.path.realpath(words[0]) == os.path.realpath(launcher):
+            why = allowed_to_assistants(words[1:])
+            if why:
+                raise Denied(why, _PERSONS)
+
+
+def _own_rewritten(words: list[str]) -> str | None:
+    """Return why an assistant may not run `planner WORDS` where each command is put into `ro`."""
+    if words[:1] == ["ro"]:
+        return "the guard itself puts a command into `planner ro`; write the command alone"
+    return allowed_to_assistants(words)
+
+
+def _claude(changed: dict[str, Any]) -> dict[str, Any]:
+    return {"hookSpecificOutput": {"hookEventName": "PreToolUse", "updatedInput": changed}}
+
+
+def _vibe(changed: dict[str, Any]) -> dict[str, Any]:
+    return {"hook_specific_output": {"tool_input": changed}}
+
+
+# codex takes a changed input only with a decision, which would put its user's approval aside.
+_REWRITTEN = {"claude": _claude, "vibe": _vibe}
