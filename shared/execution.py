@@ -74,6 +74,7 @@ def approve(state: State, digest: str, who: str = PERSON, channel: str = "comman
             raise Refused(
                 "refused", state.state_dir, "the run is cancelled", "a new run", "planner start"
             )
+        plans.check_going(state)
         if digest != run.digest:
             text = "this is not the digest of the submitted revision; nothing is approved"
             raise Refused("refused", digest, text, f"revision {run.revision}: {run.digest}")
@@ -214,7 +215,7 @@ def _proof(state: State, repository: Repository, changes: Sequence[Change]) -> s
     block.data("proof", "\n".join(lines), files=len(lines))
     text = (
         "Proved: against its parent the commit holds exactly the approved changes, blob by blob, "
-        f"and {archived}. The run is complete; tell the user. To take it back: "
+        f"and {archived}. The run is complete and planning has ended; tell the user. To take it back: "
         f"{state.command('undo')}"
     )
     return block.task(text).render()

@@ -24,18 +24,14 @@ PERSON = "person (unproven)"
 
 
 class State:
-    """A state directory with its run; `plan` is read anew at every access.
+    """A state directory with its run; `plan` is read anew at every access."""
 
-    `said` is what a time limit has just changed about the run, in words.
-    """
-
-    __slots__ = ("database", "run", "said", "state_dir")
+    __slots__ = ("database", "run", "state_dir")
 
     def __init__(self, state_dir: str, database: Database, run: Run) -> None:
         self.state_dir = state_dir
         self.database = database
         self.run = run
-        self.said = ""
         database.agent = sessions.agent_name(None, run.repository)
 
     @property
@@ -56,6 +52,13 @@ class State:
     def review(self) -> tuple[str, str]:
         """Return how much review the plan gets as it stands, and why."""
         return review_mode(self.run.review, self.plan, self.config["config"])
+
+    @property
+    def halted(self) -> str:
+        """Return why the run is paused, or was ended before its end, as the audit has it."""
+        rows = self.database.audit_rows(self.run)
+        ways = ("pause", "reject", "cancel")
+        return next((row["detail"] for row in reversed(rows) if row["action"] in ways), "")
 
     @property
     def worktree(self) -> str:
@@ -133,11 +136,15 @@ def _settled(state: State) -> State:
     """Apply a time limit that has passed, and count this command as a call of a tool."""
     rows = state.database.planning_of(state.run.run_id)
     if rows:
-        state.said = mode.settle(state.database, rows[0].agent_name, time.time())
+        changed = mode.settle(state.database, rows[0].agent_name, time.time())
         sessions.touch(state.database.agent)
         for row in rows:
             if row.phase != "inactive" and not sessions.is_published(row.agent_name):
                 sessions.publish(row, state.database.path, state.run)  # a crash kept it from being
-    if state.said:
-        state.reload()
+        if changed:
+            state.reload()
+        if changed and state.run.status == "CANCELLED":
+            from shared import ending
+
+            ending.tidy(state)
     return state

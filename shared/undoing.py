@@ -34,7 +34,7 @@ def undo_plan(state: State) -> str:
         files = undo(repository, journal)
         with state.database as database:
             database.audit(state.run, "host", "undo", digest=state.run.digest)
-            if state.run.status == "ACTIVE":
+            if state.run.status in ("ACTIVE", "PAUSED"):
                 state.go_to("executor", 2)
     block = Block("result").data("taken back", "\n".join(files))
     block.next("again", state.command("exec", "apply"))

@@ -66,7 +66,7 @@ def after(stage: str, status: str, action: str) -> tuple[str, str]:
 
 def described(stage: str, status: str) -> str:
     """Return a stage with what its status adds to it."""
-    return stage if status == ACTIVE else f"{stage} ({status.lower()})"
+    return stage if status in (IDLE, ACTIVE) else f"{stage} ({status.lower()})"
 
 
 def overdue(row: Planning, now: float, last_call: float = 0) -> str:
