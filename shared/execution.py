@@ -17,8 +17,9 @@ from shared.git.rebase import carry_over
 from shared.git.repository import head
 from shared.git.tree import check_before
 from shared.git.worktree import made_at, make_worktree
+from shared.guard.consent import given, is_guarded
 from shared.reconciling import reconcile
-from shared.run import PERSON, State, open_state
+from shared.run import State, open_state
 from shared.start import new_run
 from shared.verify.job import Running
 from shared.verify.scene import users_tree
@@ -64,7 +65,15 @@ def open_or_adopt(state_dir: str | None, folder: str) -> State:
     return state
 
 
-def approve(state: State, digest: str, who: str = PERSON, channel: str = "command") -> str:
+def waiting_with(folder: str, digest: str) -> str | None:
+    """Return the state directory of the one run around `folder` that waits with this digest."""
+    path = resources.repository_database(folder)
+    runs = Database(path).runs("ACTIVE") if path else []
+    found = [r.state_dir for r in runs if r.digest == digest and os.path.isdir(r.state_dir)]
+    return found[0] if len(found) == 1 else None
+
+
+def approve(state: State, digest: str, now: float) -> str:
     """Record a person's approval of exactly this digest and let execution begin."""
     with state.lock("mode approve"):
         state.reload()
@@ -79,9 +88,11 @@ def approve(state: State, digest: str, who: str = PERSON, channel: str = "comman
             text = "this is not the digest of the submitted revision; nothing is approved"
             raise Refused("refused", digest, text, f"revision {run.revision}: {run.digest}")
         if run.stage == "submitted":
+            guarded = is_guarded(state.database, state.database.planning_of(run.run_id))
+            consent = given(digest, guarded=guarded, now=now)
             with state.database as database:
-                database.approve(run, digest, who, channel)
-                state.move("approve", who, detail=f"channel: {channel}", step=2)
+                database.approve(run, digest, consent.who, consent.channel)
+                state.move("approve", consent.who, detail=f"channel: {consent.channel}", step=2)
     return print_current(state)
 
 

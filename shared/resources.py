@@ -124,14 +124,6 @@ def repository_database(folder: str) -> str | None:
         folder = parent
 
 
-def user_config_path() -> str:
-    """Return the user's own configuration, which no repository can change."""
-    config = os.environ.get("XDG_CONFIG_HOME", "")
-    if not os.path.isabs(config):  # the XDG rule: a relative one is as if unset
-        config = os.path.join(os.path.expanduser("~"), ".config")
-    return os.path.join(config, "planner", "config.toml")
-
-
 # prompts
 
 

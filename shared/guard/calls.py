@@ -7,6 +7,7 @@ import os
 from shared import resources
 from shared.guard import places, tools
 from shared.guard.denial import Denied
+from shared.guard.settings import load_settings
 from shared.who import allowed_to_assistants
 from state.mode import EXECUTING
 
@@ -51,8 +52,7 @@ class Call:
         elif kind == tools.SKILL:
             self._check_skill(str(self.input[self.tool.field]))
         elif kind not in tools.PASSING:
-            why, instead = self.tool.why
-            raise Denied(f"{self.name}: {why}", instead)
+            self._check_named()
         return {}
 
     def _check_write(self, path: str) -> None:
@@ -62,6 +62,13 @@ class Call:
         if name != tools.OWN_SKILL:
             text = f"the skill {name} may run commands of its own when it is loaded"
             raise Denied(text, "read its SKILL.md with your file tool")
+
+    def _check_named(self) -> None:
+        """Deny, unless it is a tool unknown to us that the user's own configuration names."""
+        if self.tool is tools.UNKNOWN and self.name in load_settings(self.cwd).tools:
+            return
+        why, instead = self.tool.why
+        raise Denied(f"{self.name}: {why}", instead)
 
     def _shell(self, command: str) -> dict[str, Any]:
         # Not at the top: only a shell command needs the guard's tables.
@@ -73,65 +80,60 @@ class Call:
                 self._check_write(path)
             return {}
         rewrites = self.host in _REWRITTEN
-        decision = decide(
-            command, cwd=self.cwd, planner=_own_rewritten if rewrites else allowed_to_assistants
-        )
+        own = _own_rewritten if rewrites else allowed_to_assistants
+        decision = decide(command, cwd=self.cwd, planner=own, extra=load_settings(self.cwd))
         if not decision.allowed:
             raise Denied(decision.reason, decision.instead)
         if decision.rewritten is None:
             return {}
         if not rewrites:
-            return self._check_hardened(command, decision.rewritten)
-        text = witnessed(command, decision.rewritten)
+            self._check_hardened(command, decision.rewritten)
+            return {}
+        text = witnessed(command, self.cwd, decision.rewritten)
         return _REWRITTEN[self.host]({**self.input, self.tool.field: text})
 
-    def _check_hardened(self, command: str, rewritten: str) -> dict[str, Any]:
-        """Pass a command as it is where the client lets no hook change it, git aside."""
-        if any(words[0] == "git" for words in _commands(command)):
-            text = "git runs what the repository's configuration names"
-            raise Denied(text, f"run it hardened: {rewritten}")
-        return {}
+    def _check_hardened(self, command: str, rewritten: str) -> None:
+        """Deny git where the client lets no hook put the hardened command in its place."""
+        from shared.guard.decide import understand
+
+        if any(c.words[0].value == "git" for c in understand(command, self.cwd)):
+            text = "plain git runs what the repository's configuration names"
+            raise Denied(text, f"the same, hardened: {rewritten}")
 
     def _check_executing(self) -> None:
         """Let all pass but the planner's own files and what is a person's to say."""
         if self.tool.kind == tools.WRITE:
             places.check_ours(str(self.input[self.tool.field]), self.cwd, self.session)
         if self.tool.kind == tools.SHELL:
-            _check_person(str(self.input[self.tool.field]))
+            _check_person(str(self.input[self.tool.field]), self.cwd)
 
 
-def witnessed(command: str, rewritten: str) -> str:
+def witnessed(command: str, cwd: str, rewritten: str) -> str:
     """Return a text that runs `rewritten` alone and shows the client the original commands too.
 
     A client holds its user's rules against the new text only, so the rules for `git log` or for
     reading a file would no longer find anything. After `false &&` nothing runs, and each command
     still stands there to be found.
     """
-    from shared.guard import lexer
+    from shared.guard.decide import understand
+    from shared.guard.lexer import pipelines
 
-    parts = lexer.pipelines(lexer.read(command, _variables()))
+    parts = pipelines(understand(command, cwd))
     return f"false && {' && '.join(parts)} || {rewritten}"
 
 
-def _commands(command: str) -> list[list[str]]:
-    from shared.guard import lexer
+def _check_person(command: str, cwd: str) -> None:
+    """Deny a person's command in any text that names our launcher, which must then be plain."""
+    from shared.guard.decide import understand
 
-    return [[w.value for w in c.words] for c in lexer.read(command, _variables())]
-
-
-def _variables() -> dict[str, str]:
-    # What they stand for plays no part here.
-    return {"HOME": "/", "PWD": "/", "USER": "-"}
-
-
-def _check_person(command: str) -> None:
     launcher = resources.launcher()
     if launcher not in command:
         return
-    for words in _commands(command):
-        if os.path.realpath(words[0]) == os.path.realpath(launcher):
-            why = allowed_to_assistants(words[1:])
-            if why:
+    for one in understand(command, cwd):
+        first, *words = (word.value for word in one.words)
+        if os.path.realpath(first) == os.path.realpath(launcher):
+            why = allowed_to_assistants(words)
+            if why is not None:
                 raise Denied(why, _PERSONS)
 
 

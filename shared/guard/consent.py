@@ -1,4 +1,4 @@
-"""How a person's approval reached us: typed into the client, from a terminal, or not provably (PM-13).
+"""How a person's approval reached us: typed into the client, in a terminal, or unproven (PM-13).
 
 A client expands a typed `/planner:approve DIGEST` and says so to its hooks; what the model calls,
 schedules or writes is never expanded. That record, and not the command that follows it, is the

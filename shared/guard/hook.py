@@ -37,15 +37,18 @@ MOST_DETAIL = 300
 def main(argv: list[str]) -> int:
     """Answer one event of a client on standard output; always 0, since a fault denies."""
     host, event = argv if len(argv) == 2 else ("", "")  # noqa: PLR2004 – client and event
-    raw = sys.stdin.buffer.read()
-    try:
-        payload = json.loads(raw)
-        answer = EVENTS[event](host, payload, time.time())
-    except Exception as error:  # noqa: BLE001 – the guard's one handler: it fails closed
-        answer = _failed(host, event, error)
-    if answer:
-        sys.stdout.write(json.dumps(answer) + "\n")
+    found = answer(host, event, sys.stdin.buffer.read(), time.time())
+    if found:
+        sys.stdout.write(json.dumps(found) + "\n")
     return 0
+
+
+def answer(host: str, event: str, raw: bytes, now: float) -> dict[str, Any]:
+    """Return what the client is answered, nothing where the event passes; never raises."""
+    try:
+        return EVENTS[event](host, json.loads(raw), now)
+    except Exception as error:  # noqa: BLE001 – the guard's one handler: it fails closed
+        return _failed(host, event, error)
 
 
 def _failed(host: str, event: str, error: Exception) -> dict[str, Any]:

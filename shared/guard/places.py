@@ -45,10 +45,9 @@ def check_ours(path: str, cwd: str, session: Session) -> None:
     real = os.path.realpath(os.path.join(cwd, path))
     home = os.path.realpath(session.state_dir or os.path.dirname(session.database))
     mine = (resources.answer_path(home, ""), resources.worktree_path(home))
-    state = (os.path.dirname(os.path.realpath(session.database)), home)
-    state += (os.path.dirname(os.path.realpath(sessions.folder())),)
+    user = os.path.dirname(os.path.realpath(sessions.folder()))
+    state = (os.path.dirname(os.path.realpath(session.database)), home, user)
     inside = any(_inside(real, folder) for folder in state)
-    # Without a repository's `.planner`, the database lies among the user's own files.
     if inside and not any(_inside(real, folder) for folder in mine):
         raise Denied(_OURS, _RUN_ONE)
 

@@ -6,10 +6,6 @@ tools with every release, and a server can bring any.
 
 from __future__ import annotations
 
-import os
-
-from shared.resources import user_config_path
-
 READ, ASK, AGENTS, TASKS = "read", "ask", "agents", "tasks"
 SHELL, WRITE, PATCH, SKILL, DENY = "shell", "write", "patch", "skill", "deny"
 OWN_SKILL = "planner"
@@ -77,29 +73,13 @@ _CODEX = {
 }
 TOOLS = {"claude": _CLAUDE, "vibe": _VIBE, "codex": _CODEX}
 
-UNKNOWN = Tool(
-    DENY,
-    why=(
-        "it is not known to change nothing",
-        "read and search with the tools that are; if this one only reads, its user may name it in"
-        ' their own ~/.config/planner/config.toml: [guard] tools = ["…"]',
-    ),
+_UNKNOWN_INSTEAD = (
+    "read and search with the tools that are; if this one only reads, the user may name it in"
+    ' their own ~/.config/planner/config.toml: [guard] tools = ["…"]'
 )
+UNKNOWN = Tool(DENY, why=("it is not known to change nothing", _UNKNOWN_INSTEAD))
 
 
 def find_tool(host: str, name: str) -> Tool:
-    """Return what a client's tool is to us; the user's own configuration can let more pass."""
-    found = TOOLS[host].get(name, UNKNOWN)
-    return Tool(READ) if found is UNKNOWN and name in named_by_user() else found
-
-
-def named_by_user() -> list[str]:
-    """Return the tools that the user's own configuration lets pass: `[guard] tools`."""
-    path = user_config_path()
-    if not os.path.isfile(path):
-        return []
-    import tomllib
-
-    with open(path, "rb") as file:
-        named = tomllib.load(file).get("guard", {}).get("tools", [])
-    return [name for name in named if isinstance(name, str)]
+    """Return what a client's tool is to us."""
+    return TOOLS[host].get(name, UNKNOWN)

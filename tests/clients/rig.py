@@ -1,0 +1,158 @@
+"""The real clients as tests see them: found or skipped, run with a scripted model, read afterwards.
+
+`CLIENT_ROOT` names the folder of the clients (docs/hosts.md says how they get there). Each runs in
+an environment of its own with a dummy key.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+
+from shared.resources import ROOT
+from tests.clients.model import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tests.clients.model import Turn
+
+# By name: where each is below CLIENT_ROOT.
+PROGRAMS = {
+    "claude-2.1.330": "cc330/node_modules/.bin/claude",
+    "claude-2.1.197": "cc/node_modules/.bin/claude",
+    "vibe-3.0.2": "vibe/venv/bin/vibe",
+    "codex-0.169.0": "codex/node_modules/.bin/codex",
+}
+PATH = "/usr/local/bin:/usr/bin:/bin"
+QUIET = {
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_AUTOUPDATER": "1",
+    "DISABLE_TELEMETRY": "1", "DISABLE_ERROR_REPORTING": "1",
+}  # fmt: skip
+
+
+def program(name: str) -> str:
+    """Return a client's program; skips the test where it is not installed."""
+    folder = os.environ.get("CLIENT_ROOT") or os.path.join(REAL_HOME, ".cache", "client-rig")
+    path = os.path.join(folder, PROGRAMS[name])
+    if not os.path.exists(path):
+        pytest.skip(f"{name} is not installed as {path}; docs/hosts.md says how")
+    return path
+
+
+# Tests have a home of their own; the clients are in the developer's.
+REAL_HOME = os.path.expanduser("~")
+
+
+class Played(NamedTuple):
+    """What a client did: its output, what its tools answered, every text that the model heard."""
+
+    code: int
+    stdout: str
+    stderr: str
+    results: list[Result]
+    heard: list[str]
+
+    def of(self, tool: str, *, sub: bool = False) -> list[Result]:
+        """Return the answers of a tool in the main conversation, or in its sub-agents."""
+        return [r for r in self.results if r.tool == tool and bool(r.agent) is sub]
+
+    @property
+    def only(self) -> Result:
+        """Return the one answer of the main conversation."""
+        found = [r for r in self.results if not r.agent]
+        assert len(found) == 1, (found, self.stdout[-2000:], self.stderr[-2000:])
+        return found[0]
+
+
+class Request(NamedTuple):
+    """One run of a client; `typed` holds (seconds, text) for a terminal, {port} is the model's."""
+
+    command: list[str]
+    cwd: str
+    environment: dict[str, str]
+    turns: Sequence[Turn]
+    sub: Sequence[Turn] = ()
+    files: Sequence[tuple[str, str]] = ()
+    typed: Sequence[tuple[float, str]] = ()
+    timeout_s: float = 90
+
+
+def play(request: Request) -> Played:
+    """Run a client to its end."""
+    stage = Path(__file__).with_name("stage.py")
+    done = subprocess.run(
+        [sys.executable, "-I", str(stage)],
+        input=json.dumps(request._asdict()),
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PATH": PATH, "HOME": os.environ["HOME"]},
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    return Played(**{**found, "results": [Result(**r) for r in found["results"]]})
+
+
+def environment(**more: str) -> dict[str, str]:
+    """Return what a client finds: the test's home, nothing else of this process."""
+    kept = {n: v for n, v in os.environ.items() if n.startswith("XDG_") or n == "HOME"}
+    return {"PATH": PATH, "LANG": "C.UTF-8", "TERM": "dumb", **kept, **more}
+
+
+class Claude:
+    """Claude Code with the planner as a skill of the user, in one session."""
+
+    def __init__(self, name: str, work: Path, session: str) -> None:
+        self.program = program(name)
+        self.home = Path(os.environ["HOME"])
+        self.work = work
+        self.session = session
+        skills = self.home / ".claude" / "skills"
+        skills.mkdir(parents=True)
+        (skills / "planner").symlink_to(ROOT)
+        self.settings({"allow": [f"Bash({ROOT}/bin/planner *)"]})
+
+    def settings(self, permissions: dict[str, Any], **more: object) -> None:
+        """Write the user's own settings."""
+        text = json.dumps({"permissions": permissions, **more})
+        (self.home / ".claude" / "settings.json").write_text(text)
+
+    def play(
+        self, turns: Sequence[Turn], *options: str, prompt: str = "go", sub: Sequence[Turn] = (),
+    ) -> Played:  # fmt: skip
+        """Give a prompt without a terminal, and let the model take its turns."""
+        command = [self.program, "-p", prompt, "--session-id", self.session, *options]
+        return play(Request(command, str(self.work), self._environment(), turns, sub))
+
+    def type(
+        self, typed: Sequence[tuple[float, str]], turns: Sequence[Turn], timeout_s: float
+    ) -> Played:
+        """Type into the client on a terminal, as a person does."""
+        known = {
+            "hasCompletedOnboarding": True,
+            "customApiKeyResponses": {"approved": ["test-key"], "rejected": []},
+            "projects": {str(self.work): {"hasTrustDialogAccepted": True}},
+        }
+        (self.home / ".claude.json").write_text(json.dumps(known))
+        command = [self.program, "--permission-mode", "default", "--session-id", self.session]
+        return play(
+            Request(
+                command, str(self.work), self._environment(TERM="xterm-256color"), turns,
+                typed=typed, timeout_s=timeout_s,
+            )
+        )  # fmt: skip
+
+    def _environment(self, **more: str) -> dict[str, str]:
+        temporary = self.home / "tmp"
+        temporary.mkdir(exist_ok=True)
+        return environment(
+            ANTHROPIC_BASE_URL="http://127.0.0.1:{port}", ANTHROPIC_API_KEY="test-key",
+            TMPDIR=str(temporary), CLAUDE_CODE_TMPDIR=str(temporary), **QUIET, **more,
+        )  # fmt: skip
