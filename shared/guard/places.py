@@ -62,7 +62,11 @@ def patched(command: str) -> list[str] | None:
     named = [line for line in named if line != "*** End of File"]
     if "EOF" in lines or not all(line.startswith(_FILES) for line in named):
         return None
-    return [line.partition(": ")[2].strip() for line in named]
+    files = [line.partition(": ")[2].strip() for line in named]
+    if not all(map(os.path.isabs, files)):
+        # The call may name another folder to begin from, which the hook is not told.
+        raise Denied("the patch names a file by a relative path", "its absolute path")
+    return files
 
 
 def _inside(path: str, folder: str) -> bool:
