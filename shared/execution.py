@@ -226,7 +226,7 @@ def _proof(state: State, repository: Repository, changes: Sequence[Change]) -> s
     block.data("proof", "\n".join(lines), files=len(lines))
     text = (
         "Proved: against its parent the commit holds exactly the approved changes, blob by blob, "
-        f"and {archived}. The run is complete and planning has ended; tell the user. To take it back: "
-        f"{state.command('undo')}"
+        f"and {archived}. The run is complete and planning has ended; tell the user. To take it "
+        f"back: {state.command('undo')}"
     )
     return block.task(text).render()

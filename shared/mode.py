@@ -118,7 +118,7 @@ def _told(row: Planning, text: str) -> str:
 def _paused(row: Planning, state_dir: str | None) -> str:
     still = "stay read-only" if row.phase in mode.READ_ONLY else "begin no new step"
     return f"""\
-Paused since {row.paused_at}, at revision {row.revision}; nothing is lost. Until it goes on, {still}.
+Paused since {row.paused_at}, at revision {row.revision}; nothing is lost. Until then, {still}.
 When the user wants to go on: {resources.command("resume", state_dir=state_dir)}"""
 
 

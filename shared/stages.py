@@ -58,7 +58,7 @@ def change_agent(
     _publish_later(database, agent, None)
     database.audit(
         None, who, action, before=mode.described(stage, status),
-        after=mode.described(led, to),
+        after=led if led == mode.INACTIVE else mode.described(led, to),
         digest=moved.digest if moved else None, detail=detail, at=at, agent=agent,
     )  # fmt: skip
 
