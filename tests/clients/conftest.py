@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,19 +18,41 @@ if TYPE_CHECKING:
     Repositories = Callable[..., Repository]
 
 SESSION = "7b0a5dfe-3c1f-4d52-9a0e-5f1f0c1d2e3f"
+OTHER = "0c7de1a4-5b0f-4c7e-8a52-0d1f6b7c8e9a"
 CLAUDES = ("claude-2.1.330", "claude-2.1.197")
 
 
 @pytest.fixture
-def planning(make_repo: Repositories, monkeypatch: pytest.MonkeyPatch) -> Journey:
-    """A run of the session, while its plan is written."""
-    monkeypatch.setenv("PLANNER_PYTHON", sys.executable)
+def run(make_repo: Repositories) -> Journey:
+    """A run that is not begun, in a repository with a secret of the user's."""
+    return Journey(make_repo(files={**FILES, "private/key.txt": "hidden"}))
+
+
+def begun(run: Journey, point: str, monkeypatch: pytest.MonkeyPatch) -> Journey:
+    """Take the run to a point as the session of Claude Code."""
     with monkeypatch.context() as inside:
         inside.setenv("CLAUDE_CODE_SESSION_ID", SESSION)
-        return Journey(make_repo(files=FILES)).to("code")
+        return run.to(point)
+
+
+@pytest.fixture
+def planning(run: Journey, monkeypatch: pytest.MonkeyPatch) -> Journey:
+    """The run of the session while its plan is written."""
+    return begun(run, "code", monkeypatch)
+
+
+@pytest.fixture
+def waiting(run: Journey, monkeypatch: pytest.MonkeyPatch) -> Journey:
+    """The run of the session while it waits for approval."""
+    return begun(run, "submitted", monkeypatch)
+
+
+@pytest.fixture
+def digest(waiting: Journey) -> str:
+    return str(json.loads(waiting.planner("status", "--json").text)["digest"])
 
 
 @pytest.fixture(params=CLAUDES)
-def claude(request: pytest.FixtureRequest, planning: Journey) -> Claude:
+def claude(request: pytest.FixtureRequest, run: Journey) -> Claude:
     """Claude Code in the repository, in the session that plans."""
-    return Claude(request.param, planning.repository.path, SESSION)
+    return Claude(request.param, run.repository.path, SESSION)

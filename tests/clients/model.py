@@ -203,7 +203,7 @@ class Handler(BaseHTTPRequestHandler):
         """Know no models."""
         self._send({"data": [], "object": "list", "has_more": False})
 
-    def do_HEAD(self) -> None:  # noqa: N802 – the base class's name
+    def do_HEAD(self) -> None:
         """Be there."""
         self._send({})
 

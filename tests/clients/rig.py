@@ -106,53 +106,127 @@ def environment(**more: str) -> dict[str, str]:
     return {"PATH": PATH, "LANG": "C.UTF-8", "TERM": "dumb", **kept, **more}
 
 
-class Claude:
-    """Claude Code with the planner as a skill of the user, in one session."""
+class Client:
+    """One client in a repository, with a home of its own."""
 
-    def __init__(self, name: str, work: Path, session: str) -> None:
+    def __init__(self, name: str, work: Path) -> None:
         self.program = program(name)
         self.home = Path(os.environ["HOME"])
         self.work = work
+        self.more: dict[str, str] = {}  # of the environment
+
+    def write(self, name: str, text: str) -> None:
+        """Write a file of the client's home."""
+        path = self.home / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+class Claude(Client):
+    """Claude Code with the planner as a skill of the user, in one session."""
+
+    def __init__(self, name: str, work: Path, session: str) -> None:
+        super().__init__(name, work)
         self.session = session
         skills = self.home / ".claude" / "skills"
         skills.mkdir(parents=True)
         (skills / "planner").symlink_to(ROOT)
-        self.settings({"allow": [f"Bash({ROOT}/bin/planner *)"]})
+        self.permit()
 
-    def settings(self, permissions: dict[str, Any], **more: object) -> None:
-        """Write the user's own settings."""
-        text = json.dumps({"permissions": permissions, **more})
-        (self.home / ".claude" / "settings.json").write_text(text)
+    def permit(self, *allow: str, **rules: Sequence[str]) -> None:
+        """Write the user's permission rules: our launcher may run, `allow` too; deny, ask."""
+        allowed = [f"Bash({ROOT}/bin/planner *)", *allow]
+        settings = {"permissions": {"allow": allowed, **rules}}
+        self.write(".claude/settings.json", json.dumps(settings))
 
     def play(
-        self, turns: Sequence[Turn], *options: str, prompt: str = "go", sub: Sequence[Turn] = (),
+        self, turns: Sequence[Turn], prompt: str = "go", sub: Sequence[Turn] = (),
     ) -> Played:  # fmt: skip
         """Give a prompt without a terminal, and let the model take its turns."""
-        command = [self.program, "-p", prompt, "--session-id", self.session, *options]
+        command = [self.program, "-p", prompt, "--session-id", self.session]
         return play(Request(command, str(self.work), self._environment(), turns, sub))
 
     def type(
-        self, typed: Sequence[tuple[float, str]], turns: Sequence[Turn], timeout_s: float
+        self, typed: Sequence[tuple[float, str]], turns: Sequence[Turn] = (), seconds: float = 15
     ) -> Played:
-        """Type into the client on a terminal, as a person does."""
+        """Type into the client on a terminal, as a person does; it is ended after `seconds`."""
         known = {
             "hasCompletedOnboarding": True,
             "customApiKeyResponses": {"approved": ["test-key"], "rejected": []},
             "projects": {str(self.work): {"hasTrustDialogAccepted": True}},
         }
-        (self.home / ".claude.json").write_text(json.dumps(known))
+        self.write(".claude.json", json.dumps(known))
         command = [self.program, "--permission-mode", "default", "--session-id", self.session]
-        return play(
-            Request(
-                command, str(self.work), self._environment(TERM="xterm-256color"), turns,
-                typed=typed, timeout_s=timeout_s,
-            )
-        )  # fmt: skip
+        found = self._environment(TERM="xterm-256color")
+        return play(Request(command, str(self.work), found, turns, typed=typed, timeout_s=seconds))
 
     def _environment(self, **more: str) -> dict[str, str]:
         temporary = self.home / "tmp"
         temporary.mkdir(exist_ok=True)
         return environment(
             ANTHROPIC_BASE_URL="http://127.0.0.1:{port}", ANTHROPIC_API_KEY="test-key",
-            TMPDIR=str(temporary), CLAUDE_CODE_TMPDIR=str(temporary), **QUIET, **more,
+            TMPDIR=str(temporary), CLAUDE_CODE_TMPDIR=str(temporary), **(QUIET | self.more | more),
         )  # fmt: skip
+
+
+class Vibe(Client):
+    """Mistral vibe with our entry in the user's hooks."""
+
+    CONFIG = """\
+active_model = "scripted"
+enable_telemetry = false
+enable_update_checks = false
+{settings}
+[session_logging]
+generate_titles = false
+[[providers]]
+name = "scripted"
+api_base = "http://127.0.0.1:{{port}}/v1"
+api_key_env_var = "SCRIPTED_KEY"
+api_style = "openai"
+backend = "generic"
+[[models]]
+name = "scripted"
+provider = "scripted"
+alias = "scripted"
+"""
+
+    def play(self, turns: Sequence[Turn], *options: str, settings: str = "") -> Played:
+        """Give a prompt without a terminal; `settings` are the user's own, as TOML."""
+        entry = Path(ROOT, "hooks", "vibe.toml").read_text(encoding="utf-8")
+        self.write(".vibe/hooks.toml", entry.replace("/path/to/planner", ROOT))
+        config = str(self.home / ".vibe" / "config.toml")
+        keyring = "keyring.backends.null.Keyring"
+        found = environment(
+            SCRIPTED_KEY="test-key", MISTRAL_API_KEY="test-key", PYTHON_KEYRING_BACKEND=keyring
+        )
+        command = [self.program, "-p", "go", "--trust", "--output", "text", *options]
+        files = [(config, self.CONFIG.format(settings=settings))]
+        return play(Request(command, str(self.work), found, turns, files=files))
+
+
+class Codex(Client):
+    """Codex with our entry in the user's hooks."""
+
+    CONFIG = """\
+model = "scripted"
+model_provider = "scripted"
+check_for_update_on_startup = false
+[analytics]
+enabled = false
+[model_providers.scripted]
+name = "scripted"
+base_url = "http://127.0.0.1:{port}/v1"
+env_key = "SCRIPTED_KEY"
+wire_api = "responses"
+"""
+
+    def play(self, turns: Sequence[Turn]) -> Played:
+        """Give a prompt without a terminal."""
+        entry = Path(ROOT, "hooks", "codex.json").read_text(encoding="utf-8")
+        self.write(".codex/hooks.json", entry.replace("/path/to/planner", ROOT))
+        config = str(self.home / ".codex" / "config.toml")
+        options = ("--sandbox", "workspace-write", "--dangerously-bypass-hook-trust")
+        command = [self.program, "exec", *options, "go"]
+        found = environment(SCRIPTED_KEY="test-key")
+        return play(Request(command, str(self.work), found, turns, files=[(config, self.CONFIG)]))

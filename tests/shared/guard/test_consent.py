@@ -71,7 +71,7 @@ def approve_on_a_terminal(waiting: Journey, digest: str, **environment: str) -> 
     pid, terminal = pty.fork()
     if pid == 0:
         os.chdir(waiting.repository.path)
-        os.execve(LAUNCHER, [LAUNCHER, "mode", "approve", digest], variables)
+        os.execve(LAUNCHER, [LAUNCHER, "mode", "approve", digest], variables)  # noqa: S606 – no shell is meant
     shown = b""
     while select.select([terminal], [], [], 30)[0]:
         try:
@@ -109,10 +109,8 @@ def test_blanks_around_the_digest_are_no_matter(
     assert approve(waiting, digest, **INSIDE).code == 0
 
 
-def test_the_same_command_without_a_typed_record_is_refused(
-    waiting: Journey, client: Client, digest: str
-) -> None:
-    assert client
+@pytest.mark.usefixtures("client")
+def test_the_same_command_without_a_typed_record_is_refused(waiting: Journey, digest: str) -> None:
     answer = approve(waiting, digest, **INSIDE)
     assert answer.code == 1
     kind, text = answer.problems[0]
@@ -122,10 +120,8 @@ def test_the_same_command_without_a_typed_record_is_refused(
 
 
 @pytest.mark.parametrize("name", consent.ASSISTANTS)
-def test_no_assistant_approves_without_it(
-    waiting: Journey, client: Client, digest: str, name: str
-) -> None:
-    assert client
+@pytest.mark.usefixtures("client")
+def test_no_assistant_approves_without_it(waiting: Journey, digest: str, name: str) -> None:
     assert approve(waiting, digest, **{name: "1"}).code == 1
     assert approve_on_a_terminal(waiting, digest, **{name: "1"}).code == 1
 
@@ -160,8 +156,7 @@ def test_what_was_typed_long_ago_is_no_consent_now(digest: str, client: Client) 
 def test_other_commands_and_other_words_are_none(
     waiting: Journey, client: Client, digest: str, typed: dict[str, str]
 ) -> None:
-    given = {"args": digest} | {"args": typed[n] for n in typed if n == "command_args"}
-    client.types(given["args"], **{n: v for n, v in typed.items() if n != "command_args"})
+    client.types(typed.pop("command_args", digest), **typed)
     assert approve(waiting, digest, **INSIDE).code == 1
 
 
@@ -181,10 +176,8 @@ def test_a_client_that_an_assistant_began_has_no_user_who_types(
     assert approve(waiting, digest, **inside).code == 1
 
 
-def test_a_terminal_counts_where_hooks_hold_the_session(
-    waiting: Journey, client: Client, digest: str
-) -> None:
-    assert client
+@pytest.mark.usefixtures("client")
+def test_a_terminal_counts_where_hooks_hold_the_session(waiting: Journey, digest: str) -> None:
     answer = approve_on_a_terminal(waiting, digest)
     assert answer.code == 0, answer.text
     assert recorded(waiting) == ("person", "channel: terminal")
@@ -195,10 +188,10 @@ def test_without_a_hook_it_is_unproven(waiting: Journey, digest: str) -> None:
     assert recorded(waiting) == ("person (unproven)", "channel: unproven")
 
 
+@pytest.mark.usefixtures("client")
 def test_without_a_terminal_it_is_refused_where_hooks_hold_the_session(
-    waiting: Journey, client: Client, digest: str
+    waiting: Journey, digest: str
 ) -> None:
-    assert client
     answer = approve(waiting, digest)
     assert answer.code == 1
     assert "no terminal" in answer.problems[0][1]
