@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cli.who import WHO
+from shared.who import WHO
 from shared import resources
 from shared.builders import error_block
 from shared.stepping import exit_code, internal, write

@@ -56,14 +56,15 @@ def open_or_adopt(state_dir: str | None, folder: str) -> State:
         )
         state = State(real, database, run)
         plan = plans.check_frozen(state)
-        state.go_to(
-            "executor", 1, status="ACTIVE", stage="submitted", digest=plan.digest,
-            revision=plan.revision, request=plan.overview.title,
-        )  # fmt: skip
+        if run.status == "IDLE":
+            state.move(
+                "adopt", "host", workflow="executor", step=1, digest=plan.digest,
+                revision=plan.revision, request=plan.overview.title,
+            )  # fmt: skip
     return state
 
 
-def approve(state: State, digest: str) -> str:
+def approve(state: State, digest: str, who: str = PERSON, channel: str = "command") -> str:
     """Record a person's approval of exactly this digest and let execution begin."""
     with state.lock("mode approve"):
         state.reload()
@@ -78,10 +79,8 @@ def approve(state: State, digest: str) -> str:
             raise Refused("refused", digest, text, f"revision {run.revision}: {run.digest}")
         if run.stage == "submitted":
             with state.database as database:
-                database.approve(run, digest, PERSON, "command")
-                database.audit(run, PERSON, "approve", before="submitted", after="executing",
-                               digest=digest)  # fmt: skip
-                state.go_to("executor", 2, stage="executing")
+                database.approve(run, digest, who, channel)
+                state.move("approve", who, detail=f"channel: {channel}", step=2)
     return print_current(state)
 
 
@@ -160,13 +159,8 @@ def commit_plan(state: State) -> str:
                 repository, state.worktree, vault, changes, message_of(plan), _archive(state)
             )
             with state.database as database:
-                made = {"digest": plan.digest, "detail": done.commit}
-                database.audit(
-                    state.run, "program", "commit", before="executing", after="inactive", **made
-                )
                 database.event(state.run, "PlanCompleted", {"commit": done.commit})
-                ended = {"status": "COMPLETED", "stage": "inactive", "commit_id": done.commit}
-                state.go_to("executor", 3, **ended)
+                state.move("finish", "program", detail=done.commit, commit_id=done.commit)
         ending.tidy(state)
         return _proof(state, repository, changes)
 

@@ -10,7 +10,7 @@ from shared.qr.types import LoopState
 from shared.render import render_plan
 from shared.workflow import print_current
 from state import store
-from state.database import now
+from state.clock import now
 from state.errors import Problem, Refused
 from state.freeze import digest_of, freeze
 from state.models import TaskItem
@@ -36,16 +36,8 @@ def freeze_plan(state: State, workflow: Workflow) -> str:
             digest, _ = digest_of(store.read_bytes(path))
             frozen = plans.check_frozen(state)
             _write_rendered(state, frozen)
-            with state.database as database:
-                database.audit(
-                    state.run,
-                    "host",
-                    "freeze",
-                    before="gathering",
-                    after="submitted",
-                    digest=digest,
-                )
-                state.go_to("executor", 1, stage="submitted", digest=digest)
+            with state.database:
+                state.move("submit", "host", workflow="executor", step=1, digest=digest)
         else:
             plans.check_frozen(state)
     return print_current(state)
@@ -104,10 +96,11 @@ def revise_plan(state: State, remarks: str) -> str:
         elif run.digest is None:
             text = "the plan is not frozen: edit it as it is"
             raise Refused("conflict", "plan revise", text, "", state.command("step", "planner"))
-        with state.database as database:
-            database.audit(run, "host", "revise", before=run.stage, after="gathering",
-                           digest=run.digest, detail=remarks)  # fmt: skip
-            state.go_to("planner", 3, stage="gathering", digest=None, revision=plan.revision)
+        with state.database:
+            state.move(
+                "revise", "host", detail=remarks,
+                workflow="planner", step=3, digest=None, revision=plan.revision,
+            )  # fmt: skip
     return print_current(state)
 
 

@@ -59,8 +59,8 @@ def _revert(state: State) -> str:
     )
     archived = {resources.archived_plan(state.run.run_id): None}
     done = commit(repository, state.worktree, vault, changes, message, archived)
-    with state.database as database:
-        database.audit(state.run, "host", "revert", digest=digest, detail=done.commit)
-        database.set_run(state.run.run_id, status="CANCELLED")
+    if state.run.status != "CANCELLED":
+        with state.database:
+            state.move("revert", "host", detail=done.commit)
     ending.tidy(state)
     return Block("result", commit=done.commit).data("reverted", state.run.commit_id or "").render()

@@ -17,7 +17,7 @@ from shared.verify.job import Done, Job, Result, place, read_note
 from shared.verify.lock import adopt_lock
 from shared.verify.prepare import runner_for, set_up
 from shared.verify.process import Stopped
-from shared.verify.sandbox import is_available
+from shared.sandbox import is_available
 from shared.verify.scene import current_tree, differing, show_names, users_tree
 from state.errors import Problem, Refused
 from state.store import read_json, unusable, write_json

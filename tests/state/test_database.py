@@ -14,9 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from state import database as module
-from state.database import APPLICATION_ID, MIGRATIONS, Database, Run
+from state import connection as module
+from state.connection import APPLICATION_ID
+from state.database import Database, Run
 from state.errors import Refused
+from state.migrations import MIGRATIONS
 from tests.state.plans import outcome, refusal
 
 if TYPE_CHECKING:
@@ -39,7 +41,7 @@ RUN: dict[str, Any] = {
 }
 TABLES = {
     "runs", "steps", "phases", "outcomes", "milestones", "answers", "confirmed", "approvals",
-    "accepted", "deviations", "audit", "events",
+    "accepted", "deviations", "audit", "events", "planning_state",
 }  # fmt: skip
 
 
@@ -200,7 +202,7 @@ class TestATransaction:
     def test_that_breaks_a_rule_is_refused_and_leaves_nothing(self, database: Database) -> None:
         def fail() -> None:
             with database:
-                database.set_run(RUN["run_id"], status="ASLEEP")
+                database.move_run(RUN["run_id"], "gathering", "ASLEEP")
 
         assert refusal(fail)
         assert run_of(database).status == "ACTIVE"

@@ -7,7 +7,7 @@ import pytest
 
 from shared.resources import quote
 from shared.verify.process import Runner
-from shared.verify.sandbox import is_available
+from shared.sandbox import is_available
 from tests.shared.verify.conftest import DEADLINE_S, Site, gone, until
 
 if TYPE_CHECKING:
