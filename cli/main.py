@@ -24,9 +24,9 @@ COMMANDS = {
     "start": "cli.run", "step": "cli.run", "status": "cli.run", "cancel": "cli.run",
     "pause": "cli.run", "resume": "cli.run", "edit": "cli.run", "undo": "cli.execute",
     "plan": "cli.plan", "qr": "cli.qr", "context": "cli.context", "mode": "cli.mode",
-    "exec": "cli.execute", "tree": "cli.tree", "config": "cli.config",
-    "audit": "cli.audit", "validate": "cli.validate",
-    "doctor": "cli.doctor", "demo": "cli.demo", "help": "cli.main",
+    "exec": "cli.execute", "tree": "cli.tree", "config": "cli.config", "guard": "cli.guard",
+    "ro": "cli.ro", "audit": "cli.audit", "validate": "cli.validate", "doctor": "cli.doctor",
+    "demo": "cli.demo", "help": "cli.main",
 }  # fmt: skip
 
 

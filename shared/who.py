@@ -62,6 +62,8 @@ WHO = {
     "config show": ANYONE,
     "config confirm": PERSON,
     "audit": ANYONE,
+    "guard check": ANYONE,
+    "ro": ANYONE,
     "validate": ANYONE,
     "doctor": ANYONE,
     "demo": ANYONE,

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _READ = "cat, head, tail, sed -n, grep, rg, find, ls, wc, git log, git show, git diff"
 _NOTHING = Settings()
+_MAX_SHOWN = 600
 
 
 class Decision:
@@ -49,10 +50,18 @@ def decide(
     try:
         return _decide(command, cwd, planner, extra)
     except Denied as denied:
-        return Decision(allowed=False, reason=denied.reason, instead=denied.instead)
+        return Decision(
+            allowed=False, reason=_visible(denied.reason), instead=_visible(denied.instead)
+        )
     except Exception as error:  # noqa: BLE001 – a fault of ours must not let a command through
         reason = f"the guard failed on it: {type(error).__name__}"
         return Decision(allowed=False, reason=reason, instead=ASK)
+
+
+def _visible(text: str) -> str:
+    """Return `text` with what a terminal would obey, or nobody see, as escapes; not too long."""
+    shown = text if text.isprintable() else ascii(text)[1:-1]
+    return shown if len(shown) <= _MAX_SHOWN else f"{shown[:_MAX_SHOWN]}…"
 
 
 def understand(command: str, cwd: str) -> list[Command]:
