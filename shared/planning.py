@@ -54,10 +54,15 @@ def submit(found: Mode, file: str) -> str:
     digest = light.digest_of(plan)
     if found.stage == SUBMITTED and found.digest == digest:
         return render_mode(found)
-    found.change(
-        "submit", HOST, plan_json=json.dumps(plan, ensure_ascii=False), digest=digest,
-        revision=found.revision + 1,
-    )  # fmt: skip
+    revision = found.revision + 1
+    with found.database as database:
+        stages.change_agent(
+            database, found.agent, "submit", HOST, at=moment(found.now),
+            plan_json=json.dumps(plan, ensure_ascii=False), digest=digest, revision=revision,
+        )  # fmt: skip
+        # A revision is kept also when the next one takes its place in the row.
+        database.event(None, "PlanSubmitted", {"digest": digest, "revision": revision, **plan})
+    found.reload()
     return render_mode(found)
 
 
@@ -121,7 +126,7 @@ def track(found: Mode, number: int, status: str) -> str:
                        digest=found.digest)  # fmt: skip
         if light.is_done(marked):
             stages.change_agent(database, found.agent, "finish", "program", at=at)
-    found.row = found.database.planning(found.agent)
+    found.reload()
     return render_mode(found)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+import click
 import pytest
 
 from cli.main import COMMANDS, planner
@@ -67,7 +68,8 @@ def test_submit_plan_creates_plan_object(lightly: Lightly) -> None:
 @pytest.mark.requirement("PM-6")
 def test_submit_plan_validates_structure(lightly: Lightly) -> None:
     lightly.to("gathering")
-    for wrong in ({}, [], {**PLAN, "steps": []}, {**PLAN, "steps": [{"risk": "red"}]}):
+    none: list[object] = [{}, [], {**PLAN, "steps": []}, {**PLAN, "steps": [{"risk": "red"}]}]
+    for wrong in none:
         answer = lightly.submit(wrong)
         assert (answer.code, answer.problems[0][0]) == (1, "invalid")
     assert lightly.status()["stage"] == "gathering"
@@ -260,11 +262,11 @@ def test_plan_cancel_exits_mode(lightly: Lightly) -> None:
 def help_of(*words: str) -> str:
     """Return the help of a command, found as the program finds it."""
     context = context_of(planner, "planner", None)
-    command = planner
     for word in words:
-        found = command.get_command(context, word)  # type: ignore[attr-defined]
+        assert isinstance(context.command, click.Group)
+        found = context.command.get_command(context, word)
         assert found is not None
-        command, context = found, context_of(found, word, context)
+        context = context_of(found, word, context)
     return context.get_help()
 
 
