@@ -7,6 +7,7 @@ import sys
 
 import click
 
+from cli.mode_revisions import REVISIONS
 from cli.options import allow_roles, role_option, state_dir_option
 from shared import execution
 from shared.stepping import write
@@ -14,7 +15,11 @@ from shared.stepping import write
 
 @click.group("mode")
 def mode_command() -> None:
-    """Say yes to a submitted plan."""
+    """Say what becomes of a submitted plan."""
+
+
+for revision_command in REVISIONS:
+    mode_command.add_command(revision_command)
 
 
 @mode_command.command("approve")

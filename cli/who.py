@@ -39,6 +39,8 @@ WHO = {
     "context answer": HOST,
     "context ask": "host, architect, developer, technical-writer",
     "mode approve": PERSON,
+    "mode edit": "host, with the person's words",
+    "mode rebase": PERSON,
     "exec apply": HOST,
     "exec commit": HOST,
     "exec deviate": HOST,

@@ -6,10 +6,11 @@ import os
 import textwrap
 from typing import TYPE_CHECKING
 
-from shared import capturing, ending, plans, resources
+from shared import capturing, ending, fingerprints, plans, resources
 from shared.builders import Block
 from shared.capturing import open_repository
 from shared.git.apply import apply
+from shared.git.change import ends
 from shared.git.commit import check_head, commit
 from shared.git.journal import journal_state
 from shared.git.proof import check_commit
@@ -56,6 +57,7 @@ def open_or_adopt(state_dir: str | None, folder: str) -> State:
         )
         state = State(real, database, run)
         plan = plans.check_frozen(state)
+        fingerprints.take(fingerprints.place_of(state))
         state.go_to(
             "executor", 1, status="ACTIVE", stage="submitted", digest=plan.digest,
             revision=plan.revision, request=plan.overview.title,
@@ -77,6 +79,7 @@ def approve(state: State, digest: str) -> str:
             text = "this is not the digest of the submitted revision; nothing is approved"
             raise Refused("refused", digest, text, f"revision {run.revision}: {run.digest}")
         if run.stage == "submitted":
+            fingerprints.check_run(state)
             with state.database as database:
                 database.approve(run, digest, PERSON, "command")
                 database.audit(run, PERSON, "approve", before="submitted", after="executing",
@@ -104,6 +107,7 @@ def apply_plan(state: State) -> str:
         done = apply(repository, vault, changes, journal, plan.digest or "")
         if done.how != "already" or not os.path.exists(resources.scene_path(state.state_dir)):
             store.write_json(resources.scene_path(state.state_dir), users_tree(repository.root))
+        fingerprints.absorb(state, done.files)
         with state.database as database:
             for milestone in plan.milestones:
                 database.set_milestone(state.run, milestone.id, "COMPLETED")
@@ -159,6 +163,7 @@ def commit_plan(state: State) -> str:
             done = commit(
                 repository, state.worktree, vault, changes, message_of(plan), _archive(state)
             )
+            fingerprints.absorb(state, ends(changes))
             with state.database as database:
                 made = {"digest": plan.digest, "detail": done.commit}
                 database.audit(

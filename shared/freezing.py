@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from shared import capturing, gates, plans, resources
+from shared import capturing, fingerprints, gates, plans, resources
 from shared.git.journal import journal_state
 from shared.qr.types import LoopState
 from shared.render import render_plan
@@ -27,6 +27,7 @@ def freeze_plan(state: State, workflow: Workflow) -> str:
         state.reload()
         path = resources.plan_path(state.state_dir)
         if state.run.digest is None:
+            fingerprints.check_run(state)
             plan = store.load_plan(path)
             if plan.frozen_at is None:
                 plan = plans.open_plan(state)
@@ -90,6 +91,8 @@ def revise_plan(state: State, remarks: str) -> str:
             text = "this revision is applied; take it back before it is revised"
             raise Refused("conflict", "plan revise", text, "undo first", state.command("undo"))
         plans.check_active(state)
+        if run.stage in fingerprints.PLANNING:
+            fingerprints.check_run(state)
         plan = store.load_plan(path)
         # A revision that was killed half-way has opened the next one in the file already.
         opened = plan.frozen_at is None and plan.revision == run.revision + 1
@@ -104,11 +107,21 @@ def revise_plan(state: State, remarks: str) -> str:
         elif run.digest is None:
             text = "the plan is not frozen: edit it as it is"
             raise Refused("conflict", "plan revise", text, "", state.command("step", "planner"))
+        if run.stage not in fingerprints.PLANNING:
+            # The user and their assistant were free to write since the approval.
+            fingerprints.take(fingerprints.place_of(state))
         with state.database as database:
             database.audit(run, "host", "revise", before=run.stage, after="gathering",
                            digest=run.digest, detail=remarks)  # fmt: skip
             state.go_to("planner", 3, stage="gathering", digest=None, revision=plan.revision)
     return print_current(state)
+
+
+def remark(state: State, text: str) -> str:
+    """Open the next revision with a person's remarks, as they typed or the host passed them on."""
+    if not text.strip():
+        raise Refused("invalid", "TEXT", "the remarks are empty", "what is to be otherwise")
+    return revise_plan(state, text)
 
 
 def next_revision(plan: Plan, remarks: str) -> Plan:

@@ -7,7 +7,7 @@ import secrets
 import time
 import uuid
 
-from shared import resources
+from shared import fingerprints, resources
 from shared.builders import Block
 from shared.config import commands_hash, load_config, render_commands
 from shared.git.repository import (
@@ -157,6 +157,7 @@ def _prepare(repository: Repository, state: State, base: str) -> None:
             "submodules": submodules(repository, plan.base.tree),
         }
         store.write_json(resources.run_config_path(state.state_dir), values)
+        fingerprints.take(fingerprints.place_of(state))
         with state.database as database:
             database.add_step(state.run, "planner", 1, "plan-init", "script")
             database.audit(state.run, "host", "start", before="inactive", after="gathering")
