@@ -247,7 +247,8 @@ def _own_files(repo: Repository) -> Iterator[bytes]:
     places[".git/config.worktree"] = os.path.join(repo.git_dir, "config.worktree")
     for shown, folder in folders.items():
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
-            places |= {f"{shown}/{name}": os.path.join(folder, name) for name in os.listdir(folder)}
+            names = [name for name in os.listdir(folder) if not name.endswith(".sample")]
+            places |= {f"{shown}/{name}": os.path.join(folder, name) for name in names}
     for shown, place in places.items():
         what = _identity(place)
         if what:
