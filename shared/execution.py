@@ -57,15 +57,16 @@ def open_or_adopt(state_dir: str | None, folder: str) -> State:
         )
         state = State(real, database, run)
         plan = plans.check_frozen(state)
-        fingerprints.take(fingerprints.place_of(state))
-        state.go_to(
-            "executor", 1, status="ACTIVE", stage="submitted", digest=plan.digest,
-            revision=plan.revision, request=plan.overview.title,
-        )  # fmt: skip
+        if run.status == "IDLE":
+            fingerprints.take(fingerprints.place_of(state))
+            state.move(
+                "adopt", "host", workflow="executor", step=1, digest=plan.digest,
+                revision=plan.revision, request=plan.overview.title,
+            )  # fmt: skip
     return state
 
 
-def approve(state: State, digest: str) -> str:
+def approve(state: State, digest: str, who: str = PERSON, channel: str = "command") -> str:
     """Record a person's approval of exactly this digest and let execution begin."""
     with state.lock("mode approve"):
         state.reload()
@@ -75,16 +76,15 @@ def approve(state: State, digest: str) -> str:
             raise Refused(
                 "refused", state.state_dir, "the run is cancelled", "a new run", "planner start"
             )
+        plans.check_going(state)
         if digest != run.digest:
             text = "this is not the digest of the submitted revision; nothing is approved"
             raise Refused("refused", digest, text, f"revision {run.revision}: {run.digest}")
         if run.stage == "submitted":
             fingerprints.check_run(state)
             with state.database as database:
-                database.approve(run, digest, PERSON, "command")
-                database.audit(run, PERSON, "approve", before="submitted", after="executing",
-                               digest=digest)  # fmt: skip
-                state.go_to("executor", 2, stage="executing")
+                database.approve(run, digest, who, channel)
+                state.move("approve", who, detail=f"channel: {channel}", step=2)
     return print_current(state)
 
 
@@ -165,13 +165,8 @@ def commit_plan(state: State) -> str:
             )
             fingerprints.absorb(state, ends(changes))
             with state.database as database:
-                made = {"digest": plan.digest, "detail": done.commit}
-                database.audit(
-                    state.run, "program", "commit", before="executing", after="inactive", **made
-                )
                 database.event(state.run, "PlanCompleted", {"commit": done.commit})
-                ended = {"status": "COMPLETED", "stage": "inactive", "commit_id": done.commit}
-                state.go_to("executor", 3, **ended)
+                state.move("finish", "program", detail=done.commit, commit_id=done.commit)
         ending.tidy(state)
         return _proof(state, repository, changes)
 
@@ -225,7 +220,7 @@ def _proof(state: State, repository: Repository, changes: Sequence[Change]) -> s
     block.data("proof", "\n".join(lines), files=len(lines))
     text = (
         "Proved: against its parent the commit holds exactly the approved changes, blob by blob, "
-        f"and {archived}. The run is complete; tell the user. To take it back: "
-        f"{state.command('undo')}"
+        f"and {archived}. The run is complete and planning has ended; tell the user. To take it "
+        f"back: {state.command('undo')}"
     )
     return block.task(text).render()

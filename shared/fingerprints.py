@@ -14,6 +14,7 @@ from shared import resources
 from shared.git import fingerprint
 from shared.git.repository import find_repository
 from state.errors import Refused
+from state.mode import READ_ONLY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from shared.run import State
 
 SHOWN = 20
-PLANNING = ("gathering", "submitted")
 
 
 class Place(NamedTuple):
@@ -85,7 +85,7 @@ def absorb(state: State, paths: Iterable[str]) -> None:
     """Let what this run has written itself pass in every plan of the repository being made."""
     written = list(paths)
     for run in state.database.runs("ACTIVE", "PAUSED"):
-        if run.repository != state.run.repository or run.stage not in PLANNING:
+        if run.repository != state.run.repository or run.stage not in READ_ONLY:
             continue
         place = place_in(run.state_dir, run.repository)
         if fingerprint.is_taken(place.folder):

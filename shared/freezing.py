@@ -10,9 +10,10 @@ from shared.qr.types import LoopState
 from shared.render import render_plan
 from shared.workflow import print_current
 from state import store
-from state.database import now
+from state.clock import now
 from state.errors import Problem, Refused
 from state.freeze import digest_of, freeze
+from state.mode import READ_ONLY
 from state.models import TaskItem
 
 if TYPE_CHECKING:
@@ -37,16 +38,8 @@ def freeze_plan(state: State, workflow: Workflow) -> str:
             digest, _ = digest_of(store.read_bytes(path))
             frozen = plans.check_frozen(state)
             _write_rendered(state, frozen)
-            with state.database as database:
-                database.audit(
-                    state.run,
-                    "host",
-                    "freeze",
-                    before="gathering",
-                    after="submitted",
-                    digest=digest,
-                )
-                state.go_to("executor", 1, stage="submitted", digest=digest)
+            with state.database:
+                state.move("submit", "host", workflow="executor", step=1, digest=digest)
         else:
             plans.check_frozen(state)
     return print_current(state)
@@ -91,7 +84,7 @@ def revise_plan(state: State, remarks: str) -> str:
             text = "this revision is applied; take it back before it is revised"
             raise Refused("conflict", "plan revise", text, "undo first", state.command("undo"))
         plans.check_active(state)
-        if run.stage in fingerprints.PLANNING:
+        if run.stage in READ_ONLY:
             fingerprints.check_run(state)
         plan = store.load_plan(path)
         # A revision that was killed half-way has opened the next one in the file already.
@@ -107,13 +100,14 @@ def revise_plan(state: State, remarks: str) -> str:
         elif run.digest is None:
             text = "the plan is not frozen: edit it as it is"
             raise Refused("conflict", "plan revise", text, "", state.command("step", "planner"))
-        if run.stage not in fingerprints.PLANNING:
+        if run.stage not in READ_ONLY:
             # The user and their assistant were free to write since the approval.
             fingerprints.take(fingerprints.place_of(state))
-        with state.database as database:
-            database.audit(run, "host", "revise", before=run.stage, after="gathering",
-                           digest=run.digest, detail=remarks)  # fmt: skip
-            state.go_to("planner", 3, stage="gathering", digest=None, revision=plan.revision)
+        with state.database:
+            state.move(
+                "revise", "host", detail=remarks,
+                workflow="planner", step=3, digest=None, revision=plan.revision,
+            )  # fmt: skip
     return print_current(state)
 
 

@@ -13,6 +13,7 @@ from shared.run import PERSON
 from shared.verify.lock import undisturbed
 from state import store
 from state.errors import Refused
+from state.mode import READ_ONLY
 from state.waves import files_of
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def rebase(state: State, workflow: Workflow) -> str:
     with state.lock("mode rebase"):
         state.reload()
         plans.check_active(state)
-        if state.run.stage not in fingerprints.PLANNING:
+        if state.run.stage not in READ_ONLY:
             text = f"the run is {state.run.stage}: the tree is compared while a plan is made"
             raise Refused("conflict", "mode rebase", text, "", state.command("status"))
         place = fingerprints.place_of(state)

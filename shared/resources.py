@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PLANNER_FOLDER = ".planner"
+DATABASE = "planner.db"
 ARCHIVE_FOLDER = "planning/plans"
 CONFIG_FILE = "planner.toml"
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./-_")
@@ -109,9 +110,9 @@ def database_path(state_dir: str) -> str:
     folder = state_dir
     while (parent := os.path.dirname(folder)) != folder:
         if os.path.basename(folder) == PLANNER_FOLDER:
-            return os.path.join(folder, "planner.db")
+            return os.path.join(folder, DATABASE)
         folder = parent
-    return os.path.join(state_dir, "planner.db")
+    return os.path.join(state_dir, DATABASE)
 
 
 def repository_database(folder: str) -> str | None:
@@ -119,7 +120,7 @@ def repository_database(folder: str) -> str | None:
     found = None
     folder = os.path.abspath(folder)
     while True:
-        candidate = os.path.join(folder, PLANNER_FOLDER, "planner.db")
+        candidate = os.path.join(folder, PLANNER_FOLDER, DATABASE)
         if os.path.isfile(candidate):
             found = candidate
         parent = os.path.dirname(folder)

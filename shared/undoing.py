@@ -35,7 +35,7 @@ def undo_plan(state: State) -> str:
         fingerprints.absorb(state, files)
         with state.database as database:
             database.audit(state.run, "host", "undo", digest=state.run.digest)
-            if state.run.status == "ACTIVE":
+            if state.run.status in ("ACTIVE", "PAUSED"):
                 state.go_to("executor", 2)
     block = Block("result").data("taken back", "\n".join(files))
     block.next("again", state.command("exec", "apply"))
@@ -61,8 +61,8 @@ def _revert(state: State) -> str:
     archived = {resources.archived_plan(state.run.run_id): None}
     done = commit(repository, state.worktree, vault, changes, message, archived)
     fingerprints.absorb(state, ends(changes))
-    with state.database as database:
-        database.audit(state.run, "host", "revert", digest=digest, detail=done.commit)
-        database.set_run(state.run.run_id, status="CANCELLED")
+    if state.run.status != "CANCELLED":
+        with state.database:
+            state.move("revert", "host", detail=done.commit)
     ending.tidy(state)
     return Block("result", commit=done.commit).data("reverted", state.run.commit_id or "").render()

@@ -45,7 +45,7 @@ def _own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
     home = tmp_path_factory.mktemp("home")
     (home / ".gitconfig").write_text(GIT_CONFIG, encoding="utf-8")
     for name in list(os.environ):
-        if name.startswith(("GIT_", "PLANNER_", "PLAN_", "XDG_", "CLAUDE_")):
+        if name.startswith(("GIT_", "PLANNER_", "PLAN_", "XDG_", "CLAUDE", "CODEX_")):
             monkeypatch.delenv(name)
     for name, folder in (("CONFIG", ".config"), ("CACHE", ".cache"), ("STATE", ".state")):
         monkeypatch.setenv(f"XDG_{name}_HOME", str(home / folder))
