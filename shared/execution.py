@@ -6,10 +6,11 @@ import os
 import textwrap
 from typing import TYPE_CHECKING
 
-from shared import capturing, ending, plans, resources
+from shared import capturing, ending, fingerprints, plans, resources
 from shared.builders import Block
 from shared.capturing import open_repository
 from shared.git.apply import apply
+from shared.git.change import ends
 from shared.git.commit import check_head, commit
 from shared.git.journal import journal_state
 from shared.git.proof import check_commit
@@ -58,6 +59,7 @@ def open_or_adopt(state_dir: str | None, folder: str) -> State:
         state = State(real, database, run)
         plan = plans.check_frozen(state)
         if run.status == "IDLE":
+            fingerprints.take(fingerprints.place_of(state))
             state.move(
                 "adopt", "host", workflow="executor", step=1, digest=plan.digest,
                 revision=plan.revision, request=plan.overview.title,
@@ -88,6 +90,7 @@ def approve(state: State, digest: str, now: float) -> str:
             text = "this is not the digest of the submitted revision; nothing is approved"
             raise Refused("refused", digest, text, f"revision {run.revision}: {run.digest}")
         if run.stage == "submitted":
+            fingerprints.check_run(state)
             guarded = is_guarded(state.database, state.database.planning_of(run.run_id))
             consent = given(digest, guarded=guarded, now=now)
             with state.database as database:
@@ -115,6 +118,7 @@ def apply_plan(state: State) -> str:
         done = apply(repository, vault, changes, journal, plan.digest or "")
         if done.how != "already" or not os.path.exists(resources.scene_path(state.state_dir)):
             store.write_json(resources.scene_path(state.state_dir), users_tree(repository.root))
+        fingerprints.absorb(state, done.files)
         with state.database as database:
             for milestone in plan.milestones:
                 database.set_milestone(state.run, milestone.id, "COMPLETED")
@@ -170,6 +174,7 @@ def commit_plan(state: State) -> str:
             done = commit(
                 repository, state.worktree, vault, changes, message_of(plan), _archive(state)
             )
+            fingerprints.absorb(state, ends(changes))
             with state.database as database:
                 database.event(state.run, "PlanCompleted", {"commit": done.commit})
                 state.move("finish", "program", detail=done.commit, commit_id=done.commit)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from shared import capturing, gates, plans, resources
+from shared import capturing, fingerprints, gates, plans, resources
 from shared.git.journal import journal_state
 from shared.qr.types import LoopState
 from shared.render import render_plan
@@ -13,6 +13,7 @@ from state import store
 from state.clock import now
 from state.errors import Problem, Refused
 from state.freeze import digest_of, freeze
+from state.mode import READ_ONLY
 from state.models import TaskItem
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ def freeze_plan(state: State, workflow: Workflow) -> str:
         state.reload()
         path = resources.plan_path(state.state_dir)
         if state.run.digest is None:
+            fingerprints.check_run(state)
             plan = store.load_plan(path)
             if plan.frozen_at is None:
                 plan = plans.open_plan(state)
@@ -82,6 +84,8 @@ def revise_plan(state: State, remarks: str) -> str:
             text = "this revision is applied; take it back before it is revised"
             raise Refused("conflict", "plan revise", text, "undo first", state.command("undo"))
         plans.check_active(state)
+        if run.stage in READ_ONLY:
+            fingerprints.check_run(state)
         plan = store.load_plan(path)
         # A revision that was killed half-way has opened the next one in the file already.
         opened = plan.frozen_at is None and plan.revision == run.revision + 1
@@ -96,12 +100,22 @@ def revise_plan(state: State, remarks: str) -> str:
         elif run.digest is None:
             text = "the plan is not frozen: edit it as it is"
             raise Refused("conflict", "plan revise", text, "", state.command("step", "planner"))
+        if run.stage not in READ_ONLY:
+            # The user and their assistant were free to write since the approval.
+            fingerprints.take(fingerprints.place_of(state))
         with state.database:
             state.move(
                 "revise", "host", detail=remarks,
                 workflow="planner", step=3, digest=None, revision=plan.revision,
             )  # fmt: skip
     return print_current(state)
+
+
+def remark(state: State, text: str) -> str:
+    """Open the next revision with a person's remarks, as they typed or the host passed them on."""
+    if not text.strip():
+        raise Refused("invalid", "TEXT", "the remarks are empty", "what is to be otherwise")
+    return revise_plan(state, text)
 
 
 def next_revision(plan: Plan, remarks: str) -> Plan:

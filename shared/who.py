@@ -48,6 +48,8 @@ WHO = {
     "mode status": ANYONE,
     "mode submit": HOST,
     "mode approve": PERSON,
+    "mode edit": "host, with the person's words",
+    "mode rebase": PERSON,
     "mode reject": PERSON,
     "mode cancel": PERSON,
     "mode step": HOST,
