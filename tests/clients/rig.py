@@ -11,7 +11,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
@@ -72,7 +72,7 @@ class Played(NamedTuple):
 
 
 class Request(NamedTuple):
-    """One run of a client; `typed` holds (seconds, text) for a terminal, {port} is the model's."""
+    """One run of a client; `typed` is typed on a terminal, `{port}` is the model's."""
 
     command: list[str]
     cwd: str
@@ -80,8 +80,9 @@ class Request(NamedTuple):
     turns: Sequence[Turn]
     sub: Sequence[Turn] = ()
     files: Sequence[tuple[str, str]] = ()
-    typed: Sequence[tuple[float, str]] = ()
-    timeout_s: float = 90
+    typed: Sequence[str] = ()
+    quiet_s: float = 0
+    timeout_s: float = 120
 
 
 def play(request: Request) -> Played:
@@ -146,10 +147,8 @@ class Claude(Client):
         command = [self.program, "-p", prompt, "--session-id", self.session]
         return play(Request(command, str(self.work), self._environment(), turns, sub))
 
-    def type(
-        self, typed: Sequence[tuple[float, str]], turns: Sequence[Turn] = (), seconds: float = 15
-    ) -> Played:
-        """Type into the client on a terminal, as a person does; it is ended after `seconds`."""
+    def type(self, *typed: str, turns: Sequence[Turn] = (), quiet_s: float = 5) -> Played:
+        """Type into the client on a terminal, as a person does, until it is quiet for so long."""
         known = {
             "hasCompletedOnboarding": True,
             "customApiKeyResponses": {"approved": ["test-key"], "rejected": []},
@@ -158,7 +157,7 @@ class Claude(Client):
         self.write(".claude.json", json.dumps(known))
         command = [self.program, "--permission-mode", "default", "--session-id", self.session]
         found = self._environment(TERM="xterm-256color")
-        return play(Request(command, str(self.work), found, turns, typed=typed, timeout_s=seconds))
+        return play(Request(command, str(self.work), found, turns, typed=typed, quiet_s=quiet_s))
 
     def _environment(self, **more: str) -> dict[str, str]:
         temporary = self.home / "tmp"

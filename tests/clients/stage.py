@@ -11,6 +11,7 @@ import json
 import os
 import pty
 import select
+import signal
 import socket
 import struct
 import subprocess
@@ -24,6 +25,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspa
 from tests.clients.model import Script, serve
 
 NEW_NETWORK = 0x40000000  # CLONE_NEWNET
+QUIET_S = 2
 GET_FLAGS, SET_FLAGS, UP = 0x8913, 0x8914, 0x1  # SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP
 
 
@@ -56,22 +58,30 @@ def run_plain(spec: dict[str, Any], environment: dict[str, str]) -> dict[str, An
 
 
 def run_typed(spec: dict[str, Any], environment: dict[str, str]) -> dict[str, Any]:
-    """Run the client on a terminal, type what `typed` says at its time, end it after the last."""
+    """Run the client on a terminal as somebody who waits: type each text when all is quiet.
+
+    It is ended when it has been quiet for `quiet_s` after the last.
+    """
     pid, terminal = pty.fork()
     if pid == 0:
         os.chdir(spec["cwd"])
         os.execve(spec["command"][0], spec["command"], environment)  # noqa: S606 – no shell is meant
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
-    typed, began, shown = list(spec["typed"]), time.monotonic(), b""
+    typed, shown = list(spec["typed"]), b""
+    began = heard = time.monotonic()
     while time.monotonic() - began < spec["timeout_s"]:
         if select.select([terminal], [], [], 0.1)[0]:
             try:
                 shown += os.read(terminal, 65536)
             except OSError:
                 break
-        if typed and time.monotonic() - began > typed[0][0]:
-            os.write(terminal, typed.pop(0)[1].encode())
-    os.kill(pid, 9)
+            heard = time.monotonic()
+        if shown and time.monotonic() - heard > (QUIET_S if typed else spec["quiet_s"]):
+            if not typed:
+                break
+            os.write(terminal, typed.pop(0).encode())
+            heard = time.monotonic()
+    os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
     return {"code": 0, "stdout": shown.decode("utf-8", "replace"), "stderr": ""}
 

@@ -52,7 +52,7 @@ def test_typed_as_a_prompt(claude: Claude, waiting: Journey, digest: str) -> Non
 
 
 def test_typed_on_a_terminal(claude: Claude, waiting: Journey, digest: str) -> None:
-    played = claude.type([(4, f"/planner:approve {digest}"), (5.5, "\r")])
+    played = claude.type(f"/planner:approve {digest}", "\r")
     assert stage(waiting) == "executing", played.stdout[-3000:]
     assert approved_by(waiting) == [("person", "channel: command")]
 
@@ -158,7 +158,7 @@ def test_by_a_scheduled_prompt_of_a_session_that_nothing_holds(
         bash(f"{LAUNCHER} mode approve {digest}"),
         "done",
     ]
-    played = claude.type([(4, "go"), (5, "\r")], turns, seconds=80)
+    played = claude.type("go", "\r", turns=turns, quiet_s=70)
     assert any(f"/planner:approve {digest}" in text for text in played.heard), played.stdout[-2000:]
     assert "an assistant runs this" in played.of("Bash")[0].text
     assert_not_approved(waiting, played)
@@ -172,7 +172,7 @@ def test_by_an_answer_to_the_models_question(claude: Claude, waiting: Journey, d
         "options": [option, {"label": "No", "description": "no"}],
     }  # fmt: skip
     turns = [("AskUserQuestion", {"questions": [question]}), "done"]
-    played = claude.type([(4, "go"), (5, "\r"), (9, "\r"), (11, "\r")], turns)
+    played = claude.type("go", "\r", "\r", "\r", turns=turns)
     assert played.of("AskUserQuestion"), played.stdout[-3000:]
     assert said in played.of("AskUserQuestion")[0].text
     assert_not_approved(waiting, played)
@@ -188,7 +188,7 @@ def test_by_writing_files_of_ours(claude: Claude, waiting: Journey, digest: str)
         f"{claude.home}/.claude/skills/planner/hooks/more.json",
     ]  # fmt: skip
     writes = [("Write", {"file_path": path, "content": digest}) for path in paths]
-    database = bash(f"sqlite3 {root}/.planner/planner.db 'DELETE FROM runs'")
+    database = bash(f"sqlite3 {root}/.planner/planner.db 'VACUUM'")
     played = claude.play([*writes, database])
     assert all("Planning mode (submitted): " in r.text for r in played.results), played.results
     assert_not_approved(waiting, played)
