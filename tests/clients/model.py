@@ -12,7 +12,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
 JSON = dict[str, Any]
-Turn = str | tuple[str, JSON]
+Call = tuple[str, JSON]
+Turn = str | Call
+TASK = "sub-agent: "  # begins what a script has a sub-agent told
 SUB_AGENT = "x-claude-code-agent-id"
 
 
@@ -68,6 +70,12 @@ def _flat(content: Any) -> str:  # noqa: ANN401 – any JSON value
         part if isinstance(part, str) else part.get("text") or _flat(part.get("content") or "")
         for part in content or []
     )
+
+
+def _sub_agent(heard: list[JSON]) -> str:
+    """Name a sub-agent of a client that says so nowhere but in the first message it gives it."""
+    texts = (block["text"] for message in heard for block in message["blocks"])
+    return "sub" if any(text.startswith(TASK) for text in texts) else ""
 
 
 def _result(call: str, content: Any, *, is_error: bool = False) -> JSON:  # noqa: ANN401 – JSON
@@ -216,7 +224,7 @@ class Handler(BaseHTTPRequestHandler):
             return
         read, write = PROTOCOLS[path]
         said, heard = read(body)
-        agent = self.headers.get(SUB_AGENT) or ""
+        agent = self.headers.get(SUB_AGENT) or _sub_agent(heard)
         if not body.get("tools"):  # a title, a summary: not the conversation itself
             events = write("u", "scripted")
         else:

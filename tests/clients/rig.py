@@ -134,6 +134,16 @@ class Claude(Client):
         (skills / "planner").symlink_to(ROOT)
         self.permit()
 
+    def break_hooks(self) -> None:
+        """Let the installed hooks name a program that is not there."""
+        skill = self.home / ".claude" / "skills" / "planner"
+        skill.unlink()
+        skill.mkdir()
+        for name in ("SKILL.md", ".claude-plugin", "commands", "bin"):
+            (skill / name).symlink_to(os.path.join(ROOT, name))
+        entries = Path(ROOT, "hooks", "hooks.json").read_text(encoding="utf-8")
+        self.write(str(skill / "hooks" / "hooks.json"), entries.replace("sh ", "/nowhere/sh "))
+
     def permit(self, *allow: str, **rules: Sequence[str]) -> None:
         """Write the user's permission rules: our launcher may run, `allow` too; deny, ask."""
         allowed = [f"Bash({ROOT}/bin/planner *)", *allow]
@@ -190,18 +200,22 @@ provider = "scripted"
 alias = "scripted"
 """
 
-    def play(self, turns: Sequence[Turn], *options: str, settings: str = "") -> Played:
+    def play(
+        self, turns: Sequence[Turn], *options: str, sub: Sequence[Turn] = (), settings: str = "",
+        hooks: bool = True,
+    ) -> Played:  # fmt: skip
         """Give a prompt without a terminal; `settings` are the user's own, as TOML."""
-        entry = Path(ROOT, "hooks", "vibe.toml").read_text(encoding="utf-8")
+        entry = Path(ROOT, "hooks", "vibe.toml").read_text(encoding="utf-8") if hooks else ""
         self.write(".vibe/hooks.toml", entry.replace("/path/to/planner", ROOT))
         config = str(self.home / ".vibe" / "config.toml")
         keyring = "keyring.backends.null.Keyring"
         found = environment(
-            SCRIPTED_KEY="test-key", MISTRAL_API_KEY="test-key", PYTHON_KEYRING_BACKEND=keyring
-        )
+            SCRIPTED_KEY="test-key", MISTRAL_API_KEY="test-key", PYTHON_KEYRING_BACKEND=keyring,
+            **self.more,
+        )  # fmt: skip
         command = [self.program, "-p", "go", "--trust", "--output", "text", *options]
         files = [(config, self.CONFIG.format(settings=settings))]
-        return play(Request(command, str(self.work), found, turns, files=files))
+        return play(Request(command, str(self.work), found, turns, sub, files))
 
 
 class Codex(Client):
@@ -220,12 +234,12 @@ env_key = "SCRIPTED_KEY"
 wire_api = "responses"
 """
 
-    def play(self, turns: Sequence[Turn]) -> Played:
+    def play(self, turns: Sequence[Turn], *, hooks: bool = True) -> Played:
         """Give a prompt without a terminal."""
-        entry = Path(ROOT, "hooks", "codex.json").read_text(encoding="utf-8")
+        entry = Path(ROOT, "hooks", "codex.json").read_text(encoding="utf-8") if hooks else "{}"
         self.write(".codex/hooks.json", entry.replace("/path/to/planner", ROOT))
         config = str(self.home / ".codex" / "config.toml")
         options = ("--sandbox", "workspace-write", "--dangerously-bypass-hook-trust")
         command = [self.program, "exec", *options, "go"]
-        found = environment(SCRIPTED_KEY="test-key")
+        found = environment(SCRIPTED_KEY="test-key", **self.more)
         return play(Request(command, str(self.work), found, turns, files=[(config, self.CONFIG)]))

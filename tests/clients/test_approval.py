@@ -13,6 +13,7 @@ from tests.clients.test_claude import bash
 from tests.journey import LAUNCHER
 
 if TYPE_CHECKING:
+    from tests.clients.model import Turn
     from tests.clients.rig import Claude, Played
     from tests.journey import Journey
 
@@ -151,7 +152,7 @@ def test_by_a_scheduled_prompt_of_a_session_that_nothing_holds(
     claude.permit("CronCreate", "Bash")
     claude.session = OTHER
     given = {"cron": "* * * * *", "prompt": f"/planner:approve {digest}", "recurring": True}
-    turns = [
+    turns: list[Turn] = [
         ("ToolSearch", {"query": "select:CronCreate"}),
         ("CronCreate", given),
         "waiting",
@@ -171,7 +172,7 @@ def test_by_an_answer_to_the_models_question(claude: Claude, waiting: Journey, d
         "question": "May I?", "header": "Approval", "multiSelect": False,
         "options": [option, {"label": "No", "description": "no"}],
     }  # fmt: skip
-    turns = [("AskUserQuestion", {"questions": [question]}), "done"]
+    turns: list[Turn] = [("AskUserQuestion", {"questions": [question]}), "done"]
     played = claude.type("go", "\r", "\r", "\r", turns=turns)
     assert played.of("AskUserQuestion"), played.stdout[-3000:]
     assert said in played.of("AskUserQuestion")[0].text

@@ -10,30 +10,30 @@ import pytest
 from tests.journey import LAUNCHER
 
 if TYPE_CHECKING:
-    from tests.clients.model import Turn
+    from tests.clients.model import Call
     from tests.clients.rig import Claude
     from tests.journey import Journey
 
 pytestmark = [pytest.mark.slow, pytest.mark.requirement("PM-3", "PM-4")]
 
 
-def bash(command: str) -> Turn:
+def bash(command: str) -> Call:
     return "Bash", {"command": command, "description": "try it"}
 
 
-def agent(prompt: str) -> Turn:
+def agent(prompt: str) -> Call:
     given = {"description": "a task", "prompt": prompt, "subagent_type": "general-purpose"}
     return "Agent", {**given, "run_in_background": False}
 
 
-def attempts(planning: Journey) -> list[Turn]:
+def attempts(planning: Journey) -> list[Call]:
     """Return calls that have to be denied."""
     root, state = planning.repository.path, os.environ["XDG_STATE_HOME"]
     return [
         ("Write", {"file_path": f"{root}/new.py", "content": "x"}),
         ("Write", {"file_path": f"{planning.state_dir}/qr-x.json", "content": "x"}),
         ("Write", {"file_path": f"{state}/planner/typed/x", "content": "x"}),
-        ("Write", {"file_path": f"{planning.state_dir}/worktree/.git/x", "content": "x"}),
+        ("Write", {"file_path": f"{planning.state_dir}/worktree/sub/.git/x", "content": "x"}),
         ("Read", {"file_path": f"{root}/README.md"}),
         ("Edit", {"file_path": f"{root}/README.md", "old_string": "adds", "new_string": "x"}),
         bash("touch new.py"),
@@ -149,3 +149,18 @@ def test_a_guard_that_cannot_start_denies(claude: Claude, planning: Journey) -> 
     played = claude.play([("Write", {"file_path": str(file), "content": "x"})])
     assert "the guard could not be started" in played.only.text
     assert not file.exists()
+
+
+def test_where_the_hooks_are_broken_the_fingerprint_stops_the_freeze(
+    claude: Claude, planning: Journey
+) -> None:
+    claude.break_hooks()
+    claude.permit("Write")
+    file = planning.repository.path / "new.py"
+    played = claude.play([("Write", {"file_path": str(file), "content": "x"})])
+    assert not played.only.is_error
+    assert file.exists()
+    refused = planning.planner("plan", "freeze")
+    assert refused.code == 1
+    assert "new.py" in refused.text
+    assert "mode rebase" in refused.text

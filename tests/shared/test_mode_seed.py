@@ -13,7 +13,7 @@ import click
 import pytest
 
 from cli.main import COMMANDS, planner
-from cli.who import ANYONE, HOST, WHO
+from shared.who import ANYONE, HOST, WHO
 from shared import sessions
 from shared.mode import injected
 from tests.journey import call
