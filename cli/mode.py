@@ -9,6 +9,7 @@ import time
 
 import click
 
+from cli.mode_revisions import REVISIONS
 from cli.options import agent_option, allow_roles, json_option, role_option, state_dir_option
 from shared import planning, planning_view, whom
 from shared.stepping import write
@@ -18,6 +19,10 @@ from state.light import DONE, STARTED
 @click.group("mode")
 def mode_command() -> None:
     """Plan before anything is changed, and say yes or no to what was submitted."""
+
+
+for revision_command in REVISIONS:
+    mode_command.add_command(revision_command)
 
 
 @mode_command.command("enter")

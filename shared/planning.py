@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from shared import ending, execution, mode, resources, sessions, stages, whom
 from shared.config import parse_config
+from shared.guard.consent import given, is_guarded
 from shared.planning_view import render_mode
 from shared.run import PERSON
 from shared.start import join, make_planner_folder
@@ -65,10 +66,7 @@ def submit(found: Mode, file: str) -> str:
     return render_mode(found)
 
 
-def approve(
-    where: tuple[str, str | None, str | None], digest: str, now: float,
-    who: str = PERSON, channel: str = "command",
-) -> str:  # fmt: skip
+def approve(where: tuple[str, str | None, str | None], digest: str, now: float) -> str:
     """Record a person's approval of exactly this digest, of a light plan or of a run's.
 
     `where` is the folder, the agent and the state directory that the command named.
@@ -76,12 +74,15 @@ def approve(
     folder, agent, state_dir = where
     found = whom.find_light(folder, agent, state_dir, digest, now)
     if found is None:
-        return execution.approve(execution.open_or_adopt(state_dir, folder), digest, who, channel)
+        state_dir = state_dir or execution.waiting_with(folder, digest)
+        return execution.approve(execution.open_or_adopt(state_dir, folder), digest, now)
     if digest != found.digest:
         text = "this is not the digest of the submitted revision; nothing is approved"
         raise Refused("refused", digest, text, f"revision {found.revision}: {found.digest}")
     if found.stage != EXECUTING:
-        found.change("approve", who, f"channel: {channel}")
+        rows = [found.row] if found.row else []
+        consent = given(digest, guarded=is_guarded(found.database, rows), now=now)
+        found.change("approve", consent.who, f"channel: {consent.channel}")
     return render_mode(found)
 
 

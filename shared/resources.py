@@ -92,6 +92,11 @@ def run_config_path(state_dir: str) -> str:
     return os.path.join(state_dir, "config.json")
 
 
+def fingerprint_path(state_dir: str) -> str:
+    """Return the folder with what the user's tree was when planning began."""
+    return os.path.join(state_dir, "fingerprint")
+
+
 def scene_path(state_dir: str) -> str:
     """Return what `git status` said of the user's tree when the apply had ended."""
     return os.path.join(journal_path(state_dir), "tree.json")

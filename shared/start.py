@@ -8,7 +8,7 @@ import time
 import uuid
 from typing import NamedTuple
 
-from shared import mode, resources, sessions, stages
+from shared import fingerprints, mode, resources, sessions, stages
 from shared.builders import Block
 from shared.config import commands_hash, load_config, render_commands
 from shared.git.repository import (
@@ -205,6 +205,7 @@ def _prepare(repository: Repository, state: State, base: str, agent: str | None)
             "submodules": submodules(repository, plan.base.tree),
         }
         store.write_json(resources.run_config_path(state.state_dir), values)
+        fingerprints.take(fingerprints.place_of(state))
         with state.database as database:
             database.add_step(state.run, "planner", 1, "plan-init", "script")
             name = sessions.agent_name(agent, state.run.repository)
