@@ -25,7 +25,8 @@ COMMANDS = {
     "edit": "cli.run", "undo": "cli.execute",
     "plan": "cli.plan", "qr": "cli.qr", "context": "cli.context", "mode": "cli.mode",
     "exec": "cli.execute", "tree": "cli.tree", "config": "cli.config",
-    "validate": "cli.validate", "doctor": "cli.doctor", "demo": "cli.demo", "help": "cli.main",
+    "review": "cli.review", "validate": "cli.validate", "doctor": "cli.doctor",
+    "demo": "cli.demo", "help": "cli.main",
 }  # fmt: skip
 
 

@@ -49,6 +49,7 @@ WHO = {
     "tree run": "host, developer, technical-writer",
     "config show": ANYONE,
     "config confirm": PERSON,
+    "review": ANYONE,
     "validate": ANYONE,
     "doctor": ANYONE,
     "demo": ANYONE,

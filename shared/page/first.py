@@ -1,0 +1,190 @@
+"""The first screen: what, why, how big, how sure, what to look at, and how to answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from shared.page.html import Markup, count, items, joined, tag
+from shared.page.waves import size_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from shared.page.facts import Edited, Review
+    from state.models import Plan
+
+_MOST_RISKS = 4  # on the first screen; all of them stand further down
+_STANDS = {
+    "gathering": "still being written, nothing to approve yet",
+    "submitted": "waits for your decision",
+    "executing": "approved",
+}
+
+
+def first_screen(review: Review, files: Sequence[Edited]) -> Markup:
+    """Return all that a decision needs; the rest of the page is its proof."""
+    plan = review.plan
+    parts = [
+        tag("p", _standing(review), class_="standing"),
+        tag("h1", _line(plan.overview.title) or "Plan", id="top"),
+        tag("div", *_why_and_what(review), class_="lede"),
+        tag("dl", *_figures(review, files), class_="figures"),
+        tag("div", *_cautions(review, files), class_="cautions"),
+    ]
+    return tag("header", *parts, class_="first")
+
+
+def _line(value: str) -> str:
+    return " ".join(value.split())
+
+
+def _standing(review: Review) -> Markup:
+    run, plan = review.run, review.plan
+    text = _STANDS.get(run.stage, run.status.lower())
+    if run.commit_id:
+        text += f" as commit {run.commit_id[:12]}"
+    if review.approved:
+        text += f", approved {review.approved['at']} by {review.approved['who']}"
+    parts = ["Plan for review", f"revision {plan.revision}"]
+    if plan.digest:
+        parts.append(f"digest {plan.digest[:12]}…")
+    mark = tag("strong", text, class_="waits" if review.waits else None)
+    return joined([joined(parts, " · "), " · ", mark])
+
+
+def _why_and_what(review: Review) -> Iterator[Markup]:
+    overview = review.plan.overview
+    for title, text in (("Why", overview.problem), ("What", overview.approach)):
+        if text.strip():
+            yield tag("div", tag("h2", title), tag("p", text, class_="text"))
+
+
+def _figures(review: Review, files: Sequence[Edited]) -> Iterator[Markup]:
+    plan = review.plan
+    rows = [
+        ("How big", *_size(plan, files)),
+        ("Verified", *_verified(plan)),
+        ("Reviewed", *_reviewed(plan)),
+    ]
+    for name, tone, *texts in rows:
+        first, *rest = texts
+        value = [tag("strong", first), *(tag("span", text) for text in rest)]
+        yield tag("div", tag("dt", name), tag("dd", *value), class_=tone or None)
+
+
+def _size(plan: Plan, files: Sequence[Edited]) -> tuple[str, ...]:
+    if not files:
+        return "", size_of(plan), "no change is captured yet"
+    added, removed = sum(f.added for f in files), sum(f.removed for f in files)
+    lines = f"{count(len(files), 'file')}, +{added:,} −{removed:,}"
+    kinds = [f.what for f in files if f.what != "changed"]
+    odd = [f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds)]
+    return "", lines, size_of(plan), *([", ".join(odd)] if odd else [])
+
+
+def _verified(plan: Plan) -> tuple[str, ...]:
+    """Return tone and words: green only where commands pass that depend on the change."""
+    if not plan.verify:
+        return "bad", "NOT VERIFIED", "no command of the project has run on this plan"
+    passed = [r for r in plan.verify if r.outcome == "pass"]
+    failed = [r for r in plan.verify if r.outcome == "fail"]
+    if failed:
+        return "bad", f"{count(len(failed), 'command')} of {len(plan.verify)} fails"
+    if not passed:
+        return "bad", "tells nothing", "every command fails on the base as well"
+    text = f"{count(len(passed), 'command')} of {len(plan.verify)} passes"
+    if len(passed) == len(plan.verify):
+        one = len(passed) == 1
+        text = "1 command passes" if one else f"all {len(passed)} commands pass"
+    exercised = plan.verify[0].exercised
+    if exercised is None:
+        return "", text, "whether they run the changed code is not known"
+    if exercised:
+        return "good", text, "and fails with the changed code broken"
+    return "bad", text, "with the changed code broken as well: it runs none of it"
+
+
+def _reviewed(plan: Plan) -> tuple[str, ...]:
+    asked = sum(len(outcome.judged) for outcome in plan.reviews)
+    if not asked:
+        return "bad", "by no reviewer", "a program has checked it"
+    alone = any(outcome.alone for outcome in plan.reviews)
+    who = "by the assistant itself" if alone else "by reviewers"
+    rounds = max(outcome.iteration for outcome in plan.reviews)
+    found = f"{count(asked, 'question')} answered"
+    return "" if alone else "good", who, found + (f", {rounds} rounds" if rounds > 1 else "")
+
+
+def _cautions(review: Review, files: Sequence[Edited]) -> Iterator[Markup | None]:
+    plan = review.plan
+    risks = [
+        joined([tag("strong", _line(r.risk)), f" – {_line(r.mitigation)}" if r.mitigation else None])
+        for r in plan.planning_context.known_risks
+    ]
+    risks += [joined(["assumed: ", _line(text)]) for text in plan.context.assumptions]
+    shown = risks[:_MOST_RISKS]
+    if len(risks) > len(shown):
+        shown.append(tag("a", f"{len(risks) - len(shown)} more", href="#risks"))
+    parts = ("What may go wrong", shown), ("Look at this first", list(_notable(review, files)))
+    for title, rows in parts:
+        if rows:
+            yield tag("div", tag("h2", title), items(rows))
+
+
+def _notable(review: Review, files: Sequence[Edited]) -> Iterator[Markup]:
+    """Yield what a careful reader would look for, each with the way to it."""
+    plan = review.plan
+    rows = [
+        (count(len(review.open_questions()), "question is", "questions are") + " not answered",
+         "questions", len(review.open_questions())),
+        (f"revision {plan.revision}: see what differs from the last one", "differences",
+         review.previous is not None),
+        (", ".join(f"{o.phase} passed against the figures" for o in plan.reviews if o.reason),
+         "reviews", any(o.reason for o in plan.reviews)),
+        (count(sum(len(o.open) for o in plan.reviews), "finding") + " passed without blocking",
+         "reviews", any(o.open for o in plan.reviews)),
+        (count(len(review.accepted), "finding") + " accepted by a person", "reviews",
+         bool(review.accepted)),
+        ("what git cannot show as lines: " + _names(f for f in files if f.is_binary),
+         "changes", any(f.is_binary for f in files)),
+        ("characters that nobody would see: " + _names(f for f in files if f.unseen),
+         "changes", any(f.unseen for f in files)),
+        ("deleted: " + _names(f for f in files if f.what == "deleted"),
+         "changes", any(f.what == "deleted" for f in files)),
+    ]  # fmt: skip
+    for milestone in plan.milestones:
+        if milestone.flags:
+            text = f"{milestone.id} is flagged {', '.join(milestone.flags)}"
+            rows.append((text, milestone.id, True))
+    yield from (tag("a", text, href=f"#{name}") for text, name, there in rows if there)
+
+
+def _names(files: Iterator[Edited]) -> str:
+    names = [f.change.file for f in files]
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")  # noqa: PLR2004
+
+
+def answer_box(review: Review) -> Markup | None:
+    """Return the exact texts with which the user answers; None when none is waited for."""
+    if not review.waits:
+        return None
+    said = review.commands
+    rows = [
+        ("Approve", "These bytes and nothing else are applied and committed.",
+         [("typed in Claude Code", said["approve typed"]), ("in a terminal", said["approve"])]),
+        ("Remark", "Tell your assistant what should be different, or type it; a new revision "
+         "follows, and this one stays as it is.", [("in a terminal", said["remark"])]),
+        ("Reject", "The run ends; your files stay as they are.",
+         [("in a terminal", said["reject"])]),
+    ]  # fmt: skip
+    parts = []
+    for title, meaning, ways in rows:
+        shown = [
+            tag("div", tag("span", where), tag("code", typed), class_="typed")
+            for where, typed in ways
+        ]
+        parts.append(tag("div", tag("h3", title), tag("p", meaning), *shown))
+    heading = tag("h2", "Your answer", id="answer")
+    note = tag("p", "Only you type these; saying nothing approves nothing.", class_="quiet")
+    box = tag("div", *parts, class_="ways")
+    return tag("section", heading, note, box, class_="answer", aria_labelledby="answer")
