@@ -42,9 +42,17 @@ def _cells(file: Edited) -> list[Markup]:
         tag("th", tag("a", file.change.file, href=f"#{file.change.id}"), scope="row"),
         tag("td", ", ".join([file.what, *file.notes])),
         tag("td", tag("a", where, href=f"#{where}")),
-        tag("td", f"{file.added:,}", class_="plus"),
-        tag("td", f"{file.removed:,}", class_="minus"),
+        *(tag("td", f"{n:,}" if n else None, class_=name) for n, name in _sizes(file)),
     ]
+
+
+def _sizes(file: Edited) -> tuple[tuple[int, str], ...]:
+    return (file.added, "plus"), (file.removed, "minus")
+
+
+def _counts(file: Edited) -> list[Markup]:
+    signs = {"plus": "+", "minus": "−"}
+    return [tag("span", f"{signs[name]}{n:,}", class_=name) for n, name in _sizes(file) if n]
 
 
 def _change(file: Edited, *, is_open: bool) -> Markup:
@@ -57,8 +65,7 @@ def _change(file: Edited, *, is_open: bool) -> Markup:
         "summary",
         tag("h3", change.file),
         tag("span", ", ".join([file.what, *file.notes]), class_="quiet"),
-        tag("span", f"+{file.added:,}", class_="plus"),
-        tag("span", f"−{file.removed:,}", class_="minus"),
+        *_counts(file),
         tag("span", f"{count(len(file.lines), 'line')} folded", class_="folded") if folded else None,
     )
     quiet = [change.id, *intents, f"blob {ids}"]

@@ -58,8 +58,9 @@ def _task(plan: Plan, name: str, text: str, out_of_scope: bool) -> Markup:  # no
     cited = [m.id for m in plan.milestones if name in m.requirements]
     if out_of_scope:
         return named(name, tag("span", text, class_="quiet"))
-    where = [joined([" → ", link]) for link in _links(cited)]
-    return named(name, text, *(where or [tag("span", " not cited by a milestone", class_="warn")]))
+    if not cited:
+        return named(name, text, tag("span", " – no milestone cites it", class_="warn"))
+    return named(name, text, " → ", joined(_links(cited), ", "))
 
 
 def _links(names: Iterable[str]) -> list[Markup]:
@@ -107,7 +108,7 @@ def risks(plan: Plan) -> Markup:
     context, knowledge = plan.planning_context, plan.invisible_knowledge
     known = [
         named(r.id, tag("strong", r.risk), f" – {r.mitigation}" if r.mitigation else None,
-              tag("code", r.anchor) if r.anchor else None)
+              *((" ", tag("code", r.anchor)) if r.anchor else ()))
         for r in context.known_risks
     ]  # fmt: skip
     limits = [
@@ -169,7 +170,7 @@ def _terms(milestone: Milestone, files: Sequence[Edited]) -> Iterator[Markup]:
     if not shown and tests.skip_reason:
         shown = [joined(["none: ", tests.skip_reason])]
     changes = [
-        joined([tag("a", f.change.file, href=f"#{f.change.id}"), f" +{f.added} −{f.removed}"])
+        joined([tag("a", f.change.file, href=f"#{f.change.id}"), f" {f.figures or f.what}"])
         for f in files
     ]
     rows: list[tuple[str, Sequence[str]]] = [

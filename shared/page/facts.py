@@ -68,6 +68,11 @@ class Edited:
             return "renamed" if change.before == change.after else "renamed and changed"
         return "mode only" if change.before == change.after else "changed"
 
+    @property
+    def figures(self) -> str:
+        """How many lines come and go; nothing where no line does."""
+        return f"+{self.added:,} −{self.removed:,}" if self.added or self.removed else ""
+
     @cached_property
     def notes(self) -> list[str]:
         """What else a reader must know of the file: its old name, modes, kinds."""

@@ -19,6 +19,12 @@ _STANDS = {
     "submitted": "waits for your decision",
     "executing": "approved",
 }
+_ALL_PASS = {1: "1 command passes", 2: "both commands pass"}
+_EXERCISED = {  # tone and words
+    None: ("", "whether the changed code is run by them is not known"),
+    True: ("good", "they fail when the changed code is broken, so it is run"),
+    False: ("bad", "they pass with the changed code broken as well, so it is not run"),
+}
 
 
 def first_screen(review: Review, files: Sequence[Edited]) -> Markup:
@@ -94,14 +100,9 @@ def _verified(plan: Plan) -> tuple[str, ...]:
         return "bad", "tells nothing", "every command fails on the base as well"
     text = f"{count(len(passed), 'command')} of {len(plan.verify)} passes"
     if len(passed) == len(plan.verify):
-        one = len(passed) == 1
-        text = "1 command passes" if one else f"all {len(passed)} commands pass"
-    exercised = plan.verify[0].exercised
-    if exercised is None:
-        return "", text, "whether they run the changed code is not known"
-    if exercised:
-        return "good", text, "and fails with the changed code broken"
-    return "bad", text, "with the changed code broken as well: it runs none of it"
+        text = _ALL_PASS.get(len(passed)) or f"all {len(passed)} commands pass"
+    tone, meaning = _EXERCISED[plan.verify[0].exercised]
+    return tone, text, meaning
 
 
 def _reviewed(plan: Plan) -> tuple[str, ...]:

@@ -10,9 +10,6 @@ from shared.builders import visible
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_VOID = frozenset({"br", "circle", "line", "path", "col"})
-
-
 class Markup(str):
     """Text that is HTML already; whatever is no Markup is escaped before it is shown."""
 
@@ -48,8 +45,6 @@ def tag(name: str, *children: str | None, **attributes: str | None) -> Markup:
         for key, value in attributes.items()
         if value is not None
     )
-    if name in _VOID:
-        return Markup(f"<{name}{shown}>")
     return Markup(f"<{name}{shown}>{joined(children)}</{name}>")
 
 

@@ -94,9 +94,10 @@ def _phase(review: Review, outcome: Outcome) -> Iterator[Markup | None]:
 def _round(outcome: Mapping[str, Any]) -> Markup:
     """Return a gate's decision and what it sent back."""
     found = [i for i in outcome["items"] if i.get("status") == "FAIL"]
-    head = f"round {outcome['iteration']} of {outcome['phase']}: {outcome['verdict']}"
+    passed = outcome["verdict"] == "pass"
+    head = f"Round {outcome['iteration']} of {outcome['phase']} " + ("passed" if passed else "was sent back")
     if outcome["verdict"] != outcome["computed"]:
-        head += f", by the figures {outcome['computed']}"
+        head += f", by the figures: {outcome['computed']}"
     reason = f" – {outcome['reason']}" if outcome["reason"] else None
     return joined([tag("strong", head), reason, items(map(_finding, found))])
 

@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shared.page.design import named
 from shared.page.diff import compare
 from shared.page.html import Markup, items, joined, section, tag
+from shared.page.patch import read_patch, size
 from state.freeze import parts
+from state.models import Change
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from shared.page.facts import Review
 
-# What every revision has anew, or what tells nothing without the rest.
+# What every revision has anew, or what follows from the rest.
 _ASIDE = frozenset({
-    "counters", "created_at", "digest", "frozen_at", "last_operation", "plan_id", "remarks",
-    "revision", "reviews", "schema_version", "seals", "verify",
+    "counters", "created_at", "digest", "frozen_at", "last_operation", "milestone_dependencies",
+    "plan_id", "remarks", "revision", "reviews", "schema_version", "seals", "verify",
+})  # fmt: skip
+# Lists of what has an entry of its own.
+_CHILDREN = frozenset({
+    "algorithm_blocks", "changes", "checkpoints", "code_changes", "code_intents", "constraints",
+    "decision_log", "diagrams", "docstrings", "inline_comments", "invariants", "known_risks",
+    "milestones", "module_comment", "rejected_alternatives", "tradeoffs",
 })  # fmt: skip
 _PATCH = frozenset({"patch", "before", "after", "diff", "encoding"})
+_TITLES = ("decision", "risk", "name", "file", "question", "alternative", "description", "title")
+_WITH_ANCHOR = ("DL-", "M-", "CC-")
 
 
-class Difference(NamedTuple):
+class _Difference(NamedTuple):
     """An entity that differs: its old and its new fields, None where it is not there."""
 
     name: str
@@ -38,68 +47,69 @@ def differences(review: Review) -> Markup:
     old = _entities(review.previous.model_dump(mode="json"))
     new = _entities(review.plan.model_dump(mode="json"))
     found = [
-        Difference(name, old.get(name), new.get(name))
+        _Difference(name, old.get(name), new.get(name))
         for name in (*new, *(n for n in old if n not in new))
         if old.get(name) != new.get(name)
     ]
     rows = [tag("article", *_shown(difference)) for difference in found]
-    title = f"Since revision {review.previous.revision}"
-    if not rows:
-        return section("differences", title, tag("p", "Nothing of the plan differs."))
     remarks = items(review.plan.remarks, class_="text rows")
     asked = joined([tag("h3", "You remarked"), remarks]) if remarks else None
-    return section("differences", title, asked, *rows)
+    title = f"Since revision {review.previous.revision}"
+    nothing = None if rows else tag("p", "Nothing of the plan differs.")
+    return section("differences", title, asked, nothing, *rows)
 
 
-def _entities(plan: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """Return each entity and each top-level field of a plan by name."""
-    found = {}
-    for name, value in parts(dict(plan), ""):
-        if name not in _ASIDE:
-            found[name] = value if isinstance(value, dict) else {name: value}
-    return found
+def _entities(plan: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return each entity and each top-level field of a plan by name, without their children."""
+    found = {
+        name: value if isinstance(value, dict) else {name: value}
+        for name, value in parts(dict(plan), "")
+        if name not in _ASIDE
+    }
+    return {
+        name: {key: v for key, v in fields.items() if not _is_children(key, v, found)}
+        for name, fields in found.items()
+    }
 
 
-def _shown(difference: Difference) -> Iterator[Markup | None]:
+def _is_children(key: str, value: object, known: Mapping[str, object]) -> bool:
+    names = value if isinstance(value, list) else [value]
+    return key in _CHILDREN and all(isinstance(n, str) and n in known for n in names)
+
+
+def _shown(difference: _Difference) -> Iterator[Markup | None]:
     name, old, new = difference
     known = new or old or {}
     title = next((str(known[key]) for key in _TITLES if known.get(key)), "")
-    if new is None:
-        yield tag("h3", named(name, title, tag("span", " is gone", class_="no")))
-        return
-    link = tag("a", name, href=f"#{name}") if _has_anchor(name) else name
-    yield tag("h3", named(name, tag("span", link), " ", title,
-                          tag("span", " is new", class_="no") if old is None else None))  # fmt: skip
-    if old is not None:
+    linked = new is not None and name.startswith(_WITH_ANCHOR)
+    label = tag("a", name, href=f"#{name}") if linked else name.replace("_", " ")
+    how = "new" if old is None else "gone" if new is None else None
+    mark = tag("span", how, class_="no") if how else None
+    yield tag("h3", named(label, title, *((" ", mark) if mark else ())))
+    if old is not None and new is not None:
         yield items(_fields(old, new), class_="rows")
-
-
-_TITLES = ("decision", "risk", "name", "file", "question", "alternative", "title")
-
-
-def _has_anchor(name: str) -> bool:
-    return name.startswith(("DL-", "M-", "CC-"))
 
 
 def _fields(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Markup]:
     if any(old.get(key) != new.get(key) for key in _PATCH):
-        yield joined(["another patch: ", f"{_short(old)} became {_short(new)}"])
-    for key in new:
-        if key in _PATCH or key == "version" or old.get(key) == new[key]:
+        yield joined([f"another diff: {_size(new)}, was {_size(old)}"])
+    for key in (*new, *(k for k in old if k not in new)):
+        if key in _PATCH or key == "version" or old.get(key) == new.get(key):
             continue
-        before, after = compare(_text(old.get(key)), _text(new[key]))
-        yield joined([
-            f"{key}: ", tag("del", before, class_="text"), " ", tag("ins", after, class_="text"),
-        ])  # fmt: skip
+        before, after = compare(_text(old.get(key)), _text(new.get(key)))
+        label = tag("span", key.replace("_", " "), class_="quiet")
+        yield joined([label, " ", tag("del", before), " ", tag("ins", after)])
 
 
-def _short(change: Mapping[str, Any]) -> str:
-    return str(change.get("after") or "absent")[:12]
+def _size(change: Mapping[str, Any]) -> str:
+    added, removed = size(read_patch(Change.model_validate(change)))
+    return f"+{added:,} −{removed:,}, blob {(change['after'] or 'absent')[:12]}"
 
 
 def _text(value: object) -> str:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, list) and all(isinstance(v, str) for v in value):
-        return ", ".join(value) or "none"
-    return "none" if value is None else json.dumps(value, ensure_ascii=False, indent=1)
+    if isinstance(value, dict):
+        shown = (f"{k} {_text(v)}" for k, v in value.items() if v not in (None, "", [], False))
+        return _text(value["text"]) if "text" in value else ", ".join(shown)
+    if isinstance(value, list):
+        return "; ".join(map(_text, value)) or "none"
+    return "none" if value is None else str(value) or "none"
