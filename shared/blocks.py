@@ -24,6 +24,7 @@ from shared.resources import (
     read_prompt,
     superseded_plan_path,
 )
+from shared.slices import answer_lines
 from state import store
 
 TYPE_CHECKING = False
@@ -235,6 +236,7 @@ def _reviewed(plan: dict[str, Any]) -> str:
 
 
 def _summary(state: State) -> str:
+    """Return what is approved, a line for each thing: no text of the plan begins another line."""
     plan, run = state.plan, state.run
     overview = plan["overview"]
     files = [
@@ -242,9 +244,11 @@ def _summary(state: State) -> str:
         for m in plan["milestones"]
         for c in (*m["code_changes"], *m["documentation"]["changes"])
     ]
+    answers = answer_lines(plan, state.database.answers(run))
     lines = [
         f"{overview['title']} (revision {run.revision}, digest {run.digest})",
         overview["approach"],
+        *(f"answered: {line}" for line in answers.split("\n") if line),
         *(f"{d['id']}: {d['decision']}" for d in plan["planning_context"]["decision_log"]),
         *(f"assumed: {text}" for text in plan["context"]["assumptions"]),
         *(f"risk: {r['risk']}" for r in plan["planning_context"]["known_risks"]),
@@ -263,4 +267,5 @@ def _summary(state: State) -> str:
         for outcome in plan["reviews"]
         for item in outcome["open"]
     ]
-    return "\n".join(lines)
+    lines.append(f"all of it on one page: {state.command('review')}")
+    return "\n".join(" ".join(line.split()) for line in lines)

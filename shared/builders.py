@@ -153,7 +153,9 @@ class Block:
             f"<option{attributes({'value': value})}>{escape(visible(text))}</option>"
             for value, text in options
         )
-        self.parts.append(f"<ask{shown}><question>{escape(visible(question))}</question>{rows}</ask>")
+        self.parts.append(
+            f"<ask{shown}><question>{escape(visible(question))}</question>{rows}</ask>"
+        )
         return self
 
     def next(self, on: str, command: str) -> Block:

@@ -77,7 +77,7 @@ def _check_ready(state: State, workflow: Workflow, plan: Plan) -> None:
 
 def _write_rendered(state: State, plan: Plan) -> None:
     path = resources.rendered_plan_path(state.state_dir)
-    store.write_atomic(path, render_plan(plan).encode())
+    store.write_atomic(path, render_plan(plan, state.database.answers(state.run)).encode())
 
 
 def revise_plan(state: State, remarks: str) -> str:

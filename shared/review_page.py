@@ -93,7 +93,9 @@ def render_page(review: Review) -> str:
         "style": style,
         "title": joined([f"{title} – plan for review"]),
         "links": joined([tag("a", "Overview", href="#top"), *links]),
-        "content": joined([first.first_screen(review, files), *(p[1] for p in found.values())], "\n"),
+        "content": joined(
+            [first.first_screen(review, files), *(p[1] for p in found.values())], "\n"
+        ),
         "footer": _footer(review),
     }
     return resources.fill(_read("frame.html"), slots)

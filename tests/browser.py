@@ -46,7 +46,7 @@ class Browser:
         # The protocol is spoken on descriptors 3 and 4.
         line = f'exec "$0" "$@" 3<&{read_end} 4>&{write_end}'
         words = [program, *FLAGS, f"--user-data-dir={profile}", "about:blank"]
-        # A wrapper script may use the session bus, a GPU or fonts' caches of the user: it gets none.
+        # Nothing of the user: no session bus, no settings.
         env = {"PATH": os.defpath, "HOME": profile, "LANG": "C.UTF-8"}
         self.process = subprocess.Popen(
             ["bash", "-c", line, *words],
@@ -127,7 +127,9 @@ class Browser:
 
     # the page
 
-    def show(self, path: str | Path, *, width: int = 1280, height: int = 800, dark: bool = False) -> float:
+    def show(
+        self, path: str | Path, *, width: int = 1280, height: int = 800, dark: bool = False
+    ) -> float:
         """Load a file and return how many seconds that took."""
         self.resize(width, height)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
@@ -168,6 +170,8 @@ class Browser:
 def open_browser() -> Iterator[Browser]:
     """Yield a browser with a profile of its own."""
     program = find_browser()
-    with tempfile.TemporaryDirectory(prefix="browser-", ignore_cleanup_errors=True) as profile:
-        with Browser(program, profile) as browser:
-            yield browser
+    with (
+        tempfile.TemporaryDirectory(prefix="browser-", ignore_cleanup_errors=True) as profile,
+        Browser(program, profile) as browser,
+    ):
+        yield browser

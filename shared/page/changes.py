@@ -66,7 +66,9 @@ def _change(file: Edited, *, is_open: bool) -> Markup:
         tag("h3", change.file),
         tag("span", ", ".join([file.what, *file.notes]), class_="quiet"),
         *_counts(file),
-        tag("span", f"{count(len(file.lines), 'line')} folded", class_="folded") if folded else None,
+        tag("span", f"{count(len(file.lines), 'line')} folded", class_="folded")
+        if folded
+        else None,
     )
     quiet = [change.id, *intents, f"blob {ids}"]
     about = joined([
@@ -75,10 +77,12 @@ def _change(file: Edited, *, is_open: bool) -> Markup:
     ])  # fmt: skip
     body = diff_table(file.lines, f"Diff of {change.file}") if file.lines else _empty(file)
     inside = tag("div", tag("p", about, class_="quiet"), body, id=change.id)
-    return tag("details", summary, inside, class_="change", open="" if _opens(folded, is_open) else None)
+    return tag(
+        "details", summary, inside, class_="change", open="" if _opens(folded, is_open) else None
+    )
 
 
-def _opens(folded: bool, is_open: bool) -> bool:  # noqa: FBT001
+def _opens(folded: bool, is_open: bool) -> bool:
     return is_open and not folded
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from shared.page.facts import chosen
 from shared.page.html import Markup, count, items, joined, section, tag
 from shared.page.waves import picture
+from shared.slices import chosen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from shared.page.facts import Edited, Review
-    from state.models import Milestone, Option, Plan
+    from state.models import Invariant, Milestone, Option, Plan, Tradeoff
 
 
 def named(name: str, *children: str | None) -> Markup:
@@ -30,7 +30,8 @@ def questions(review: Review) -> Markup:
         if answer is None:
             said = tag("p", "not answered yet", class_="warn")
         else:
-            said = tag("p", "Answer: ", tag("strong", ", ".join(chosen(asked, answer))))
+            labels = {o.key: o.label for o in asked.options}
+            said = tag("p", "Answer: ", tag("strong", ", ".join(chosen(labels, answer))))
         rows.append(tag("div", tag("h3", named(asked.id, asked.question)), said, options))
     return section("questions", "Questions and answers", *rows)
 
@@ -54,7 +55,7 @@ def goal(review: Review) -> Markup:
     return section("goal", "Goal", *parts)
 
 
-def _task(plan: Plan, name: str, text: str, out_of_scope: bool) -> Markup:  # noqa: FBT001
+def _task(plan: Plan, name: str, text: str, out_of_scope: bool) -> Markup:
     cited = [m.id for m in plan.milestones if name in m.requirements]
     if out_of_scope:
         return named(name, tag("span", text, class_="quiet"))
@@ -116,8 +117,8 @@ def risks(plan: Plan) -> Markup:
               f" ({c.source})" if c.source else None)
         for c in context.constraints
     ]  # fmt: skip
-    parts = [
-        ("Risks", known),
+    parts: list[tuple[str, list[str]]] = [
+        ("Risks", [*known]),
         ("Assumptions", list(plan.context.assumptions)),
         ("Constraints", [*plan.context.constraints, *limits]),
         ("Stays true", [_stated(i) for i in knowledge.invariants]),
@@ -127,25 +128,28 @@ def risks(plan: Plan) -> Markup:
     return section("risks", "Risks, assumptions, constraints", *found)
 
 
-def _stated(value: object) -> str:
-    return value if isinstance(value, str) else named(getattr(value, "id"), getattr(value, "text"))  # noqa: B009
+def _stated(value: Invariant | Tradeoff | str) -> str:
+    return value if isinstance(value, str) else named(value.id, value.text)
 
 
 def milestones(plan: Plan, files: Sequence[Edited]) -> Markup:
     """Return the picture of the waves, then each milestone with what it must do."""
-    def about(milestone: Milestone) -> str:
-        own = [f for f in files if f.milestone is milestone]
-        added, removed = sum(f.added for f in own), sum(f.removed for f in own)
-        size = f"{count(len(own), 'file')}, +{added:,} −{removed:,}" if own else ""
-        needs = f"after {', '.join(milestone.depends_on)}" if milestone.depends_on else ""
-        quiet = " · ".join(part for part in (size, needs) if part)
-        link = tag("a", named(milestone.id, milestone.name), href=f"#{milestone.id}")
-        return tag("div", link, tag("span", quiet, class_="quiet"))
-
     if not plan.milestones:
         return Markup()
-    every = [_milestone(m, [f for f in files if f.milestone is m]) for m in plan.milestones]
-    return section("milestones", "Waves and milestones", picture(plan, about), *every)
+    own = {m.id: [f for f in files if f.milestone is m] for m in plan.milestones}
+    drawn = picture(plan, lambda m: _beside(m, own[m.id]))
+    every = [_milestone(m, own[m.id]) for m in plan.milestones]
+    return section("milestones", "Waves and milestones", drawn, *every)
+
+
+def _beside(milestone: Milestone, files: Sequence[Edited]) -> Markup:
+    """Return what stands beside a milestone's mark in the picture."""
+    added, removed = sum(f.added for f in files), sum(f.removed for f in files)
+    size = f"{count(len(files), 'file')}, +{added:,} −{removed:,}" if files else ""
+    needs = f"after {', '.join(milestone.depends_on)}" if milestone.depends_on else ""
+    quiet = " · ".join(part for part in (size, needs) if part)
+    link = tag("a", named(milestone.id, milestone.name), href=f"#{milestone.id}")
+    return tag("div", link, tag("span", quiet, class_="quiet"))
 
 
 def _milestone(milestone: Milestone, files: Sequence[Edited]) -> Markup:

@@ -38,7 +38,9 @@ def _rows(lines: Iterable[Line]) -> Iterator[str]:
             if line.kind == " ":
                 yield _row(line, text(line.text))
             elif line.kind == "@":
-                place = f"from line {line.new or line.old}" + (f" · {line.text}" if line.text else "")
+                place = f"from line {line.new or line.old}" + (
+                    f" · {line.text}" if line.text else ""
+                )
                 yield f"</tbody><tbody><tr class=h><th colspan=4 scope=rowgroup>{text(place)}"
             else:
                 yield f"<tr class=m><td colspan=4>{text(line.text)}"

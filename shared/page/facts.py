@@ -113,9 +113,3 @@ def _kinds(old: str | None) -> str:
 def edited_files(plan: Plan) -> list[Edited]:
     """Return the changes in the order of the milestones."""
     return [Edited(change, m) for m in plan.milestones for change in all_changes(m)]
-
-
-def chosen(checkpoint: Checkpoint, choices: Sequence[str]) -> list[str]:
-    """Return an answer as the user read it: the labels of options, other words as they are."""
-    labels = {option.key: option.label for option in checkpoint.options}
-    return [labels.get(choice, choice) for choice in choices]

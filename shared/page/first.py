@@ -8,12 +8,13 @@ from shared.page.html import Markup, count, items, joined, tag
 from shared.page.waves import size_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from shared.page.facts import Edited, Review
     from state.models import Plan
 
-_MOST_RISKS = 4  # on the first screen; all of them stand further down
+# On the first screen; all of them stand further down.
+_MOST_RISKS, _MOST_NAMED = 4, 3
 _STANDS = {
     "gathering": "still being written, nothing to approve yet",
     "submitted": "waits for your decision",
@@ -119,7 +120,9 @@ def _reviewed(plan: Plan) -> tuple[str, ...]:
 def _cautions(review: Review, files: Sequence[Edited]) -> Iterator[Markup | None]:
     plan = review.plan
     risks = [
-        joined([tag("strong", _line(r.risk)), f" – {_line(r.mitigation)}" if r.mitigation else None])
+        joined(
+            [tag("strong", _line(r.risk)), f" – {_line(r.mitigation)}" if r.mitigation else None]
+        )
         for r in plan.planning_context.known_risks
     ]
     risks += [joined(["assumed: ", _line(text)]) for text in plan.context.assumptions]
@@ -135,34 +138,31 @@ def _cautions(review: Review, files: Sequence[Edited]) -> Iterator[Markup | None
 def _notable(review: Review, files: Sequence[Edited]) -> Iterator[Markup]:
     """Yield what a careful reader would look for, each with the way to it."""
     plan = review.plan
+    waiting, accepted = len(review.open_questions()), len(review.accepted)
+    against = [outcome.phase for outcome in plan.reviews if outcome.reason]
+    left = sum(len(outcome.open) for outcome in plan.reviews)
     rows = [
-        (count(len(review.open_questions()), "question is", "questions are") + " not answered",
-         "questions", len(review.open_questions())),
-        (f"revision {plan.revision}: see what differs from the last one", "differences",
-         review.previous is not None),
-        (", ".join(f"{o.phase} passed against the figures" for o in plan.reviews if o.reason),
-         "reviews", any(o.reason for o in plan.reviews)),
-        (count(sum(len(o.open) for o in plan.reviews), "finding") + " passed without blocking",
-         "reviews", any(o.open for o in plan.reviews)),
-        (count(len(review.accepted), "finding") + " accepted by a person", "reviews",
-         bool(review.accepted)),
-        ("what git cannot show as lines: " + _names(f for f in files if f.is_binary),
-         "changes", any(f.is_binary for f in files)),
-        ("characters that nobody would see: " + _names(f for f in files if f.unseen),
-         "changes", any(f.unseen for f in files)),
-        ("deleted: " + _names(f for f in files if f.what == "deleted"),
-         "changes", any(f.what == "deleted" for f in files)),
-    ]  # fmt: skip
-    for milestone in plan.milestones:
-        if milestone.flags:
-            text = f"{milestone.id} is flagged {', '.join(milestone.flags)}"
-            rows.append((text, milestone.id, True))
-    yield from (tag("a", text, href=f"#{name}") for text, name, there in rows if there)
+        (waiting, "questions", count(waiting, "question") + " without an answer"),
+        (review.previous, "differences", "what differs from the last revision"),
+        (against, "reviews", f"passed against the figures: {', '.join(against)}"),
+        (left, "reviews", count(left, "finding") + " passed without blocking"),
+        (accepted, "reviews", count(accepted, "finding") + " accepted by a person"),
+        *((m.flags, m.id, f"{m.id} is flagged {', '.join(m.flags)}") for m in plan.milestones),
+    ]
+    yield from (tag("a", text, href=f"#{name}") for found, name, text in rows if found)
+    for text, named in (
+        ("no lines to read: ", [f for f in files if f.is_binary]),
+        ("characters that nobody would see: ", [f for f in files if f.unseen]),
+        ("deleted: ", [f for f in files if f.what == "deleted"]),
+    ):
+        if named:
+            yield joined([text, _names(named)])
 
 
-def _names(files: Iterator[Edited]) -> str:
-    names = [f.change.file for f in files]
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")  # noqa: PLR2004
+def _names(files: Sequence[Edited]) -> Markup:
+    shown = [tag("a", f.change.file, href=f"#{f.change.id}") for f in files[:_MOST_NAMED]]
+    more = len(files) - len(shown)
+    return joined([joined(shown, ", "), f" and {more} more" if more else None])
 
 
 def answer_box(review: Review) -> Markup | None:
@@ -170,22 +170,32 @@ def answer_box(review: Review) -> Markup | None:
     if not review.waits:
         return None
     said = review.commands
-    rows = [
-        ("Approve", "These bytes and nothing else are applied and committed.",
-         [("typed in Claude Code", said["approve typed"]), ("in a terminal", said["approve"])]),
-        ("Remark", "Tell your assistant what should be different, or type it; a new revision "
-         "follows, and this one stays as it is.", [("in a terminal", said["remark"])]),
-        ("Reject", "The run ends; your files stay as they are.",
-         [("in a terminal", said["reject"])]),
-    ]  # fmt: skip
-    parts = []
-    for title, meaning, ways in rows:
-        shown = [
-            tag("div", tag("span", where), tag("code", typed), class_="typed")
-            for where, typed in ways
-        ]
-        parts.append(tag("div", tag("h3", title), tag("p", meaning), *shown))
+    parts = [
+        _way(
+            "Approve",
+            "These bytes and nothing else are applied and committed.",
+            {"typed in Claude Code": said["approve typed"], "in a terminal": said["approve"]},
+        ),
+        _way(
+            "Remark",
+            "Tell your assistant what should be different, or type it; a new revision follows.",
+            {"in a terminal": said["remark"]},
+        ),
+        _way(
+            "Reject",
+            "The run ends; your files stay as they are.",
+            {"in a terminal": said["reject"]},
+        ),
+    ]
     heading = tag("h2", "Your answer", id="answer")
     note = tag("p", "Only you type these; saying nothing approves nothing.", class_="quiet")
     box = tag("div", *parts, class_="ways")
     return tag("section", heading, note, box, class_="answer", aria_labelledby="answer")
+
+
+def _way(title: str, meaning: str, typed: Mapping[str, str]) -> Markup:
+    shown = [
+        tag("div", tag("span", where), tag("code", text), class_="typed")
+        for where, text in typed.items()
+    ]
+    return tag("div", tag("h3", title), tag("p", meaning), *shown)

@@ -10,6 +10,7 @@ from shared.builders import visible
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+
 class Markup(str):
     """Text that is HTML already; whatever is no Markup is escaped before it is shown."""
 
@@ -31,7 +32,7 @@ _SHOWN = _Shown()
 
 
 def text(value: str) -> Markup:
-    """Return `value` as HTML text; what nobody would see is a marked escape such as `\\u202e`."""
+    r"""Return `value` as HTML text; what nobody would see is a marked escape such as `\u202e`."""
     return Markup(value.translate(_SHOWN))
 
 

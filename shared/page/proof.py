@@ -78,9 +78,7 @@ def _phase(review: Review, outcome: Outcome) -> Iterator[Markup | None]:
         yield tag("p", "Reviewed tree: ", tag("code", outcome.tree), class_="quiet")
     if outcome.reason:
         yield tag("p", tag("strong", "Against the figures: "), outcome.reason, class_="warn")
-    failed = [
-        o for o in review.outcomes if o["phase"] == outcome.phase and o["verdict"] != "pass"
-    ]
+    failed = [o for o in review.outcomes if o["phase"] == outcome.phase and o["verdict"] != "pass"]
     yield items((_round(o) for o in failed), class_="rows")
     if outcome.open:
         yield tag("p", "Passed without blocking:")
@@ -95,7 +93,9 @@ def _round(outcome: Mapping[str, Any]) -> Markup:
     """Return a gate's decision and what it sent back."""
     found = [i for i in outcome["items"] if i.get("status") == "FAIL"]
     passed = outcome["verdict"] == "pass"
-    head = f"Round {outcome['iteration']} of {outcome['phase']} " + ("passed" if passed else "was sent back")
+    head = f"Round {outcome['iteration']} of {outcome['phase']} " + (
+        "passed" if passed else "was sent back"
+    )
     if outcome["verdict"] != outcome["computed"]:
         head += f", by the figures: {outcome['computed']}"
     reason = f" – {outcome['reason']}" if outcome["reason"] else None
