@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -126,3 +127,46 @@ def many_changes(number: int) -> dict[str, Any]:
     for milestone in data["milestones"]:
         milestone["requirements"] = ["T-1"]
     return data
+
+
+HOSTILE = (
+    "</p></td></table></details><script>window.hacked=1;console.log('x')</script>"
+    "<img src=x onerror='window.hacked=1'><svg onload=alert(1)><style>*{display:none}</style>"
+    "<a href='javascript:window.hacked=1'>a</a><iframe srcdoc='<script>1</script>'></iframe>"
+    "<meta http-equiv=refresh content='0;url=about:blank'><!-- {{content}} &#x3c;b&#x3e;"
+    "\x1b[31mred\x1b[0m\x07\x00\u202e\u2066txt.exe\u2069\u200b\ufeff\U000e0041"
+)
+_FREE = frozenset({
+    "acceptance_criteria", "alternative", "anchor", "approach", "assumptions", "behavior", "branch",
+    "command", "constraints", "decision", "description", "edge", "error", "file", "files",
+    "finding", "flags", "function", "label", "mitigation", "name", "normal", "owner",
+    "problem", "question", "reason", "reasoning_chain", "rejected_alternatives", "old_file",
+    "rejection_reason", "remarks", "request", "risk", "skip_reason", "source", "text", "title",
+    "tradeoffs", "type", "user_quotes",
+})  # fmt: skip
+
+_ADDED = re.compile(r"^\+(?!\+\+ ).*$", re.MULTILINE)
+
+
+def with_text(value: Any, text: str, *, free: bool = False) -> Any:  # noqa: ANN401 – any JSON value
+    """Return a plan with `text` behind every text that somebody may have written freely."""
+    if isinstance(value, dict):
+        changed = {k: with_text(v, text, free=k in _FREE) for k, v in value.items()}
+        if "patch" in changed:
+            changed["patch"] = _ADDED.sub(lambda match: match[0] + text, changed["patch"])
+        return changed
+    if isinstance(value, list):
+        return [with_text(v, text, free=free) for v in value]
+    return value + text if free and isinstance(value, str) else value
+
+
+def hostile_review(text: str = HOSTILE) -> Review:
+    """Return the realistic review with `text` behind every free text of it."""
+    plain = sample_review()
+    return sample_review(
+        with_text(plan_data(), text),
+        previous=plan_of(with_text(previous_data(), text[:-1])),
+        outcomes=with_text([dict(o) for o in plain.outcomes], text),
+        accepted=[with_text(list(row), text, free=True) for row in plain.accepted],
+        answers={"CP-001": [text]},
+    )
