@@ -149,9 +149,15 @@ class Browser:
 
     def run(self, expression: str) -> Any:  # noqa: ANN401 – any JSON value
         """Return the value of an expression of the test's own in the page."""
-        found = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
+        found = self.call(
+            "Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True
+        )
         assert "exceptionDetails" not in found, found["exceptionDetails"]
         return found["result"].get("value")
+
+    def settle(self) -> None:
+        """Wait until the page has been laid out and drawn twice."""
+        self.run("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
     def press(self, key: str, code: int) -> None:
         """Press and release a key."""
