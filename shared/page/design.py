@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from shared.page.html import Markup, count, items, joined, section, tag
+from shared.page.html import Markup, count, items, joined, section, tag, titled
 from shared.page.waves import picture
 from shared.slices import chosen
 
@@ -48,9 +48,9 @@ def goal(review: Review) -> Markup:
     parts = [
         tag("blockquote", request, class_="text") if request.strip() else None,
         items((_task(plan, t.id, t.text, t.out_of_scope) for t in plan.task_spec), class_="rows"),
-        _part("In your words", joined(quotes) if quotes else None),
-        _part("Remarks on the last revision", items(plan.remarks, class_="text rows")),
-        _part("As understood", items(plan.context.current_understanding)),
+        titled("In your words", joined(quotes) if quotes else None),
+        titled("Remarks on the last revision", items(plan.remarks, class_="text rows")),
+        titled("As understood", items(plan.context.current_understanding)),
     ]
     return section("goal", "Goal", *parts)
 
@@ -66,10 +66,6 @@ def _task(plan: Plan, name: str, text: str, out_of_scope: bool) -> Markup:
 
 def _links(names: Iterable[str]) -> list[Markup]:
     return [tag("a", name, href=f"#{name}") for name in names]
-
-
-def _part(title: str, content: Markup | None) -> Markup | None:
-    return joined([tag("h3", title), content]) if content else None
 
 
 def decisions(plan: Plan) -> Markup:
@@ -124,7 +120,7 @@ def risks(plan: Plan) -> Markup:
         ("Stays true", [_stated(i) for i in knowledge.invariants]),
         ("Given up", [_stated(t) for t in knowledge.tradeoffs]),
     ]
-    found = [_part(title, items(rows, class_="rows")) for title, rows in parts]
+    found = [titled(title, items(rows, class_="rows")) for title, rows in parts]
     return section("risks", "Risks, assumptions, constraints", *found)
 
 

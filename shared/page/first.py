@@ -47,15 +47,16 @@ def _line(value: str) -> str:
 
 def _standing(review: Review) -> Markup:
     run, plan = review.run, review.plan
-    text = _STANDS.get(run.stage, run.status.lower())
+    told = [_STANDS.get(run.stage, run.status.lower())]
     if run.commit_id:
-        text += f" as commit {run.commit_id[:12]}"
+        told = [f"{told[0]} as commit {run.commit_id[:12]}"]
     if review.approved:
-        text += f", approved {review.approved['at']} by {review.approved['who']}"
+        told = [t for t in told if run.stage != "executing"]
+        told.append(f"approved {review.approved['at']} by {review.approved['who']}")
     parts = ["Plan for review", f"revision {plan.revision}"]
     if plan.digest:
         parts.append(f"digest {plan.digest[:12]}…")
-    mark = tag("strong", text, class_="waits" if review.waits else None)
+    mark = tag("strong", ", ".join(told), class_="waits" if review.waits else None)
     return joined([joined(parts, " · "), " · ", mark])
 
 

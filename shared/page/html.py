@@ -69,6 +69,11 @@ def section(name: str, title: str, *children: str | None) -> Markup:
     return tag("section", heading, *children, aria_labelledby=name)
 
 
+def titled(title: str, content: Markup | None) -> Markup | None:
+    """Return content under a heading of its own; None without content."""
+    return joined([tag("h3", title), content]) if content else None
+
+
 def count(number: int, one: str, many: str = "") -> str:
     """Return a number with its noun: `1 file`, `2 files`."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from shared.page.design import named
-from shared.page.html import Markup, count, items, joined, section, tag
+from shared.page.html import Markup, count, items, joined, section, tag, titled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -114,4 +114,4 @@ def _accepted(review: Review) -> Markup | None:
          for phase, check, scope, reason in review.accepted),
         class_="rows",
     )  # fmt: skip
-    return joined([tag("h3", "Accepted by a person"), rows]) if rows else None
+    return titled("Accepted by a person", rows)

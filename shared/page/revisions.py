@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shared.page.design import named
 from shared.page.diff import compare
-from shared.page.html import Markup, items, joined, section, tag
+from shared.page.html import Markup, items, joined, section, tag, titled
 from shared.page.patch import read_patch, size
 from state.freeze import parts
 from state.models import Change
@@ -51,12 +51,22 @@ def differences(review: Review) -> Markup:
         for name in (*new, *(n for n in old if n not in new))
         if old.get(name) != new.get(name)
     ]
-    rows = [tag("article", *_shown(difference)) for difference in found]
-    remarks = items(review.plan.remarks, class_="text rows")
-    asked = joined([tag("h3", "You remarked"), remarks]) if remarks else None
-    title = f"Since revision {review.previous.revision}"
-    nothing = None if rows else tag("p", "Nothing of the plan differs.")
-    return section("differences", title, asked, nothing, *rows)
+    changed = [
+        tag("article", tag("h3", _heading(name, new)), items(_fields(old, new), class_="rows"))
+        for name, old, new in found
+        if old is not None and new is not None
+    ]
+    added = [_heading(name, new) for name, old, new in found if old is None and new]
+    gone = [_heading(name, old, gone=True) for name, old, new in found if new is None and old]
+    return section(
+        "differences",
+        f"Since revision {review.previous.revision}",
+        None if found else tag("p", "Nothing of the plan differs."),
+        titled("You remarked", items(review.plan.remarks, class_="text rows")),
+        *changed,
+        titled("New", items(added, class_="rows")),
+        titled("Gone", items(gone, class_="rows")),
+    )
 
 
 def _entities(plan: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
@@ -77,17 +87,11 @@ def _is_children(key: str, value: object, known: Mapping[str, object]) -> bool:
     return key in _CHILDREN and all(isinstance(n, str) and n in known for n in names)
 
 
-def _shown(difference: _Difference) -> Iterator[Markup | None]:
-    name, old, new = difference
-    known = new or old or {}
-    title = next((str(known[key]) for key in _TITLES if known.get(key)), "")
-    linked = new is not None and name.startswith(_WITH_ANCHOR)
+def _heading(name: str, fields: Mapping[str, Any], *, gone: bool = False) -> Markup:
+    title = next((str(fields[key]) for key in _TITLES if fields.get(key)), "")
+    linked = name.startswith(_WITH_ANCHOR) and not gone
     label = tag("a", name, href=f"#{name}") if linked else name.replace("_", " ")
-    how = "new" if old is None else "gone" if new is None else None
-    mark = tag("span", how, class_="no") if how else None
-    yield tag("h3", named(label, title, *((" ", mark) if mark else ())))
-    if old is not None and new is not None:
-        yield items(_fields(old, new), class_="rows")
+    return named(label, title)
 
 
 def _fields(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Markup]:
@@ -108,8 +112,10 @@ def _size(change: Mapping[str, Any]) -> str:
 
 def _text(value: object) -> str:
     if isinstance(value, dict):
-        shown = (f"{k} {_text(v)}" for k, v in value.items() if v not in (None, "", [], False))
-        return _text(value["text"]) if "text" in value else ", ".join(shown)
+        if "text" in value:
+            return _text(value["text"])
+        shown = ((k.replace("_", " "), _text(v)) for k, v in value.items())
+        return ", ".join(f"{k} {v}" for k, v in shown if v != "none") or "none"
     if isinstance(value, list):
         return "; ".join(map(_text, value)) or "none"
     return "none" if value is None else str(value) or "none"

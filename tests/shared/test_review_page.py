@@ -89,7 +89,7 @@ def squeezed(text: str) -> str:
         "Answer: No, collect all of them",
         "You remarked Report all rows, not only the first.",
         "decision Stop at the first row without a date All rows or none",
-        "R-002 Callers that relied on None now see NoDate new",
+        "New R-002 Callers that relied on None now see NoDate",
         "importer/rows.py renamed and changed, was importer/lines.py",
         "bin/import mode only, mode 100644 → 100755",
         "binary: 5,120 bytes after the change",
@@ -293,7 +293,7 @@ def test_the_page_follows_the_run(make_repo: Repositories) -> None:
     assert "mode approve" not in said["draft"]
     assert "Since revision 1" in said["revised"]
     assert "Say why in a comment." in said["revised"]
-    assert "approved, approved 20" in said["approved"]
+    assert "· approved 20" in said["approved"]
     assert "completed as commit" in said["committed"]
 
 

@@ -11,7 +11,7 @@ from tests.browser import open_browser
 from tests.shared.page.reviews import hostile_review, many_changes, sample_review
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from shared.page.facts import Review
@@ -108,7 +108,7 @@ def test_the_policy_stops_what_would_get_into_the_page(browser: Browser, tmp_pat
 def test_the_page_never_scrolls_sideways(
     browser: Browser, tmp_path: Path, name: str, width: int
 ) -> None:
-    made = {
+    made: dict[str, Callable[[], Review]] = {
         "sample": sample_review,
         "hostile": lambda: hostile_review("w" * 300),
         "many": lambda: sample_review(many_changes(20)),
