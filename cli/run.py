@@ -12,7 +12,7 @@ import click
 from cli.options import json_option, opened, state_dir_option
 from shared import ending
 from shared.qr.scale import MODES
-from shared.start import BASES, begin
+from shared.start import BASES, DEPTHS, begin
 from shared.status import render_status, status_of
 from shared.stepping import run_step, write
 
@@ -23,15 +23,22 @@ from shared.stepping import run_step, write
 @click.option(
     "--review", type=click.Choice(MODES), help="How much review; else by the plan's size."
 )
+@click.option(
+    "--depth", type=click.Choice(DEPTHS), help="intent: the design is approved, then the code."
+)
 @state_dir_option
 def start_command(
-    request: str | None, base: str | None, review: str | None, state_dir: str | None
+    request: str | None,
+    base: str | None,
+    review: str | None,
+    depth: str | None,
+    state_dir: str | None,
 ) -> None:
     """Begin a run for a request, or find the one begun with the same words.
 
     Example: planner start "Parse ISO dates in the importer"
     """
-    write(begin(os.getcwd(), request, base, state_dir, review))
+    write(begin(os.getcwd(), request, base, state_dir, review, depth))
 
 
 @click.command(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from shared import capturing, ending, plans, resources
 from shared.builders import Block
 from shared.capturing import open_repository
+from shared.freezing import begin_writing
 from shared.git.apply import apply
 from shared.git.commit import check_head, commit
 from shared.git.journal import journal_state
@@ -22,7 +23,7 @@ from shared.run import PERSON, State, open_state
 from shared.start import new_run
 from shared.verify.job import Running
 from shared.verify.scene import users_tree
-from shared.workflow import print_current
+from shared.workflow import find_workflow, print_current
 from state import store
 from state.changes import plan_changes
 from state.database import Database
@@ -59,6 +60,7 @@ def open_or_adopt(state_dir: str | None, folder: str) -> State:
         state.go_to(
             "executor", 1, status="ACTIVE", stage="submitted", digest=plan.digest,
             revision=plan.revision, request=plan.overview.title,
+            depth="full" if plan_changes(plan) else "intent",
         )  # fmt: skip
     return state
 
@@ -86,7 +88,12 @@ def approve(state: State, digest: str) -> str:
 
 
 def apply_plan(state: State) -> str:
-    """Write the approved bytes into the user's tree; finishes what a crash interrupted."""
+    """Write the approved bytes into the user's tree; finishes what a crash interrupted.
+
+    Approved intents open the revision in which their code is written.
+    """
+    if state.run.depth == "intent":
+        return begin_writing(state, find_workflow("planner"))
     running = _verify_on_new_head(state)
     if running is not None:
         return running

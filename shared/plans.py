@@ -84,6 +84,12 @@ def load_approved(state: State) -> Plan:
     """Return the frozen plan whose digest is approved (PL-26)."""
     state.reload()
     plan = check_frozen(state)
+    check_approved(state)
+    return plan
+
+
+def check_approved(state: State) -> None:
+    """Refuse a run that is cancelled or whose digest no person has approved."""
     if state.run.status == "CANCELLED":
         raise Refused(
             "refused", state.state_dir, "the run is cancelled", "a new run", "planner start"
@@ -93,7 +99,6 @@ def load_approved(state: State) -> Plan:
         text = "no person has approved this revision"
         allowed = f"only a person runs this: {state.command('mode', 'approve', digest)}"
         raise Refused("refused", digest, text, allowed)
-    return plan
 
 
 def set_context(state: State, file: str) -> str:

@@ -64,9 +64,16 @@ def answer_word(name: str) -> str:
 
 
 def find_answer(state_dir: str, path: str) -> str:
-    """Return the file that a command names: relative to the state directory, else as it stands."""
+    """Return the file that a command names: relative to the state directory, else as it stands.
+
+    Refused (`not_found`) where it is not written yet.
+    """
     inside = os.path.join(state_dir, path)
-    return inside if os.path.isfile(inside) or not os.path.exists(path) else path
+    found = next((p for p in (inside, path) if os.path.exists(p)), None)
+    if found is None:
+        allowed = "write it there, then run the same command again"
+        raise Refused("not_found", inside, "this file is not written yet", allowed)
+    return found
 
 
 def worktree_path(state_dir: str) -> str:

@@ -25,12 +25,13 @@ PERSON = "person (unproven)"
 class State:
     """A state directory with its run; `plan` is read anew at every access."""
 
-    __slots__ = ("database", "run", "state_dir")
+    __slots__ = ("_config", "database", "run", "state_dir")
 
     def __init__(self, state_dir: str, database: Database, run: Run) -> None:
         self.state_dir = state_dir
         self.database = database
         self.run = run
+        self._config: dict[str, Any] | None = None
 
     @property
     def plan(self) -> dict[str, Any]:
@@ -41,15 +42,13 @@ class State:
     def config(self) -> dict[str, Any]:
         """Return what `start` stored of the project: config, hash and text of its commands."""
         path = resources.run_config_path(self.state_dir)
-        if not os.path.exists(path):
-            return {"config": {}, "hash": "", "text": "", "submodules": []}
-        found: dict[str, Any] = store.read_json(path)
-        return found
+        if self._config is None and os.path.exists(path):
+            self._config = store.read_json(path)
+        return self._config or {"config": {}, "hash": "", "text": "", "submodules": []}
 
-    @property
-    def review(self) -> tuple[str, str]:
-        """Return how much review the plan gets as it stands, and why."""
-        return review_mode(self.run.review, self.plan, self.config["config"])
+    def review_of(self, plan: dict[str, Any]) -> tuple[str, str]:
+        """Return how much review a plan gets as it stands, and why."""
+        return review_mode(self.run.review, plan, self.config["config"])
 
     @property
     def worktree(self) -> str:
@@ -57,7 +56,8 @@ class State:
         return resources.worktree_path(self.state_dir)
 
     def reload(self) -> None:
-        """Read the run's row again."""
+        """Read the run's row again, and its settings when they are next asked for."""
+        self._config = None
         run = self.database.run_at(self.state_dir)
         if run is not None:
             self.run = run

@@ -22,7 +22,7 @@ from shared.git.repository import (
 from shared.git.snapshot import snapshot
 from shared.git.worktree import link, make_worktree
 from shared.run import State
-from shared.workflow import print_current
+from shared.workflow import find_workflow, print_current
 from state import store
 from state.database import Database, Run, now
 from state.errors import Refused
@@ -30,6 +30,7 @@ from state.models import SCHEMA_VERSION, Base, Plan
 from state.validator import check_value
 
 BASES = ("head", "snapshot")
+DEPTHS = ("full", "intent")
 
 
 def begin(
@@ -38,6 +39,7 @@ def begin(
     base: str | None,
     state_dir: str | None,
     review: str | None = None,
+    depth: str | None = None,
 ) -> str:
     """Return the block that a new run, or the one begun with the same words, is at.
 
@@ -59,7 +61,10 @@ def begin(
             return _ask_for_goal()
         state = _create(repository, (request or "").strip(), state_dir)
     if review is not None and review != state.run.review:
-        _choose_review(state, review)
+        _choose(state, "review", review)
+    if depth is not None and depth != state.run.depth:
+        _check_depth_open(state)
+        _choose(state, "depth", depth)
     if state.run.status == "IDLE":
         waiting = uncommitted(repository)
         if waiting and base is None and not os.path.exists(resources.plan_path(state.state_dir)):
@@ -68,11 +73,21 @@ def begin(
     return print_current(state)
 
 
-def _choose_review(state: State, review: str) -> None:
+def _choose(state: State, column: str, value: str) -> None:
+    before = getattr(state.run, column)
     with state.lock("start"), state.database as database:
-        database.set_run(state.run.run_id, review=review)
-        database.audit(state.run, "host", "review", before=state.run.review, after=review)
+        database.set_run(state.run.run_id, **{column: value})
+        database.audit(state.run, "host", column, before=before, after=value)
     state.reload()
+
+
+def _check_depth_open(state: State) -> None:
+    """Refuse another depth once the design is decided: then intents are approved, or past that."""
+    run, planner = state.run, find_workflow("planner")
+    early = run.workflow == planner.name and run.step <= planner.last("intent")
+    if not early or run.revision > 1:
+        text = f"the depth is {run.depth}; it is chosen before the first design is decided"
+        raise Refused("conflict", "--depth", text, run.depth, state.command("step", "planner"))
 
 
 def _run_at(state_dir: str | None) -> State | None:

@@ -125,6 +125,16 @@ def questions(make_repo: Repositories) -> Iterator[Stop]:
     yield "01-plan-init.base", journey, journey.start()
 
 
+def intent(make_repo: Repositories) -> Iterator[Stop]:
+    """The intents are approved before their code is written."""
+    journey = Journey(make_repo("intent", files=FILES))
+    journey.start("--depth", "intent")
+    yield "executor-1-approval.intent", journey, journey.to("submitted").last
+    yield "executor-2-apply.intent", journey, journey.to("approved").last
+    yield "06-plan-code-execute.intent", journey, journey.to("code").last
+    yield "executor-1-approval.written", journey, journey.to("submitted").last
+
+
 def submodule(make_repo: Repositories) -> Iterator[Stop]:
     """A repository that holds another one."""
     inner = make_repo("inner", files=FILES)
@@ -238,7 +248,7 @@ def _one_fails(block: Answer) -> list[dict[str, Any]]:
 
 
 TOURS = (
-    happy, gates, revised, fixes, questions, submodule, small, stuck, full, returned,
+    happy, gates, revised, fixes, questions, intent, submodule, small, stuck, full, returned,
 )  # fmt: skip
 
 
