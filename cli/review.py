@@ -22,7 +22,10 @@ def review_command(state_dir: str | None, *, shows: bool) -> None:
 
     Example: planner review --open
     """
-    path = write_review(opened(state_dir))
+    state = opened(state_dir)
+    with state.lock("review"):
+        state.reload()
+        path = write_review(state)
     # A browser in the terminal would wait for keys that no program types.
     if shows and sys.stdin.isatty():
         webbrowser.open(Path(path).as_uri())

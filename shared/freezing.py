@@ -8,6 +8,7 @@ from shared import capturing, gates, plans, resources
 from shared.git.journal import journal_state
 from shared.qr.types import LoopState
 from shared.render import render_plan
+from shared.review_page import write_review
 from shared.workflow import print_current
 from state import store
 from state.database import now
@@ -50,6 +51,7 @@ def freeze_plan(state: State, workflow: Workflow) -> str:
                 state.go_to("executor", 1, stage="submitted", digest=digest)
         else:
             plans.check_frozen(state)
+        write_review(state)
     return print_current(state)
 
 

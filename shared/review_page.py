@@ -25,11 +25,9 @@ _DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "page")
 
 
 def write_review(state: State) -> str:
-    """Write review.html for the plan as it stands and return its path."""
+    """Write review.html for the plan as it stands and return its path; the caller locks."""
     path = resources.review_page_path(state.state_dir)
-    with state.lock("review"):
-        state.reload()
-        store.write_atomic(path, render_page(read_review(state)).encode())
+    store.write_atomic(path, render_page(read_review(state)).encode())
     return path
 
 
@@ -65,7 +63,7 @@ def _commands(state: State) -> dict[str, str]:
         "approve typed": f"/planner:approve {digest}",
         "approve": state.command("mode", "approve", digest),
         "remark": state.command("mode", "edit", "what should be different"),
-        "reject": state.command("cancel"),
+        "reject": state.command("mode", "reject", digest),
     }
 
 
@@ -80,7 +78,7 @@ def render_page(review: Review) -> str:
         "decisions": ("Decisions", design.decisions(plan)),
         "risks": ("Risks", design.risks(plan)),
         "milestones": ("Milestones", design.milestones(plan, files)),
-        "verify": ("Verify", proof.verified(plan)),
+        "verify": ("Verify", proof.verified(review)),
         "reviews": ("Reviews", proof.reviews(review)),
         "changes": ("Changes", changes.changes(files)),
     }

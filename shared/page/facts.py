@@ -40,6 +40,11 @@ class Review(NamedTuple):
         """Whether this revision is submitted and nobody has answered yet."""
         return self.run.stage == "submitted" and self.plan.digest is not None
 
+    @property
+    def is_intent(self) -> bool:
+        """Whether intents are approved now and their code later, by a digest of its own."""
+        return self.run.depth == "intent"
+
     def open_questions(self) -> list[Checkpoint]:
         """Return the questions that the user has not answered."""
         return [c for c in self.plan.checkpoints if c.id not in self.answers]

@@ -26,6 +26,11 @@ _EXERCISED = {  # tone and words
     True: ("good", "they fail when the changed code is broken, so it is run"),
     False: ("bad", "they pass with the changed code broken as well, so it is not run"),
 }
+_LATER = ("", "not yet", "the code is written after this and comes back to you")
+_MEANING = {  # of an approval, by whether intents are approved
+    True: "These intents and files; their code comes back for an approval of its own.",
+    False: "These bytes and nothing else are applied and committed.",
+}
 
 
 def first_screen(review: Review, files: Sequence[Edited]) -> Markup:
@@ -71,7 +76,7 @@ def _figures(review: Review, files: Sequence[Edited]) -> Iterator[Markup]:
     plan = review.plan
     rows = [
         ("How big", *_size(plan, files)),
-        ("Verified", *_verified(plan)),
+        ("Verified", *(_LATER if review.is_intent else _verified(plan))),
         ("Reviewed", *_reviewed(plan)),
     ]
     for name, tone, *texts in rows:
@@ -82,7 +87,9 @@ def _figures(review: Review, files: Sequence[Edited]) -> Iterator[Markup]:
 
 def _size(plan: Plan, files: Sequence[Edited]) -> tuple[str, ...]:
     if not files:
-        return "", size_of(plan), "no change is captured yet"
+        intents = [intent for m in plan.milestones for intent in m.code_intents]
+        named = count(len({intent.file for intent in intents}), "file")
+        return "", f"{count(len(intents), 'intent')} in {named}", size_of(plan)
     added, removed = sum(f.added for f in files), sum(f.removed for f in files)
     lines = f"{count(len(files), 'file')}, +{added:,} −{removed:,}"
     kinds = [f.what for f in files if f.what != "changed"]
@@ -174,7 +181,7 @@ def answer_box(review: Review) -> Markup | None:
     parts = [
         _way(
             "Approve",
-            "These bytes and nothing else are applied and committed.",
+            _MEANING[review.is_intent],
             {"typed in Claude Code": said["approve typed"], "in a terminal": said["approve"]},
         ),
         _way(

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from shared.page.facts import Review
-    from state.models import Outcome, Plan, VerifyResult
+    from state.models import Outcome, VerifyResult
 
 _OUTCOMES = {
     "pass": ("passes", "good"),
@@ -30,8 +30,11 @@ _DECIDED = {
 }
 
 
-def verified(plan: Plan) -> Markup:
+def verified(review: Review) -> Markup:
     """Return what the project's commands said, and of which tree they said it."""
+    plan = review.plan
+    if not plan.verify and review.is_intent:
+        return section("verify", "Verify", tag("p", "There is no code to verify yet."))
     if not plan.verify:
         text = "NOT VERIFIED: no command of the project has run on this plan."
         return section("verify", "Verify", tag("p", text, class_="bad"))

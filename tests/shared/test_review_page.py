@@ -161,6 +161,19 @@ def test_only_a_plan_that_waits_says_how_to_answer(row: dict[str, Any], text: st
     assert "Your answer" not in page
 
 
+def test_intents_are_shown_as_what_is_approved_before_their_code() -> None:
+    data = plan_data()
+    for milestone in data["milestones"]:
+        milestone.update(code_changes=[], documentation={})
+    data.update(verify=[], depth="intent")
+    review = sample_review(data)._replace(run=run_row(depth="intent"))
+    page = Parsed(render_page(review)).text
+    assert "3 intents in 3 files" in page
+    assert "NOT VERIFIED" not in page
+    assert "the code is written after this and comes back to you" in page
+    assert "their code comes back for an approval of its own" in page
+
+
 def test_open_questions_come_first_and_stand_on_the_first_screen() -> None:
     page = Parsed(render_page(sample_review(answers={}))).text
     assert "1 question without an answer" in page
@@ -284,6 +297,8 @@ def test_the_page_follows_the_run(make_repo: Repositories) -> None:
     journey.follow(journey.last.next("remarks"))
     journey.answers["design.json"] = []
     journey.to("submitted")
+    with open(f"{journey.state_dir}/review.html", encoding="utf-8") as file:
+        said["frozen"] = squeezed(Parsed(file.read()).text)
     look("revised")
     journey.to("approved")
     look("approved")
@@ -291,6 +306,7 @@ def test_the_page_follows_the_run(make_repo: Repositories) -> None:
     look("committed")
     assert "still being written" in said["draft"]
     assert "mode approve" not in said["draft"]
+    assert said["frozen"] == said["revised"]
     assert "Since revision 1" in said["revised"]
     assert "Say why in a comment." in said["revised"]
     assert "· approved 20" in said["approved"]

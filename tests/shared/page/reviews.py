@@ -105,7 +105,7 @@ def sample_review(data: dict[str, Any] | None = None, **values: Any) -> Review: 
             "approve typed": f"/planner:approve {DIGEST}",
             "approve": f"{program} mode approve {DIGEST} {named}",
             "remark": f"{program} mode edit 'what should be different' {named}",
-            "reject": f"{program} cancel {named}",
+            "reject": f"{program} mode reject {DIGEST} {named}",
         },
     }
     return Review(plan_of(data or plan_data()), run_row(), **{**given, **values})
