@@ -25,7 +25,8 @@ COMMANDS = {
     "pause": "cli.run", "resume": "cli.run", "edit": "cli.run", "undo": "cli.execute",
     "plan": "cli.plan", "qr": "cli.qr", "context": "cli.context", "mode": "cli.mode",
     "exec": "cli.execute", "tree": "cli.tree", "config": "cli.config", "guard": "cli.guard",
-    "ro": "cli.ro", "audit": "cli.audit", "validate": "cli.validate", "doctor": "cli.doctor",
+    "ro": "cli.ro", "audit": "cli.audit", "review": "cli.review", "validate": "cli.validate",
+    "doctor": "cli.doctor",
     "demo": "cli.demo", "help": "cli.main",
 }  # fmt: skip
 

@@ -269,7 +269,7 @@ def render(state_dir: str | None) -> None:
     state = opened(state_dir)
     path = resources.rendered_plan_path(state.state_dir)
     plan = store.load_plan(resources.plan_path(state.state_dir))
-    store.write_atomic(path, render_plan(plan).encode())
+    store.write_atomic(path, render_plan(plan, state.database.answers(state.run)).encode())
     write(Block("result").data("file", path).render())
 
 

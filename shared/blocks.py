@@ -35,6 +35,7 @@ from shared.resources import (
     read_prompt,
     superseded_plan_path,
 )
+from shared.slices import answer_lines
 from state import store
 
 TYPE_CHECKING = False
@@ -288,12 +289,15 @@ def _files_of(milestone: dict[str, Any], run: Run) -> list[str]:
 
 
 def _summary(state: State) -> str:
+    """Return what is approved, a line for each thing: no text of the plan begins another line."""
     plan, run = state.plan, state.run
     overview = plan["overview"]
     files = list(dict.fromkeys(file for m in plan["milestones"] for file in _files_of(m, run)))
+    answers = answer_lines(plan, state.database.answers(run))
     lines = [
         f"{overview['title']} (revision {run.revision}, digest {run.digest})",
         overview["approach"],
+        *(f"answered: {line}" for line in answers.split("\n") if line),
         *(f"{d['id']}: {d['decision']}" for d in plan["planning_context"]["decision_log"]),
         *(task["text"] for task in plan["task_spec"] if task["out_of_scope"]),
         *(f"assumed: {text}" for text in plan["context"]["assumptions"]),
@@ -315,4 +319,4 @@ def _summary(state: State) -> str:
         for outcome in plan["reviews"]
         for item in outcome["open"]
     ]
-    return "\n".join(lines)
+    return "\n".join(" ".join(line.split()) for line in lines)

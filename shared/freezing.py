@@ -8,6 +8,7 @@ from shared import capturing, fingerprints, gates, plans, resources
 from shared.git.journal import journal_state
 from shared.qr.types import LoopState
 from shared.render import render_plan
+from shared.review_page import write_review
 from shared.workflow import print_current
 from state import store
 from state.clock import now
@@ -44,6 +45,7 @@ def freeze_plan(state: State, workflow: Workflow) -> str:
                 state.move("submit", "host", workflow="executor", step=1, digest=digest)
         else:
             plans.check_frozen(state)
+        write_review(state)
     return print_current(state)
 
 
@@ -77,7 +79,7 @@ def _check_ready(state: State, workflow: Workflow, plan: Plan) -> None:
 
 def _write_rendered(state: State, plan: Plan) -> None:
     path = resources.rendered_plan_path(state.state_dir)
-    store.write_atomic(path, render_plan(plan).encode())
+    store.write_atomic(path, render_plan(plan, state.database.answers(state.run)).encode())
 
 
 def revise_plan(state: State, remarks: str) -> str:

@@ -34,6 +34,11 @@ def rendered_plan_path(state_dir: str) -> str:
     return os.path.join(state_dir, "plan.md")
 
 
+def review_page_path(state_dir: str) -> str:
+    """Return the path of the page on which a person reads the plan."""
+    return os.path.join(state_dir, "review.html")
+
+
 def superseded_plan_path(state_dir: str, revision: int) -> str:
     """Return the path of a frozen revision that a later one replaced."""
     return os.path.join(state_dir, f"plan.r{revision}.json")

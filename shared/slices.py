@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Mapping
     from typing import Any
 
     Json = dict[str, Any]
@@ -198,12 +198,16 @@ def promised_docs(milestone: Json) -> list[Json]:
 def answer_lines(plan: Json, answers: dict[str, list[str]]) -> str:
     """Return what the user has answered to the plan's checkpoints."""
     return "\n".join(
-        f"{c['id']} {c['question']} → {', '.join(_chosen(c['options'], answers[c['id']]))}"
+        f"{c['id']} {c['question']} → {', '.join(chosen(_labels(c), answers[c['id']]))}"
         for c in plan["checkpoints"]
         if c["id"] in answers
     )
 
 
-def _chosen(options: Iterable[Json], keys: list[str]) -> list[str]:
-    labels = {o["key"]: o["label"] for o in options}
-    return [labels.get(key, key) for key in keys]
+def _labels(checkpoint: Json) -> dict[str, str]:
+    return {o["key"]: o["label"] for o in checkpoint["options"]}
+
+
+def chosen(labels: Mapping[str, str], choices: Iterable[str]) -> list[str]:
+    """Return an answer as the user read it: the labels of options, other words as they are."""
+    return [labels.get(choice, choice) for choice in choices]

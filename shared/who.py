@@ -66,6 +66,7 @@ WHO = {
     "audit": ANYONE,
     "guard check": ANYONE,
     "ro": ANYONE,
+    "review": ANYONE,
     "validate": ANYONE,
     "doctor": ANYONE,
     "demo": ANYONE,
