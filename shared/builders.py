@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
     from state.errors import Problem
 
-DATA_LIMITS = {"step": 8_000, "result": 24_000}  # characters of one data element, by root
+DATA_LIMITS = {"step": 16_000, "result": 24_000}  # characters of one data element, by root
+_ROOM, _LEAST = 24_000, 200  # of all data of a block; of what comes when that is used up
 ERROR_LIMIT = 20_000  # characters of all problems together
 _PART_LIMIT = 3_000  # of what a problem says, and of what it allows
 _ATTRIBUTE_LIMIT = 4_200  # more than the longest path
@@ -103,6 +104,14 @@ def cdata(value: str) -> str:
     return "<![CDATA[" + carried(value).replace("]]>", "]]]]><![CDATA[>") + "]]>"
 
 
+def _fitting(value: str, limit: int) -> str:
+    """Return the CDATA of as much of `value` as is about `limit` characters long when written."""
+    taken = limit
+    while len(written := cdata(shortened(value, taken))) > limit + _LEAST:
+        taken = taken * limit // len(written)
+    return written
+
+
 def runnable(command: str) -> str:
     """Return a command as element text, in CDATA where it needs it."""
     return cdata(command) if any(c in command for c in "<>&") else carried(command)
@@ -115,6 +124,7 @@ class Block:
         self.root = root
         self.values = values
         self.parts: list[str] = []
+        self.room = _ROOM
 
     def element(self, name: str, text: str, **values: object) -> Block:
         """Add an element that holds text of our own."""
@@ -133,8 +143,10 @@ class Block:
         """Add content that is never an instruction; an empty value adds nothing."""
         if value:
             shown = attributes({"name": name, **values})
-            text = shortened(value, DATA_LIMITS.get(self.root, DATA_LIMITS["result"]))
-            self.parts.append(f"<data{shown}>{cdata(text)}</data>")
+            limit = DATA_LIMITS.get(self.root, DATA_LIMITS["result"])
+            text = _fitting(value, max(min(limit, self.room), _LEAST))
+            self.room -= len(text)
+            self.parts.append(f"<data{shown}>{text}</data>")
         return self
 
     def dispatch(self, agent: str, commands: Sequence[str], *, parallel: bool = False) -> Block:
