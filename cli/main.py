@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cli.who import WHO
 from shared import resources
 from shared.builders import error_block
 from shared.stepping import exit_code, internal, write
+from shared.who import WHO
 from state.errors import Problem, Refused
 
 if TYPE_CHECKING:
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 # command → module that defines it, as `command` or `group` with that name
 COMMANDS = {
     "start": "cli.run", "step": "cli.run", "status": "cli.run", "cancel": "cli.run",
-    "edit": "cli.run", "undo": "cli.execute",
+    "pause": "cli.run", "resume": "cli.run", "edit": "cli.run", "undo": "cli.execute",
     "plan": "cli.plan", "qr": "cli.qr", "context": "cli.context", "mode": "cli.mode",
-    "exec": "cli.execute", "tree": "cli.tree", "config": "cli.config",
-    "review": "cli.review", "validate": "cli.validate", "doctor": "cli.doctor",
-    "demo": "cli.demo", "help": "cli.main",
+    "exec": "cli.execute", "tree": "cli.tree", "config": "cli.config", "guard": "cli.guard",
+    "ro": "cli.ro", "audit": "cli.audit", "review": "cli.review", "validate": "cli.validate",
+    "doctor": "cli.doctor", "demo": "cli.demo", "help": "cli.main",
 }  # fmt: skip
 
 

@@ -280,7 +280,8 @@ def schema(kind: str | None) -> None:
 
     Example: planner plan schema --kind milestone
     """
-    write(json.dumps(kinds.schema(kind), indent=2) + "\n")
+    # What a model reads to write an edit is kept short.
+    write(json.dumps(kinds.schema(kind), indent=None if kind else 2) + "\n")
 
 
 if __name__ == "__main__":

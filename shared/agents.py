@@ -93,7 +93,7 @@ def _assignment(
     batch = _BATCHES.get(phase)
     if not agent and phase == "plan-code" and any(i["check"] in DESIGN for i in failed):
         # A small plan's design is judged with its code; its host may change both.
-        text += "\n\n" + read_prompt("architect", "plan_design", "plan-design-execute-fix")
+        text += "\n\n" + read_prompt(folder, module, "plan-code-execute-fix-design")
         batch = _BATCHES["plan-design"]
     slots = {"worktree": state.worktree, "schema": command("plan", "schema", "--kind", "risk")}
     slots["show"] = state.command("plan", "show")
@@ -178,7 +178,8 @@ def questions(ctx: Context) -> Block:
         change = ""
     block = ctx.block().task(text).data("change", change)
     block.data("questions", "\n".join(_question_line(item) for item in todo))
-    block.data("plan", slices.review_slice(plan, phase, own, again=again))
+    found = "\n".join(i.finding or "" for i in todo)
+    block.data("plan", slices.review_slice(plan, phase, own, again=again, found=found))
     answers = slices.answer_lines(plan, state.database.answers(state.run))
     block.data("answers", "" if again else answers)
     words = ("qr", "set", "--phase", phase, "--group", group, "--file", answer_word(file))

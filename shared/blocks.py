@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 
+from shared import sessions
 from shared.agents import (
     HOST,
     answered_alone,
@@ -62,6 +63,7 @@ def context(ctx: Context, prompt: str) -> Block:
     block = with_commands(ctx, text, asks=True)
     block.rules(read_prompt("orchestrator", "planner", f"{prompt}-rules"))
     block.data("request", state.run.request)
+    block.data("guard", unguarded(state))
     block.data(
         "submodules, empty in the worktree unless [worktree] setup fills them",
         "\n".join(state.config["submodules"]),
@@ -69,6 +71,14 @@ def context(ctx: Context, prompt: str) -> Block:
     return block.next(
         "done", state.command("context", "set", "--file", answer_word("context.json"))
     )
+
+
+def unguarded(state: State) -> str:
+    """Return that no hook can hold the mode of this session; empty where one can, or none is on."""
+    agent = state.database.agent
+    if state.database.planning(agent) is None or sessions.is_published(agent):
+        return ""
+    return f"{sessions.folder()} cannot be written, so no hook holds this session"
 
 
 def work(ctx: Context, script: str) -> Block:
@@ -214,6 +224,13 @@ def program(ctx: Context, prompt: str, words: tuple[str, ...], intent: str) -> B
     return block.next("done", ctx.state.command(*words))
 
 
+def paused(ctx: Context) -> Block:
+    """Say that nothing new begins, why, and what goes on."""
+    block = ctx.block().task(read_prompt("orchestrator", "planner", "paused"))
+    block.data("why", ctx.state.halted)
+    return block.next("resume", ctx.state.command("resume"))
+
+
 def done(ctx: Context, here: str) -> Block:
     """Say that the step's work is complete and pass on."""
     run = ctx.state.run
@@ -222,7 +239,8 @@ def done(ctx: Context, here: str) -> Block:
         if run.commit_id:
             back = " and then taken back" if run.status == "CANCELLED" else ""
             how = f"completed as commit {run.commit_id}{back}"
-        return ctx.block().task(f"The run is {how}. Nothing is left to do.")
+        block = ctx.block().task(f"The run is {how}. Nothing is left to do.")
+        return block.data("why", "" if run.commit_id else ctx.state.halted)
     return ctx.block().task("This step is done; go on.").next("done", here)
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from shared.qr.scale import DEFAULT_LINES, DEFAULT_MILESTONES
 from shared.resources import CONFIG_FILE
 from state.errors import Problem, Refused
+from state.mode import APPROVAL_TIMEOUT_S, GATHERING_TIMEOUT_S, ON_TIMEOUT
 from state.validator import path_problem
 
 if TYPE_CHECKING:
@@ -25,11 +26,12 @@ if TYPE_CHECKING:
     from shared.git.command import Git
 
 DEFAULT_TIME_LIMIT_S = 1_800
+LONGEST_TIMEOUT_MINUTES = 525_600  # a year
 LONGEST_TIME_LIMIT_S = 86_400
 RESERVED_NAMES = ("verify", "format", "setup")
 
 # Tables that other parts of the planner read.
-OTHER_TABLES = ("guard", "mode", "planner", "providers", "qr")
+OTHER_TABLES = ("guard", "planner", "providers", "qr")
 
 _COMMANDS = 'a list of shell commands, for example ["python -m pytest -q"]'
 _PATHS = 'a list of paths inside the repository, for example ["node_modules"]'
@@ -55,6 +57,9 @@ class Config:
     review_milestones: int = DEFAULT_MILESTONES
     review_lines: int = DEFAULT_LINES
     sensitive: tuple[str, ...] = ()
+    gathering_timeout_minutes: int = GATHERING_TIMEOUT_S // 60
+    approval_timeout_minutes: int = APPROVAL_TIMEOUT_S // 60
+    on_timeout: str = ON_TIMEOUT[0]
     run: Mapping[str, str] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
@@ -251,6 +256,18 @@ def _check_limit(value: object) -> Iterable[str]:
         yield f"{value} is out of range"
 
 
+def _check_minutes(value: object) -> Iterable[str]:
+    if not isinstance(value, int) or isinstance(value, bool):
+        yield "is no whole number"
+    elif not 1 <= value <= LONGEST_TIMEOUT_MINUTES:
+        yield f"{value} is out of range"
+
+
+def _check_on_timeout(value: object) -> Iterable[str]:
+    if value not in ON_TIMEOUT:
+        yield f"{json.dumps(value, default=str)} is nothing that a time limit does"
+
+
 def _check_count(value: object) -> Iterable[str]:
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         yield "is no whole number from 0"
@@ -275,6 +292,19 @@ _KEYS: dict[str, dict[str, tuple[str, str, Callable[[object], Iterable[str]]]]] 
             f"seconds per command, 1 to {LONGEST_TIME_LIMIT_S}, for example 600",
             _check_limit,
         ),
+    },
+    "mode": {
+        "gathering_timeout_minutes": (
+            "gathering_timeout_minutes",
+            f"minutes without a call of a tool, 1 to {LONGEST_TIMEOUT_MINUTES}",
+            _check_minutes,
+        ),
+        "approval_timeout_minutes": (
+            "approval_timeout_minutes",
+            f"minutes without an answer, 1 to {LONGEST_TIMEOUT_MINUTES}",
+            _check_minutes,
+        ),
+        "on_timeout": ("on_timeout", ", ".join(ON_TIMEOUT), _check_on_timeout),
     },
     "review": {
         "milestones": (

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from shared import resources
 from shared.builders import Block
+from shared.git.files import remove_tree
 from shared.git.journal import journal_state
 from shared.git.repository import find_repository
 from shared.git.vault import remove_vault
@@ -21,21 +22,29 @@ if TYPE_CHECKING:
 
 def cancel(state: State) -> str:
     """End the run without applying anything more; repeated, it says the same."""
-    with state.lock("cancel"):
+    return _end(state, "cancel", "")
+
+
+def reject(state: State, reason: str) -> str:
+    """End the run because a person does not want what was submitted."""
+    return _end(state, "reject", reason)
+
+
+def _end(state: State, action: str, reason: str) -> str:
+    with state.lock(action):
         state.reload()
         journal = journal_state(resources.journal_path(state.state_dir))
         if journal in ("applying", "undoing"):
             text = "an apply was interrupted; finish it or take it back first"
-            raise Refused("conflict", "cancel", text, state.command("undo"))
+            raise Refused("conflict", action, text, state.command("undo"))
         if state.run.status == "COMPLETED":
             text = f"the run is completed as commit {state.run.commit_id}"
-            raise Refused("refused", "cancel", text, state.command("undo"))
+            raise Refused("refused", action, text, state.command("undo"))
         cancel_verify(state.state_dir)
-        with state.database as database:
-            database.audit(state.run, PERSON, "cancel", before=state.run.stage,
-                           after="inactive", digest=state.run.digest)  # fmt: skip
-            database.event(state.run, "PlanCompleted", {"status": "CANCELLED"})
-            database.set_run(state.run.run_id, status="CANCELLED", stage="inactive")
+        if state.run.status != "CANCELLED":
+            with state.database as database:
+                database.event(state.run, "PlanCompleted", {"status": "CANCELLED"})
+                state.move(action, PERSON, detail=reason)
         tidy(state)
     note = "The run is cancelled. Its plan and audit are kept."
     if journal == "applied":
@@ -44,10 +53,11 @@ def cancel(state: State) -> str:
 
 
 def tidy(state: State) -> None:
-    """Remove what only an active run needs, the worktree and the vault, as far as the system lets.
+    """Remove what only an active run needs, the worktree, vault and the like, as far as it goes.
 
     The run has ended by now: a file that cannot be removed is no reason to say that it failed.
     """
     with contextlib.suppress(OSError, Refused):
         remove_worktree(find_repository(state.run.repository), state.worktree)
+        remove_tree(resources.fingerprint_path(state.state_dir))
     remove_vault(resources.vault_path(state.state_dir))

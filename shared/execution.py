@@ -6,11 +6,12 @@ import os
 import textwrap
 from typing import TYPE_CHECKING
 
-from shared import capturing, ending, plans, resources
+from shared import capturing, ending, fingerprints, plans, resources
 from shared.builders import Block
 from shared.capturing import open_repository
 from shared.freezing import begin_writing
 from shared.git.apply import apply
+from shared.git.change import ends
 from shared.git.commit import check_head, commit
 from shared.git.journal import journal_state
 from shared.git.proof import check_commit
@@ -18,8 +19,9 @@ from shared.git.rebase import carry_over
 from shared.git.repository import head
 from shared.git.tree import check_before
 from shared.git.worktree import made_at, make_worktree
+from shared.guard.consent import given, is_guarded
 from shared.reconciling import reconcile
-from shared.run import PERSON, State, open_state
+from shared.run import State, open_state
 from shared.start import new_run
 from shared.verify.job import Running
 from shared.verify.scene import users_tree
@@ -57,15 +59,25 @@ def open_or_adopt(state_dir: str | None, folder: str) -> State:
         )
         state = State(real, database, run)
         plan = plans.check_frozen(state)
-        state.go_to(
-            "executor", 1, status="ACTIVE", stage="submitted", digest=plan.digest,
-            revision=plan.revision, request=plan.overview.title,
-            depth="full" if plan_changes(plan) else "intent",
-        )  # fmt: skip
+        if run.status == "IDLE":
+            fingerprints.take(fingerprints.place_of(state))
+            state.move(
+                "adopt", "host", workflow="executor", step=1, digest=plan.digest,
+                revision=plan.revision, request=plan.overview.title,
+                depth="full" if plan_changes(plan) else "intent",
+            )  # fmt: skip
     return state
 
 
-def approve(state: State, digest: str) -> str:
+def waiting_with(folder: str, digest: str) -> str | None:
+    """Return the state directory of the one run around `folder` that waits with this digest."""
+    path = resources.repository_database(folder)
+    runs = Database(path).runs("ACTIVE") if path else []
+    found = [r.state_dir for r in runs if r.digest == digest and os.path.isdir(r.state_dir)]
+    return found[0] if len(found) == 1 else None
+
+
+def approve(state: State, digest: str, now: float) -> str:
     """Record a person's approval of exactly this digest and let execution begin."""
     with state.lock("mode approve"):
         state.reload()
@@ -75,15 +87,17 @@ def approve(state: State, digest: str) -> str:
             raise Refused(
                 "refused", state.state_dir, "the run is cancelled", "a new run", "planner start"
             )
+        plans.check_going(state)
         if digest != run.digest:
             text = "this is not the digest of the submitted revision; nothing is approved"
             raise Refused("refused", digest, text, f"revision {run.revision}: {run.digest}")
         if run.stage == "submitted":
+            fingerprints.check_run(state)
+            guarded = is_guarded(state.database, state.database.planning_of(run.run_id))
+            consent = given(digest, guarded=guarded, now=now)
             with state.database as database:
-                database.approve(run, digest, PERSON, "command")
-                database.audit(run, PERSON, "approve", before="submitted", after="executing",
-                               digest=digest)  # fmt: skip
-                state.go_to("executor", 2, stage="executing")
+                database.approve(run, digest, consent.who, consent.channel)
+                state.move("approve", consent.who, detail=f"channel: {consent.channel}", step=2)
     return print_current(state)
 
 
@@ -111,6 +125,7 @@ def apply_plan(state: State) -> str:
         done = apply(repository, vault, changes, journal, plan.digest or "")
         if done.how != "already" or not os.path.exists(resources.scene_path(state.state_dir)):
             store.write_json(resources.scene_path(state.state_dir), users_tree(repository.root))
+        fingerprints.absorb(state, done.files)
         with state.database as database:
             for milestone in plan.milestones:
                 database.set_milestone(state.run, milestone.id, "COMPLETED")
@@ -166,14 +181,10 @@ def commit_plan(state: State) -> str:
             done = commit(
                 repository, state.worktree, vault, changes, message_of(plan), _archive(state)
             )
+            fingerprints.absorb(state, ends(changes))
             with state.database as database:
-                made = {"digest": plan.digest, "detail": done.commit}
-                database.audit(
-                    state.run, "program", "commit", before="executing", after="inactive", **made
-                )
                 database.event(state.run, "PlanCompleted", {"commit": done.commit})
-                ended = {"status": "COMPLETED", "stage": "inactive", "commit_id": done.commit}
-                state.go_to("executor", 3, **ended)
+                state.move("finish", "program", detail=done.commit, commit_id=done.commit)
         ending.tidy(state)
         return _proof(state, repository, changes)
 
@@ -227,7 +238,7 @@ def _proof(state: State, repository: Repository, changes: Sequence[Change]) -> s
     block.data("proof", "\n".join(lines), files=len(lines))
     text = (
         "Proved: against its parent the commit holds exactly the approved changes, blob by blob, "
-        f"and {archived}. The run is complete; tell the user. To take it back: "
-        f"{state.command('undo')}"
+        f"and {archived}. The run is complete and planning has ended; tell the user. To take it "
+        f"back: {state.command('undo')}"
     )
     return block.task(text).render()

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from shared import capturing, gates, plans, resources
+from shared import capturing, fingerprints, gates, plans, resources
 from shared.git.journal import journal_state
 from shared.qr.types import LoopState
 from shared.render import render_plan
 from shared.review_page import write_review
 from shared.workflow import print_current
 from state import store
-from state.database import now
+from state.clock import now
 from state.errors import Problem, Refused
 from state.freeze import digest_of, freeze
+from state.mode import READ_ONLY
 from state.models import TaskItem
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ def freeze_plan(state: State, workflow: Workflow) -> str:
         state.reload()
         path = resources.plan_path(state.state_dir)
         if state.run.digest is None:
+            fingerprints.check_run(state)
             plan = store.load_plan(path)
             if plan.frozen_at is None:
                 plan = plans.open_plan(state)
@@ -39,16 +41,8 @@ def freeze_plan(state: State, workflow: Workflow) -> str:
             digest, _ = digest_of(store.read_bytes(path))
             frozen = plans.check_frozen(state)
             _write_rendered(state, frozen)
-            with state.database as database:
-                database.audit(
-                    state.run,
-                    "host",
-                    "freeze",
-                    before="gathering",
-                    after="submitted",
-                    digest=digest,
-                )
-                state.go_to("executor", 1, stage="submitted", digest=digest)
+            with state.database:
+                state.move("submit", "host", workflow="executor", step=1, digest=digest)
         else:
             plans.check_frozen(state)
         write_review(state)
@@ -98,14 +92,20 @@ def revise_plan(state: State, remarks: str) -> str:
             text = "this revision is applied; take it back before it is revised"
             raise Refused("conflict", "plan revise", text, "undo first", state.command("undo"))
         plans.check_active(state)
+        if run.stage in READ_ONLY:
+            fingerprints.check_run(state)
         if run.digest is None and store.load_plan(path).frozen_at is None:
             text = "the plan is not frozen: edit it as it is"
             raise Refused("conflict", "plan revise", text, "", state.command("step", "planner"))
         plan = _open_next(state, lambda frozen: next_revision(frozen, remarks))
-        with state.database as database:
-            database.audit(run, "host", "revise", before=run.stage, after="gathering",
-                           digest=run.digest, detail=remarks)  # fmt: skip
-            state.go_to("planner", 3, stage="gathering", digest=None, revision=plan.revision)
+        if run.stage not in READ_ONLY:
+            # The user and their assistant were free to write since the approval.
+            fingerprints.take(fingerprints.place_of(state))
+        with state.database:
+            state.move(
+                "revise", "host", detail=remarks,
+                workflow="planner", step=3, digest=None, revision=plan.revision,
+            )  # fmt: skip
     return print_current(state)
 
 
@@ -117,13 +117,15 @@ def begin_writing(state: State, workflow: Workflow) -> str:
         if run.depth == "full":
             return print_current(state)
         plans.check_approved(state)
+        # Approved intents are no leave to write in the user's tree.
+        fingerprints.check_run(state)
         plan = _open_next(state, lambda frozen: _with_reviews(next_revision(frozen, ""), frozen))
+        step = workflow.last(run.depth) + 1
         with state.database as database:
-            database.audit(run, "program", "write", before=run.stage, after="gathering",
-                           digest=run.digest)  # fmt: skip
-            step = workflow.last(run.depth) + 1
-            state.go_to("planner", step, stage="gathering", digest=None, revision=plan.revision,
-                        depth="full")  # fmt: skip
+            state.move(
+                "write", "program",
+                workflow="planner", step=step, digest=None, revision=plan.revision, depth="full",
+            )  # fmt: skip
             for outcome in plan.reviews:
                 phase, iteration = outcome.phase, outcome.iteration
                 database.set_phase(state.run, phase, LoopState.COMPLETE, iteration)
@@ -146,6 +148,13 @@ def _open_next(state: State, successor: Callable[[Plan], Plan]) -> Plan:
     plan = capturing.move_base(state, successor(plan))
     store.save_plan(path, plan)
     return plan
+
+
+def remark(state: State, text: str) -> str:
+    """Open the next revision with a person's remarks, as they typed or the host passed them on."""
+    if not text.strip():
+        raise Refused("invalid", "TEXT", "the remarks are empty", "what is to be otherwise")
+    return revise_plan(state, text)
 
 
 def next_revision(plan: Plan, remarks: str) -> Plan:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from shared import capturing, plans, resources
+from shared import capturing, fingerprints, plans, resources
 from shared.agents import answered_alone
 from shared.builders import Block
 from shared.checks.registry import CHECKS, run_checks
@@ -59,6 +59,7 @@ def finish_phase(
     words = ("plan", "done", "--phase", phase, *(("--batch", batch) if batch else ()))
     again = state.command(*words, role=role)
     _check_due(state, workflow, phase)
+    fingerprints.check_run(state)
     by_agent = role is not None and state.review_of(state.plan)[0] == "full"
     if phase != "plan-design" and (running := capturing.still_running(state)):
         return capturing.running_block(state, running, again)
@@ -235,6 +236,7 @@ def decide_gate(state: State, workflow: Workflow, phase: Phase, verdict: str, re
     with state.lock(f"qr gate --phase {phase}"):
         plan = plans.open_plan(state)
         state.reload()
+        fingerprints.check_run(state)
         path = resources.review_path(state.state_dir, phase)
         _check_open(state, workflow, phase, path)
         decision = _Decision(read_review(path).items, "host", reason)

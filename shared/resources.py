@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PLANNER_FOLDER = ".planner"
+DATABASE = "planner.db"
 ARCHIVE_FOLDER = "planning/plans"
 CONFIG_FILE = "planner.toml"
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./-_")
@@ -96,6 +97,11 @@ def run_config_path(state_dir: str) -> str:
     return os.path.join(state_dir, "config.json")
 
 
+def fingerprint_path(state_dir: str) -> str:
+    """Return the folder with what the user's tree was when planning began."""
+    return os.path.join(state_dir, "fingerprint")
+
+
 def scene_path(state_dir: str) -> str:
     """Return what `git status` said of the user's tree when the apply had ended."""
     return os.path.join(journal_path(state_dir), "tree.json")
@@ -116,9 +122,9 @@ def database_path(state_dir: str) -> str:
     folder = state_dir
     while (parent := os.path.dirname(folder)) != folder:
         if os.path.basename(folder) == PLANNER_FOLDER:
-            return os.path.join(folder, "planner.db")
+            return os.path.join(folder, DATABASE)
         folder = parent
-    return os.path.join(state_dir, "planner.db")
+    return os.path.join(state_dir, DATABASE)
 
 
 def repository_database(folder: str) -> str | None:
@@ -126,7 +132,7 @@ def repository_database(folder: str) -> str | None:
     found = None
     folder = os.path.abspath(folder)
     while True:
-        candidate = os.path.join(folder, PLANNER_FOLDER, "planner.db")
+        candidate = os.path.join(folder, PLANNER_FOLDER, DATABASE)
         if os.path.isfile(candidate):
             found = candidate
         parent = os.path.dirname(folder)

@@ -6,8 +6,9 @@ What printed steps read through; it imports no third-party package.
 from __future__ import annotations
 
 import os
+import time
 
-from shared import resources
+from shared import mode, resources, sessions, stages
 from shared.qr.scale import review_mode
 from state import store
 from state.database import Database, Run
@@ -32,6 +33,7 @@ class State:
         self.database = database
         self.run = run
         self._config: dict[str, Any] | None = None
+        database.agent = sessions.agent_name(None, run.repository)
 
     @property
     def plan(self) -> dict[str, Any]:
@@ -49,6 +51,13 @@ class State:
     def review_of(self, plan: dict[str, Any]) -> tuple[str, str]:
         """Return how much review a plan gets as it stands, and why."""
         return review_mode(self.run.review, plan, self.config["config"])
+
+    @property
+    def halted(self) -> str:
+        """Return why the run is paused, or was ended before its end, as the audit has it."""
+        rows = self.database.audit_rows(self.run)
+        ways = ("pause", "reject", "cancel")
+        return next((row["detail"] for row in reversed(rows) if row["action"] in ways), "")
 
     @property
     def worktree(self) -> str:
@@ -70,9 +79,19 @@ class State:
         """Return a printed command for this run."""
         return resources.command(*words, state_dir=self.state_dir, role=role)
 
-    def go_to(self, workflow: str, step: int, **values: object) -> None:
+    def go_to(self, workflow: str, step: int) -> None:
         """Move the run to a step; call it inside a transaction."""
-        self.database.set_run(self.run.run_id, workflow=workflow, step=step, **values)
+        self.database.set_run(self.run.run_id, workflow=workflow, step=step)
+        self.reload()
+
+    def move(
+        self, action: str, who: str, *, at: str = "", detail: str = "", **values: object
+    ) -> None:
+        """Take run and agents through an action of the mode; call it inside a transaction.
+
+        `values` are further columns of the run, its step among them.
+        """
+        stages.change_run(self.database, self.run, action, who, at=at, detail=detail, **values)
         self.reload()
 
 
@@ -91,7 +110,7 @@ def open_state(state_dir: str | None, folder: str) -> State:
         text = "the planner's database knows no run with this state directory"
         known = ", ".join(r.state_dir for r in database.runs("ACTIVE")) or "none is active"
         raise Refused("not_found", state_dir, text, known)
-    return State(real, database, run)
+    return _settled(State(real, database, run))
 
 
 def _current(folder: str) -> State:
@@ -110,4 +129,23 @@ def _current(folder: str) -> State:
         known = "; ".join(f"--state-dir {resources.quote(r.state_dir)}" for r in active)
         raise Refused("not_found", folder, text, known or f"begin one: {start}")
     run = (inside or active)[0]
-    return State(run.state_dir, database, run)
+    return _settled(State(run.state_dir, database, run))
+
+
+def _settled(state: State) -> State:
+    """Apply a time limit that has passed, and count this command as a call of a tool."""
+    database, run_id = state.database, state.run.run_id
+    rows = database.planning_of(run_id)
+    if rows:
+        changed = mode.settle(database, rows[0].agent_name, time.time())
+        sessions.touch(database.agent)
+        for row in database.planning_of(run_id) if changed else rows:
+            if row.phase != "inactive" and not sessions.is_published(row.agent_name):
+                sessions.publish(row, database.path, state.run)  # a crash kept it from being
+        if changed:
+            state.reload()
+        if changed and state.run.status == "CANCELLED":
+            from shared import ending
+
+            ending.tidy(state)
+    return state

@@ -77,10 +77,13 @@ def agent_slice(plan: Json, phase: str) -> str:
     return "\n".join([*lines, work_slice(plan, phase, [m["id"] for m in plan["milestones"]])])
 
 
-def review_slice(plan: Json, phase: str, own: Collection[str], *, again: bool) -> str:
+def review_slice(
+    plan: Json, phase: str, own: Collection[str], *, again: bool, found: str = ""
+) -> str:
     """Return what a reviewer is asked about: `own` milestones, of the others the names.
 
-    Where it only looks `again` at what it found, these, context, reasons and verify are left out.
+    Where it only looks `again` at what it `found`, these, context and verify are left out, and
+    reasons that it does not name.
     """
     keys = _DOCUMENTED if phase == "plan-docs" else _CONTEXT
     lines = task_lines(plan)
@@ -88,6 +91,8 @@ def review_slice(plan: Json, phase: str, own: Collection[str], *, again: bool) -
         overview = plan["overview"]
         lines += [*context_lines(plan, keys), overview["problem"], overview["approach"]]
         lines += _reasons(plan)
+    else:
+        lines += [line for line in _reasons(plan) if _id_of(line) in found]
     for milestone in plan["milestones"]:
         if milestone["id"] not in own:
             lines += [] if again else [f"{milestone['id']} {milestone['name']} (not asked about)"]
@@ -134,6 +139,10 @@ def _reasons(plan: Json) -> list[str]:
     lines += [f"{r['id']}: {r['risk']} – {r['mitigation']}" for r in context["known_risks"]]
     invariants = plan["invisible_knowledge"]["invariants"]
     return lines + [i if isinstance(i, str) else f"{i['id']}: {i['text']}" for i in invariants]
+
+
+def _id_of(line: str) -> str:
+    return line.partition(":")[0].partition(",")[0]
 
 
 def patches(plan: Json, own: Collection[str]) -> str:

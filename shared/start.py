@@ -6,8 +6,9 @@ import os
 import secrets
 import time
 import uuid
+from typing import NamedTuple
 
-from shared import resources
+from shared import fingerprints, mode, resources, sessions, stages
 from shared.builders import Block
 from shared.config import commands_hash, load_config, render_commands
 from shared.git.repository import (
@@ -24,7 +25,8 @@ from shared.git.worktree import link, make_worktree
 from shared.run import State
 from shared.workflow import find_workflow, print_current
 from state import store
-from state.database import Database, Run, now
+from state.clock import now
+from state.database import Database, Run
 from state.errors import Refused
 from state.models import SCHEMA_VERSION, Base, Plan
 from state.validator import check_value
@@ -33,17 +35,27 @@ BASES = ("head", "snapshot")
 DEPTHS = ("full", "intent")
 
 
+class Choices(NamedTuple):
+    """What whoever starts a run may choose; None leaves it to the program, or to be asked."""
+
+    base: str | None = None
+    review: str | None = None
+    depth: str | None = None
+
+
+LEFT_OPEN = Choices()
+
+
 def begin(
     folder: str,
     request: str | None,
-    base: str | None,
     state_dir: str | None,
-    review: str | None = None,
-    depth: str | None = None,
+    chosen: Choices = LEFT_OPEN,
+    agent: str | None = None,
 ) -> str:
     """Return the block that a new run, or the one begun with the same words, is at.
 
-    `base` is None, `head` or `snapshot`; where uncommitted work leaves None open the block asks.
+    Where uncommitted work leaves the base open the block asks.
     A run that `state_dir` names is found from any folder. Raises Refused where the repository
     cannot carry a plan.
     """
@@ -60,20 +72,34 @@ def begin(
         if not (request or "").strip():
             return _ask_for_goal()
         state = _create(repository, (request or "").strip(), state_dir)
-    if review is not None and review != state.run.review:
-        _choose(state, "review", review)
-    if depth is not None and depth != state.run.depth:
-        _check_depth_open(state)
-        _choose(state, "depth", depth)
+    _take_choices(state, chosen)
     if state.run.status == "IDLE":
         waiting = uncommitted(repository)
-        if waiting and base is None and not os.path.exists(resources.plan_path(state.state_dir)):
+        begun = os.path.exists(resources.plan_path(state.state_dir))
+        if waiting and chosen.base is None and not begun:
             return _ask_for_base(state, waiting)
-        _prepare(repository, state, base or "head")
+        _prepare(repository, state, chosen.base or "head", agent)
+    elif state.run.stage != "inactive":
+        join(state, agent)
     return print_current(state)
 
 
-def _choose(state: State, column: str, value: str) -> None:
+def join(state: State, agent: str | None) -> None:
+    """Let an agent take part in a run, with the run's time limits."""
+    name = sessions.agent_name(agent, state.run.repository)
+    with state.database as database:
+        stages.bind(database, state.run, name, mode.limits(state.config["config"]))
+
+
+def _take_choices(state: State, chosen: Choices) -> None:
+    if chosen.review not in (None, state.run.review):
+        _choose(state, "review", chosen.review)
+    if chosen.depth not in (None, state.run.depth):
+        _check_depth_open(state)
+        _choose(state, "depth", chosen.depth)
+
+
+def _choose(state: State, column: str, value: str | None) -> None:
     before = getattr(state.run, column)
     with state.lock("start"), state.database as database:
         database.set_run(state.run.run_id, **{column: value})
@@ -120,14 +146,21 @@ def _create(repository: Repository, request: str, state_dir: str | None) -> Stat
     run_id = f"{time.strftime('%Y%m%d')}-{secrets.token_hex(3)}"
     folder = os.path.realpath(state_dir or os.path.join(planner, "runs", run_id))
     if state_dir is None:
-        make_folder(planner)
-        store.write_atomic(os.path.join(planner, ".gitignore"), b"*\n")
+        make_planner_folder(repository.root)
         exclude_planner(repository)
     make_folder(os.path.join(folder, "answers"))
     database = Database(resources.database_path(folder), create=True)
     with store.Lock(resources.lock_path(folder), "start"), database:
         run = new_run(database, run_id, request, repository.root, folder)
     return State(folder, database, run)
+
+
+def make_planner_folder(root: str) -> str:
+    """Make the planner's folder in a repository, hidden from git, and return it."""
+    planner = os.path.join(root, resources.PLANNER_FOLDER)
+    make_folder(os.path.join(planner, "answers"))
+    store.write_atomic(os.path.join(planner, ".gitignore"), b"*\n")
+    return planner
 
 
 def make_folder(path: str) -> None:
@@ -152,7 +185,7 @@ def new_run(database: Database, run_id: str, request: str, repository: str, fold
     return run
 
 
-def _prepare(repository: Repository, state: State, base: str) -> None:
+def _prepare(repository: Repository, state: State, base: str, agent: str | None) -> None:
     """Fix the base, make the worktree at it and let planning begin; each part only once."""
     with state.lock("start"):
         path = resources.plan_path(state.state_dir)
@@ -172,10 +205,12 @@ def _prepare(repository: Repository, state: State, base: str) -> None:
             "submodules": submodules(repository, plan.base.tree),
         }
         store.write_json(resources.run_config_path(state.state_dir), values)
+        fingerprints.take(fingerprints.place_of(state))
         with state.database as database:
             database.add_step(state.run, "planner", 1, "plan-init", "script")
-            database.audit(state.run, "host", "start", before="inactive", after="gathering")
-            state.go_to("planner", 2, status="ACTIVE", stage="gathering")
+            name = sessions.agent_name(agent, state.run.repository)
+            stages.bind(database, state.run, name, mode.limits(config.to_json()))
+            state.move("enter", "host", workflow="planner", step=2)
 
 
 def _empty_plan(repository: Repository, base: str) -> Plan:

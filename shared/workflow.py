@@ -237,6 +237,8 @@ def print_step(
         raise Refused(
             "conflict", f"{workflow.name} {number}", "the plan is not frozen yet", "", here
         )
+    if run.status == "PAUSED":
+        return blocks.paused(context).render()
     if current is None or number < current or run.status in ("COMPLETED", "CANCELLED"):
         return blocks.done(context, here).render()
     if number > current:

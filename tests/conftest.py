@@ -17,6 +17,10 @@ pytest_plugins = ["tests.requirement_report", "tests.measurement"]
 
 GOLDEN = Path(__file__).parent / "golden"
 
+OWN_VARIABLES = ("GIT_", "PLANNER_", "PLAN_", "XDG_")
+# What coding assistants set in the commands that they run; the tests may be one of those.
+ASSISTANTS = ("CLAUDE", "CODEX", "VIBE", "AI_AGENT")
+
 GIT_CONFIG = """\
 [user]
     name = A Tester
@@ -45,7 +49,7 @@ def _own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
     home = tmp_path_factory.mktemp("home")
     (home / ".gitconfig").write_text(GIT_CONFIG, encoding="utf-8")
     for name in list(os.environ):
-        if name.startswith(("GIT_", "PLANNER_", "PLAN_", "XDG_", "CLAUDE_")):
+        if name.startswith((*OWN_VARIABLES, *ASSISTANTS)):
             monkeypatch.delenv(name)
     for name, folder in (("CONFIG", ".config"), ("CACHE", ".cache"), ("STATE", ".state")):
         monkeypatch.setenv(f"XDG_{name}_HOME", str(home / folder))

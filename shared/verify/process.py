@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from shared.verify.sandbox import wrap
+from shared.sandbox import wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -8,7 +8,7 @@ import click
 import pytest
 
 from cli.main import COMMANDS, Lazy, planner
-from cli.who import WHO
+from shared.who import WHO
 from tests.journey import FILES, Journey, call
 
 if TYPE_CHECKING:

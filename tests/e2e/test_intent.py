@@ -54,8 +54,8 @@ def test_intents_are_approved_then_the_code_and_only_that_is_committed(submitted
     assert path.read_text() != before
     assert submitted.repository.git("log", "--format=%s", "-1")
     done = [r["action"] for r in state.database.audit_rows(state.run)]
-    assert [a for a in done if a in ("approve", "write", "apply", "commit")] == [
-        "approve", "write", "approve", "apply", "commit"
+    assert [a for a in done if a in ("approve", "write", "apply", "finish")] == [
+        "approve", "write", "approve", "apply", "finish"
     ]  # fmt: skip
 
 

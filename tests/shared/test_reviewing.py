@@ -561,3 +561,20 @@ def test_a_host_that_reviewed_by_itself_is_not_sent_for_reviewers_again(small: J
     small.to("code review")
     assert small.last.runs() == []
     assert "--by host" in small.last.next()
+
+
+@pytest.mark.requirement("PL-20")
+def test_who_is_asked_again_sees_the_reasons_that_its_finding_names(full: Journey) -> None:
+    failing = next(i for i in items_of(full, "plan-design").values() if i.scope == "M-002")
+    full.verdicts = lambda block: [
+        {**row, "status": FAIL, "finding": "DL-001 gives no fact"}
+        if row["id"] == failing.id
+        else row
+        for row in all_pass(block)
+    ]
+    full.advance()
+    full.follow(full.last.next("fail"))
+    full.answers["design.json"] = []
+    full.to("design review")
+    asked = full.planner("step", "plan-design-qr", "--group", failing.group or "").data("plan")
+    assert "DL-001: Change the constant in place" in asked

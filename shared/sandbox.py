@@ -1,4 +1,4 @@
-"""Runs a command that may write only below the paths it is given (Linux with Landlock).
+"""Keeps a process, and all that it starts, from writing: Landlock, where Linux has it.
 
 Used as a program: `python -I -S sandbox.py PATH… -- COMMAND…`. Where the kernel cannot do it the
 command runs all the same; `is_available` says which it is. Standard library only.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import signal
 import sys
 
 PROGRAM = os.path.abspath(__file__)
@@ -20,16 +19,22 @@ _PATH_BENEATH = 1
 
 # Before version 2 a rename into another folder could not be allowed at all.
 _OLDEST_ABI = 2
+_TRUNCATE_ABI, _NETWORK_ABI, _SCOPE_ABI = 3, 4, 6
 
 # landlock.h: write, remove and make of every kind; renaming between folders; truncating.
 _WRITE_FILE, _REFER, _TRUNCATE = 1 << 1, 1 << 13, 1 << 14
 _IN_FOLDERS = sum(1 << bit for bit in range(4, 13))
+# Binding and connecting by TCP; abstract sockets and signals to what runs outside.
+_NETWORK, _SCOPES = 0b11, 0b11
 
 # What programs write to without leaving anything behind.
 _DEVICES = (
     "/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/dev/pts",
     "/dev/shm",  # noqa: S108 – nothing is put there by us
 )  # fmt: skip
+
+# SIGPIPE and SIGXFSZ, alike wherever we run; the module `signal` would double what a start costs.
+_IGNORED_BY_PYTHON = (13, 25)
 
 
 class _PathRule(ctypes.Structure):
@@ -47,15 +52,16 @@ def wrap(paths: tuple[str, ...], command: list[str]) -> list[str]:
     return [sys.executable, "-I", "-S", PROGRAM, *paths, "--", *command]
 
 
-def restrict(paths: list[str]) -> None:
+def restrict(paths: tuple[str, ...], *, alone: bool = False) -> None:
     """Deny this process and all it starts to write anywhere but below `paths`, for good.
 
-    Paths that are not there are left out. Raises OSError.
+    `alone` denies TCP and signals to processes outside too, as far as the kernel knows how. Paths
+    that are not there are left out. Raises OSError.
     """
-    handled = _WRITE_FILE | _IN_FOLDERS | _REFER | (_TRUNCATE if _abi() > _OLDEST_ABI else 0)
-    attributes = ctypes.c_uint64(handled)
-    rules = _call(_CREATE, ctypes.byref(attributes), ctypes.sizeof(attributes), 0)
-    for path in (*paths, *_DEVICES):
+    abi = _abi()
+    handled = _WRITE_FILE | _IN_FOLDERS | _REFER | (_TRUNCATE if abi >= _TRUNCATE_ABI else 0)
+    rules = _rules(handled, abi if alone else _OLDEST_ABI)
+    for path in paths:
         try:
             place = os.open(path, os.O_PATH | os.O_CLOEXEC)
         except OSError:
@@ -64,11 +70,25 @@ def restrict(paths: list[str]) -> None:
         rule = _PathRule(allowed, place)
         _call(_ADD, rules, _PATH_BENEATH, ctypes.byref(rule), 0)
         os.close(place)
+    give_up_privileges()
+    _call(_RESTRICT, rules, 0)
+    os.close(rules)
+
+
+def give_up_privileges() -> None:
+    """Let no program that this process becomes gain rights; the kernel's filters ask for it."""
     library = ctypes.CDLL(None, use_errno=True)
     if library.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0):
         raise OSError(ctypes.get_errno(), "no_new_privs")
-    _call(_RESTRICT, rules, 0)
-    os.close(rules)
+
+
+def become(command: list[str], environment: dict[str, str]) -> None:
+    """Be `command` from now on, found on the environment's PATH; raises OSError, never returns."""
+    library = ctypes.CDLL(None)
+    # What Python ignores the command would go on ignoring.
+    for number in _IGNORED_BY_PYTHON:
+        library.signal(number, None)
+    os.execvpe(command[0], command, environment)  # noqa: S606 – it is what it is for
 
 
 def main(arguments: list[str]) -> None:
@@ -76,20 +96,28 @@ def main(arguments: list[str]) -> None:
     cut = arguments.index("--")
     if is_available():
         try:
-            restrict(arguments[:cut])
+            restrict((*arguments[:cut], *_DEVICES))
         except OSError as error:
             # The sixteenth restriction inside one another fails; the command is a confirmed one.
             sys.stderr.write(f"planner: writes could not be limited: {error}\n")
-    # Python ignores these, and what it becomes would inherit that.
-    for number in (signal.SIGPIPE, signal.SIGXFSZ):
-        signal.signal(number, signal.SIG_DFL)
-    os.execvp(arguments[cut + 1], arguments[cut + 1 :])  # noqa: S606 – it is what it is for
+    become(arguments[cut + 1 :], dict(os.environ))
 
 
 def _abi() -> int:
     if not sys.platform.startswith("linux"):
         return 0
     return int(ctypes.CDLL(None, use_errno=True).syscall(_CREATE, None, 0, 1))
+
+
+def _rules(handled: int, abi: int) -> int:
+    """Return the descriptor of a set of rules that denies what `handled` names, and more."""
+    fields = [handled]
+    if abi >= _NETWORK_ABI:
+        fields.append(_NETWORK)
+    if abi >= _SCOPE_ABI:
+        fields.append(_SCOPES)
+    attributes = (ctypes.c_uint64 * len(fields))(*fields)
+    return _call(_CREATE, ctypes.byref(attributes), ctypes.sizeof(attributes), 0)
 
 
 def _call(number: int, *arguments: object) -> int:

@@ -1,15 +1,21 @@
-"""Who may run each command: anyone, an agent in a role, the host (orchestrator), a person only."""
+"""Who may run each command: anyone, an agent in a role, the host (orchestrator), a person only.
+
+The help prints the table and the guard holds it, so it imports nothing.
+"""
 
 from __future__ import annotations
 
 ANYONE = "anyone"
 HOST = "host"
 PERSON = "person only"
+_HELP = ("--help", "-h")
 
 WHO = {
     "start": ANYONE,
     "step": ANYONE,
     "status": ANYONE,
+    "pause": ANYONE,
+    "resume": ANYONE,
     "cancel": PERSON,
     "edit": PERSON,
     "undo": ANYONE,
@@ -38,7 +44,15 @@ WHO = {
     "context add-quote": HOST,
     "context answer": HOST,
     "context ask": "host, architect, developer, technical-writer",
+    "mode enter": HOST,
+    "mode status": ANYONE,
+    "mode submit": HOST,
     "mode approve": PERSON,
+    "mode edit": "host, with the person's words",
+    "mode rebase": PERSON,
+    "mode reject": PERSON,
+    "mode cancel": PERSON,
+    "mode step": HOST,
     "exec apply": HOST,
     "exec commit": HOST,
     "exec deviate": HOST,
@@ -50,8 +64,25 @@ WHO = {
     "config show": ANYONE,
     "config confirm": PERSON,
     "review": ANYONE,
+    "audit": ANYONE,
+    "guard check": ANYONE,
+    "ro": ANYONE,
     "validate": ANYONE,
     "doctor": ANYONE,
     "demo": ANYONE,
     "help": ANYONE,
 }
+
+
+def allowed_to_assistants(words: list[str]) -> str | None:
+    """Return why an assistant may not run `planner WORDS`; None where it may.
+
+    Options of a group of commands only ask for help, so a command is known by its first words.
+    """
+    if not words or words[0] in _HELP or (len(words) > 1 and words[1] in _HELP):
+        return None
+    for count in (2, 1):
+        who = WHO.get(" ".join(words[:count]))
+        if who is not None:
+            return None if who != PERSON else f"`planner {' '.join(words[:count])}` is a person's"
+    return f"the planner has no command `{' '.join(words[:2])}`"

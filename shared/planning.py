@@ -1,0 +1,159 @@
+"""Planning mode by command: enter, submit, approve, reject, cancel, track, pause (PM-2, PM-6)."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+from shared import ending, execution, mode, resources, sessions, stages, whom
+from shared.config import parse_config
+from shared.guard.consent import given, is_guarded
+from shared.planning_view import render_mode
+from shared.run import PERSON
+from shared.start import join, make_planner_folder
+from shared.workflow import print_current
+from state import light, store
+from state.clock import moment
+from state.database import Database
+from state.errors import Refused
+from state.mode import EXECUTING, INACTIVE, PAUSED, SUBMITTED
+
+if TYPE_CHECKING:
+    from shared.whom import Mode
+
+HOST = "host"
+
+
+def enter(folder: str, task: str | None, reason: str | None, agent: str | None, now: float) -> str:
+    """Begin to plan without a run; where the agent plans already, show its status."""
+    root = sessions.repository_root(folder)
+    path = os.path.join(make_planner_folder(root), resources.DATABASE)
+    Database(path, create=True).close()
+    found = whom.own_mode(folder, agent, None, now)
+    if found.stage != INACTIVE:
+        return render_mode(found, "This session plans already; nothing was changed.")
+    found.change(
+        "enter", HOST, reason or "", run_id=None, plan_json=None, revision=0, digest=None,
+        task_description=task, reason=reason, **mode.limits(_settings(root)),
+    )  # fmt: skip
+    return render_mode(found)
+
+
+def _settings(root: str) -> dict[str, Any]:
+    path = os.path.join(root, resources.CONFIG_FILE)
+    return parse_config(store.read_bytes(path)).to_json() if os.path.isfile(path) else {}
+
+
+def submit(found: Mode, file: str) -> str:
+    """Submit a light plan as the next revision; the same one again prints it again."""
+    if found.state is not None:
+        text = "this session plans a run; its plan is submitted by the freeze"
+        raise Refused("conflict", "mode submit", text, "", found.state.command("step", "planner"))
+    plan = light.parse_light(store.read_json(resources.find_answer(found.home, file)))
+    digest = light.digest_of(plan)
+    if found.stage == SUBMITTED and found.digest == digest:
+        return render_mode(found)
+    revision = found.revision + 1
+    with found.database as database:
+        stages.change_agent(
+            database, found.agent, "submit", HOST, at=moment(found.now),
+            plan_json=json.dumps(plan, ensure_ascii=False), digest=digest, revision=revision,
+        )  # fmt: skip
+        # A revision is kept also when the next one takes its place in the row.
+        database.event(None, "PlanSubmitted", {"digest": digest, "revision": revision, **plan})
+    found.reload()
+    return render_mode(found)
+
+
+def approve(where: tuple[str, str | None, str | None], digest: str, now: float) -> str:
+    """Record a person's approval of exactly this digest, of a light plan or of a run's.
+
+    `where` is the folder, the agent and the state directory that the command named.
+    """
+    folder, agent, state_dir = where
+    found = whom.find_light(folder, agent, state_dir, digest, now)
+    if found is None:
+        state_dir = state_dir or execution.waiting_with(folder, digest)
+        return execution.approve(execution.open_or_adopt(state_dir, folder), digest, now)
+    if digest != found.digest:
+        text = "this is not the digest of the submitted revision; nothing is approved"
+        raise Refused("refused", digest, text, f"revision {found.revision}: {found.digest}")
+    if found.stage != EXECUTING:
+        rows = [found.row] if found.row else []
+        consent = given(digest, guarded=is_guarded(found.database, rows), now=now)
+        found.change("approve", consent.who, f"channel: {consent.channel}")
+    return render_mode(found)
+
+
+def reject(found: Mode, digest: str | None, reason: str) -> str:
+    """Refuse the submitted revision: planning ends and nothing is carried out."""
+    if digest is not None and digest != found.digest:
+        text = "this is not the digest of what was submitted; nothing is rejected"
+        raise Refused("refused", digest, text, found.digest or "nothing was submitted")
+    if found.state is not None:
+        return ending.reject(found.state, reason)
+    found.change("reject", PERSON, reason)
+    return render_mode(found)
+
+
+def cancel(found: Mode) -> str:
+    """End planning, whatever its stage; a run is cancelled with it."""
+    if found.state is not None:
+        return ending.cancel(found.state)
+    found.change("cancel", PERSON)
+    return render_mode(found)
+
+
+def track(found: Mode, number: int, status: str) -> str:
+    """Note that a step of a light plan is started or done; with the last one the mode ends."""
+    plan = found.plan
+    if plan is None or found.stage not in (EXECUTING, INACTIVE):
+        text = f"there is no approved light plan: the mode is {found.stage}"
+        raise Refused("conflict", "mode step", text, "", found.command("mode", "status"))
+    if found.status == PAUSED:
+        raise Refused("refused", "mode step", "it is paused", "first", found.command("resume"))
+    marked = light.mark(plan, number, status)
+    if marked == plan:
+        return render_mode(found)
+    if found.stage == INACTIVE:
+        text = "the mode has ended before this step was done"
+        raise Refused("conflict", "mode step", text, "", found.command("mode", "status"))
+    with found.database as database:
+        at, text = moment(found.now), json.dumps(marked, ensure_ascii=False)
+        database.set_planning(found.agent, plan_json=text, last_tool_at=at)
+        database.audit(None, HOST, f"step {number} {status}", agent=found.agent, at=at,
+                       digest=found.digest)  # fmt: skip
+        if light.is_done(marked):
+            stages.change_agent(database, found.agent, "finish", "program", at=at)
+    found.reload()
+    return render_mode(found)
+
+
+def pause(found: Mode) -> str:
+    """Start nothing new until it is resumed; what was read-only stays so."""
+    if found.status != PAUSED:
+        _change(found, "pause")
+    return render_mode(found)
+
+
+def resume(folder: str, agent: str | None, state_dir: str | None, now: float) -> str:
+    """Go on at the revision where it stopped; a new session is bound to the run.
+
+    A time limit that passes at this very moment is no reason to stop again.
+    """
+    found = whom.find(folder, agent, state_dir, now)
+    if found.status == PAUSED:
+        _change(found, "resume")
+    if found.state is None:
+        return render_mode(found)
+    join(found.state, sessions.agent_name(agent, found.state.run.repository))
+    return print_current(found.state)
+
+
+def _change(found: Mode, action: str) -> None:
+    if found.state is None:
+        found.change(action, HOST)
+        return
+    with found.state.lock(action), found.database:
+        found.state.move(action, HOST, at=moment(found.now))

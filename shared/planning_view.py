@@ -1,0 +1,123 @@
+"""How the mode is shown: the light plan as people read it, the status, what to type (PM-6)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from shared import resources, sessions
+from shared.builders import Block
+from state.light import DONE, STARTED
+from state.mode import EXECUTING, GATHERING, INACTIVE, SUBMITTED, described
+
+if TYPE_CHECKING:
+    from shared.whom import Mode
+
+_RISKS = {"low": "🟢 low", "medium": "🟡 medium", "high": "🔴 high"}
+_MARKS = {STARTED: " ← in progress", DONE: " ✓ done"}
+LIGHT_FILE = "light.json"
+
+
+def render_light(plan: dict[str, Any]) -> str:
+    """Return a light plan as text: title, numbered steps with their risk, questions, notes."""
+    lines = [f"Plan: {plan['summary']}", ""]
+    for number, step in enumerate(plan["steps"], 1):
+        tools = f" (tools: {', '.join(step['tools'])})" if step["tools"] else ""
+        mark = _MARKS.get(step["status"], "")
+        lines.append(f"{number}. {_RISKS[step['risk']]}: {step['description']}{tools}{mark}")
+    if plan["questions"]:
+        lines += ["", "Questions:", *(f"- {question}" for question in plan["questions"])]
+    if plan["context_notes"]:
+        lines += ["", f"Found: {plan['context_notes']}"]
+    return "\n".join(lines)
+
+
+def status_of(found: Mode) -> dict[str, Any]:
+    """Return the mode as JSON."""
+    row, state = found.row, found.state
+    own = row is not None and row.phase != INACTIVE
+    return {
+        "agent": found.agent,
+        "stage": found.stage,
+        "paused": found.status == "PAUSED",
+        "task": row.task_description if row and own else None,
+        "reason": row.reason if row and own else None,
+        "revision": found.revision,
+        "digest": found.digest,
+        "gathering_start": row.gathering_start if row and own else None,
+        "submitted_at": row.submitted_at if row and own else None,
+        "approved_at": row.approved_at if row and own else None,
+        "approved_by": row.approved_by if row and own else None,
+        "run": state.run.run_id if state else None,
+        "state_dir": state.state_dir if state else None,
+        "plan": found.plan,
+        "guarded": sessions.is_published(found.agent),
+        "said": found.said or None,
+    }
+
+
+def render_mode(found: Mode, note: str = "") -> str:
+    """Return the mode as a block: where it stands, the plan, what comes next and who types it."""
+    stage = described(found.stage, found.status) if found.status == "PAUSED" else found.stage
+    block = Block("result", stage=stage, agent=found.agent, digest=found.digest)
+    task = " ".join(part for part in (found.said, note, _task(found)) if part)
+    block.task(task)
+    row, plan = found.row, found.plan
+    if row is not None and row.phase != INACTIVE:
+        block.data("task", row.task_description or "")
+        block.data("reason", row.reason or "")
+        if not sessions.is_published(found.agent):
+            block.data("guard", f"{sessions.folder()} cannot be written, so no hook holds the mode")
+    if plan is not None:
+        block.data("plan", render_light(plan))
+    return _what_next(block, found).render()
+
+
+def _task(found: Mode) -> str:
+    if found.status == "PAUSED":
+        why = f": {found.halted}" if found.halted else ""
+        return f"Paused{why}. Nothing new begins; tell the user, and resume when they want to."
+    if found.state is not None:
+        return "A run is planned; its next step is printed by the command below."
+    if found.stage == GATHERING:
+        file = resources.answer_path(found.home, LIGHT_FILE)
+        return (
+            "Planning: tell the user that you plan this before you change anything, and the "
+            "reason. Look, search, ask; write nothing but the plan. Then write "
+            f'{file}: {{"summary": 1 to 3 sentences, "steps": [{{"description", "tools": '
+            '[names], "risk": low | medium | high}], "questions": [what is still open], '
+            '"context_notes": what you found}.'
+        )
+    if found.stage == SUBMITTED:
+        return (
+            f"Revision {found.revision} is submitted. Show the user the plan and the commands "
+            "below, which they type to approve or reject it, and wait; you stay read-only until "
+            "then. If they want it otherwise, write the plan anew and submit it again."
+        )
+    if found.stage == EXECUTING:
+        return (
+            "Approved: carry out the steps in order and mark each. Adapt where you must, but "
+            "tell the user of significant deviations."
+        )
+    return "Planning has ended; the mode is inactive and nothing is held back any more."
+
+
+def _what_next(block: Block, found: Mode) -> Block:
+    if found.status == "PAUSED":
+        return block.next("resume", found.command("resume"))
+    if found.state is not None:
+        return block.next("done", found.command("step", found.state.run.workflow))
+    if found.stage == GATHERING:
+        words = ("mode", "submit", "--file", resources.answer_word(LIGHT_FILE))
+        return block.next("done", found.command(*words))
+    digest = found.digest or ""
+    if found.stage == SUBMITTED:
+        words = ("mode", "submit", "--file", resources.answer_word(LIGHT_FILE))
+        block.next("remarks", found.command(*words))
+        block.person(found.command("mode", "approve", digest))
+        return block.person(found.command("mode", "reject", digest))
+    if found.stage == EXECUTING:
+        steps = (found.plan or {"steps": []})["steps"]
+        number = next((n for n, s in enumerate(steps, 1) if s["status"] != DONE), 0)
+        how = "start" if steps[number - 1]["status"] != STARTED else "done"
+        return block.next(f"step {number} {how}", found.command("mode", "step", str(number), how))
+    return block

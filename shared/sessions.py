@@ -1,0 +1,202 @@
+"""Which sessions plan right now: one small file each, which a hook finds from any folder.
+
+A file is only a pointer; the stage is read from the database that it names. Its mtime is the last
+call of a tool. Hooks read through this module, so it imports little.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+
+from shared.resources import PLANNER_FOLDER
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from state.database import Planning, Run
+
+# What a client sets in the commands that it runs, so that we know whose they are.
+SESSION_VARIABLES = ("CLAUDE_CODE_SESSION_ID", "CODEX_SESSION_ID")
+
+
+class Session:
+    """One file: an agent that plans, and where its stage is kept; read-only."""
+
+    __slots__ = ("agent", "database", "path", "repository", "run_id", "state_dir")
+    agent: str
+    database: str
+    repository: str
+    state_dir: str | None
+    run_id: str | None
+    path: str
+
+    def __init__(self, path: str, values: dict[str, object]) -> None:
+        self.path = path
+        for name in self.__slots__:
+            if name != "path":
+                setattr(self, name, values[name])
+
+    def touch(self) -> None:
+        """Note that a tool is called now."""
+        _touch(self.path)
+
+
+def folder() -> str:
+    """Return the folder of the session files."""
+    state = os.environ.get("XDG_STATE_HOME", "")
+    if not os.path.isabs(state):  # the XDG rule: a relative one is as if unset
+        state = os.path.join(os.path.expanduser("~"), ".local", "state")
+    return os.path.join(state, "planner", "sessions")
+
+
+def path_of(agent: str) -> str:
+    """Return the path of an agent's file, whether there or not."""
+    return os.path.join(folder(), _sha256(agent.encode("utf-8", "surrogateescape"))[:16])
+
+
+def repository_root(start: str) -> str:
+    """Return the folder around `start` that git or the planner calls a repository, else itself."""
+    real = os.path.realpath(start)
+    # A scratch worktree lies inside .planner and is none of the user's repositories.
+    outside = real.partition(f"{os.sep}{PLANNER_FOLDER}{os.sep}")[0]
+    found = outside or os.sep
+    while not os.path.exists(os.path.join(found, ".git")):
+        parent = os.path.dirname(found)
+        if parent == found:
+            return outside
+        found = parent
+    return found
+
+
+def agent_name(given: str | None, repository: str) -> str:
+    """Return who plans: the name that was given, else the client's session, else the repository."""
+    session = (os.environ.get(name) for name in SESSION_VARIABLES)
+    return given or next(filter(None, session), "") or repository
+
+
+def publish(row: Planning, database: str, run: Run | None) -> bool:
+    """Write the file of an agent that plans, remove that of one that does not; False if in vain.
+
+    Without the file no hook guards the session; the fingerprint of the tree still does.
+    """
+    path = path_of(row.agent_name)
+    if row.phase == "inactive":
+        return _remove(path)
+    home = os.path.dirname(os.path.realpath(database))
+    inside = os.path.basename(home) == PLANNER_FOLDER
+    values = {
+        "agent": row.agent_name,
+        "database": os.path.realpath(database),
+        "repository": run.repository if run else os.path.dirname(home) if inside else home,
+        "state_dir": run.state_dir if run else home,
+        "run_id": row.run_id,
+    }
+    if _read(path) == values:
+        return True
+    return _write(path, json.dumps(values, ensure_ascii=False))
+
+
+def is_published(agent: str) -> bool:
+    """Say whether hooks can find this agent."""
+    return os.path.isfile(path_of(agent))
+
+
+def last_call(agent: str) -> float:
+    """Return when a tool was last called, in seconds since the epoch; 0 where nothing tells."""
+    try:
+        return os.stat(path_of(agent)).st_mtime
+    except OSError:
+        return 0
+
+
+def touch(agent: str) -> None:
+    """Note that this agent calls a tool now: one of our commands is one."""
+    _touch(path_of(agent))
+
+
+def find(session_id: str, cwd: str) -> Session | None:
+    """Return the session of a client's id, else the innermost repository around `cwd` that plans.
+
+    A file whose database is gone is stale: it is removed and counts as none.
+    """
+    if session_id:
+        found = _load(path_of(session_id))
+        if found is not None and found.agent == session_id:
+            return found
+    here = os.path.realpath(cwd)
+    around = [s for s in _all() if _contains(s.agent, here)]
+    return max(around, key=lambda s: len(s.agent), default=None)
+
+
+def _sha256(data: bytes) -> str:
+    # hashlib would load OpenSSL, which costs a hook more than all else here.
+    for name in ("_sha2", "_sha256", "hashlib"):
+        try:
+            return str(__import__(name).sha256(data).hexdigest())
+        except ImportError:
+            continue
+    raise ImportError("this Python has no SHA-256")
+
+
+def _all() -> list[Session]:
+    try:
+        names = os.listdir(folder())
+    except OSError:
+        return []
+    loaded = (_load(os.path.join(folder(), name)) for name in names if "." not in name)
+    return [session for session in loaded if session is not None]
+
+
+def _contains(agent: str, path: str) -> bool:
+    return os.path.isabs(agent) and (
+        path == agent or path.startswith(agent.rstrip(os.sep) + os.sep)
+    )
+
+
+def _load(path: str) -> Session | None:
+    values = _read(path)
+    if values is None or set(values) != set(Session.__slots__) - {"path"}:
+        return None
+    session = Session(path, values)
+    if not os.path.isfile(str(session.database)):
+        _remove(path)
+        return None
+    return session
+
+
+def _read(path: str) -> dict[str, object] | None:
+    try:
+        with open(path, encoding="utf-8") as file:
+            values = json.load(file)
+    except (OSError, ValueError, RecursionError):
+        return None
+    return values if isinstance(values, dict) else None
+
+
+def _write(path: str, text: str) -> bool:
+    temporary = f"{path}.{os.getpid()}"
+    try:
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        with open(temporary, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(temporary, path)
+    except OSError:
+        return False
+    return True
+
+
+def _remove(path: str) -> bool:
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return True
+
+
+def _touch(path: str) -> None:
+    try:
+        os.utime(path)
+    except OSError:
+        return

@@ -1,0 +1,189 @@
+"""planner.db as a file: opened, migrated, one transaction at a time, damage said.
+
+Durability is by rollback journal with `synchronous=EXTRA`; WAL is avoided since the SQLite that
+most Pythons link can corrupt it with several writers.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+
+from state.errors import Refused
+from state.migrations import MIGRATIONS, statements
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any, Self
+
+APPLICATION_ID = 0x504C4E52  # "PLNR"
+BUSY_TIMEOUT_MS = 30_000
+# Python cannot decode what SQLite says of a name that is damaged itself.
+_FAULTS = (sqlite3.Error, UnicodeDecodeError)
+# What is wrong with the disk or our rights to it, and not with the database.
+_ENVIRONMENT = (
+    sqlite3.SQLITE_PERM, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN,
+)  # fmt: skip
+
+
+class Connection:
+    """planner.db, opened; use as a context manager: one `with` is one transaction.
+
+    Inside the block all writes are one IMMEDIATE transaction, committed at its end and rolled
+    back when it raises. `agent` is for whom it was opened: the audit names it.
+    """
+
+    def __init__(self, path: str, *, create: bool = False) -> None:
+        if not create and not os.path.isfile(path):
+            allowed = "a state directory that `planner start` made"
+            raise Refused("not_found", path, "there is no planner database here", allowed)
+        self.path = path
+        self.agent = ""
+        self._then: list[Callable[[], object]] = []
+        try:
+            self.connection = sqlite3.connect(path, isolation_level=None)
+        except sqlite3.Error as error:
+            raise _unusable(path, error) from None
+        try:
+            self._open()
+        except _FAULTS as error:
+            self.close()
+            raise _unusable(path, error) from None
+        except Refused:
+            self.close()
+            raise
+
+    def _open(self) -> None:
+        self.connection.row_factory = sqlite3.Row
+        for pragma in (
+            f"busy_timeout={BUSY_TIMEOUT_MS}", "journal_mode=DELETE", "synchronous=EXTRA",
+            "foreign_keys=ON",
+        ):  # fmt: skip
+            self.connection.execute(f"PRAGMA {pragma}")
+        self._migrate()
+
+    def close(self) -> None:
+        """Close the connection."""
+        self.connection.close()
+
+    def __del__(self) -> None:
+        """Close the connection that nobody closed: a command ends with its one database."""
+        if hasattr(self, "connection"):
+            self.connection.close()
+
+    def __enter__(self) -> Self:
+        """Begin a transaction that may write."""
+        self._execute("BEGIN IMMEDIATE")
+        return self
+
+    def after_commit(self, action: Callable[[], object]) -> None:
+        """Have `action` done when the transaction has been committed, and only then."""
+        self._then.append(action)
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        actions, self._then = self._then, []
+        if kind is None:
+            try:
+                self._execute("COMMIT")
+            finally:
+                self._roll_back()
+            for action in actions:
+                action()
+        else:
+            self._roll_back()
+
+    def _roll_back(self) -> None:
+        # SQLite has rolled back by itself where the disk failed.
+        if self.connection.in_transaction:
+            self._execute("ROLLBACK")
+
+    def _execute(self, sql: str, values: Iterable[object] = ()) -> sqlite3.Cursor:
+        try:
+            return self.connection.execute(sql, tuple(values))
+        except _FAULTS as error:
+            raise _unusable(self.path, error) from None
+        except UnicodeEncodeError as error:
+            text = f"is no text that can be kept: {error}; nothing was changed"
+            raise Refused("invalid", "text", text, "text that is valid UTF-8") from None
+
+    def _rows(self, sql: str, values: Iterable[object] = ()) -> list[sqlite3.Row]:
+        """Return what a query finds; SQLite notices damage as late as here."""
+        cursor = self._execute(sql, values)
+        try:
+            return cursor.fetchall()
+        except _FAULTS as error:
+            raise _unusable(self.path, error) from None
+
+    def _row(self, sql: str, values: Iterable[object] = ()) -> sqlite3.Row | None:
+        rows = self._rows(sql, values)
+        return rows[0] if rows else None
+
+    def _json(self, text: str) -> Any:  # noqa: ANN401 – any JSON value
+        try:
+            return json.loads(text)
+        except (ValueError, TypeError) as error:
+            raise _damaged(self.path, error) from None
+
+    def _migrate(self) -> None:
+        """Bring the schema to ours in one transaction after a backup; refuse a newer one."""
+        version = self._pragma("user_version")
+        self._check_ours(version)
+        if version == len(MIGRATIONS):
+            return
+        if version > len(MIGRATIONS):
+            text = f"was written by a newer planner (schema {version}, we know {len(MIGRATIONS)})"
+            raise Refused("invalid", self.path, text, "update the planner; nothing was changed")
+        if version:
+            self._back_up(version)
+        self.connection.execute("BEGIN IMMEDIATE")
+        found = self._pragma("user_version")
+        for number, script in enumerate(MIGRATIONS[found:], start=found + 1):
+            for statement in statements(script):
+                self.connection.execute(statement)
+            self.connection.execute(f"PRAGMA user_version={number}")
+        self.connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
+        self.connection.execute("COMMIT")
+
+    def _pragma(self, name: str) -> int:
+        return int(self.connection.execute(f"PRAGMA {name}").fetchone()[0])
+
+    def _check_ours(self, version: int) -> None:
+        """Refuse a database of another program; an empty file becomes ours."""
+        tables = self.connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        ours = self._pragma("application_id") == APPLICATION_ID
+        if (version or tables) and not ours:
+            text = "is no database of the planner; it is left as it is"
+            raise Refused("invalid", self.path, text, "the planner.db that was here")
+
+    def _back_up(self, version: int) -> None:
+        copy = f"{self.path}.v{version}"
+        if not os.path.exists(copy):
+            unfinished = f"{copy}.{os.getpid()}"
+            self.connection.execute("VACUUM INTO ?", (unfinished,))
+            os.replace(unfinished, copy)
+
+    def check(self) -> list[str]:
+        """Return what SQLite finds wrong with the file; empty when it is sound."""
+        rows = self._rows("PRAGMA integrity_check")
+        return [row[0] for row in rows if row[0] != "ok"]
+
+
+def _unusable(path: str, error: Exception) -> Refused:
+    # The lowest byte of a code says what kind it is; errors of Python's own have none.
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
+    text = f"{error}; nothing was changed"
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return Refused("locked", path, text, "run the command again")
+    if code == sqlite3.SQLITE_CONSTRAINT:
+        return Refused("conflict", path, text, "planner status says where the run is")
+    if code in _ENVIRONMENT:
+        return Refused("refused", path, text, "a folder that can be written and has room")
+    return _damaged(path, error)
+
+
+def _damaged(path: str, error: Exception) -> Refused:
+    text = f"the database is damaged ({error}); it is left as it is"
+    return Refused("invalid", path, text, "planner doctor says what can be restored")

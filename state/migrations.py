@@ -1,0 +1,90 @@
+"""The schema of planner.db, as the migrations that lead to it; released ones never change."""
+
+from __future__ import annotations
+
+from sqlite3 import complete_statement
+
+_FIRST = """
+CREATE TABLE runs (
+    run_id TEXT PRIMARY KEY, request TEXT NOT NULL, repository TEXT NOT NULL,
+    state_dir TEXT NOT NULL UNIQUE, lane TEXT NOT NULL DEFAULT '', depth TEXT NOT NULL,
+    status TEXT NOT NULL CHECK (status IN ('IDLE','ACTIVE','PAUSED','COMPLETED','CANCELLED')),
+    stage TEXT NOT NULL CHECK (stage IN ('inactive','gathering','submitted','executing')),
+    workflow TEXT NOT NULL, step INTEGER NOT NULL, revision INTEGER NOT NULL DEFAULT 1,
+    digest TEXT, commit_id TEXT, created_at TEXT NOT NULL, updated_at TEXT NOT NULL);
+CREATE TABLE steps (
+    run_id TEXT NOT NULL REFERENCES runs, revision INTEGER NOT NULL, workflow TEXT NOT NULL,
+    number INTEGER NOT NULL, name TEXT NOT NULL, done_by TEXT NOT NULL, at TEXT NOT NULL,
+    PRIMARY KEY (run_id, revision, workflow, number));
+CREATE TABLE phases (
+    run_id TEXT NOT NULL REFERENCES runs, revision INTEGER NOT NULL, phase TEXT NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('INITIAL','RETRY','COMPLETE')),
+    iteration INTEGER NOT NULL, PRIMARY KEY (run_id, revision, phase));
+CREATE TABLE outcomes (
+    seq INTEGER PRIMARY KEY, run_id TEXT NOT NULL REFERENCES runs, revision INTEGER NOT NULL,
+    phase TEXT NOT NULL, iteration INTEGER NOT NULL, verdict TEXT NOT NULL,
+    computed TEXT NOT NULL, decided_by TEXT NOT NULL, reason TEXT NOT NULL, items TEXT NOT NULL,
+    at TEXT NOT NULL);
+CREATE TABLE milestones (
+    run_id TEXT NOT NULL REFERENCES runs, milestone TEXT NOT NULL, status TEXT NOT NULL,
+    note TEXT NOT NULL, at TEXT NOT NULL, PRIMARY KEY (run_id, milestone));
+CREATE TABLE answers (
+    run_id TEXT NOT NULL REFERENCES runs, checkpoint TEXT NOT NULL, choices TEXT NOT NULL,
+    at TEXT NOT NULL, PRIMARY KEY (run_id, checkpoint));
+CREATE TABLE confirmed (
+    hash TEXT PRIMARY KEY, commands TEXT NOT NULL, at TEXT NOT NULL);
+CREATE TABLE approvals (
+    run_id TEXT NOT NULL REFERENCES runs, revision INTEGER NOT NULL, digest TEXT NOT NULL,
+    approved_by TEXT NOT NULL, channel TEXT NOT NULL, at TEXT NOT NULL,
+    PRIMARY KEY (run_id, digest));
+CREATE TABLE accepted (
+    run_id TEXT NOT NULL REFERENCES runs, phase TEXT NOT NULL, check_id TEXT NOT NULL,
+    scope TEXT NOT NULL, reason TEXT NOT NULL, at TEXT NOT NULL,
+    PRIMARY KEY (run_id, phase, check_id, scope));
+CREATE TABLE deviations (
+    run_id TEXT NOT NULL REFERENCES runs, file TEXT NOT NULL, milestone TEXT NOT NULL,
+    reason TEXT NOT NULL, accepted TEXT, at TEXT NOT NULL, PRIMARY KEY (run_id, file));
+CREATE TABLE audit (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT, at TEXT NOT NULL, run_id TEXT, agent TEXT NOT NULL,
+    who TEXT NOT NULL, action TEXT NOT NULL, from_state TEXT NOT NULL, to_state TEXT NOT NULL,
+    digest TEXT, detail TEXT NOT NULL);
+CREATE TABLE events (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT, at TEXT NOT NULL, run_id TEXT, kind TEXT NOT NULL,
+    payload TEXT NOT NULL);
+CREATE TRIGGER audit_keeps BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'append-only'); END;
+CREATE TRIGGER audit_stays BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'append-only'); END;
+CREATE TRIGGER audit_grows BEFORE INSERT ON audit
+WHEN EXISTS (SELECT 1 FROM audit WHERE seq = NEW.seq)
+BEGIN SELECT RAISE(ABORT, 'append-only'); END;
+CREATE TRIGGER events_keep BEFORE UPDATE ON events BEGIN SELECT RAISE(ABORT, 'append-only'); END;
+CREATE TRIGGER events_stay BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT, 'append-only'); END;
+CREATE TRIGGER events_grow BEFORE INSERT ON events
+WHEN EXISTS (SELECT 1 FROM events WHERE seq = NEW.seq)
+BEGIN SELECT RAISE(ABORT, 'append-only'); END;
+"""
+_REVIEW = """
+ALTER TABLE runs ADD COLUMN review TEXT NOT NULL DEFAULT 'auto'
+    CHECK (review IN ('auto','full','small','none'));
+"""
+_PLANNING = """
+CREATE TABLE planning_state (
+    agent_name TEXT PRIMARY KEY,
+    phase TEXT NOT NULL CHECK (phase IN ('inactive','gathering','submitted','executing')),
+    task_description TEXT, plan_json TEXT, gathering_start TEXT, submitted_at TEXT,
+    approved_at TEXT, approved_by TEXT, reason TEXT, run_id TEXT REFERENCES runs,
+    revision INTEGER NOT NULL DEFAULT 0, digest TEXT, last_tool_at TEXT, paused_at TEXT,
+    gathering_timeout_s INTEGER NOT NULL, approval_timeout_s INTEGER NOT NULL,
+    on_timeout TEXT NOT NULL CHECK (on_timeout IN ('pause','cancel')));
+"""
+MIGRATIONS = (_FIRST, _REVIEW, _PLANNING)
+
+
+def statements(script: str) -> list[str]:
+    """Return the statements of a script; a trigger's inner semicolon does not end it."""
+    statements, lines = [], ""
+    for line in script.splitlines():
+        lines += line + "\n"
+        if complete_statement(lines):
+            statements.append(lines)
+            lines = ""
+    return [s for s in statements if s.strip()]

@@ -1,0 +1,91 @@
+"""Planning mode as tables: its stages, the actions between them, a run's status, time limits.
+
+Pure, and cheap to import: the guard asks it before every call of a tool.
+"""
+
+from __future__ import annotations
+
+from state.clock import moment
+from state.errors import Refused
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from state.database import Planning
+
+INACTIVE, GATHERING, SUBMITTED, EXECUTING = "inactive", "gathering", "submitted", "executing"
+STAGES = (INACTIVE, GATHERING, SUBMITTED, EXECUTING)
+# In these an assistant may look and plan, and nothing else.
+READ_ONLY = (GATHERING, SUBMITTED)
+
+IDLE, ACTIVE, PAUSED = "IDLE", "ACTIVE", "PAUSED"
+COMPLETED, CANCELLED = "COMPLETED", "CANCELLED"
+ENDED = (COMPLETED, CANCELLED)
+_LIVE = (ACTIVE, PAUSED)
+_STAY = {stage: stage for stage in STAGES if stage != INACTIVE}
+_LEAVE = dict.fromkeys(STAGES, INACTIVE)
+
+# action → the statuses it is taken from, the status it leads to, stage → stage.
+# An agent without a run has a status too: IDLE while it is inactive, else ACTIVE or PAUSED.
+ACTIONS: dict[str, tuple[tuple[str, ...], str, dict[str, str]]] = {
+    "enter": ((IDLE,), ACTIVE, {INACTIVE: GATHERING}),
+    "adopt": ((IDLE,), ACTIVE, {INACTIVE: SUBMITTED}),
+    "submit": ((ACTIVE,), ACTIVE, {GATHERING: SUBMITTED, SUBMITTED: SUBMITTED}),
+    "revise": ((ACTIVE,), ACTIVE, {SUBMITTED: GATHERING, EXECUTING: GATHERING}),
+    "write": ((ACTIVE,), ACTIVE, {EXECUTING: GATHERING}),
+    "approve": ((ACTIVE,), ACTIVE, {SUBMITTED: EXECUTING}),
+    "reject": (_LIVE, CANCELLED, {SUBMITTED: INACTIVE}),
+    "pause": ((ACTIVE,), PAUSED, _STAY),
+    "resume": ((PAUSED,), ACTIVE, _STAY),
+    "finish": ((ACTIVE,), COMPLETED, {EXECUTING: INACTIVE}),
+    "cancel": ((IDLE, *_LIVE), CANCELLED, _LEAVE),
+    "revert": ((COMPLETED,), CANCELLED, {INACTIVE: INACTIVE}),
+}
+# Which stages a run's status goes with; what the actions above can lead to, and nothing else.
+STATUS_STAGES = {
+    IDLE: (INACTIVE,),
+    ACTIVE: (GATHERING, SUBMITTED, EXECUTING),
+    PAUSED: (GATHERING, SUBMITTED, EXECUTING),
+    COMPLETED: (INACTIVE,),
+    CANCELLED: (INACTIVE,),
+}
+
+GATHERING_TIMEOUT_S = 3_600
+APPROVAL_TIMEOUT_S = 1_800
+ON_TIMEOUT = ("pause", "cancel")
+
+
+def after(stage: str, status: str, action: str) -> tuple[str, str]:
+    """Return stage and status after an action; Refused (`conflict`) where it cannot be taken."""
+    sources, leads_to, stages = ACTIONS[action]
+    if status not in sources or stage not in stages:
+        possible = [a for a, (s, _, t) in ACTIONS.items() if status in s and stage in t]
+        text = f"the mode is {described(stage, status)}, in which there is no {action}"
+        retry = "planner resume" if status == PAUSED else "planner mode status"
+        raise Refused("conflict", f"mode {action}", text, ", ".join(possible), retry)
+    return stages[stage], leads_to
+
+
+def described(stage: str, status: str) -> str:
+    """Return a stage with what its status adds to it."""
+    return stage if status in (IDLE, ACTIVE) else f"{stage} ({status.lower()})"
+
+
+def overdue(row: Planning, now: float, last_call: float = 0) -> str:
+    """Return which time limit has passed at `now`, in words; empty where none has.
+
+    `last_call` is when a tool was last called, as the session's file knows it. Times are seconds
+    since the epoch. Executing has no limit, and what is paused waits for as long as it takes.
+    """
+    if row.paused_at is not None:
+        return ""
+    if row.phase == GATHERING:
+        since = max(row.last_tool_at or "", row.gathering_start or "", moment(last_call))
+        limit_s, what = row.gathering_timeout_s, "no tool was called"
+    elif row.phase == SUBMITTED:
+        since, limit_s = row.submitted_at or "", row.approval_timeout_s
+        what = "nobody has answered"
+    else:
+        return ""
+    if since > moment(now - limit_s):
+        return ""
+    return f"{what} for {limit_s // 60} minutes, since {since}"
