@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import html
 import json
 import re
 from collections import Counter
@@ -15,7 +16,7 @@ from hypothesis import given, settings
 
 from shared.builders import visible
 from shared.review_page import render_page
-from tests.journey import FILES, Journey, call, default_answers
+from tests.journey import FILES, Journey, call, default_answers, words_of
 from tests.orchestrator.test_hostile_text import hostile
 from tests.shared.page.reviews import (
     DIGEST,
@@ -278,6 +279,19 @@ def test_the_command_writes_the_page_of_a_submitted_plan(make_repo: Repositories
     assert journey.planner("review").text == answer.text
     with open(path, encoding="utf-8") as file:
         assert file.read() == text
+
+
+@pytest.mark.parametrize(
+    ("way", "stage"), [("approve", "executing"), ("edit", "gathering"), ("reject", "inactive")]
+)
+def test_what_the_page_says_to_type_does_it(make_repo: Repositories, way: str, stage: str) -> None:
+    journey = Journey(make_repo(files=FILES)).to("submitted")
+    with open(f"{journey.state_dir}/review.html", encoding="utf-8") as file:
+        typed = re.findall(r"<span>in a terminal</span><code>([^<]*)</code>", file.read())
+    commands = [words_of(html.unescape(command)) for command in typed]
+    words = next(words for words in commands if words[:2] == ["mode", way])
+    assert journey.run(*words).code == 0
+    assert json.loads(journey.planner("status", "--json").text)["stage"] == stage
 
 
 def test_the_page_follows_the_run(make_repo: Repositories) -> None:
