@@ -69,23 +69,28 @@ def open_or_adopt(state_dir: str | None, folder: str) -> State:
 def approve(state: State, digest: str, who: str = PERSON, channel: str = "command") -> str:
     """Record a person's approval of exactly this digest and let execution begin."""
     with state.lock("mode approve"):
-        state.reload()
-        plans.check_frozen(state)
-        run = state.run
-        if run.status == "CANCELLED":
-            raise Refused(
-                "refused", state.state_dir, "the run is cancelled", "a new run", "planner start"
-            )
-        plans.check_going(state)
-        if digest != run.digest:
-            text = "this is not the digest of the submitted revision; nothing is approved"
-            raise Refused("refused", digest, text, f"revision {run.revision}: {run.digest}")
-        if run.stage == "submitted":
+        check_named(state, digest)
+        if state.run.stage == "submitted":
             fingerprints.check_run(state)
             with state.database as database:
-                database.approve(run, digest, who, channel)
+                database.approve(state.run, digest, who, channel)
                 state.move("approve", who, detail=f"channel: {channel}", step=2)
     return print_current(state)
+
+
+def check_named(state: State, digest: str) -> Plan:
+    """Return the frozen plan; Refused where it is another than the digest names, or has ended."""
+    state.reload()
+    plan, run = plans.check_frozen(state), state.run
+    if run.status == "CANCELLED":
+        raise Refused(
+            "refused", state.state_dir, "the run is cancelled", "a new run", "planner start"
+        )
+    plans.check_going(state)
+    if digest != run.digest:
+        text = "this is not the digest of the submitted revision; nothing is approved"
+        raise Refused("refused", digest, text, f"revision {run.revision}: {run.digest}")
+    return plan
 
 
 def apply_plan(state: State) -> str:

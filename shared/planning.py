@@ -6,7 +6,7 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from shared import ending, execution, mode, resources, sessions, stages, whom
+from shared import ending, execution, fingerprints, mode, resources, sessions, stages, whom
 from shared.config import parse_config
 from shared.planning_view import render_mode
 from shared.run import PERSON
@@ -32,6 +32,9 @@ def enter(folder: str, task: str | None, reason: str | None, agent: str | None, 
     found = whom.own_mode(folder, agent, None, now)
     if found.stage != INACTIVE:
         return render_mode(found, "This session plans already; nothing was changed.")
+    place = fingerprints.place_of_light(found.home, found.agent)
+    if fingerprints.is_watched(place):
+        fingerprints.take(place)
     found.change(
         "enter", HOST, reason or "", run_id=None, plan_json=None, revision=0, digest=None,
         task_description=task, reason=reason, **mode.limits(_settings(root)),
@@ -53,6 +56,7 @@ def submit(found: Mode, file: str) -> str:
     digest = light.digest_of(plan)
     if found.stage == SUBMITTED and found.digest == digest:
         return render_mode(found)
+    check_tree(found)
     found.change(
         "submit", HOST, plan_json=json.dumps(plan, ensure_ascii=False), digest=digest,
         revision=found.revision + 1,
@@ -76,7 +80,24 @@ def approve(
         text = "this is not the digest of the submitted revision; nothing is approved"
         raise Refused("refused", digest, text, f"revision {found.revision}: {found.digest}")
     if found.stage != EXECUTING:
+        check_tree(found)
         found.change("approve", who, f"channel: {channel}")
+    return render_mode(found)
+
+
+def check_tree(found: Mode) -> None:
+    """Refuse to go on with a light plan while the user's tree is not as it was."""
+    place = fingerprints.place_of_light(found.home, found.agent)
+    if fingerprints.is_watched(place):
+        fingerprints.check(place, found.command("mode", "rebase"))
+
+
+def remark(found: Mode, text: str) -> str:
+    """Send a light plan back with a person's remarks, which are why planning goes on."""
+    if not text.strip():
+        raise Refused("invalid", "TEXT", "the remarks are empty", "what is to be otherwise")
+    check_tree(found)
+    found.change("revise", HOST, text, reason=text.strip())
     return render_mode(found)
 
 
