@@ -8,7 +8,7 @@ import time
 
 import click
 
-from cli.options import json_option, opened, state_dir_option
+from cli.options import json_option, state_dir_option
 from shared import recording
 from shared.stepping import write
 
@@ -24,7 +24,7 @@ def audit_command(state_dir: str | None, *, as_json: bool, follow: bool) -> None
 
     Example: planner audit --json
     """
-    record = recording.open_record(os.getcwd(), opened(state_dir) if state_dir else None)
+    record = recording.open_record(os.getcwd(), state_dir)
     shown = recording.as_json if as_json else recording.as_line
     if follow:
         recording.check_terminal(sys.stdin)

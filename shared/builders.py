@@ -31,8 +31,10 @@ class _Shown(dict[int, int | str]):
 
 
 _WIDE = range(0x100, 0x10000)
+# What XML cannot carry, and what turns the direction of the text around it.
 _UNPRINTABLE = (
-    range(0x09), range(0x0B, 0x20), range(0x7F, 0xA0), range(0xD800, 0xE000),
+    range(0x09), range(0x0B, 0x20), range(0x7F, 0xA0), range(0x61C, 0x61D),
+    range(0x200E, 0x2010), range(0x202A, 0x202F), range(0x2066, 0x206A), range(0xD800, 0xE000),
     range(0xFFFE, 0x10000),
 )  # fmt: skip
 _SHOWN = _Shown({ord("\r"): "\\r"})

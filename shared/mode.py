@@ -27,7 +27,7 @@ _MOST_TEXT = 160
 _MARKS = {"started": " ← in progress", "done": " (done)"}
 
 
-def limits(config: Mapping[str, Any]) -> dict[str, object]:
+def limits(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return the time limits of a project's settings as columns of an agent's row."""
     minutes = 60
     return {

@@ -16,7 +16,7 @@ from state import light, store
 from state.clock import moment
 from state.database import Database
 from state.errors import Refused
-from state.mode import EXECUTING, INACTIVE, PAUSED, SUBMITTED
+from state.mode import EXECUTING, INACTIVE, PAUSED, READ_ONLY, SUBMITTED
 
 if TYPE_CHECKING:
     from shared.whom import Mode
@@ -57,10 +57,15 @@ def submit(found: Mode, file: str) -> str:
     if found.stage == SUBMITTED and found.digest == digest:
         return render_mode(found)
     check_tree(found)
-    found.change(
-        "submit", HOST, plan_json=json.dumps(plan, ensure_ascii=False), digest=digest,
-        revision=found.revision + 1,
-    )  # fmt: skip
+    revision = found.revision + 1
+    with found.database as database:
+        stages.change_agent(
+            database, found.agent, "submit", HOST, at=moment(found.now),
+            plan_json=json.dumps(plan, ensure_ascii=False), digest=digest, revision=revision,
+        )  # fmt: skip
+        # A revision is kept also when the next one takes its place in the row.
+        database.event(None, "PlanSubmitted", {"digest": digest, "revision": revision, **plan})
+    found.reload()
     return render_mode(found)
 
 
@@ -88,7 +93,7 @@ def approve(
 def check_tree(found: Mode) -> None:
     """Refuse to go on with a light plan while the user's tree is not as it was."""
     place = fingerprints.place_of_light(found.home, found.agent)
-    if fingerprints.is_watched(place):
+    if found.stage in READ_ONLY and fingerprints.is_watched(place):
         fingerprints.check(place, found.command("mode", "rebase"))
 
 
@@ -141,7 +146,7 @@ def track(found: Mode, number: int, status: str) -> str:
                        digest=found.digest)  # fmt: skip
         if light.is_done(marked):
             stages.change_agent(database, found.agent, "finish", "program", at=at)
-    found.row = found.database.planning(found.agent)
+    found.reload()
     return render_mode(found)
 
 

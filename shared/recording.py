@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from shared import whom
 from shared.builders import DATA_LIMITS, Block, visible
+from shared.run import open_state
 from state.errors import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import TextIO
 
-    from shared.run import State
     from state.database import Database, Run
 
 _NAMES = {"from_state": "from", "to_state": "to"}
@@ -42,9 +42,11 @@ class Record:
             wait()
 
 
-def open_record(folder: str, state: State | None) -> Record:
+def open_record(folder: str, state_dir: str | None) -> Record:
     """Return the audit of a run, or of all that happened in the repository around `folder`."""
-    if state is not None:
+    folder, state_dir = whom.place(folder, state_dir)
+    if state_dir is not None:
+        state = open_state(state_dir, folder)
         return Record(state.database, state.run)
     return Record(whom.open_database(folder), None)
 

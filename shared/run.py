@@ -134,13 +134,14 @@ def _current(folder: str) -> State:
 
 def _settled(state: State) -> State:
     """Apply a time limit that has passed, and count this command as a call of a tool."""
-    rows = state.database.planning_of(state.run.run_id)
+    database, run_id = state.database, state.run.run_id
+    rows = database.planning_of(run_id)
     if rows:
-        changed = mode.settle(state.database, rows[0].agent_name, time.time())
-        sessions.touch(state.database.agent)
-        for row in rows:
+        changed = mode.settle(database, rows[0].agent_name, time.time())
+        sessions.touch(database.agent)
+        for row in database.planning_of(run_id) if changed else rows:
             if row.phase != "inactive" and not sessions.is_published(row.agent_name):
-                sessions.publish(row, state.database.path, state.run)  # a crash kept it from being
+                sessions.publish(row, database.path, state.run)  # a crash kept it from being
         if changed:
             state.reload()
         if changed and state.run.status == "CANCELLED":

@@ -87,6 +87,10 @@ class Mode:
         at = moment(self.now)
         with self.database as database:
             stages.change_agent(database, self.agent, action, who, at=at, detail=detail, **values)
+        self.reload()
+
+    def reload(self) -> None:
+        """Read the agent's row again."""
         self.row = self.database.planning(self.agent)
 
     def command(self, *words: str) -> str:

@@ -21,7 +21,7 @@ _OWN_FILES = ("config", "info/attributes", "info/exclude")
 
 
 def own_files(repo: Repository) -> Iterator[bytes]:
-    """Yield `own IDENTITY<tab>PATH` for each such file that is there, `.git/` for the git folder."""
+    """Yield `own IDENTITY<tab>PATH` for each of them; `.git/` stands for the git folder."""
     folders = {".git/hooks": os.path.join(repo.common_dir, "hooks")}
     chosen = Git(repo.root, config=None).attempt("config", "--path", "core.hooksPath").stdout
     if chosen.strip():
