@@ -231,6 +231,19 @@ class TestATimeLimit:
         before = journey.last.text
         assert journey.follow(said.next("resume")).text == before
 
+    def test_begins_anew_with_every_step_also_where_no_file_can_tell(
+        self, journey: Journey, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        journey.to("context")
+        monkeypatch.setenv("XDG_STATE_HOME", "/proc/none")
+        wait(journey, 3_590)
+        journey.to("design")
+        wait(journey, 100)
+        assert mode_of(journey)[0] == "ACTIVE"
+        wait(journey, 3_600)
+        assert mode_of(journey)[0] == "PAUSED"
+        assert "no tool was called" in json.loads(journey.planner("status", "--json").text)["why"]
+
     def test_never_passes_while_an_approved_plan_is_carried_out(self, journey: Journey) -> None:
         journey.to("approved")
         wait(journey, 10**6)
