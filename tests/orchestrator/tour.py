@@ -326,5 +326,5 @@ def normalised(text: str, journey: Journey) -> str:
         if found:
             text = text.replace(found, name)
     text = re.sub(r"\b[0-9a-f]{64}\b", "DIGEST", text)
-    text = re.sub(r"\b([0-9a-f]{40}|[0-9a-f]{12})\b", "COMMIT", text)
+    text = re.sub(r"\b([0-9a-f]{40}|[0-9a-f]{12}(?!…))\b", "COMMIT", text)
     return re.sub(r"\d{4}-\d\d-\d\dT[0-9:]{8}Z", "TIME", text)
