@@ -307,6 +307,7 @@ def _summary(state: State) -> str:
         if run.depth == "full"
         else "approved are the intents; their code is written then and comes back for approval",
         *_revised(state, plan),
+        *(f"remark: {text}" for text in plan["remarks"]),
         _reviewed(plan),
         *(
             f"passed against the figures, {o['phase']}: {o['reason']}"
