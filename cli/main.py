@@ -24,7 +24,7 @@ COMMANDS = {
     "start": "cli.run", "step": "cli.run", "status": "cli.run", "cancel": "cli.run",
     "edit": "cli.run", "undo": "cli.execute",
     "plan": "cli.plan", "qr": "cli.qr", "context": "cli.context", "mode": "cli.mode",
-    "exec": "cli.execute", "tree": "cli.tree", "config": "cli.config",
+    "exec": "cli.execute", "tree": "cli.tree", "config": "cli.config", "guard": "cli.guard",
     "ro": "cli.ro", "validate": "cli.validate", "doctor": "cli.doctor", "demo": "cli.demo",
     "help": "cli.main",
 }  # fmt: skip

@@ -53,6 +53,7 @@ WHO = {
     "tree run": "host, developer, technical-writer",
     "config show": ANYONE,
     "config confirm": PERSON,
+    "guard check": ANYONE,
     "ro": ANYONE,
     "validate": ANYONE,
     "doctor": ANYONE,

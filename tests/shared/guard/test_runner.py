@@ -16,7 +16,7 @@ from shared import doctor, sandbox
 from shared.guard import runner, seccomp
 from shared.resources import ROOT
 from state.errors import Refused
-from tests.orchestrator.test_imports import AVOIDED, bare_python, cpu_s, modules_after
+from tests.orchestrator.test_imports import AVOIDED, bare_python, cpu_s
 from tests.shared.guard import scene, throwaway
 from tests.shared.guard.corpus.corpus import must_be_denied, must_pass
 
@@ -85,15 +85,19 @@ def test_what_a_benign_command_prints_is_the_same_under_the_runner(
     commands = [c.text for c in must_pass()]
     free, again = (throwaway.run(commands, places["explored"]) for _ in range(2))
     held = throwaway.run(commands, places["explored"], held=True)
-    # Clocks, processes and inodes differ between any two runs.
-    steady = [at for at, one in enumerate(free) if one[:4] == again[at][:4]]
+    # Clocks and processes differ between any two runs, inodes where files were laid out anew.
+    steady = [
+        at
+        for at, one in enumerate(free)
+        if one[:4] == again[at][:4] and not one.text.endswith(" -ls")
+    ]
     assert len(steady) > 0.9 * len(commands)
     differing = [(free[at], held[at]) for at in steady if free[at][:4] != held[at][:4]]
     assert differing == []
     assert [o for o in held if o.changed] == []
 
 
-def held(command: str, folder: Path, before: str = "") -> subprocess.CompletedProcess[str]:
+def held(command: str, folder: Path, before: str = "pass") -> subprocess.CompletedProcess[str]:
     """Run `command` by the runner's shell in `folder`, after the Python statements `before`."""
     program = f"{HOLD} {before}; runner.hold([*runner.SHELL, sys.argv[2]])"
     return subprocess.run(
@@ -115,11 +119,15 @@ def held(command: str, folder: Path, before: str = "") -> subprocess.CompletedPr
 def test_a_held_command_changes_neither_files_nor_their_rights_times_or_attributes(
     tmp_path: Path, command: str
 ) -> None:
-    file = tmp_path / "f"
-    file.write_text("content\n", encoding="utf-8")
+    for name in ("free", "held"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "f").write_text("content\n", encoding="utf-8")
+    if subprocess.run(["sh", "-c", command], cwd=tmp_path / "free", check=False).returncode:
+        pytest.skip("this file system does not know the command's operation")
+    file = tmp_path / "held" / "f"
     before = file.stat()
-    assert held(command, tmp_path).returncode != 0
-    assert os.listdir(tmp_path) == ["f"]
+    assert held(command, file.parent).returncode != 0
+    assert os.listdir(file.parent) == ["f"]
     after = file.stat()
     assert (after.st_mode, after.st_mtime_ns, after.st_ctime_ns, after.st_nlink) == (
         before.st_mode, before.st_mtime_ns, before.st_ctime_ns, before.st_nlink,
@@ -144,9 +152,8 @@ def test_a_held_command_reaches_no_socket_and_no_other_process(tmp_path: Path) -
 
 
 def test_a_held_command_dies_of_a_closed_pipe_as_it_would_elsewhere(tmp_path: Path) -> None:
-    answer = held("python3 -c 'import signal; print(signal.getsignal(13))'; yes | head -1; "
-                  "echo ${PIPESTATUS[0]}", tmp_path)  # fmt: skip
-    assert answer.stdout.splitlines()[-1] == str(128 + signal.SIGPIPE)
+    answer = held("yes | head -1; echo ${PIPESTATUS[0]}", tmp_path)
+    assert answer.stdout == f"y\n{128 + signal.SIGPIPE}\n"
 
 
 def test_a_held_command_inherits_no_open_file(tmp_path: Path) -> None:
@@ -213,7 +220,7 @@ def test_ro_asks_the_guard_again(repo: Repository) -> None:
         answer = ro(*words, cwd=repo.path)
         assert answer.returncode == 1
         assert answer.stdout.startswith('<error>\n<problem kind="refused" at="ro">`touch` ')
-    assert os.listdir(repo.path) == [".git", "README.md"]
+    assert sorted(os.listdir(repo.path)) == [".git", "README.md"]
 
 
 def test_every_git_of_a_list_is_told_to_run_nothing_of_the_repository(
@@ -287,11 +294,18 @@ def test_the_filter_takes_what_its_table_names_on_either_processor_and_nothing_e
     assert verdict(column, 0x40000001) is bool(column)
 
 
-def test_ro_loads_nothing_costly(repo: Repository) -> None:
-    os.chdir(repo.path)
-    del repo
-    modules = modules_after("ro", "--", "nosuchprogram")
-    assert not {m for m in modules if m in AVOIDED or m.partition(".")[0] in AVOIDED}
+def test_ro_loads_nothing_costly(tmp_path: Path) -> None:
+    program = (
+        f"{HOLD} import os; os.execvpe = lambda *_: print(*sys.modules);"
+        "runner.run_ro(['-c', 'ls | head -1'])"
+    )
+    answer = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", program, ROOT],
+        cwd=tmp_path, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    modules = answer.stdout.split()
+    assert "shared.guard.policy" in modules
+    assert not [m for m in modules if m in AVOIDED or m.partition(".")[0] in AVOIDED]
 
 
 @pytest.mark.slow

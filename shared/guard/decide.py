@@ -1,0 +1,195 @@
+"""Decides whether a shell command provably changes nothing; whatever goes wrong is a no."""
+
+from __future__ import annotations
+
+import os
+
+from shared.guard.denial import ASK, Denied
+from shared.guard.git import check_git
+from shared.guard.kinds import Scene, check_kind
+from shared.guard.lexer import Command, Word, read
+from shared.guard.match import match
+from shared.guard.policy import COMMANDS
+from shared.guard.policy.refused import REFUSED
+from shared.guard.settings import Settings
+from shared.guard.whole import WHOLE
+from shared.resources import ROOT, launcher, quote
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Own = Callable[[list[str]], str | None]
+
+_READ = "cat, head, tail, sed -n, grep, rg, find, ls, wc, git log, git show, git diff"
+_NOTHING = Settings()
+_MAX_SHOWN = 600
+
+
+class Decision:
+    """`rewritten` is the command that must run in its place, None where it may run as it is."""
+
+    __slots__ = ("allowed", "instead", "reason", "rewritten")
+
+    def __init__(
+        self, *, allowed: bool, reason: str = "", instead: str = "", rewritten: str | None = None
+    ) -> None:
+        self.allowed = allowed
+        self.reason = reason
+        self.instead = instead
+        self.rewritten = rewritten
+
+
+def decide(
+    command: str, *, cwd: str, planner: Own | None = None, extra: Settings = _NOTHING
+) -> Decision:
+    """Say whether `command` may run in `cwd` while nothing may change.
+
+    `planner` says why not of the words behind our own launcher; without it, none of ours pass.
+    """
+    try:
+        return _decide(command, cwd, planner, extra)
+    except Denied as denied:
+        return Decision(
+            allowed=False, reason=_visible(denied.reason), instead=_visible(denied.instead)
+        )
+    except Exception as error:  # noqa: BLE001 – a fault of ours must not let a command through
+        reason = f"the guard failed on it: {type(error).__name__}"
+        return Decision(allowed=False, reason=reason, instead=ASK)
+
+
+def _visible(text: str) -> str:
+    """Return `text` with what a terminal would obey, or nobody see, as escapes; not too long."""
+    shown = text if text.isprintable() else ascii(text)[1:-1]
+    return shown if len(shown) <= _MAX_SHOWN else f"{shown[:_MAX_SHOWN]}…"
+
+
+def understand(command: str, cwd: str) -> list[Command]:
+    """Return the simple commands of `command` with the words that they would get; may be Denied."""
+    home = os.environ.get("HOME", "")
+    return read(command, {"HOME": home, "PWD": cwd, "USER": os.environ.get("USER", "")})
+
+
+def _decide(command: str, cwd: str, planner: Own | None, extra: Settings) -> Decision:
+    commands = understand(command, cwd)
+    first = commands[0].words
+    if _is_launcher(first[0].value):
+        return _own(commands, planner)
+    folder = cwd
+    for at, one in enumerate(commands):
+        if one.words[0].raw == "cd":
+            folder = _enter(at, commands, folder)
+        else:
+            _check(one, folder, cwd, extra)
+    if len(commands) == 1 and first[0].raw == "cd":
+        return Decision(allowed=True, reason="goes to a folder")
+    return Decision(allowed=True, reason=_reason(commands), rewritten=_rewrite(command, commands))
+
+
+def _is_launcher(name: str) -> bool:
+    return name.startswith("/") and os.path.realpath(name) == os.path.join(ROOT, "bin", "planner")
+
+
+def _own(commands: list[Command], planner: Own | None) -> Decision:
+    words = commands[0].words
+    if len(commands) > 1 or any(word.globs for word in words):
+        raise Denied("a command of the planner stands alone", "send it on its own")
+    if any(redirect.form == "<" for redirect in commands[0].redirects):
+        raise Denied("a command of the planner reads no redirected file", "its --file option")
+    refusal = planner([w.value for w in words[1:]]) if planner else "nobody says who may run it"
+    if refusal is not None:
+        raise Denied(refusal, "ask the user to run it")
+    return Decision(allowed=True, reason="is the planner's own command")
+
+
+def _enter(at: int, commands: list[Command], folder: str) -> str:
+    """Return the folder that a leading `cd` leads to."""
+    words = commands[at].words
+    # It must be certain that it happens, in this shell and whatever the commands before it say.
+    certain = commands[at].joiner in ("", ";") or all(c.words[0].raw == "cd" for c in commands[:at])
+    after = commands[at + 1].joiner if at + 1 < len(commands) else ";"
+    if not certain or after not in ("&&", ";") or commands[at].redirects:
+        raise Denied("`cd` is understood only as `cd FOLDER && …` at the beginning", "`ls FOLDER`")
+    target = words[1].value if len(words) == 2 and not words[1].globs else "-"  # noqa: PLR2004
+    if target.startswith("-") or os.environ.get("CDPATH"):
+        raise Denied("`cd` takes the path of one folder", "`cd FOLDER && …`")
+    entered = os.path.normpath(os.path.join(folder, target))
+    if not os.access(entered, os.X_OK) or not os.path.isdir(entered):
+        raise Denied(f"{target} is no folder that can be entered", "a folder that exists")
+    check_kind("path", words[1], Scene(folder, ""))
+    return entered
+
+
+def _check(command: Command, folder: str, start: str, extra: Settings) -> None:
+    fed = command.joiner == "|"
+    scene = Scene(folder, os.environ.get("HOME", ""), fed=fed)
+    for redirect in command.redirects:
+        if redirect.form == "<" and redirect.target is not None:
+            if redirect.target.globs:
+                raise Denied("a redirection from a pattern is not understood", "name the file")
+            check_kind("file", redirect.target, scene)
+            scene.fed = True
+    plain = [word.value for word in command.words]
+    extra.check(plain)
+    name = command.words[0]
+    if any(word.globs for word in command.words[1:]) or not extra.allows(plain):
+        _check_table(name, command.words[1:], scene, start)
+    elif name.raw != name.value:
+        raise Denied("the name of the command is quoted", "the bare name")
+
+
+def _check_table(name: Word, words: list[Word], scene: Scene, start: str) -> None:
+    rule = COMMANDS.get(name.raw)
+    if rule is None:
+        _refuse(name)
+    elif rule.exact:
+        _check_exact(name.raw, words, rule.exact, rule.unless, scene)
+    elif rule.whole == "git":
+        check_git(words, scene, start)
+    elif rule.whole == "test" and name.raw == "[":
+        if not words or words[-1].value != "]":
+            raise Denied("`[` is not closed by `]`", "`[ -f FILE ]`")
+        WHOLE["test"](words[:-1], scene)
+    elif rule.whole:
+        WHOLE[rule.whole](words, scene)
+    elif [word.value for word in words] not in (["--version"], ["--help"]):
+        match(name.raw, words, rule, scene)
+
+
+def _refuse(name: Word) -> None:
+    shown = name.value[:80]
+    if name.raw != name.value or "/" in shown or shown != shown.lower():
+        reason = f"`{shown}` is no bare command name: only names in small letters, unquoted, pass"
+        raise Denied(reason, f"the bare name of one of: {_READ}")
+    if "=" in shown:
+        raise Denied("an assignment in front changes how commands behave", "the command alone")
+    if shown in REFUSED:
+        reason, instead = REFUSED[shown]
+        raise Denied(f"`{shown}` {reason}", instead)
+    raise Denied(f"`{shown}` is not among the commands that are known to change nothing", _READ)
+
+
+def _check_exact(name: str, words: list[Word], exact: str, unless: str, scene: Scene) -> None:
+    if " ".join(word.value for word in words) not in exact.split("\n") or not words:
+        ways = " or ".join(f"`{name} {way}`" for way in exact.split("\n"))
+        raise Denied(f"`{name}` runs what it is given", f"{ways}; read its files with cat")
+    folder = os.path.realpath(scene.folder)
+    while unless and folder:
+        found = next((f for f in unless.split() if os.path.lexists(f"{folder}/{f}")), None)
+        if found:
+            raise Denied(f"{found} in {folder} chooses which `{name}` runs", f"cat {found}")
+        folder = folder.rpartition("/")[0]
+
+
+def _reason(commands: list[Command]) -> str:
+    found = (COMMANDS.get(command.words[0].raw) for command in commands)
+    return "; ".join(dict.fromkeys(rule.reason if rule else "is allowed by you" for rule in found))
+
+
+def _rewrite(text: str, commands: list[Command]) -> str:
+    first = commands[0]
+    rule = COMMANDS.get(first.words[0].raw)
+    plain = not first.redirects and not any(word.globs for word in first.words[1:])
+    if len(commands) == 1 and plain and not (rule and rule.builtin):
+        return " ".join([launcher(), "ro", "--", *(quote(word.value) for word in first.words)])
+    return f"{launcher()} ro -c {quote(text)}"

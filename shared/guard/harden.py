@@ -1,0 +1,51 @@
+"""Puts into a command what keeps it from starting programs and from reading secrets on its way."""
+
+from __future__ import annotations
+
+from shared.guard.git import harden as harden_git
+from shared.guard.secrets import FOLDERS, excluded
+from shared.resources import quote
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from shared.guard.lexer import Command
+
+_GREP = ("grep", "egrep", "fgrep")
+
+
+def harden(words: list[str]) -> list[str]:
+    """Return the words of an allowed command as they are to be run."""
+    if words[0] == "git":
+        return harden_git(words)
+    added = _leaving_out(words[0])
+    end = words.index("--") if "--" in words else len(words)
+    # Of several patterns the last one decides, so ours stand behind all others.
+    return [*words[:end], *added, *words[end:]]
+
+
+def harden_text(commands: list[Command]) -> str:
+    """Return an allowed pipeline or list as text for a shell, each command in it hardened."""
+    return " ".join(f"{one.joiner} {_text(one)}".strip() for one in commands)
+
+
+def _text(command: Command) -> str:
+    """Return the command with its words as they were written, since patterns are to expand."""
+    values = [word.value for word in command.words]
+    hardened = harden(values)
+    if hardened == values:
+        return command.text
+    written = {word.value: word.raw for word in command.words}
+    targets = [r.form + (r.target.raw if r.target else "") for r in command.redirects]
+    return " ".join([*(written.get(word) or quote(word) for word in hardened), *targets])
+
+
+def _leaving_out(name: str) -> list[str]:
+    """Return the options by which a reading of whole folders leaves secrets out."""
+    if name == "rg":
+        return ["--no-config", *(f"--iglob=!{pattern}" for pattern in (*excluded(), *FOLDERS))]
+    if name in _GREP:
+        folders = [f"--exclude-dir={folder}" for folder in FOLDERS]
+        return [*folders, *(f"--exclude={pattern}" for pattern in excluded())]
+    if name == "diff":
+        return [f"--exclude={pattern}" for pattern in (*excluded(), *FOLDERS)]
+    return []

@@ -1,0 +1,228 @@
+"""The kinds of values and operands that the policy table speaks of, each with its check."""
+
+from __future__ import annotations
+
+from shared.guard import secrets
+from shared.guard.denial import Denied
+from shared.guard.languages import check_awk, check_jq, check_sed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from shared.guard.lexer import Word
+
+_QUOTE = "put it in single quotes if it is meant as it stands"
+
+
+class Scene:
+    """Where a command would run: its folder, the user's home, and whether it gets input."""
+
+    __slots__ = ("fed", "folder", "home")
+
+    def __init__(self, folder: str, home: str, *, fed: bool = False) -> None:
+        self.folder = folder
+        self.home = home
+        self.fed = fed
+
+
+def check_kind(kind: str, word: Word, scene: Scene) -> None:
+    """Deny `word` where it is not of the kind, or where nobody may read what it names."""
+    if "|" in kind:
+        if word.globs or word.value not in kind.split("|"):
+            raise Denied(f"`{word.value}` is none of the known values", kind.strip("|"))
+    elif kind in FILES:
+        if not word.globs:
+            FILES[kind](word.value, scene)
+            return
+        if kind != "path":
+            secrets.check_pattern(word.value)
+        for path in secrets.expand(word, scene.folder):
+            FILES[kind](path, scene)
+    elif word.globs and kind not in PATTERNS:
+        raise Denied(f"the shell would expand `{word.raw}`", _QUOTE)
+    else:
+        _VALUES[kind](word.value)
+
+
+def _file(path: str, scene: Scene) -> None:
+    if path != "-":
+        secrets.check_read(path, scene.folder)
+
+
+def _path(path: str, scene: Scene) -> None:
+    secrets.check_look(path, scene.folder)
+
+
+def _tree(path: str, scene: Scene) -> None:
+    if path != "-":
+        secrets.check_tree(path, scene.folder, scene.home)
+
+
+def _rev(text: str, scene: Scene) -> None:
+    """Check a revision, a range or a path of git's; `HEAD:.env` reads, `:!.env` leaves out."""
+    magic, closed, rest = text.partition(")")
+    if text.startswith((":!", ":^")) or (closed and magic.startswith(":(exclude")):
+        return
+    path = rest if closed and magic.startswith(":(") else text.rpartition(":")[2].lstrip("/")
+    if text.startswith("/"):
+        path = text
+    secrets.check_read(path or ".", scene.folder)
+    secrets.check_pattern(path)
+
+
+def _revtree(text: str, scene: Scene) -> None:
+    _rev(text, scene)
+    # `git diff` reads any two folders of the machine where one lies outside the repository.
+    if text.startswith(("/", ".")):
+        secrets.check_tree(text, scene.folder, scene.home)
+
+
+def _lines(text: str, scene: Scene) -> None:
+    secrets.check_read(text.rpartition(":")[2] or ".", scene.folder)
+
+
+def _text(value: str) -> None:
+    del value
+
+
+def _name(value: str) -> None:
+    if (
+        not value
+        or not all((c.isalnum() and c.isascii()) or c in "_.+-" for c in value)
+        or value[0] == "-"
+    ):
+        raise Denied(f"`{value}` is no plain name", "a name of letters, digits, `_`, `.`, `+`, `-`")
+
+
+def _count(value: str) -> None:
+    """A number, perhaps signed, perhaps with a unit; short, since a large one never ends."""
+    digits = value.lstrip("+-").rstrip("bkKmMGTiB")
+    if not (digits.isdecimal() and digits.isascii() and len(digits) <= _MAX_DIGITS):
+        raise Denied(f"`{value}` is no number that is understood", "a number such as 20")
+
+
+def _step(value: str) -> None:
+    _count(value)
+    if not value.strip("+-0"):
+        raise Denied("steps of 0 never end", "another number")
+
+
+def _list(value: str) -> None:
+    if not value or not set(value) <= set("0123456789,-.+bdfginMhnrRVXx: "):
+        raise Denied(f"`{value}` is no list of numbers", "a list such as 1,3-5")
+
+
+def _measure(value: str) -> None:
+    """A size, an age, a mode or a moment, as find knows them."""
+    if not value or not all(c.isalnum() or c in "+-/:=., " for c in value):
+        raise Denied(f"`{value}` is no size, age or mode", "for example -7, +10k or 644")
+
+
+def _stamp(value: str) -> None:
+    if not value.startswith("+"):
+        raise Denied(f"`{value}` could set the clock", "a format such as '+%Y-%m-%d'")
+
+
+def _format(value: str) -> None:
+    """A format of git's: some of its letters start the program that checks signatures."""
+    pieces = value.split("%")[1:]
+    if any(piece.lstrip("+- ")[:1] == "G" for piece in pieces) or "signature" in value.lower():
+        raise Denied("this format starts a program that checks signatures", "it without `%G`")
+
+
+def _pretty(value: str) -> None:
+    if "%" not in value and value not in _PRETTY:
+        raise Denied(f"`{value}` may be a format of the repository's own", ", ".join(_PRETTY))
+    _format(value)
+
+
+def _setting(value: str) -> None:
+    lowered = value.lower()
+    if "." not in value or any(part in lowered for part in _SECRET_SETTINGS):
+        raise Denied(f"`{value}` is no setting that may be shown", "for example user.name")
+
+
+def _columns(value: str) -> None:
+    if not {column.rstrip("=") for column in value.split(",")} <= _PROCESS_COLUMNS:
+        raise Denied(f"`{value}` has columns that are not known", "for example pid,ppid,etime,args")
+
+
+_MAX_DIGITS = 7
+_PRETTY = ("oneline", "short", "medium", "full", "fuller", "reference", "raw", "email")
+_SECRET_SETTINGS = ("extraheader", "token", "pass", "secret", "credential", "cookie", "insteadof")
+_PROCESS_COLUMNS = frozenset(
+    [
+        "pid",
+        "ppid",
+        "pgid",
+        "sid",
+        "uid",
+        "user",
+        "ruser",
+        "euser",
+        "gid",
+        "group",
+        "tty",
+        "tt",
+        "stat",
+        "state",
+        "s",
+        "pri",
+        "ni",
+        "nice",
+        "pcpu",
+        "%cpu",
+        "c",
+        "pmem",
+        "%mem",
+        "rss",
+        "vsz",
+        "sz",
+        "time",
+        "cputime",
+        "etime",
+        "etimes",
+        "start",
+        "lstart",
+        "stime",
+        "comm",
+        "ucmd",
+        "args",
+        "cmd",
+        "command",
+        "nlwp",
+        "thcount",
+        "psr",
+        "wchan",
+        "f",
+    ]
+)
+FILES: dict[str, Callable[[str, Scene], None]] = {
+    "file": _file,
+    "path": _path,
+    "tree": _tree,
+    "rev": _rev,
+    "revtree": _revtree,
+    "lines": _lines,
+}
+# A pattern of file names is one for the shell as well, and means the same to both.
+PATTERNS = frozenset(("glob",))
+_VALUES: dict[str, Callable[[str], None]] = {
+    "text": _text,
+    "name": _name,
+    "count": _count,
+    "step": _step,
+    "list": _list,
+    "measure": _measure,
+    "stamp": _stamp,
+    "format": _format,
+    "pretty": _pretty,
+    "setting": _setting,
+    "columns": _columns,
+    "glob": secrets.check_pattern,
+    "sed": check_sed,
+    "awk": check_awk,
+    "jq": check_jq,
+}
+KINDS = frozenset((*FILES, *_VALUES))

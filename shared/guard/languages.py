@@ -1,0 +1,189 @@
+"""The small parts of sed's, awk's and jq's languages that only print."""
+
+from __future__ import annotations
+
+from shared.guard.denial import Denied
+
+_DIGITS = frozenset("0123456789")
+_SED_FLAGS = frozenset("gpIi0123456789")
+_SED_INSTEAD = "`sed -n '10,20p' FILE`, `sed -n '/text/p' FILE`, `sed 's/a/b/g' FILE`"
+_AWK_INSTEAD = "`awk '{print $1, $NF}' FILE`, `cut -f 1 FILE`, `sed -n '10,20p' FILE`"
+_AWK_FIELDS = frozenset(("NR", "FNR", "NF", "$NF", "length"))
+_AWK_COMPARED = ("==", "!=", ">=", "<=", ">", "<")
+_JQ_REFUSED = ("env", "import", "include", "input_filename", "get_search_list", "modulemeta")
+_NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
+
+
+def check_sed(script: str) -> None:
+    """Deny a sed script unless it consists of `p`, `d`, `=`, `q` and `s///`, with addresses."""
+    rest = script
+    while rest:
+        rest = _sed_command(rest.lstrip(" "))
+        if rest and rest[0] != ";":
+            raise Denied(f"`{rest}` in a sed script is not understood", _SED_INSTEAD)
+        rest = rest[1:].lstrip(" ;")
+
+
+def _sed_command(rest: str) -> str:
+    """Return what follows the first command of `rest`."""
+    before = rest
+    rest = _sed_address(rest)
+    if rest != before and rest.startswith(","):
+        after = _sed_address(rest[1:].removeprefix("+"))
+        if after == rest[1:].removeprefix("+"):
+            raise Denied(f"`{rest}` in a sed script is not understood", _SED_INSTEAD)
+        rest = after
+    rest = rest.lstrip(" ")
+    rest = rest.removeprefix("!")
+    if rest[:1] and rest[0] in "pd=q":
+        return rest[1:].lstrip(" ")
+    if rest[:1] == "s" and rest[1:2] and rest[1] in "/|#,@:!%_":
+        rest = _sed_part(_sed_part(rest[2:], rest[1], regex=True), rest[1], regex=False)
+        flags = len(rest) - len(rest.lstrip("".join(_SED_FLAGS)))
+        return rest[flags:].lstrip(" ")
+    raise Denied(f"`{rest}` in a sed script may write or run something", _SED_INSTEAD)
+
+
+def _sed_address(rest: str) -> str:
+    """Return what follows the address at the beginning of `rest`, `rest` itself for none."""
+    if rest[:1] == "$":
+        return rest[1:]
+    if rest[:1] == "/":
+        return _sed_part(rest[1:], "/", regex=True)
+    return rest.lstrip("0123456789")
+
+
+def _sed_part(rest: str, delimiter: str, *, regex: bool) -> str:
+    """Return what follows the delimiter that ends this part.
+
+    Some seds let a bracket hold the delimiter and some do not: what depends on it is refused.
+    """
+    at = 0
+    while at < len(rest) and rest[at] != delimiter:
+        if rest[at] == "\\":
+            at += 2
+        elif regex and rest[at] == "[":
+            at = _bracket_end(rest, at, delimiter)
+        else:
+            at += 1
+    if at >= len(rest):
+        raise Denied("a part of a sed script is not closed", _SED_INSTEAD)
+    return rest[at + 1 :]
+
+
+def _bracket_end(rest: str, at: int, delimiter: str) -> int:
+    first = at + 2 if rest.startswith("[^", at) else at + 1
+    end = rest.find("]", first + 1)
+    # `[[:alpha:]]` closes behind its class.
+    while end > 0 and rest[end - 1] == ":" and "[:" in rest[at + 1 : end]:
+        end = rest.find("]", end + 1)
+    inside = rest[at:end]
+    if end < 0 or any(odd in inside for odd in (delimiter, "\\", "[.", "[=")):
+        raise Denied("a bracket in a sed script is not understood", _SED_INSTEAD)
+    return end + 1
+
+
+def check_awk(program: str) -> None:
+    """Deny an awk program unless it only chooses lines by number or text and prints fields."""
+    condition, brace, action = program.strip().partition("{")
+    if brace and not action.endswith("}"):
+        raise Denied("an awk program of more than one action is not understood", _AWK_INSTEAD)
+    if condition.strip():
+        for part in condition.split("&&"):
+            _check_awk_condition(part.strip())
+    elif not brace:
+        raise Denied("this awk program is not understood", _AWK_INSTEAD)
+    printed = action[:-1].strip(" ;")
+    if brace and printed != "print":
+        if not printed.startswith("print "):
+            raise Denied("an awk action other than `print` is not understood", _AWK_INSTEAD)
+        for item in _awk_items(printed[6:]):
+            _check_awk_item(item)
+
+
+def _check_awk_condition(part: str) -> None:
+    if len(part) > 2 and part[0] == part[-1] == "/":  # noqa: PLR2004 – two slashes and a text
+        if "/" not in part[1:-1] and "\\" not in part:
+            return
+    elif operator := next((o for o in _AWK_COMPARED if o in part), None):
+        left, _, right = part.partition(operator)
+        _check_awk_field(left.strip())
+        if _is_number(right.strip()) or right.strip() in _AWK_FIELDS or _is_string(right.strip()):
+            return
+    raise Denied(f"`{part}` in an awk program is not understood", _AWK_INSTEAD)
+
+
+def _awk_items(text: str) -> list[str]:
+    """Return what stands between commas and blanks outside strings."""
+    items, strings = list[str](), text.split('"')
+    if len(strings) % 2 == 0:
+        raise Denied("a string in an awk program is not closed", _AWK_INSTEAD)
+    for at, piece in enumerate(strings):
+        items += [f'"{piece}"'] if at % 2 else piece.replace(",", " ").split()
+    return items
+
+
+def _check_awk_item(item: str) -> None:
+    if not _is_string(item):
+        _check_awk_field(item)
+
+
+def _check_awk_field(text: str) -> None:
+    if text not in _AWK_FIELDS and not (text[:1] == "$" and _is_number(text[1:])):
+        raise Denied(f"`{text}` in an awk program is not understood", _AWK_INSTEAD)
+
+
+def _is_number(text: str) -> bool:
+    return bool(text) and _DIGITS.issuperset(text)
+
+
+def _is_string(text: str) -> bool:
+    inside = text[1:-1]
+    return len(text) > 1 and text[0] == text[-1] == '"' and not {'"', "\\"} & {*inside}
+
+
+def check_jq(program: str) -> None:
+    """Deny a jq program that reads the environment or other files, or may never end."""
+    for name in _JQ_REFUSED:
+        at = program.lower().find(name)
+        while at >= 0:
+            end = at + len(name)
+            whole = program[end : end + 1] not in _NAME and program[at - 1 : at] not in _NAME
+            before, after = program[at - 1 : at] if at else "", program[end : end + 1]
+            field = before == "." or before == after == '"'
+            if whole and not (field and not program[:at].endswith("..")):
+                raise Denied(f"`{name}` in a jq program reads more than its input", "`.key`")
+            at = program.lower().find(name, end)
+
+
+def check_printf(words: list[str]) -> None:
+    """Deny a format of printf's that stores something or computes what it is given."""
+    if not words or words[0].startswith("-"):
+        raise Denied("`printf` takes a format first", "`printf '%s\\n' TEXT`")
+    pieces = words[0].replace("%%", "").split("%")[1:]
+    for piece in pieces:
+        letter = piece.lstrip("-+ 0#123456789.")[:1]
+        width = piece[: piece.find(letter)] if letter else piece
+        if letter not in ("s", "b", "q", "c", "d", "i") or len(width) > 4:  # noqa: PLR2004 – 9999
+            raise Denied(f"`%{piece}` in a format is not understood", "`printf '%s\\n' TEXT`")
+        if letter in "di" and not all(_is_number(word) for word in words[1:]):
+            raise Denied("a number in a format computes what it is given", "`%s`")
+
+
+_ONE = frozenset(("-d", "-e", "-f", "-h", "-L", "-n", "-r", "-s", "-S", "-p", "-w", "-x", "-z"))
+_TWO = frozenset(("=", "!=", "-nt", "-ot", "-ef"))
+_NUMBERS = frozenset(("-eq", "-ne", "-lt", "-le", "-gt", "-ge"))
+
+
+def check_test(words: list[str]) -> None:
+    """Deny a test unless it asks about one file or text, or compares two."""
+    words = words[1:] if words[:1] == ["!"] else words
+    match words:
+        case [operator, _] if operator in _ONE:
+            return
+        case [_, operator, _] if operator in _TWO and words[0] not in ("!", "("):
+            return
+        case [left, operator, right] if operator in _NUMBERS:
+            if _is_number(left) and _is_number(right):
+                return
+    raise Denied("this test is not understood", "`test -f FILE`, `[ -d FOLDER ]`, `[ a = b ]`")

@@ -1,0 +1,311 @@
+"""Reads the part of the shell's language in which nothing is ambiguous; refuses all the rest.
+
+No parser follows every shell in every corner, so what is accepted here is what bash, dash and zsh
+read alike: simple commands joined by `|`, `&&`, `||`, `;` or a new line, words of plain and quoted
+text, three variables, and redirections that lead to /dev/null.
+"""
+
+from __future__ import annotations
+
+from shared.guard.denial import Denied
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MAX_CHARS = 4_000
+VARIABLES = ("HOME", "PWD", "USER")
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_NAME = frozenset(_LETTERS + "0123456789_")
+_PLAIN = frozenset(_LETTERS + "0123456789_-./,:+@%^]")
+_GLOB = frozenset("*?[")
+_ENDS = frozenset(" \n;|&")
+_BEFORE_TILDE = frozenset(_LETTERS + "0123456789_^@}")
+_IN_REFLOG = frozenset(_LETTERS + "0123456789-")
+_REASONS = {
+    "`": "a backquote runs a command inside the command",
+    "(": "parentheses open a subshell, a function or a pattern",
+    ")": "parentheses open a subshell, a function or a pattern",
+    "{": "braces expand or group",
+    "}": "braces expand or group",
+    "<": "only `< FILE` after a blank is understood, no heredoc, `<<<`, `<>` or `<(…)`",
+    ">": "output may go nowhere but into /dev/null, written `>/dev/null` after a blank",
+    "#": "a comment can hide what follows it",
+    "!": "an exclamation mark may recall or negate a command",
+    "~": "a tilde is understood only as `~/…` at the beginning of a word",
+    "=": "a word that begins with `=` is a command's path to some shells",
+    "\t": "a tab is no plain text outside quotes",
+    "\r": "a carriage return is a control character",
+    "\0": "a null character ends the text for some programs",
+}
+_QUOTE = "put the text into single quotes"
+_SPLIT = "send each command on its own, without it; write text that you need with your file tool"
+
+
+class Word:
+    """One word as the command will get it; `globs` are the positions in `value` that expand."""
+
+    __slots__ = ("globs", "raw", "value")
+
+    def __init__(self, value: str, globs: tuple[int, ...] = (), raw: str = "") -> None:
+        self.value = value
+        self.globs = globs
+        self.raw = raw
+
+    def after(self, count: int) -> Word:
+        """Return the word without its first `count` characters."""
+        return Word(self.value[count:], tuple(n - count for n in self.globs if n >= count))
+
+
+class Redirect:
+    """`form` is the operator (`<`, `>`, `2>`, `2>&1`), `target` the file that is read or null."""
+
+    __slots__ = ("form", "target")
+
+    def __init__(self, form: str, target: Word | None) -> None:
+        self.form = form
+        self.target = target
+
+
+class Command:
+    """A simple command; `joiner` is what stands before it: nothing, `|`, `&&`, `||` or `;`."""
+
+    __slots__ = ("joiner", "redirects", "text", "words")
+
+    def __init__(
+        self, joiner: str, words: list[Word], redirects: list[Redirect], text: str
+    ) -> None:
+        self.joiner = joiner
+        self.words = words
+        self.redirects = redirects
+        self.text = text
+
+
+def read(text: str, variables: Mapping[str, str]) -> list[Command]:
+    """Return the simple commands of `text` in order, never none; Denied for all else."""
+    if len(text) > MAX_CHARS:
+        raise Denied(f"the command has more than {MAX_CHARS} characters", _SPLIT)
+    reader = _Reader(text.strip(" \n"), variables)
+    commands: list[Command] = []
+    joiner: str | None = ""
+    while joiner is not None:
+        commands.append(reader.command(joiner))
+        joiner = reader.joiner()
+    return commands
+
+
+def pipelines(commands: list[Command]) -> list[str]:
+    """Return the text of each pipeline, in order."""
+    found: list[str] = []
+    for command in commands:
+        if command.joiner == "|":
+            found[-1] += f" | {command.text}"
+        else:
+            found.append(command.text)
+    return found
+
+
+class _Reader:
+    __slots__ = ("at", "text", "variables")
+
+    def __init__(self, text: str, variables: Mapping[str, str]) -> None:
+        self.text = text
+        self.variables = variables
+        self.at = 0
+
+    def peek(self, ahead: int = 0) -> str:
+        """Return the character there, nothing at the end."""
+        at = self.at + ahead
+        return self.text[at] if at < len(self.text) else ""
+
+    def skip(self, characters: str) -> None:
+        while self.peek() and self.peek() in characters:
+            self.at += 1
+
+    def command(self, joiner: str) -> Command:
+        begin = end = self.at
+        words: list[Word] = []
+        redirects: list[Redirect] = []
+        while self.peek() and self.peek() not in "\n;|&":
+            if self.text.startswith(("<", ">", "1>", "2>"), self.at):
+                if not words:
+                    raise Denied("a redirection stands before the command", _SPLIT)
+                redirects.append(self.redirect())
+            else:
+                words.append(self.word())
+            end = self.at
+            self.skip(" ")
+        if not words:
+            raise Denied("a command is missing beside `|`, `&&`, `||` or `;`", _SPLIT)
+        return Command(joiner, words, redirects, self.text[begin:end])
+
+    def joiner(self) -> str | None:
+        """Step over what joins two commands; None at the end of the text."""
+        found = next((j for j in ("&&", "||", "|", ";", "\n") if self.starts(j)), None)
+        if found is None:
+            if self.peek():
+                raise Denied("`&` leaves a command running in the background", _SPLIT)
+            return None
+        self.at += len(found)
+        if self.peek() == "&":
+            raise Denied(f"`{found}&` is not understood", "`2>&1 |` in place of `|&`")
+        self.skip(" \n")
+        if found not in ";\n":
+            return found
+        return ";" if self.peek() else None
+
+    def starts(self, text: str) -> bool:
+        return self.text.startswith(text, self.at)
+
+    def redirect(self) -> Redirect:
+        if self.starts("2>&1"):
+            self.at += 4
+            self.check_end()
+            return Redirect("2>&1", None)
+        form = next((f for f in ("1>", "2>", ">") if self.starts(f)), "<")
+        self.at += len(form)
+        if self.peek() and self.peek() in "<>&|!(":
+            raise Denied(_REASONS[form[-1]], "`2>&1`, `>/dev/null`, `2>/dev/null`")
+        self.skip(" ")
+        target = self.word()
+        if form != "<" and (target.value != "/dev/null" or target.raw != target.value):
+            raise Denied(_REASONS[">"], "let the output come back to you")
+        return Redirect(form.replace("1", ""), target)
+
+    def check_end(self) -> None:
+        if self.peek() and self.peek() not in _ENDS:
+            raise Denied(_reason(self.peek()), _QUOTE)
+
+    def word(self) -> Word:
+        begin, value, globs = self.at, "", list[int]()
+        if self.peek() == "=" and self.peek(1) not in ("", " "):
+            raise Denied(_REASONS["="], _QUOTE)
+        while (char := self.peek()) and char not in _ENDS:
+            if char in _GLOB:
+                globs.append(len(value))
+                value += char
+                self.at += 1
+            else:
+                value += self.part(begin)
+        if self.at == begin:
+            raise Denied("a word is missing after a redirection", _SPLIT)
+        return Word(value, tuple(globs), self.text[begin : self.at])
+
+    def part(self, begin: int) -> str:
+        """Return the next characters of a word that began at `begin`, as the command gets them."""
+        char = self.peek()
+        if char in _PLAIN:
+            return self.run(_PLAIN)
+        if char in _PARTS:
+            return _PARTS[char](self)
+        if char == "~":
+            return self.tilde(begin)
+        alone = char in "!=" and self.at == begin and self.peek(1) in ("", " ")
+        if alone or (char in "=#" and self.at > begin):
+            self.at += 1
+            return char
+        raise Denied(_reason(char), _QUOTE)
+
+    def run(self, characters: frozenset[str]) -> str:
+        begin = self.at
+        while self.at < len(self.text) and self.text[self.at] in characters:
+            self.at += 1
+        return self.text[begin : self.at]
+
+    def single(self) -> str:
+        end = self.text.find("'", self.at + 1)
+        inside = self.text[self.at + 1 : end]
+        if end < 0:
+            raise Denied("a single quote is not closed", _QUOTE)
+        if self.text[end + 1 : end + 2] == "'":
+            raise Denied("two quoted texts touch, which shells join in two ways", _QUOTE)
+        self.at = end + 1
+        return _printable(inside)
+
+    def double(self) -> str:
+        self.at += 1
+        value = ""
+        while (char := self.peek()) != '"':
+            if not char:
+                raise Denied("a double quote is not closed", _QUOTE)
+            if char == "`":
+                raise Denied(_reason(char), _QUOTE)
+            if char == "$":
+                value += self.variable(quoted=True)
+            elif char == "\\" and self.peek(1) in ("$", '"', "\\", "`"):
+                value += self.peek(1)
+                self.at += 2
+            else:
+                value += _printable(char)
+                self.at += 1
+        self.at += 1
+        return value
+
+    def escape(self) -> str:
+        char = self.peek(1)
+        if not " " <= char <= "~":
+            raise Denied("a backslash stands before the end of a line or a character", _QUOTE)
+        self.at += 2
+        return char
+
+    def variable(self, *, quoted: bool = False) -> str:
+        """Return the value of one of the three variables, or the dollar sign that ends a word."""
+        self.at += 1
+        if self.peek() in ('"', " ", "|") if quoted else self.peek() in ("", " "):
+            return "$"
+        name = self.run(_NAME)
+        value = self.variables.get(name, "") if name in VARIABLES else ""
+        if not value or not (self.peek() in ("", "/", '"') or self.peek() in _ENDS):
+            raise Denied(
+                "of expansions only $HOME, $PWD and $USER are understood, before a slash or an end",
+                "write the value itself; put text with a dollar sign into single quotes",
+            )
+        if not quoted and not _PLAIN.issuperset(value):
+            raise Denied(f"the value of ${name} holds more than plain characters", "quote it")
+        return _printable(value)
+
+    def tilde(self, begin: int) -> str:
+        if self.at > begin:
+            if self.text[self.at - 1] not in _BEFORE_TILDE:
+                raise Denied(_REASONS["~"], _QUOTE)
+            self.at += 1
+            return "~"
+        home = self.variables.get("HOME", "")
+        if not home or (self.peek(1) not in ("", "/") and self.peek(1) not in _ENDS):
+            raise Denied(_REASONS["~"], "the absolute path")
+        self.at += 1
+        return _printable(home)
+
+    def reflog(self) -> str:
+        """Return `{1}` of `HEAD@{1}`: without a comma or two dots braces stay as they are."""
+        if self.starts("{}"):
+            self.at += 2
+            return "{}"
+        end = self.text.find("}", self.at)
+        inside = self.text[self.at + 1 : end]
+        if end < 0 or not inside or self.text[self.at - 1] != "@" or not {*inside} <= _IN_REFLOG:
+            raise Denied(_REASONS["{"], _QUOTE)
+        self.at = end + 1
+        return "{" + inside + "}"
+
+
+_PARTS = {
+    "'": _Reader.single,
+    '"': _Reader.double,
+    "\\": _Reader.escape,
+    "$": _Reader.variable,
+    "{": _Reader.reflog,
+}
+
+
+def _printable(text: str) -> str:
+    """Return `text`; Denied where a character in it could be one that nobody sees."""
+    if not text.isprintable():
+        raise Denied("quoted text holds a new line, a control or an invisible character", _QUOTE)
+    return text
+
+
+def _reason(char: str) -> str:
+    known = _REASONS.get(char)
+    return known or f"the character {char!a} is not understood outside quotes"

@@ -1,0 +1,159 @@
+"""Holds the words of a command against its rule: every option, value and operand is known."""
+
+from __future__ import annotations
+
+from shared.guard.denial import Denied
+from shared.guard.kinds import FILES, PATTERNS, check_kind
+from shared.guard.lexer import Word
+from shared.guard.policy.rule import ATTACHED, VALUE, parse_operands, parse_options
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from shared.guard.kinds import Scene
+    from shared.guard.policy.rule import Rule
+
+_PARSED: dict[str, dict[str, tuple[str, str]]] = {}
+_HERE = Word(".")
+
+
+class Matched:
+    """What was understood: the options given, the operands, how many stand before a `--`."""
+
+    __slots__ = ("bare", "given", "operands")
+
+    def __init__(self) -> None:
+        self.given: set[str] = set()
+        self.operands: list[Word] = []
+        self.bare: int | None = None
+
+
+def match(name: str, words: list[Word], rule: Rule, scene: Scene) -> Matched:
+    """Return how `words`, those after the name, are understood; Denied where one is not."""
+    if rule.options not in _PARSED:
+        _PARSED[rule.options] = parse_options(rule.options)
+    matched = Matched()
+    rest = iter(words)
+    for word in rest:
+        if matched.bare is not None or not word.value.startswith("-") or word.value == "-":
+            matched.operands.append(word)
+        elif word.value == "--":
+            matched.bare = len(matched.operands)
+        elif word.value.startswith("--"):
+            _take_long(name, word, rest, rule, matched, scene)
+        elif not (word.value[1:].isdecimal() and "-#" in _PARSED[rule.options]):
+            _take_short(name, word, rest, rule, matched, scene)
+    _check_operands(name, rule, matched, scene)
+    return matched
+
+
+def _take_long(
+    name: str, word: Word, rest: Iterator[Word], rule: Rule, matched: Matched, scene: Scene
+) -> None:
+    option, equals, _ = word.value.partition("=")
+    mode, kind = _known(name, option, rule)
+    if equals:
+        if not mode:
+            raise Denied(f"`{name} {option}` takes no value", _passing(name, rule))
+        _check_value(option, kind, word.after(len(option) + 1), scene, attached=True)
+    elif mode == VALUE:
+        _check_value(option, kind, next(rest, None), scene)
+    matched.given.add(option)
+
+
+def _take_short(
+    name: str, word: Word, rest: Iterator[Word], rule: Rule, matched: Matched, scene: Scene
+) -> None:
+    for at in range(1, len(word.value)):
+        option = f"-{word.value[at]}"
+        mode, kind = _known(name, option, rule)
+        matched.given.add(option)
+        value = word.after(at + 1)
+        if mode == VALUE:
+            attached = bool(value.value)
+            _check_value(option, kind, value if attached else next(rest, None), scene)
+            return
+        if mode == ATTACHED:
+            if value.value:
+                _check_value(option, kind, value, scene)
+            return
+        if value.value and not rule.clusters:
+            raise Denied(f"`{word.value}` is several options in one word", "one word for each")
+
+
+def _known(name: str, option: str, rule: Rule) -> tuple[str, str]:
+    known = _PARSED[rule.options].get(option)
+    if known is None:
+        reason = f"`{name} {option}` is not among the options that are known to change nothing"
+        raise Denied(reason, _passing(name, rule))
+    return known
+
+
+def _passing(name: str, rule: Rule) -> str:
+    options = " ".join(_PARSED[rule.options])
+    return f"`{name}` with {options}" if options else f"`{name}` without options"
+
+
+def _check_value(
+    option: str, kind: str, word: Word | None, scene: Scene, *, attached: bool = False
+) -> None:
+    if word is None:
+        if kind == "rev":  # HEAD is meant then
+            return
+        raise Denied(f"`{option}` lacks its value", "add the value")
+    if word.globs and not (attached and kind in PATTERNS):
+        raise Denied(f"the shell would expand the value of `{option}`", "put it in single quotes")
+    _check_input(option, scene, waits=kind in FILES and word.value == "-")
+    check_kind(kind, word, scene)
+
+
+def _check_operands(name: str, rule: Rule, matched: Matched, scene: Scene) -> None:
+    single, further, needed = parse_operands(rule.operands)
+    if not matched.given.isdisjoint(rule.first.split()):
+        single = single[1:]
+    least = len([kind for kind in single if not kind.endswith("?")]) + needed
+    count = len(matched.operands)
+    if count < least or (count > len(single) and not further):
+        wrong = "lacks an operand" if count < least else "has more operands than it may"
+        raise Denied(f"`{name}` {wrong}", f"`{name}` with: {rule.operands or 'no operand'}")
+    kinds = single + [further] * (count - len(single))
+    if count and not _fits(rule.with_operands, matched):
+        reason = f"`{name}` with an operand makes something unless it is told to list"
+        raise Denied(reason, f"`{name} {rule.with_operands.split()[0]}`")
+    deep = rule.tree is not None and _fits(rule.tree, matched)
+    named = False
+    for at, (kind, word) in enumerate(zip(kinds, matched.operands, strict=False)):
+        _check_glob(word, at, len(single), rule, matched)
+        exact = kind.rstrip("?")
+        check_kind("tree" if deep and exact == "file" else exact, word, scene)
+        named = named or exact in FILES
+        _check_input(name, scene, waits=word.value == "-" and exact in FILES)
+    if deep and not named:
+        check_kind("tree", _HERE, scene)
+    unless = rule.needs_input
+    waits = unless is not None and not named and matched.given.isdisjoint(unless.split())
+    _check_input(name, scene, waits=waits)
+
+
+def _fits(wanted: str, matched: Matched) -> bool:
+    return not wanted or not matched.given.isdisjoint(wanted.split())
+
+
+def _check_input(name: str, scene: Scene, *, waits: bool) -> None:
+    if waits and not scene.fed:
+        raise Denied(f"`{name}` would wait for input that never comes", "name the file to read")
+
+
+def _check_glob(word: Word, at: int, single: int, rule: Rule, matched: Matched) -> None:
+    """Deny a pattern that could become an option, or files where one is meant."""
+    if not word.globs:
+        return
+    if at < single:
+        raise Denied(f"`{word.raw}` can become several files", "name the file, or quote the text")
+    safe = rule.harmless or word.globs[0] > 0 or (matched.bare is not None and at >= matched.bare)
+    if not safe:
+        raise Denied(
+            f"`{word.raw}` can become an option where a file is named like one",
+            f"`./{word.raw}`, or the same behind `--`",
+        )

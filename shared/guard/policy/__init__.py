@@ -1,0 +1,9 @@
+"""The table of commands: what each may be given, and why it then changes nothing."""
+
+from __future__ import annotations
+
+from shared.guard.policy.printing import PRINTING
+from shared.guard.policy.searching import SEARCHING
+from shared.guard.policy.system import SYSTEM
+
+COMMANDS = {**PRINTING, **SEARCHING, **SYSTEM}

@@ -1,0 +1,84 @@
+"""Commands that are known and refused, each family with its reason and what serves instead."""
+
+from __future__ import annotations
+
+_PLAN = "write into the plan what is to change; the planner applies it after approval"
+_READ = "cat, head, tail, sed -n, grep, rg, find, ls, git log, git diff"
+_DIRECT = "send the command itself, without another one in front"
+_TEST = "name it as a verify command in planner.toml: the planner runs those, confined"
+
+FAMILIES = (
+    (
+        (
+            "rm rmdir mv cp mkdir touch ln chmod chown chgrp install mktemp mkfifo mknod"
+            " truncate shred unlink link rename rsync dd tee sponge patch split csplit setfacl"
+            " setfattr chattr"
+        ),
+        "changes files", _PLAN,
+    ),
+    ("nano vim vi nvim emacs ed ex pico view code subl", "is an editor", _PLAN),
+    (
+        (
+            "pip3.11 pipx uvx poetry pdm conda mamba yarn pnpm npx bun bunx deno corepack gem"
+            " bundle composer apt apt-get aptitude dpkg pacman yum dnf zypper apk brew port"
+            " snap flatpak nix rustup mvn gradle"
+        ),
+        "manages packages, runs what they hold and writes",
+        "read the manifest and lock files with cat or jq; name in the plan what to install",
+    ),
+    (
+        (
+            "sh dash ksh fish csh tcsh pwsh busybox toybox lua tclsh expect osascript gdb"
+            " nodejs ipython"
+        ),
+        "runs any program it is given", _READ,
+    ),
+    (
+        (
+            "env sudo su doas nice ionice timeout stdbuf nohup setsid time xargs parallel"
+            " watch script flock strace ltrace chroot setpriv unshare nsenter taskset chrt"
+            " prlimit runuser start-stop-daemon chpst at batch crontab systemd-run"
+        ),
+        "starts another command", f"{_DIRECT}; in place of xargs: grep -r, rg, `wc -l -- ./*`",
+    ),
+    (
+        (
+            "eval source . exec builtin trap coproc alias unalias export declare typeset"
+            " local readonly unset set shopt enable hash complete compgen bind mapfile"
+            " readarray read let history fc function if for while until case select do then"
+            " else fi done esac ! { [[ (( : pushd popd wait jobs kill pkill killall umask"
+            " ulimit exit return"
+        ),
+        "is part of the shell's programming, or changes its state", _DIRECT,
+    ),
+    (
+        (
+            "curl wget ssh scp sftp ftp nc ncat netcat socat telnet ping dig nslookup host gh"
+            " aws gcloud az kubectl terraform traceroute whois openssl"
+        ),
+        "reaches into the network", "ask the user, or use your own tool for reading web pages",
+    ),
+    (
+        "less more most man info pg bat", "is a pager, which can start programs",
+        "cat, head -50, sed -n '1,80p'",
+    ),
+    (
+        "tar zip unzip gzip gunzip bzip2 xz zstd 7z cpio ar",
+        "packs and unpacks files, and can start programs", "name the archive in the plan",
+    ),
+    (
+        (
+            "pytest tox nox jest vitest mocha ruff black isort mypy eslint prettier tsc rake"
+            " ninja bazel ctest pre-commit hypothesis"
+        ),
+        "runs the project's own code or writes caches", _TEST,
+    ),
+    ("gawk mawk nawk perl5", "is a language of its own", "`awk '{print $1}'`, cut, sed -n"),
+    ("yes sleep top htop tailf inotifywait", "may never end", "head, tail, ps aux"),
+    (
+        "printenv", "prints the environment, in which tokens are kept",
+        "ask the user which variables are set",
+    ),
+    ("planner", "is not found by its bare name", "the absolute path that the planner printed"),
+)  # fmt: skip
+REFUSED = {name: (reason, instead) for names, reason, instead in FAMILIES for name in names.split()}

@@ -1,0 +1,202 @@
+"""Knows the files of a user that are nobody's to read: keys, passwords, tokens, environments."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from shared.guard.denial import Denied
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from shared.guard.lexer import Word
+
+# Compared in lower case: some file systems do not tell the cases apart.
+FOLDERS = frozenset((
+    ".ssh", ".gnupg", ".aws", ".azure", ".kube", ".password-store", ".pki", "keychains", "keyrings",
+    ".mozilla", ".thunderbird", ".gcloud", "gcloud", "google-chrome", "chromium", ".chef",
+))  # fmt: skip
+NAMES = frozenset((
+    ".netrc", "_netrc", ".pgpass", ".my.cnf", ".mylogin.cnf", ".npmrc", ".pypirc", ".dockercfg",
+    ".git-credentials", ".htpasswd", ".s3cfg", ".boto", ".vault-token", ".yarnrc.yml",
+    ".credentials", ".credentials.json", "credentials.json", "credentials.db", "client_secret.json",
+    "service-account.json", "secrets.json", "secrets.yml", "secrets.yaml", "secrets.toml",
+    "shadow", "shadow-", "gshadow", "gshadow-", "sudoers", "opasswd", "wallet.dat", "rclone.conf",
+    "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ecdsa_sk", "id_ed25519_sk", "master.key",
+))  # fmt: skip
+BEGINNINGS = (".env", "id_rsa.", "id_ed25519.", "id_ecdsa.", "id_dsa.", "ssh_host_")
+ENDINGS = (
+    ".pem", ".key", ".p12", ".pfx", ".p8", ".jks", ".keystore", ".kdbx", ".kdb", ".ppk", ".env",
+    ".pkcs12", ".keychain", ".keychain-db", "_history", ".ovpn", ".tfstate", ".tfvars", "_rsa",
+    "_ed25519", "_ecdsa", "_dsa",
+)  # fmt: skip
+# A file by the folder it lies in, where its name alone says nothing.
+PLACES = (
+    "/.docker/config.json", "/.config/gh/hosts.yml", "/.m2/settings.xml", "/.gem/credentials",
+    "/.cargo/credentials", "/.cargo/credentials.toml", "/.codex/auth.json", "/.claude.json",
+    "/.config/hub", "/.gradle/gradle.properties", "/.local/share/opencode/auth.json",
+    "/.terraform.d/credentials.tfrc.json", "/.kaggle/kaggle.json", "/.composer/auth.json",
+)  # fmt: skip
+TREES = ("/etc/ssl/private", "/run/secrets", "/var/run/secrets", "/etc/sudoers.d", "/etc/shadow")
+OPEN_IN_PROC = frozenset((
+    "cpuinfo", "meminfo", "version", "loadavg", "uptime", "filesystems", "mounts", "partitions",
+    "swaps", "stat",
+))  # fmt: skip
+# Reading these through and through meets other people's files, devices and secrets.
+WIDE = frozenset((
+    "/", "/etc", "/proc", "/sys", "/dev", "/run", "/var", "/var/run", "/home", "/users", "/root",
+    "/private", "/private/etc", "/private/var", "/mnt", "/media", "/opt", "/volumes", "/library",
+))  # fmt: skip
+# Names that a pattern written for secrets would match.
+_EXAMPLES = (
+    ".env", "prod.env", "id_rsa", "id_ed25519", ".netrc", ".npmrc", ".git-credentials", "shadow",
+    *FOLDERS,
+)  # fmt: skip
+MAX_EXPANDED = 3_000
+
+_INSTEAD = "ask the user for what you need to know of it, never for the secret itself"
+_NARROWER = "name the folder of the project that you mean"
+
+
+def check_read(path: str, folder: str) -> None:
+    """Deny reading `path` where it, or what it leads to, holds secrets or never ends."""
+    for full in _both(path, folder):
+        lowered = full.lower()
+        name = lowered.rpartition("/")[2]
+        if _is_secret_name(name) or _in_secret_place(lowered):
+            raise Denied(f"{path} may hold a key, a password or a token", _INSTEAD)
+        _check_system(path, lowered)
+    _check_endless(path, folder)
+
+
+def check_look(path: str, folder: str) -> None:
+    """Deny even naming what lies in a folder of keys; whether a .env is there may be asked."""
+    for full in _both(path, folder):
+        lowered = full.lower()
+        if _in_secret_place(lowered) or (lowered.startswith("/proc/") and "/fd" in lowered):
+            raise Denied(f"{path} is a place of keys, passwords or tokens", _INSTEAD)
+
+
+def check_tree(path: str, folder: str, home: str) -> None:
+    """Deny reading all below `path` where that takes in a home folder or the system."""
+    check_read(path, folder)
+    homes = {home.lower(), os.path.realpath(home).lower()} if home else set()
+    for full in _both(path, folder):
+        lowered = full.lower().rstrip("/") or "/"
+        above = lowered if lowered == "/" else f"{lowered}/"
+        if lowered in WIDE or any(h == lowered or h.startswith(above) for h in homes):
+            raise Denied(f"reading all below {path} would read secrets", _NARROWER)
+
+
+def check_pattern(pattern: str) -> None:
+    """Deny a pattern of file names that is written to find secrets; `!…` leaves them out."""
+    pieces = [] if pattern.startswith("!") else pattern.lower().split("/")
+    for piece in pieces:
+        written = piece.startswith(".") or sum(map(str.isalnum, piece)) > 1
+        found = written and any(
+            matches(example, piece) and example.startswith(".") <= piece.startswith(".")
+            for example in _EXAMPLES
+        )
+        if found or _is_secret_name(piece) or piece in FOLDERS:
+            raise Denied(f"{pattern} asks for files that hold secrets", _INSTEAD)
+
+
+def expand(word: Word, folder: str) -> Iterator[str]:
+    """Yield every path that the pattern `word` could become, and perhaps some more."""
+    whole = word.value
+    begin, pieces = 0, []
+    for piece in whole.split("/"):
+        pieces.append((piece, [g - begin for g in word.globs if begin <= g < begin + len(piece)]))
+        begin += len(piece) + 1
+    found = [""]
+    for at, (piece, globs) in enumerate(pieces):
+        slash = "/" if at < len(pieces) - 1 else ""
+        found = [
+            f"{path}{name}{slash}"
+            for path in found
+            for name in (_entries(os.path.join(folder, path), piece, globs) if globs else (piece,))
+        ]
+        if len(found) > MAX_EXPANDED:
+            raise Denied(f"{word.raw} stands for too many files", "a folder, or a closer pattern")
+    yield from found
+
+
+def matches(name: str, pattern: str) -> bool:
+    """Return whether `name` could match; a bracket is taken for any one character."""
+    ways = {0}
+    for piece in _pieces(pattern):
+        if piece == "*":
+            ways = set(range(min(ways), len(name) + 1)) if ways else ways
+        else:
+            ways = {at + 1 for at in ways if at < len(name) and piece in ("?", name[at])}
+    return len(name) in ways
+
+
+def _pieces(pattern: str) -> list[str]:
+    """Return the pattern's characters, a bracket as `?`."""
+    pieces, at = list[str](), 0
+    while at < len(pattern):
+        end = pattern.find("]", at + 2) if pattern[at] == "[" else -1
+        pieces.append("?" if end > 0 else pattern[at])
+        at = max(at, end) + 1
+    return pieces
+
+
+def excluded() -> Iterator[str]:
+    """Yield patterns for the names of files that a reading of a whole folder must leave out."""
+    yield from NAMES
+    yield from (f"{begin}*" for begin in BEGINNINGS)
+    yield from (f"*{end}" for end in ENDINGS)
+
+
+def _entries(folder: str, piece: str, globs: list[int]) -> Iterator[str]:
+    """Yield the names in `folder` that the pattern matches; hidden ones only where it says so."""
+    try:
+        names = os.listdir(folder or ".")
+    except OSError:
+        return
+    for name in names:
+        if name.startswith(".") <= (globs[0] > 0) and matches(name, piece):
+            yield name
+
+
+def _both(path: str, folder: str) -> Iterator[str]:
+    """Yield the path as it is written, then where it leads."""
+    written = os.path.normpath(os.path.join(folder, path))
+    yield written
+    try:
+        yield os.path.realpath(os.path.join(folder, path))
+    except (OSError, ValueError):
+        raise Denied(f"{path} leads nowhere that can be told", _NARROWER) from None
+
+
+def _is_secret_name(name: str) -> bool:
+    if name.endswith(".pub"):
+        return False
+    return name in NAMES or name.startswith(BEGINNINGS) or name.endswith(ENDINGS)
+
+
+def _in_secret_place(lowered: str) -> bool:
+    return (
+        not FOLDERS.isdisjoint(lowered.split("/"))
+        or lowered.endswith(PLACES)
+        or any(lowered == tree or lowered.startswith(f"{tree}/") for tree in TREES)
+    )
+
+
+def _check_system(path: str, lowered: str) -> None:
+    if lowered.startswith("/proc/") and lowered[6:] not in OPEN_IN_PROC:
+        raise Denied(f"{path} shows the environment or the memory of programs", _INSTEAD)
+    if lowered.startswith(("/dev/", "/sys/kernel/", "/inet")) and lowered != "/dev/null":
+        raise Denied(f"{path} is a device, which may never end or may act when it is read")
+
+
+def _check_endless(path: str, folder: str) -> None:
+    try:
+        mode = os.stat(os.path.join(folder, path)).st_mode
+    except (OSError, ValueError):
+        return
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISCHR(mode)):
+        raise Denied(f"{path} is a pipe or a socket, whose reading may never end")

@@ -1,0 +1,76 @@
+"""Commands that no list of options describes: each is judged by all of its words."""
+
+from __future__ import annotations
+
+from shared.guard import secrets
+from shared.guard.denial import Denied
+from shared.guard.kinds import check_kind
+from shared.guard.languages import check_printf, check_test
+from shared.guard.policy.searching import FIND, FIND_LINKS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from shared.guard.kinds import Scene
+    from shared.guard.lexer import Word
+
+_FILE_TESTS = ["-d", "-e", "-f", "-h", "-L", "-r", "-s", "-S", "-p", "-w", "-x"]
+
+
+def _text(words: list[Word], scene: Scene) -> None:
+    for word in words:
+        check_kind("text", word, scene)
+
+
+def _printf(words: list[Word], scene: Scene) -> None:
+    _text(words, scene)
+    check_printf([word.value for word in words])
+
+
+def _test(words: list[Word], scene: Scene) -> None:
+    """`[` ends with `]`, which is not part of the question."""
+    _text(words, scene)
+    values = [word.value for word in words]
+    check_test(values)
+    if values[-2] in _FILE_TESTS:
+        secrets.check_look(values[-1], scene.folder)
+
+
+def _command(words: list[Word], scene: Scene) -> None:
+    if len(words) < 2 or words[0].value not in ("-v", "-V"):  # noqa: PLR2004 – option and name
+        raise Denied("`command` runs what it is given", "the command itself; `command -v NAME`")
+    for word in words[1:]:
+        check_kind("name", word, scene)
+
+
+def _find(words: list[Word], scene: Scene) -> None:
+    """Starting points come first; each test and action of the rest is known, with its value."""
+    at = 0
+    while at < len(words) and words[at].value in FIND_LINKS:
+        at += 1
+    while at < len(words) and not words[at].value.startswith("-") and words[at].value not in FIND:
+        word = words[at]
+        if word.globs[:1] == (0,):
+            raise Denied(f"`{word.raw}` can become a test or an action", f"`./{word.raw}`")
+        check_kind("path", word, scene)
+        at += 1
+    rest = iter(words[at:])
+    for word in rest:
+        kind = FIND.get(word.value)
+        if kind is None or word.globs:
+            reason = f"`find … {word.raw}` is not known to only list files"
+            raise Denied(reason, "`find FOLDER -name '*.py' -type f`, then grep or cat")
+        value = next(rest, None) if kind else word
+        if value is None or value.globs:
+            raise Denied(f"`{word.value}` lacks a quoted value", "`find . -name '*.py'`")
+        check_kind(kind or "text", value, scene)
+
+
+WHOLE: dict[str, Callable[[list[Word], Scene], None]] = {
+    "text": _text,
+    "printf": _printf,
+    "test": _test,
+    "command": _command,
+    "find": _find,
+}
