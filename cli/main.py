@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from shared.who import WHO
 from shared import resources
 from shared.builders import error_block
 from shared.stepping import exit_code, internal, write
+from shared.who import WHO
 from state.errors import Problem, Refused
 
 if TYPE_CHECKING:
