@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from shared.who import WHO
 from shared import resources
 from shared.builders import error_block
 from shared.stepping import exit_code, internal, write
+from shared.who import WHO
 from state.errors import Problem, Refused
 
 if TYPE_CHECKING:
@@ -25,7 +25,8 @@ COMMANDS = {
     "edit": "cli.run", "undo": "cli.execute",
     "plan": "cli.plan", "qr": "cli.qr", "context": "cli.context", "mode": "cli.mode",
     "exec": "cli.execute", "tree": "cli.tree", "config": "cli.config", "guard": "cli.guard",
-    "validate": "cli.validate", "doctor": "cli.doctor", "demo": "cli.demo", "help": "cli.main",
+    "ro": "cli.ro", "validate": "cli.validate", "doctor": "cli.doctor", "demo": "cli.demo",
+    "help": "cli.main",
 }  # fmt: skip
 
 

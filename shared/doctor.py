@@ -7,10 +7,11 @@ import sqlite3
 import sys
 from typing import NamedTuple
 
-from shared import resources
+from shared import resources, sandbox
 from shared.git.command import OLDEST, version
 from shared.git.journal import journal_state
 from shared.git.repository import check_startable
+from shared.guard import seccomp
 from state import store
 from state.database import Database, Run
 from state.errors import Refused
@@ -46,7 +47,18 @@ def _machine() -> list[Finding]:
         Finding("python", f"{sys.version.split()[0]} ({sys.executable})"),
         Finding("git", shown, old),
         Finding("sqlite", sqlite3.sqlite_version),
+        _second_layer(),
     ]
+
+
+def _second_layer() -> Finding:
+    """Say what holds a command that the guard lets through; without it planning works the same."""
+    layers = {"Landlock": sandbox.is_available(), "seccomp": seccomp.is_available()}
+    held = [name for name, there in layers.items() if there]
+    lacking = [name for name, there in layers.items() if not there]
+    by = f"held read-only by {' and '.join(held)}" if held else "held by the guard's reading alone"
+    without = f"; this system has no {' and no '.join(lacking)}" if lacking else ""
+    return Finding("shell commands while planning", by + without)
 
 
 def _repository(folder: str) -> list[Finding]:

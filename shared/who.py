@@ -54,6 +54,7 @@ WHO = {
     "config show": ANYONE,
     "config confirm": PERSON,
     "guard check": ANYONE,
+    "ro": ANYONE,
     "validate": ANYONE,
     "doctor": ANYONE,
     "demo": ANYONE,

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import click
 
 from cli.main import planner
-from shared.who import WHO
 from shared.resources import launcher
+from shared.who import WHO
 from shared.workflow import discover_workflows
 
 if TYPE_CHECKING:

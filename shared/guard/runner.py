@@ -1,0 +1,92 @@
+"""Runs a command that the guard has let through, held by the kernel to changing nothing.
+
+The second layer: should the guard be wrong about a command, then it still cannot write, connect
+or signal. Where the kernel has neither Landlock nor the filter, the guard's word is all there is.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from shared.guard import seccomp
+from shared.guard.decide import decide, understand
+from shared.guard.harden import harden, harden_text
+from shared.resources import command, quote
+from shared.sandbox import become, give_up_privileges, is_available, restrict
+from state.errors import Refused
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SHELL = ("bash", "--noprofile", "--norc", "-c")
+_WRITABLE = ("/dev/null",)
+_NOT_FOUND = 127
+# More than a host hands down; what it did hand down may be open for writing.
+_DESCRIPTORS = 1024
+
+# Of the user's variables these alone: none of them names a program, a library or its options.
+_KEPT = frozenset({
+    "COLUMNS", "HOME", "LANG", "LANGUAGE", "LINES", "LOGNAME", "NO_COLOR", "PWD", "TERM", "TZ",
+    "USER", "XDG_CONFIG_HOME",
+})  # fmt: skip
+# What git's options cannot say: a repository may lack objects, and name the program that fetches
+# them when they are read.
+_GIT = {"GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1"}
+
+
+def run_ro(argv: list[str]) -> int:
+    """Become `-- WORD…` or `-c TEXT`; returns the exit code when it cannot be."""
+    try:
+        hold(admitted(argv))
+    except Refused as refusal:
+        from shared.builders import error_block
+        from shared.stepping import exit_code, write
+
+        write(error_block(refusal.problems))
+        return exit_code(refusal)
+    except Exception as error:  # noqa: BLE001 – the one handler of what does not go through click
+        from shared.stepping import internal
+
+        return internal(error)
+    return _NOT_FOUND
+
+
+def admitted(argv: list[str]) -> list[str]:
+    """Return the program and words that `-- WORD…` or `-c TEXT` runs; Refused by the guard."""
+    form, *words = argv
+    if not words or (form == "-c" and words[1:]):
+        problem = "name a command after -- or give one text after -c"
+        raise Refused("usage", "ro", problem, retry=command("ro", "--help"))
+    folder = os.getcwd()
+    text = words[0] if form == "-c" else " ".join(map(quote, words))
+    decision = decide(text, cwd=folder)
+    if not decision.allowed:
+        raise Refused("refused", "ro", decision.reason, decision.instead)
+    return [*SHELL, harden_text(understand(text, folder))] if form == "-c" else harden(words)
+
+
+def hold(words: list[str]) -> None:
+    """Become `words`, unable to change anything; returns where there is no such program.
+
+    Raises OSError where the kernel has a layer and does not grant it.
+    """
+    environment = scrubbed(os.environ)
+    os.closerange(3, _DESCRIPTORS)
+    give_up_privileges()
+    if is_available():
+        restrict(_WRITABLE, alone=True)
+    if seccomp.is_available():
+        seccomp.forbid()
+    try:
+        become(words, environment)
+    except OSError as error:
+        sys.stderr.write(f"{words[0]}: {error.strerror}\n")
+
+
+def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment of a held command: a locale, who and where, and absolute PATH."""
+    kept = {n: v for n, v in environment.items() if n in _KEPT or n.startswith("LC_")}
+    folders = environment.get("PATH", os.defpath).split(os.pathsep)
+    return {**kept, **_GIT, "PATH": os.pathsep.join(filter(os.path.isabs, folders))}
