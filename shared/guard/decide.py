@@ -158,11 +158,11 @@ def _check_table(name: Word, words: list[Word], scene: Scene, start: str) -> Non
 
 def _refuse(name: Word) -> None:
     shown = name.value[:80]
+    if "=" in shown:
+        raise Denied("an assignment in front changes how commands behave", "the command alone")
     if name.raw != name.value or "/" in shown or shown != shown.lower():
         reason = f"`{shown}` is no bare command name: only names in small letters, unquoted, pass"
         raise Denied(reason, f"the bare name of one of: {_READ}")
-    if "=" in shown:
-        raise Denied("an assignment in front changes how commands behave", "the command alone")
     if shown in REFUSED:
         reason, instead = REFUSED[shown]
         raise Denied(f"`{shown}` {reason}", instead)

@@ -75,8 +75,9 @@ def check_look(path: str, folder: str) -> None:
     """Deny even naming what lies in a folder of keys; whether a .env is there may be asked."""
     for full in _both(path, folder):
         lowered = full.lower()
-        if _in_secret_place(lowered) or (lowered.startswith("/proc/") and "/fd" in lowered):
+        if _in_secret_place(lowered):
             raise Denied(f"{path} is a place of keys, passwords or tokens", _INSTEAD)
+        _check_processes(path, lowered)
 
 
 def check_tree(path: str, folder: str, home: str) -> None:
@@ -198,9 +199,13 @@ def _in_secret_place(lowered: str) -> bool:
     )
 
 
-def _check_system(path: str, lowered: str) -> None:
+def _check_processes(path: str, lowered: str) -> None:
     if lowered.startswith("/proc/") and lowered[6:] not in OPEN_IN_PROC:
         raise Denied(f"{path} shows the environment or the memory of programs", _INSTEAD)
+
+
+def _check_system(path: str, lowered: str) -> None:
+    _check_processes(path, lowered)
     if lowered.startswith(("/dev/", "/sys/kernel/", "/inet")) and lowered != "/dev/null":
         raise Denied(f"{path} is a device, which may never end or may act when it is read")
 

@@ -97,7 +97,9 @@ class Oracle:
             if not decide(text, cwd=str(self.work)).allowed:
                 return None
             commands = understand(text, str(self.work))
-            read = {r.target.value for c in commands for r in c.redirects if r.form == "<" and r.target}
+            read = {
+                r.target.value for c in commands for r in c.redirects if r.form == "<" and r.target
+            }
             return list(self._started(commands)) if read <= {"../input"} else None
         finally:
             for name, value in before.items():

@@ -1,4 +1,4 @@
-"""Reading git starts nothing that a repository names: proven with a real git and hostile settings."""
+"""Reading git starts nothing that a repository names: a real git, hostile settings."""
 
 from __future__ import annotations
 
@@ -23,38 +23,41 @@ if TYPE_CHECKING:
 
 # Each of git's commands in the table, as an assistant would use it.
 READING = {
-    "log": "log -p -2 --stat", "show": "show HEAD", "diff": "diff HEAD~1", "shortlog": "shortlog -sn HEAD",
-    "status": "status -sb", "blame": "blame a.txt", "annotate": "annotate a.txt", "branch": "branch -avv",
-    "tag": "tag -l", "remote": "remote -v", "remote get-url": "remote get-url origin",
-    "rev-parse": "rev-parse HEAD", "rev-list": "rev-list --objects HEAD", "ls-files": "ls-files -m -o",
+    "log": "log -p -2 --stat", "show": "show HEAD", "diff": "diff HEAD~1",
+    "shortlog": "shortlog -sn HEAD", "status": "status -sb", "blame": "blame a.txt",
+    "annotate": "annotate a.txt", "branch": "branch -avv", "tag": "tag -l", "remote": "remote -v",
+    "remote get-url": "remote get-url origin", "rev-parse": "rev-parse HEAD",
+    "rev-list": "rev-list --objects HEAD", "ls-files": "ls-files -m -o",
     "ls-tree": "ls-tree -r HEAD", "cat-file": "cat-file -p HEAD:a.txt", "grep": "grep -n one",
-    "describe": "describe --always", "merge-base": "merge-base HEAD HEAD~1", "name-rev": "name-rev HEAD",
-    "for-each-ref": "for-each-ref", "show-ref": "show-ref", "show-branch": "show-branch -a",
-    "symbolic-ref": "symbolic-ref HEAD", "reflog": "reflog -3", "reflog show": "reflog show HEAD",
-    "stash list": "stash list", "stash show": "stash show -p", "worktree list": "worktree list",
-    "config": "config --get user.name", "check-ignore": "check-ignore -v a.txt",
-    "check-attr": "check-attr -a a.txt", "count-objects": "count-objects -v",
-    "diff-tree": "diff-tree -p HEAD~1 HEAD", "cherry": "cherry HEAD HEAD~1",
-    "var": "var GIT_AUTHOR_IDENT", "version": "version",
+    "describe": "describe --always", "merge-base": "merge-base HEAD HEAD~1",
+    "name-rev": "name-rev HEAD", "for-each-ref": "for-each-ref", "show-ref": "show-ref",
+    "show-branch": "show-branch -a", "symbolic-ref": "symbolic-ref HEAD", "reflog": "reflog -3",
+    "reflog show": "reflog show HEAD", "stash list": "stash list", "stash show": "stash show -p",
+    "worktree list": "worktree list", "config": "config --get user.name",
+    "check-ignore": "check-ignore -v a.txt", "check-attr": "check-attr -a a.txt",
+    "count-objects": "count-objects -v", "diff-tree": "diff-tree -p HEAD~1 HEAD",
+    "cherry": "cherry HEAD HEAD~1", "var": "var GIT_AUTHOR_IDENT", "version": "version",
 }  # fmt: skip
 # What a repository may set so that plain reading starts a program, `{}`.
 HOSTILE = {
-    "core.fsmonitor": "{}", "core.pager": "{}", "pager.log": "{}", "pager.branch": "{}", "core.editor": "{}",
-    "diff.external": "{}", "diff.mine.textconv": "{}", "diff.mine.command": "{}", "gpg.program": "{}",
-    "gpg.ssh.program": "{}", "gpg.openpgp.program": "{}", "log.showSignature": "true",
-    "format.pretty": "%G?", "pretty.mine": "%G?", "core.sshCommand": "{}", "core.askPass": "{}",
+    "core.fsmonitor": "{}", "core.pager": "{}", "pager.log": "{}", "pager.branch": "{}",
+    "core.editor": "{}", "diff.external": "{}", "diff.mine.textconv": "{}",
+    "diff.mine.command": "{}", "gpg.program": "{}", "gpg.ssh.program": "{}",
+    "gpg.openpgp.program": "{}", "log.showSignature": "true", "format.pretty": "%G?",
+    "pretty.mine": "%G?", "core.sshCommand": "{}", "core.askPass": "{}",
     "credential.helper": "!{}", "core.alternateRefsCommand": "{}", "interactive.diffFilter": "{}",
-    "alias.log": "!{}", "alias.show": "!{}", "core.hooksPath": "hooks", "uploadpack.packObjectsHook": "{}",
+    "alias.log": "!{}", "alias.show": "!{}", "core.hooksPath": "hooks",
+    "uploadpack.packObjectsHook": "{}",
 }  # fmt: skip
 HOOKS = ("post-index-change", "fsmonitor-watchman", "post-checkout", "reference-transaction")
 
 
 @pytest.fixture
 def hostile(make_repo: Repositories, tmp_path: Path) -> tuple[str, Path]:
-    """Return a repository whose every setting starts a program, and the trace that it would leave."""
+    """Return a repository whose every setting starts a program, and the trace it would leave."""
     repo = make_repo(files={"a.txt": "one\n", ".gitattributes": "*.txt diff=mine\n"})
     trace, script = tmp_path / "trace", tmp_path / "script"
-    script.write_text(f"#!/bin/sh\necho \"$0 $*\" >>{shlex.quote(str(trace))}\ncat\nexit 0\n")
+    script.write_text(f'#!/bin/sh\necho "$0 $*" >>{shlex.quote(str(trace))}\ncat\nexit 0\n')
     script.chmod(0o755)
     root = str(repo.path)
     (repo.path / "a.txt").write_text("one\ntwo\n")
@@ -143,7 +146,9 @@ def test_missing_objects_are_not_fetched_by_the_program_that_a_repository_names(
         assert not trace.exists(), text
 
 
-@pytest.mark.parametrize("command", ["git status", "git diff", "git blame a.txt", "git ls-files -m"])
+@pytest.mark.parametrize(
+    "command", ["git status", "git diff", "git blame a.txt", "git ls-files -m"]
+)
 def test_a_filter_that_a_tracked_path_uses_denies_what_reads_the_work_tree(
     command: str, make_repo: Repositories
 ) -> None:
@@ -165,7 +170,7 @@ def test_a_filter_that_no_tracked_path_uses_harms_nobody(make_repo: Repositories
 
 def test_a_filter_is_found_through_an_included_file(make_repo: Repositories) -> None:
     repo = make_repo(files={"b.bin": "x", ".gitattributes": "*.bin filter=own\n"})
-    (repo.path / "more").write_text("[filter \"own\"]\n\tprocess = touch p\n")
+    (repo.path / "more").write_text('[filter "own"]\n\tprocess = touch p\n')
     git(str(repo.path), "config", "include.path", "../more")
     assert not decide("git status", cwd=str(repo.path)).allowed
 

@@ -17,7 +17,7 @@ from tests.shared.guard.oracle import Oracle, Ran
 if TYPE_CHECKING:
     from pathlib import Path
 
-# By hand, for the hundred thousand: PLANNER_MUTANTS=100000 bin/test tests/shared/guard/test_oracle.py
+# By hand, a hundred thousand: PLANNER_MUTANTS=50000 bin/test tests/shared/guard/test_oracle.py
 MUTANTS = int(os.environ.get("PLANNER_MUTANTS", "2500"))
 BATCH = 2_000
 SEED = 20_260_102
@@ -52,7 +52,11 @@ def test_bash_starts_what_was_understood_of_every_accepted_mutant(
 def test_the_oracle_sees_words_and_streams_as_bash_makes_them(tmp_path: Path) -> None:
     """Without the guard: what a wrong understanding would be held against."""
     oracle = Oracle(tmp_path, 0)
-    texts = ["cat 'a b' \"$HOME\" '' 2>/dev/null < ../input", "ls {a,b} 2>&1 | wc || rg x", "rm\\\n x"]
+    texts = [
+        "cat 'a b' \"$HOME\" '' 2>/dev/null < ../input",
+        "ls {a,b} 2>&1 | wc || rg x",
+        "rm\\\n x",
+    ]
     first, second, third = oracle.run(texts)
     assert first == [Ran(("cat", "a b", str(oracle.home), ""), "<../input >- 2>null")]
     assert sorted(second) == [Ran(("ls", "a", "b"), "<- >- 2>out"), Ran(("wc",), "<- >- 2>-")]

@@ -15,7 +15,9 @@ from tests.shared.guard.mutants import mutants
 # By hand, for the million: PLANNER_RANDOM=1000000 bin/test tests/shared/guard/test_random.py
 COUNT = int(os.environ.get("PLANNER_RANDOM", "4000"))
 SEED = 20_260_103
-ALPHABET = " \n;|&<>(){}[]$`'\"\\*?~!#=-./,:@%^+0129abegilnorstxyzHOMEPWD\t\0\x1b\x7f\u00a0é€𝒳\ud800"
+ALPHABET = (
+    " \n;|&<>(){}[]$`'\"\\*?~!#=-./,:@%^+0129abegilnorstxyzHOMEPWD\t\0\x1b\x7f\u00a0é€𝒳\ud800"
+)
 
 
 def texts() -> list[str]:
@@ -43,7 +45,9 @@ def test_no_text_makes_the_guard_fail() -> None:
     assert not [text for text, answer in answers if "the guard failed" in answer.reason]
     assert all(answer.reason for _, answer in answers)
     assert all(answer.instead for _, answer in answers if not answer.allowed)
-    assert all(answer.reason.isprintable() and answer.instead.isprintable() for _, answer in answers)
+    assert all(
+        answer.reason.isprintable() and answer.instead.isprintable() for _, answer in answers
+    )
 
 
 @pytest.mark.parametrize("odd", [None, 7, b"ls", ["ls"], "ls" * 10_000_000, "cat " + "'" * 3_999])
@@ -73,7 +77,12 @@ def test_of_a_hundred_decisions_ninety_nine_take_less_than_a_millisecond() -> No
 
 
 def test_the_longest_command_that_is_read_takes_a_few_milliseconds() -> None:
-    for command in ("echo " + "ab " * 1_300, "grep -e x " * 390, "cat " + "a*" * 1_990, "[" * 4_000):
+    for command in (
+        "echo " + "ab " * 1_300,
+        "grep -e x " * 390,
+        "cat " + "a*" * 1_990,
+        "[" * 4_000,
+    ):
         begun = time.process_time()
         decide(command, cwd="/usr/bin")
         assert time.process_time() - begun < 0.05
