@@ -21,13 +21,14 @@ if TYPE_CHECKING:
 TABLE = {**COMMANDS, **{f"git {name}": rule for name, rule in GIT.items()}}
 LISTED = {name: rule for name, rule in TABLE.items() if not rule.whole and not rule.exact}
 GOOD = {
-    "file": "a.txt", "path": "a.txt", "text": "a", "name": "a", "count": "1", "step": "1", "stamp": "+%F",
-    "rev": "HEAD", "revtree": "HEAD", "setting": "user.name", "sed": "1p", "awk": "'{print $1}'", "jq": ".",
+    "file": "a.txt", "path": "a.txt", "text": "a", "name": "a", "count": "1", "step": "1",
+    "stamp": "+%F", "rev": "HEAD", "revtree": "HEAD", "setting": "user.name", "sed": "1p",
+    "awk": "'{print $1}'", "jq": ".",
 }  # fmt: skip
 BAD = {
-    "file": "~/.ssh/id_rsa", "path": "~/.ssh", "name": "'a b'", "count": "x", "step": "0", "stamp": "0101",
-    "rev": "HEAD:.env", "revtree": "~", "setting": "http.x.extraheader", "sed": "'w p'", "jq": "env",
-    "awk": "'BEGIN{system(\"id\")}'",
+    "file": "~/.ssh/id_rsa", "path": "~/.ssh", "name": "'a b'", "count": "x", "step": "0",
+    "stamp": "0101", "rev": "HEAD:.env", "revtree": "~", "setting": "http.x.extraheader",
+    "sed": "'w p'", "jq": "env", "awk": "'BEGIN{system(\"id\")}'",
 }  # fmt: skip
 # Options that write or run something, by the command that has them.
 DANGEROUS = {
@@ -36,8 +37,9 @@ DANGEROUS = {
     "rg": "--pre=text --hostname-bin=text -z --search-zip",
     "fd": "-x:text -X:text --exec=text --exec-batch=text",
     "sed": "-i --in-place -f:text", "awk": "-f:text -i:text", "xxd": "-r",
-    "git log": "--output=text -O:text --ext-diff --textconv --show-signature", "git show": "--output=text --ext-diff",
-    "git diff": "--output=text --ext-diff --textconv", "git grep": "-O?text --open-files-in-pager?=text --textconv",
+    "git log": "--output=text -O:text --ext-diff --textconv --show-signature",
+    "git show": "--output=text --ext-diff", "git diff": "--output=text --ext-diff --textconv",
+    "git grep": "-O?text --open-files-in-pager?=text --textconv",
     "git branch": "-d -D -m -M -c -f -u:text --edit-description --unset-upstream",
     "git config": "--unset --add --edit -e", "git cat-file": "--textconv --filters --batch",
 }  # fmt: skip
@@ -214,8 +216,10 @@ def test_a_known_writer_is_refused_with_its_reason(name: str, project: str) -> N
 @pytest.mark.requirement("PM-5")
 @pytest.mark.parametrize(
     "command",
-    ["cat a.txt", "ls", "find . -name '*.txt'", "grep a a.txt", "head a.txt", "tail a.txt", "tree", "wc a.txt",
-     "diff a.txt a.txt", "file a.txt", "stat a.txt"],
+    [
+        "cat a.txt", "ls", "find . -name '*.txt'", "grep a a.txt", "head a.txt", "tail a.txt", "tree",
+        "wc a.txt", "diff a.txt a.txt", "file a.txt", "stat a.txt",
+    ],
 )  # fmt: skip
 def test_what_the_planning_mode_was_written_for_passes(command: str, project: str) -> None:
     assert decide(command, cwd=project).allowed
