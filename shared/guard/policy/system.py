@@ -17,7 +17,7 @@ SYSTEM = {
     "true": Rule("does nothing", builtin=True),
     "false": Rule("does nothing", builtin=True),
     "test": Rule("asks about a file or a text", whole="test", builtin=True),
-    "[": Rule("asks about a file or a text", whole="test", builtin=True),
+    "[": Rule("asks about a file or a text", whole="[", builtin=True),
     "which": Rule("prints where a program is", "-a -s", "name+"),
     "type": Rule("says what a name means to the shell", "-a -t -p", "name+", builtin=True),
     "command": Rule("says what a name means, with -v", whole="command", builtin=True),

@@ -217,8 +217,8 @@ def test_a_known_writer_is_refused_with_its_reason(name: str, project: str) -> N
 @pytest.mark.parametrize(
     "command",
     [
-        "cat a.txt", "ls", "find . -name '*.txt'", "grep a a.txt", "head a.txt", "tail a.txt", "tree",
-        "wc a.txt", "diff a.txt a.txt", "file a.txt", "stat a.txt",
+        "cat a.txt", "ls", "find . -name '*.txt'", "grep a a.txt", "head a.txt", "tail a.txt",
+        "tree", "wc a.txt", "diff a.txt a.txt", "file a.txt", "stat a.txt",
     ],
 )  # fmt: skip
 def test_what_the_planning_mode_was_written_for_passes(command: str, project: str) -> None:
