@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 # command → module that defines it, as `command` or `group` with that name
 COMMANDS = {
     "start": "cli.run", "step": "cli.run", "status": "cli.run", "cancel": "cli.run",
-    "edit": "cli.run", "undo": "cli.execute",
+    "pause": "cli.run", "resume": "cli.run", "edit": "cli.run", "undo": "cli.execute",
     "plan": "cli.plan", "qr": "cli.qr", "context": "cli.context", "mode": "cli.mode",
     "exec": "cli.execute", "tree": "cli.tree", "config": "cli.config", "guard": "cli.guard",
-    "ro": "cli.ro", "validate": "cli.validate", "doctor": "cli.doctor", "demo": "cli.demo",
-    "help": "cli.main",
+    "ro": "cli.ro", "audit": "cli.audit", "review": "cli.review", "validate": "cli.validate",
+    "doctor": "cli.doctor", "demo": "cli.demo", "help": "cli.main",
 }  # fmt: skip
 
 

@@ -1,33 +1,140 @@
-"""Approval: the person's word on a digest."""
+"""Planning mode: enter, submit a light plan, the person's yes or no, steps, status."""
 
 from __future__ import annotations
 
+import json
 import os
 import sys
+import time
 
 import click
 
-from cli.options import allow_roles, role_option, state_dir_option
-from shared import execution
+from cli.mode_revisions import REVISIONS
+from cli.options import agent_option, allow_roles, json_option, role_option, state_dir_option
+from shared import planning, planning_view, whom
 from shared.stepping import write
+from state.light import DONE, STARTED
 
 
 @click.group("mode")
 def mode_command() -> None:
-    """Say yes to a submitted plan."""
+    """Plan before anything is changed, and say yes or no to what was submitted."""
+
+
+for revision_command in REVISIONS:
+    mode_command.add_command(revision_command)
+
+
+@mode_command.command("enter")
+@click.argument("task", required=False)
+@click.option("--reason", metavar="TEXT", help="Why to plan first; the user is shown it.")
+@agent_option
+@role_option
+def enter(task: str | None, reason: str | None, agent: str | None, role: str | None) -> None:
+    """Begin to plan without a run: read-only until a person approves.
+
+    Example: planner mode enter "Move the importer to ISO dates" --reason "several files"
+    """
+    allow_roles(role)
+    write(planning.enter(os.getcwd(), task, reason, agent, time.time()))
+
+
+@mode_command.command("status")
+@state_dir_option
+@agent_option
+@json_option
+def status(state_dir: str | None, agent: str | None, *, as_json: bool) -> None:
+    """Say in which stage the mode is, and show the plan that waits or is carried out.
+
+    Example: planner mode status --json
+    """
+    found = whom.look(os.getcwd(), agent, state_dir, time.time())
+    status = planning_view.status_of(found)
+    write(json.dumps(status, indent=2) + "\n" if as_json else planning_view.render_mode(found))
+
+
+@mode_command.command("submit")
+@click.option("--file", required=True, metavar="FILE", help="The light plan as JSON.")
+@state_dir_option
+@agent_option
+@role_option
+def submit(file: str, state_dir: str | None, agent: str | None, role: str | None) -> None:
+    """Submit a light plan: summary, steps with tools and risk, open questions, notes.
+
+    Example: planner mode submit --file answers/light.json
+    """
+    allow_roles(role)
+    write(planning.submit(_own(agent, state_dir), file))
 
 
 @mode_command.command("approve")
 @click.argument("digest")
 @state_dir_option
+@agent_option
 @role_option
-def approve(digest: str, state_dir: str | None, role: str | None) -> None:
+def approve(digest: str, state_dir: str | None, agent: str | None, role: str | None) -> None:
     """Approve exactly the bytes that the digest names. A person's command.
 
     Example: planner mode approve 3f0c…e1 --state-dir .planner/runs/20260102-abcdef
     """
     allow_roles(role)
-    write(execution.approve(execution.open_or_adopt(state_dir, os.getcwd()), digest))
+    write(planning.approve((os.getcwd(), agent, state_dir), digest, time.time()))
+
+
+@mode_command.command("reject")
+@click.argument("digest", required=False)
+@click.option("--reason", default="", metavar="TEXT", help="Why; the audit keeps it.")
+@state_dir_option
+@agent_option
+@role_option
+def reject(
+    digest: str | None, reason: str, state_dir: str | None, agent: str | None, role: str | None
+) -> None:
+    """Say no to what was submitted: planning ends and nothing is changed. A person's command.
+
+    Example: planner mode reject 3f0c…e1 --reason "not before the release"
+    """
+    allow_roles(role)
+    write(planning.reject(_found(agent, state_dir), digest, reason))
+
+
+@mode_command.command("cancel")
+@state_dir_option
+@agent_option
+@role_option
+def cancel(state_dir: str | None, agent: str | None, role: str | None) -> None:
+    """End planning mode, a run with it; what was planned is kept. A person's command.
+
+    Example: planner mode cancel
+    """
+    allow_roles(role)
+    write(planning.cancel(_found(agent, state_dir)))
+
+
+@mode_command.command("step")
+@click.argument("number", type=int, metavar="N")
+@click.argument("status", type=click.Choice(("start", "done")), metavar="start|done")
+@state_dir_option
+@agent_option
+@role_option
+def step(
+    number: int, status: str, state_dir: str | None, agent: str | None, role: str | None
+) -> None:
+    """Note that a step of an approved light plan is begun or done; the last one ends the mode.
+
+    Example: planner mode step 1 start
+    """
+    allow_roles(role)
+    marked = {"start": STARTED, "done": DONE}[status]
+    write(planning.track(_own(agent, state_dir), number, marked))
+
+
+def _own(agent: str | None, state_dir: str | None) -> whom.Mode:
+    return whom.own_mode(os.getcwd(), agent, state_dir, time.time())
+
+
+def _found(agent: str | None, state_dir: str | None) -> whom.Mode:
+    return whom.find(os.getcwd(), agent, state_dir, time.time())
 
 
 if __name__ == "__main__":

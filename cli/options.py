@@ -24,6 +24,11 @@ def state_dir_option(command: Command) -> Command:
     return click.option("--state-dir", metavar="DIR", help="State directory of the run.")(command)
 
 
+def agent_option(command: Command) -> Command:
+    """Add --agent; without it the client's session is meant, else the repository."""
+    return click.option("--agent", metavar="NAME", help="Whose planning mode; else yours.")(command)
+
+
 def role_option(command: Command) -> Command:
     """Add --role; without it and without PLAN_AGENT_ROLE the caller is the host."""
     text = "Role of the agent that calls; what it may not do is refused."

@@ -269,7 +269,7 @@ def render(state_dir: str | None) -> None:
     state = opened(state_dir)
     path = resources.rendered_plan_path(state.state_dir)
     plan = store.load_plan(resources.plan_path(state.state_dir))
-    store.write_atomic(path, render_plan(plan).encode())
+    store.write_atomic(path, render_plan(plan, state.database.answers(state.run)).encode())
     write(Block("result").data("file", path).render())
 
 
@@ -280,7 +280,8 @@ def schema(kind: str | None) -> None:
 
     Example: planner plan schema --kind milestone
     """
-    write(json.dumps(kinds.schema(kind), indent=2) + "\n")
+    # What a model reads to write an edit is kept short.
+    write(json.dumps(kinds.schema(kind), indent=None if kind else 2) + "\n")
 
 
 if __name__ == "__main__":

@@ -6,13 +6,14 @@ import json
 import os
 import subprocess
 import sys
+import time
 
 import click
 
-from cli.options import json_option, opened, state_dir_option
-from shared import ending
+from cli.options import agent_option, json_option, opened, state_dir_option
+from shared import ending, planning, whom
 from shared.qr.scale import MODES
-from shared.start import BASES, begin
+from shared.start import BASES, DEPTHS, Choices, begin
 from shared.status import render_status, status_of
 from shared.stepping import run_step, write
 
@@ -23,15 +24,24 @@ from shared.stepping import run_step, write
 @click.option(
     "--review", type=click.Choice(MODES), help="How much review; else by the plan's size."
 )
+@click.option(
+    "--depth", type=click.Choice(DEPTHS), help="intent: the design is approved, then the code."
+)
 @state_dir_option
+@agent_option
 def start_command(
-    request: str | None, base: str | None, review: str | None, state_dir: str | None
+    request: str | None,
+    base: str | None,
+    review: str | None,
+    depth: str | None,
+    state_dir: str | None,
+    agent: str | None,
 ) -> None:
     """Begin a run for a request, or find the one begun with the same words.
 
     Example: planner start "Parse ISO dates in the importer"
     """
-    write(begin(os.getcwd(), request, base, state_dir, review))
+    write(begin(os.getcwd(), request, state_dir, Choices(base, review, depth), agent))
 
 
 @click.command(
@@ -68,6 +78,28 @@ def cancel_command(state_dir: str | None) -> None:
     Example: planner cancel --state-dir .planner/runs/20260102-abcdef
     """
     write(ending.cancel(opened(state_dir)))
+
+
+@click.command("pause")
+@state_dir_option
+@agent_option
+def pause_command(state_dir: str | None, agent: str | None) -> None:
+    """Begin nothing new until it is resumed; what was read-only stays so.
+
+    Example: planner pause
+    """
+    write(planning.pause(whom.find(os.getcwd(), agent, state_dir, time.time())))
+
+
+@click.command("resume")
+@state_dir_option
+@agent_option
+def resume_command(state_dir: str | None, agent: str | None) -> None:
+    """Go on where it stopped, at the same revision; this session takes part from now on.
+
+    Example: planner resume --state-dir .planner/runs/20260102-abcdef
+    """
+    write(planning.resume(os.getcwd(), agent, state_dir, time.time()))
 
 
 @click.command("edit")

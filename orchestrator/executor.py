@@ -9,7 +9,7 @@ from shared.workflow import Workflow, person_step, program_step
 
 STEPS = {
     1: person_step("approval", prompt="approval"),
-    2: program_step("apply", "exec", "apply", prompt="apply"),
+    2: program_step("apply", "exec", "apply", prompt="apply", intent="begin-writing"),
     3: program_step("commit", "exec", "commit", prompt="commit"),
 }
 WORKFLOW = Workflow("executor", "Apply an approved plan, commit it, prove it.", STEPS)

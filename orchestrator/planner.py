@@ -39,7 +39,8 @@ STEPS = {
     10: qr_dispatch_step("plan-docs-qr", phase="plan-docs"),
     11: qr_gate_step("plan-docs-qr-gate", phase="plan-docs", on_fail=9),
 }
-WORKFLOW = Workflow("planner", "Turn a request into a frozen plan.", STEPS)
+# At depth intent the design is frozen and approved before anybody writes code.
+WORKFLOW = Workflow("planner", "Turn a request into a frozen plan.", STEPS, ends={"intent": 5})
 
 if __name__ == "__main__":
     sys.exit(main(WORKFLOW, sys.argv[1:]))

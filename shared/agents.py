@@ -11,7 +11,15 @@ from shared import slices
 from shared.qr.questions import QUESTIONS, TEXTS, milestones_of
 from shared.qr.schema import read_review
 from shared.qr.types import EVERYTHING, REVIEWER, TODO
-from shared.resources import answer_path, answer_word, command, fill, read_prompt, review_path
+from shared.resources import (
+    answer_path,
+    answer_word,
+    command,
+    fill,
+    read_prompt,
+    review_path,
+    superseded_plan_path,
+)
 from state import store
 from state.errors import Refused
 
@@ -21,6 +29,7 @@ if TYPE_CHECKING:
 
     from shared.builders import Block
     from shared.qr.types import Item
+    from shared.run import State
     from shared.workflow import Context
 
 # Who answers where the host can start no agents; its answers carry no role.
@@ -33,7 +42,15 @@ _BATCHES = {"plan-design": "design.json", "plan-docs": "docs.json"}
 
 def variant_of(ctx: Context) -> str:
     """Return which text a work step has: the first, after a failed gate, in a later revision."""
-    return "-fix" if ctx.iteration > 1 else "-revise" if ctx.state.run.revision > 1 else ""
+    if ctx.iteration > 1:
+        return "-fix"
+    before = ctx.state.run.revision - 1
+    if not before:
+        return ""
+    # Where only intents were approved, nothing is written yet that could be revised.
+    kept = store.read_plan(superseded_plan_path(ctx.state.state_dir, before))
+    written = any(m["code_changes"] for m in kept["milestones"])
+    return "-revise" if written or ctx.phase == "plan-design" else ""
 
 
 def work_task(ctx: Context, script: str, *, agent: bool) -> Block:
@@ -41,48 +58,62 @@ def work_task(ctx: Context, script: str, *, agent: bool) -> Block:
 
     An agent has seen nothing of the run: it is given its slice, and may ask through the host.
     """
-    folder, _, module = script.partition(".")
-    state, phase = ctx.state, ctx.phase
-    variant = variant_of(ctx)
-    slots = {"worktree": state.worktree, "schema": command("plan", "schema", "--kind", "risk")}
-    slots["show"] = state.command("plan", "show")
-    words = ["plan", "done", "--phase", phase]
-    if phase in _BATCHES:
-        slots["file"] = answer_path(state.state_dir, _BATCHES[phase])
-        words += ["--batch", answer_word(_BATCHES[phase])]
-    name = f"{phase}-execute"
-    text = read_prompt(folder, module, f"{name}{variant}")
-    failed = _failed(ctx)
-    role = ctx.step.agent
-    if not agent and phase == "plan-code" and any(i["check"] in DESIGN for i in failed["items"]):
-        # A small plan's design is judged with its code; its host may change both.
-        text += "\n\n" + read_prompt("architect", "plan_design", "plan-design-execute-fix")
-        slots["file"], role = answer_path(state.state_dir, "design.json"), None
-        words += ["--batch", answer_word("design.json")]
-    text = fill(text, {k: v for k, v in slots.items() if f"{{{{{k}}}}}" in text})
+    state, variant, failed = ctx.state, variant_of(ctx), _failed(ctx)
+    text, words, edits = _assignment(ctx, script, failed["items"], agent=agent)
     asks = agent and not variant  # what came back was understood once
     if asks:
         text += "\n\n" + _asking(ctx)
-    block = with_commands(ctx, text, asks=phase == "plan-code" and not agent)
+    block = with_commands(ctx, text, asks=ctx.phase == "plan-code" and not agent)
     if not variant:
-        block.rules(read_prompt(folder, module, f"{name}-rules"))
-    plan = state.plan
+        folder, _, module = script.partition(".")
+        block.rules(read_prompt(folder, module, f"{ctx.phase}-execute-rules"))
     block.data("findings", "\n".join(item_line(item) for item in failed["items"]))
     block.data("reason of who decided", failed["reason"])
-    block.data("remarks", "\n".join(plan["remarks"]))
-    edited = variant and "file" in slots
-    # The architect has read the user's context in the step before; who mends has the findings.
-    whole = agent and phase != "plan-design" and variant != "-fix"
-    shown = slices.agent_slice(plan, phase) if whole else slices.work_slice(plan, phase)
-    block.data("plan", slices.entity_lines(plan) if edited else shown)
-    block.data("answers", slices.answer_lines(plan, state.database.answers(state.run)))
+    block.data("remarks", "\n".join(ctx.plan["remarks"]))
+    block.data("plan", _part_of_plan(ctx, failed["items"], agent=agent, edits=edits))
+    block.data("answers", slices.answer_lines(ctx.plan, state.database.answers(state.run)))
     if asks:
         block.data("notes of an agent before you", _notes(ctx))
+    # The host changes the design of a small plan in the code's round, which no other role may.
+    role = None if edits and ctx.phase == "plan-code" else ctx.step.agent
     block.next("done", state.command(*words, role=role))
     if asks:
         ask = ("context", "ask", "--file", answer_word("questions.json"))
         block.next("question", state.command(*ask, role=ctx.step.agent))
     return block
+
+
+def _assignment(
+    ctx: Context, script: str, failed: list[dict[str, Any]], *, agent: bool
+) -> tuple[str, list[str], bool]:
+    """Return the task, the words of the command that ends it, whether edits of the plan go in."""
+    folder, _, module = script.partition(".")
+    state, phase = ctx.state, ctx.phase
+    text = read_prompt(folder, module, f"{phase}-execute{variant_of(ctx)}")
+    batch = _BATCHES.get(phase)
+    if not agent and phase == "plan-code" and any(i["check"] in DESIGN for i in failed):
+        # A small plan's design is judged with its code; its host may change both.
+        text += "\n\n" + read_prompt(folder, module, "plan-code-execute-fix-design")
+        batch = _BATCHES["plan-design"]
+    slots = {"worktree": state.worktree, "schema": command("plan", "schema", "--kind", "risk")}
+    slots["show"] = state.command("plan", "show")
+    words = ["plan", "done", "--phase", phase]
+    if batch:
+        slots["file"] = answer_path(state.state_dir, batch)
+        words += ["--batch", answer_word(batch)]
+    text = fill(text, {k: v for k, v in slots.items() if f"{{{{{k}}}}}" in text})
+    return text, words, batch is not None
+
+
+def _part_of_plan(ctx: Context, failed: list[dict[str, Any]], *, agent: bool, edits: bool) -> str:
+    """Return the lines of the plan that the work is about; with versions where it is edited."""
+    variant, own = variant_of(ctx), slices.concerned(ctx.plan, failed)
+    if variant and edits:
+        return slices.entity_lines(ctx.plan, own)
+    # The architect has read the user's context in the step before; who mends has the findings.
+    if agent and ctx.phase != "plan-design" and variant != "-fix":
+        return slices.agent_slice(ctx.plan, ctx.phase)
+    return slices.work_slice(ctx.plan, ctx.phase, own)
 
 
 def _failed(ctx: Context) -> dict[str, Any]:
@@ -99,8 +130,8 @@ def explore(ctx: Context, script: str) -> Block:
     text = fill(read_prompt(folder, module, ctx.step.name), {"worktree": state.worktree})
     block = ctx.block().task(text)
     block.data("request", state.run.request)
-    block.data("task", slices.agent_slice(state.plan, ctx.phase))
-    block.data("answers", slices.answer_lines(state.plan, state.database.answers(state.run)))
+    block.data("task", slices.agent_slice(ctx.plan, ctx.phase))
+    block.data("answers", slices.answer_lines(ctx.plan, state.database.answers(state.run)))
     block.data("notes of an agent before you", _notes(ctx))
     return block.next("done", state.command("step", ctx.workflow.name, str(ctx.number + 1)))
 
@@ -129,26 +160,38 @@ def questions(ctx: Context) -> Block:
             allowed = ", ".join(sorted(known))
             raise Refused("not_found", "--group", f"there is no group {group}", allowed)
         return ctx.block().task("Every question of this group is answered: end here.")
-    plan = state.plan
+    plan = ctx.plan
     file = f"verdicts-{group}.json"
     again = all(i.rounds for i in todo)
     text = read_prompt("quality_reviewer", "review", "questions-again" if again else "questions")
     slots = {"worktree": state.worktree, "file": answer_path(state.state_dir, file)}
     text = fill(text, slots)
-    own = milestones_of(todo, [m["id"] for m in plan["milestones"]])
+    if again:
+        own = slices.concerned(plan, [i.to_json() for i in todo])
+    else:
+        own = milestones_of(todo, [m["id"] for m in plan["milestones"]])
+    alone = ctx.selectors.get("by") == HOST
     change = "" if phase == "plan-design" else slices.patches(plan, own)
-    if len(change) > SHOWN_CHANGE:
+    if change and (alone or len(change) > SHOWN_CHANGE):  # who made it need not read it again
         diff = read_prompt("quality_reviewer", "review", "change")
         text += "\n\n" + fill(diff, {"diff": state.command("plan", "diff", *own)})
         change = ""
     block = ctx.block().task(text).data("change", change)
     block.data("questions", "\n".join(_question_line(item) for item in todo))
-    block.data("plan", slices.review_slice(plan, phase, own, again=again))
+    found = "\n".join(i.finding or "" for i in todo)
+    block.data("plan", slices.review_slice(plan, phase, own, again=again, found=found))
     answers = slices.answer_lines(plan, state.database.answers(state.run))
     block.data("answers", "" if again else answers)
     words = ("qr", "set", "--phase", phase, "--group", group, "--file", answer_word(file))
-    role = None if ctx.selectors.get("by") == HOST else "quality-reviewer"
+    role = None if alone else "quality-reviewer"
     return block.next("done", state.command(*words, role=role))
+
+
+def answered_alone(state: State, phase: str) -> bool:
+    """Return whether the host has answered questions of this revision's phase itself."""
+    rows = state.database.audit_rows(state.run)
+    mark = f"revision {state.run.revision}, {phase}"
+    return any(r["action"] == "qr set" and r["who"] == HOST and r["detail"] == mark for r in rows)
 
 
 def _question_line(item: Item) -> str:

@@ -7,10 +7,21 @@ from __future__ import annotations
 
 import os
 
-from shared.agents import HOST, item_line, items_of, variant_of, with_commands, work_task
+from shared import sessions
+from shared.agents import (
+    HOST,
+    answered_alone,
+    item_line,
+    items_of,
+    variant_of,
+    with_commands,
+    work_task,
+)
 from shared.qr.items import count_items, needs_user
 from shared.qr.types import (
     AUTHORS,
+    FAIL,
+    NOT_CHECKED,
     TODO,
     blocking_severities,
     computed_verdict,
@@ -24,6 +35,7 @@ from shared.resources import (
     read_prompt,
     superseded_plan_path,
 )
+from shared.slices import answer_lines
 from state import store
 
 TYPE_CHECKING = False
@@ -34,6 +46,7 @@ if TYPE_CHECKING:
     from shared.qr.types import Item
     from shared.run import State
     from shared.workflow import Context
+    from state.database import Run
 
 
 def init(ctx: Context, prompt: str) -> Block:
@@ -50,6 +63,7 @@ def context(ctx: Context, prompt: str) -> Block:
     block = with_commands(ctx, text, asks=True)
     block.rules(read_prompt("orchestrator", "planner", f"{prompt}-rules"))
     block.data("request", state.run.request)
+    block.data("guard", unguarded(state))
     block.data(
         "submodules, empty in the worktree unless [worktree] setup fills them",
         "\n".join(state.config["submodules"]),
@@ -59,20 +73,34 @@ def context(ctx: Context, prompt: str) -> Block:
     )
 
 
+def unguarded(state: State) -> str:
+    """Return that no hook can hold the mode of this session; empty where one can, or none is on."""
+    agent = state.database.agent
+    if state.database.planning(agent) is None or sessions.is_published(agent):
+        return ""
+    return f"{sessions.folder()} cannot be written, so no hook holds this session"
+
+
 def work(ctx: Context, script: str) -> Block:
     """Give a work step to the host, in full to an agent; open questions come first."""
     state, phase = ctx.state, ctx.phase
     answers = state.database.answers(state.run)
-    waiting = [c for c in state.plan["checkpoints"] if c["id"] not in answers]
+    waiting = [c for c in ctx.plan["checkpoints"] if c["id"] not in answers]
     if waiting:
         return _questions(ctx, waiting)
-    if state.review[0] != "full":
+    if state.review_of(ctx.plan)[0] != "full":
         return work_task(ctx, script, agent=False)
     words = ["step", phase, "2"] if variant_of(ctx) and phase == "plan-design" else ["step", phase]
     block = with_commands(ctx, read_prompt("orchestrator", "planner", "dispatch"), asks=True)
-    block.data("review", ": ".join(state.review))
+    _say_why(block, ctx)
     block.dispatch(ctx.step.agent or "", [state.command(*words)])
     return block.next("done", state.command("step", "planner"))
+
+
+def _say_why(block: Block, ctx: Context) -> None:
+    """Say how much review the plan gets and why, the first time."""
+    if ctx.iteration == 1:
+        block.data("review", ": ".join(ctx.state.review_of(ctx.plan)))
 
 
 def _questions(ctx: Context, waiting: list[dict[str, Any]]) -> Block:
@@ -97,18 +125,21 @@ def _questions(ctx: Context, waiting: list[dict[str, Any]]) -> Block:
 def review(ctx: Context) -> Block:
     """Send out a reviewer for each group that has questions left."""
     state, phase = ctx.state, ctx.phase
-    groups = sorted({i.group or "1" for i in items_of(ctx) if i.status == TODO})
-    groups.sort(key=len)  # "10" after "9"
+    groups = sorted({i.group or "1" for i in items_of(ctx) if i.status == TODO}, key=int)
     if not groups:  # the last answer was stored by a command that then died
         return gate(ctx)
     runs = [state.command("step", f"{phase}-qr", "--group", group) for group in groups]
-    name = "review" if len(runs) == 1 else "review-parallel"
+    alone = state.command("step", f"{phase}-qr", "--group", groups[0], "--by", HOST)
+    again = ctx.iteration > 1
+    if again and answered_alone(state, phase):
+        task = read_prompt("orchestrator", "planner", "review-again-alone")
+        return ctx.block().task(task).next("done", alone)
+    name = "review-again" if again else "review" if len(runs) == 1 else "review-parallel"
     block = ctx.block().task(read_prompt("orchestrator", "planner", name))
-    block.data("review", ": ".join(state.review))
+    _say_why(block, ctx)
     block.dispatch("quality-reviewer", runs, parallel=len(runs) > 1)
     block.next("done", state.command("step", "planner"))
-    alone = state.command("step", f"{phase}-qr", "--group", groups[0], "--by", HOST)
-    return block.next("alone", alone)
+    return block if again else block.next("alone", alone)
 
 
 def gate(ctx: Context) -> Block:
@@ -119,18 +150,12 @@ def gate(ctx: Context) -> Block:
         return block.next("done", state.command("plan", "freeze"))
     items = items_of(ctx)
     verdict = computed_verdict(items, ctx.iteration)
-    reason = answer_path(state.state_dir, "reason.md")
-    slots = {"verdict": verdict, "figures": _figures(items, ctx.iteration), "reason": reason}
+    slots = {"verdict": verdict, "figures": _figures(items, ctx.iteration)}
+    slots["reason"] = answer_word("reason.md")
     block = ctx.block().task(fill(read_prompt("orchestrator", "planner", "gate"), slots))
     rows = [i for i in items if i.status in ("FAIL", "NOT_CHECKED", "TODO")]
-    marked = (
-        f"{'blocks' if is_blocking(i, ctx.iteration) else 'open'}: {item_line(i.to_json())}"
-        for i in rows
-    )
-    for by in AUTHORS:
-        figures = count_items([i for i in items if i.by == by], ctx.iteration)
-        counted = ", ".join(f"{n} {name}" for name, n in figures.items() if n)
-        block.data(f"answered by {by}", counted)
+    marked = (f"{_weight(i, ctx.iteration)}: {item_line(i.to_json())}" for i in rows)
+    block.data("answers", "\n".join(_answers_by(items, by, ctx.iteration) for by in AUTHORS))
     block.data("items", "\n".join(marked))
     _converge(block, ctx, items)
     for choice in ("pass", "fail"):
@@ -141,9 +166,22 @@ def gate(ctx: Context) -> Block:
     return block
 
 
+def _weight(item: Item, iteration: int) -> str:
+    if item.status == NOT_CHECKED:
+        return "never blocks"
+    return "blocks" if is_blocking(item, iteration) else "open"
+
+
+def _answers_by(items: list[Item], by: str, iteration: int) -> str:
+    figures = count_items([i for i in items if i.by == by], iteration)
+    return f"{by}: " + ", ".join(f"{n} {name}" for name, n in figures.items() if n)
+
+
 def _figures(items: list[Item], iteration: int) -> str:
     blocking = sum(is_blocking(i, iteration) for i in items)
     which = ", ".join(blocking_severities(iteration))
+    if not any(i.status == FAIL for i in items):
+        return "Nothing blocks."
     if not blocking:
         return f"Nothing blocks (in this round {which} would)."
     return f"{blocking} of {len(items)} items block (in this round {which} do)."
@@ -179,10 +217,18 @@ def approval(ctx: Context, prompt: str) -> Block:
     return block.person(state.command("mode", "approve", digest))
 
 
-def program(ctx: Context, prompt: str, words: tuple[str, ...]) -> Block:
+def program(ctx: Context, prompt: str, words: tuple[str, ...], intent: str) -> Block:
     """Name the one command that does the step."""
-    block = ctx.block().task(read_prompt("orchestrator", "executor", prompt))
+    text = intent if ctx.state.run.depth == "intent" else prompt
+    block = ctx.block().task(read_prompt("orchestrator", "executor", text))
     return block.next("done", ctx.state.command(*words))
+
+
+def paused(ctx: Context) -> Block:
+    """Say that nothing new begins, why, and what goes on."""
+    block = ctx.block().task(read_prompt("orchestrator", "planner", "paused"))
+    block.data("why", ctx.state.halted)
+    return block.next("resume", ctx.state.command("resume"))
 
 
 def done(ctx: Context, here: str) -> Block:
@@ -193,7 +239,8 @@ def done(ctx: Context, here: str) -> Block:
         if run.commit_id:
             back = " and then taken back" if run.status == "CANCELLED" else ""
             how = f"completed as commit {run.commit_id}{back}"
-        return ctx.block().task(f"The run is {how}. Nothing is left to do.")
+        block = ctx.block().task(f"The run is {how}. Nothing is left to do.")
+        return block.data("why", "" if run.commit_id else ctx.state.halted)
     return ctx.block().task("This step is done; go on.").next("done", here)
 
 
@@ -229,27 +276,36 @@ def _reviewed(plan: dict[str, Any]) -> str:
         return "review: no reviewer has read this plan"
     who = "the assistant itself" if any(o["alone"] for o in plan["reviews"]) else "reviewers"
     rounds = max(outcome["iteration"] for outcome in plan["reviews"])
-    return f"review: {count} questions answered by {who}" + (
+    return f"review: {count} points judged by {who}" + (
         f"; a gate took {rounds} rounds" if rounds > 1 else ""
     )
 
 
+def _files_of(milestone: dict[str, Any], run: Run) -> list[str]:
+    if run.depth == "intent":
+        return [intent["file"] for intent in milestone["code_intents"]]
+    changes = (*milestone["code_changes"], *milestone["documentation"]["changes"])
+    return [change["file"] for change in changes]
+
+
 def _summary(state: State) -> str:
+    """Return what is approved, a line for each thing: no text of the plan begins another line."""
     plan, run = state.plan, state.run
     overview = plan["overview"]
-    files = [
-        c["file"]
-        for m in plan["milestones"]
-        for c in (*m["code_changes"], *m["documentation"]["changes"])
-    ]
+    files = list(dict.fromkeys(file for m in plan["milestones"] for file in _files_of(m, run)))
+    answers = answer_lines(plan, state.database.answers(run))
     lines = [
         f"{overview['title']} (revision {run.revision}, digest {run.digest})",
         overview["approach"],
+        *(f"answered: {line}" for line in answers.split("\n") if line),
         *(f"{d['id']}: {d['decision']}" for d in plan["planning_context"]["decision_log"]),
+        *(task["text"] for task in plan["task_spec"] if task["out_of_scope"]),
         *(f"assumed: {text}" for text in plan["context"]["assumptions"]),
         *(f"risk: {r['risk']}" for r in plan["planning_context"]["known_risks"]),
         f"files: {', '.join(files)}; the commit adds this plan as {archived_plan(run.run_id)}",
-        f"verify: {_verified(plan['verify'])}",
+        f"verify: {_verified(plan['verify'])}"
+        if run.depth == "full"
+        else "approved are the intents; their code is written then and comes back for approval",
         *_revised(state, plan),
         _reviewed(plan),
         *(
@@ -263,4 +319,4 @@ def _summary(state: State) -> str:
         for outcome in plan["reviews"]
         for item in outcome["open"]
     ]
-    return "\n".join(lines)
+    return "\n".join(" ".join(line.split()) for line in lines)

@@ -1,8 +1,9 @@
 r"""XML blocks: whatever the state holds, a block is well-formed and nothing leaves its element.
 
 Text of the user, of files and of the state goes into `data` or an attribute and nowhere else;
-what XML cannot carry is shown as an escape such as `\x1b`. Long text is cut with a note, so that
-a block stays below the 30,000 characters that hosts hand on to their model.
+what XML cannot carry is shown as an escape such as `\x1b`, in `data` also what nobody would see.
+Long text is cut with a note, so that a block stays below the 30,000 characters that hosts hand on
+to their model.
 """
 
 from __future__ import annotations
@@ -22,31 +23,60 @@ _ATTRIBUTE_LIMIT = 4_200  # more than the longest path
 class _Shown(dict[int, int | str]):
     """How each character is shown, by its code; filled as characters turn up."""
 
+    def __init__(self, *escaped: range) -> None:
+        super().__init__({ord("\r"): "\\r"})
+        self.escaped = escaped
+
     def __missing__(self, code: int) -> int | str:
         shown: int | str = code
-        if any(code in codes for codes in _UNPRINTABLE):
-            shown = f"\\u{code:04x}" if code in _WIDE else f"\\x{code:02x}"
+        if any(code in codes for codes in self.escaped):
+            digits = 2 if code < _WIDE else 4 if code < _ASTRAL else 8
+            shown = f"\\{'xuU'[digits // 4]}{code:0{digits}x}"
         self[code] = shown
         return shown
 
 
-_WIDE = range(0x100, 0x10000)
+_WIDE, _ASTRAL = 0x100, 0x10000
 _UNPRINTABLE = (
     range(0x09), range(0x0B, 0x20), range(0x7F, 0xA0), range(0xD800, 0xE000),
     range(0xFFFE, 0x10000),
 )  # fmt: skip
-_SHOWN = _Shown({ord("\r"): "\\r"})
+# What takes no room, breaks a line or turns the direction: text that is not what it looks like.
+# U+FE0E and U+FE0F stay, since they only choose between two pictures of a character.
+_UNSEEN = (
+    range(0xAD, 0xAE), range(0x34F, 0x350), range(0x61C, 0x61D), range(0x115F, 0x1161),
+    range(0x17B4, 0x17B6), range(0x180B, 0x1810), range(0x200B, 0x2010), range(0x2028, 0x202F),
+    range(0x2060, 0x2070), range(0x3164, 0x3165), range(0xFE00, 0xFE0E), range(0xFEFF, 0xFF00),
+    range(0xFFA0, 0xFFA1), range(0xFFF0, 0xFFFC), range(0x1BCA0, 0x1BCA4),
+    range(0x1D173, 0x1D17B), range(0xE0000, 0xE1000),
+)  # fmt: skip
+_CARRIED = _Shown(*_UNPRINTABLE)
+_VISIBLE = _Shown(*_UNPRINTABLE, *_UNSEEN)
 _BREAKS = str.maketrans({"\n": "\\n", "\t": "\\t"})
 
 
 def visible(value: str) -> str:
-    """Return `value` with every character that XML cannot carry written as an escape."""
-    return value.translate(_SHOWN)
+    """Return `value` with every character that nobody would see written as an escape.
+
+    So are control characters, and marks that turn the direction of the text around them.
+    """
+    return value.translate(_VISIBLE)
+
+
+def carried(value: str) -> str:
+    """Return `value` with only those characters escaped that XML cannot carry.
+
+    For commands and paths, which would not work with more.
+    """
+    return value.translate(_CARRIED)
 
 
 def shortened(value: str, limit: int) -> str:
     """Return `value` as it is shown, at most `limit` characters of it and what was left out."""
-    text = visible(value)
+    return _cut(visible(value), limit)
+
+
+def _cut(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
     return f"{text[:limit]} … [{len(text) - limit} characters left out]"
@@ -54,7 +84,7 @@ def shortened(value: str, limit: int) -> str:
 
 def escape(value: str) -> str:
     """Return `value` as XML text."""
-    return visible(value).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return carried(value).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def attributes(values: dict[str, object]) -> str:
@@ -62,7 +92,7 @@ def attributes(values: dict[str, object]) -> str:
     parts = []
     for name, value in values.items():
         if value is not None:
-            text = escape(shortened(str(value), _ATTRIBUTE_LIMIT))
+            text = escape(_cut(carried(str(value)), _ATTRIBUTE_LIMIT))
             text = text.replace('"', "&quot;").translate(_BREAKS)
             parts.append(f' {name}="{text}"')
     return "".join(parts)
@@ -70,12 +100,12 @@ def attributes(values: dict[str, object]) -> str:
 
 def cdata(value: str) -> str:
     """Return `value` as one CDATA section or, where it holds `]]>`, as several."""
-    return "<![CDATA[" + visible(value).replace("]]>", "]]]]><![CDATA[>") + "]]>"
+    return "<![CDATA[" + carried(value).replace("]]>", "]]]]><![CDATA[>") + "]]>"
 
 
 def runnable(command: str) -> str:
     """Return a command as element text, in CDATA where it needs it."""
-    return cdata(command) if any(c in command for c in "<>&") else visible(command)
+    return cdata(command) if any(c in command for c in "<>&") else carried(command)
 
 
 class Block:
@@ -120,10 +150,12 @@ class Block:
         """Add a question for the user; `options` are (value, text)."""
         shown = attributes({"id": name, "multi": "true" if multi else "false"})
         rows = "".join(
-            f"<option{attributes({'value': value})}>{escape(text)}</option>"
+            f"<option{attributes({'value': value})}>{escape(visible(text))}</option>"
             for value, text in options
         )
-        self.parts.append(f"<ask{shown}><question>{escape(question)}</question>{rows}</ask>")
+        self.parts.append(
+            f"<ask{shown}><question>{escape(visible(question))}</question>{rows}</ask>"
+        )
         return self
 
     def next(self, on: str, command: str) -> Block:

@@ -29,7 +29,10 @@ from state.models import Base, VerifyResult
 from state.waves import files_of
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
     from shared.git.capture import Capture
+    from shared.git.change import Change as Changed
     from shared.qr.types import Item, Phase
     from shared.run import State
     from state.models import Plan
@@ -194,14 +197,23 @@ def move_base(state: State, plan: Plan) -> Plan:
     changes met others hold conflict markers and are named among the remarks.
     """
     repository, vault = open_repository(state)
-    changes, old = plan_changes(plan), base_of(plan)
-    at = head(repository)
+    changes = plan_changes(plan)
     moved = check_before(repository, vault, changes) + check_head(repository, changes)
     if not moved and os.path.isdir(state.worktree):
         return plan
-    planned = {c.file for c in changes}
-    saved = snapshot(repository) if planned.intersection(uncommitted(repository)) else None
-    new = saved or at.commit
+    return on_tree(state, plan, changes, {c.file for c in changes})
+
+
+def on_tree(state: State, plan: Plan, changes: Sequence[Changed], planned: Collection[str]) -> Plan:
+    """Return the plan on HEAD, or with uncommitted work on top as before or for a planned file.
+
+    The worktree is made anew, with `changes` carried along.
+    """
+    repository, vault = open_repository(state)
+    at, old = head(repository), base_of(plan)
+    mixed = not set(planned).isdisjoint(uncommitted(repository))
+    new = snapshot(repository) if mixed or old.snapshot else at.commit
+    saved = new if new != at.commit else None
     met = carry_over(repository, state.worktree, vault, old.snapshot or old.commit, changes, new)
     tree = repository.git.text("rev-parse", f"{new}^{{tree}}")
     base = Base(commit=at.commit, branch=at.branch or old.branch, tree=tree, snapshot=saved)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from shared import resources
 from shared.builders import Block
+from shared.git.files import remove_tree
 from shared.git.journal import journal_state
 from shared.git.repository import find_repository
 from shared.git.vault import remove_vault
@@ -52,10 +53,11 @@ def _end(state: State, action: str, reason: str) -> str:
 
 
 def tidy(state: State) -> None:
-    """Remove what only an active run needs, the worktree and the vault, as far as the system lets.
+    """Remove what only an active run needs, the worktree, vault and the like, as far as it goes.
 
     The run has ended by now: a file that cannot be removed is no reason to say that it failed.
     """
     with contextlib.suppress(OSError, Refused):
         remove_worktree(find_repository(state.run.repository), state.worktree)
+        remove_tree(resources.fingerprint_path(state.state_dir))
     remove_vault(resources.vault_path(state.state_dir))

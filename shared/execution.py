@@ -6,10 +6,12 @@ import os
 import textwrap
 from typing import TYPE_CHECKING
 
-from shared import capturing, ending, plans, resources
+from shared import capturing, ending, fingerprints, plans, resources
 from shared.builders import Block
 from shared.capturing import open_repository
+from shared.freezing import begin_writing
 from shared.git.apply import apply
+from shared.git.change import ends
 from shared.git.commit import check_head, commit
 from shared.git.journal import journal_state
 from shared.git.proof import check_commit
@@ -17,12 +19,13 @@ from shared.git.rebase import carry_over
 from shared.git.repository import head
 from shared.git.tree import check_before
 from shared.git.worktree import made_at, make_worktree
+from shared.guard.consent import given, is_guarded
 from shared.reconciling import reconcile
-from shared.run import PERSON, State, open_state
+from shared.run import State, open_state
 from shared.start import new_run
 from shared.verify.job import Running
 from shared.verify.scene import users_tree
-from shared.workflow import print_current
+from shared.workflow import find_workflow, print_current
 from state import store
 from state.changes import plan_changes
 from state.database import Database
@@ -57,14 +60,24 @@ def open_or_adopt(state_dir: str | None, folder: str) -> State:
         state = State(real, database, run)
         plan = plans.check_frozen(state)
         if run.status == "IDLE":
+            fingerprints.take(fingerprints.place_of(state))
             state.move(
                 "adopt", "host", workflow="executor", step=1, digest=plan.digest,
                 revision=plan.revision, request=plan.overview.title,
+                depth="full" if plan_changes(plan) else "intent",
             )  # fmt: skip
     return state
 
 
-def approve(state: State, digest: str, who: str = PERSON, channel: str = "command") -> str:
+def waiting_with(folder: str, digest: str) -> str | None:
+    """Return the state directory of the one run around `folder` that waits with this digest."""
+    path = resources.repository_database(folder)
+    runs = Database(path).runs("ACTIVE") if path else []
+    found = [r.state_dir for r in runs if r.digest == digest and os.path.isdir(r.state_dir)]
+    return found[0] if len(found) == 1 else None
+
+
+def approve(state: State, digest: str, now: float) -> str:
     """Record a person's approval of exactly this digest and let execution begin."""
     with state.lock("mode approve"):
         state.reload()
@@ -74,18 +87,27 @@ def approve(state: State, digest: str, who: str = PERSON, channel: str = "comman
             raise Refused(
                 "refused", state.state_dir, "the run is cancelled", "a new run", "planner start"
             )
+        plans.check_going(state)
         if digest != run.digest:
             text = "this is not the digest of the submitted revision; nothing is approved"
             raise Refused("refused", digest, text, f"revision {run.revision}: {run.digest}")
         if run.stage == "submitted":
+            fingerprints.check_run(state)
+            guarded = is_guarded(state.database, state.database.planning_of(run.run_id))
+            consent = given(digest, guarded=guarded, now=now)
             with state.database as database:
-                database.approve(run, digest, who, channel)
-                state.move("approve", who, detail=f"channel: {channel}", step=2)
+                database.approve(run, digest, consent.who, consent.channel)
+                state.move("approve", consent.who, detail=f"channel: {consent.channel}", step=2)
     return print_current(state)
 
 
 def apply_plan(state: State) -> str:
-    """Write the approved bytes into the user's tree; finishes what a crash interrupted."""
+    """Write the approved bytes into the user's tree; finishes what a crash interrupted.
+
+    Approved intents open the revision in which their code is written.
+    """
+    if state.run.depth == "intent":
+        return begin_writing(state, find_workflow("planner"))
     running = _verify_on_new_head(state)
     if running is not None:
         return running
@@ -103,6 +125,7 @@ def apply_plan(state: State) -> str:
         done = apply(repository, vault, changes, journal, plan.digest or "")
         if done.how != "already" or not os.path.exists(resources.scene_path(state.state_dir)):
             store.write_json(resources.scene_path(state.state_dir), users_tree(repository.root))
+        fingerprints.absorb(state, done.files)
         with state.database as database:
             for milestone in plan.milestones:
                 database.set_milestone(state.run, milestone.id, "COMPLETED")
@@ -158,6 +181,7 @@ def commit_plan(state: State) -> str:
             done = commit(
                 repository, state.worktree, vault, changes, message_of(plan), _archive(state)
             )
+            fingerprints.absorb(state, ends(changes))
             with state.database as database:
                 database.event(state.run, "PlanCompleted", {"commit": done.commit})
                 state.move("finish", "program", detail=done.commit, commit_id=done.commit)
@@ -214,7 +238,7 @@ def _proof(state: State, repository: Repository, changes: Sequence[Change]) -> s
     block.data("proof", "\n".join(lines), files=len(lines))
     text = (
         "Proved: against its parent the commit holds exactly the approved changes, blob by blob, "
-        f"and {archived}. The run is complete; tell the user. To take it back: "
-        f"{state.command('undo')}"
+        f"and {archived}. The run is complete and planning has ended; tell the user. To take it "
+        f"back: {state.command('undo')}"
     )
     return block.task(text).render()

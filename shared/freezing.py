@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from shared import capturing, gates, plans, resources
+from shared import capturing, fingerprints, gates, plans, resources
 from shared.git.journal import journal_state
 from shared.qr.types import LoopState
 from shared.render import render_plan
+from shared.review_page import write_review
 from shared.workflow import print_current
 from state import store
 from state.clock import now
 from state.errors import Problem, Refused
 from state.freeze import digest_of, freeze
+from state.mode import READ_ONLY
 from state.models import TaskItem
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from shared.run import State
     from shared.workflow import Workflow
     from state.models import Plan
@@ -27,6 +31,7 @@ def freeze_plan(state: State, workflow: Workflow) -> str:
         state.reload()
         path = resources.plan_path(state.state_dir)
         if state.run.digest is None:
+            fingerprints.check_run(state)
             plan = store.load_plan(path)
             if plan.frozen_at is None:
                 plan = plans.open_plan(state)
@@ -40,13 +45,15 @@ def freeze_plan(state: State, workflow: Workflow) -> str:
                 state.move("submit", "host", workflow="executor", step=1, digest=digest)
         else:
             plans.check_frozen(state)
+        write_review(state)
     return print_current(state)
 
 
 def _check_ready(state: State, workflow: Workflow, plan: Plan) -> None:
     here = state.command("step", "planner")
-    loops = {state.database.phase(state.run, phase)[0] for phase in workflow.phases()}
-    if loops != {LoopState.COMPLETE} or state.run.step != max(workflow.steps):
+    depth = state.run.depth
+    loops = {state.database.phase(state.run, phase)[0] for phase in workflow.phases(depth)}
+    if loops != {LoopState.COMPLETE} or state.run.step != workflow.last(depth):
         text = f"the run is at step {state.run.step}; a plan is frozen when all gates are passed"
         raise Refused("conflict", "plan freeze", text, "the current step", here)
     answered = state.database.answers(state.run)
@@ -59,6 +66,9 @@ def _check_ready(state: State, workflow: Workflow, plan: Plan) -> None:
     ]  # fmt: skip
     if problems:
         raise Refused.of(problems)
+    if depth == "intent":
+        gates.check_all(state, workflow, plan, None)
+        return
     captured = capturing.capture_into(state, plan)
     if captured.plan != plan:
         again = state.command("plan", "done", "--phase", "plan-code", role="developer")
@@ -69,7 +79,7 @@ def _check_ready(state: State, workflow: Workflow, plan: Plan) -> None:
 
 def _write_rendered(state: State, plan: Plan) -> None:
     path = resources.rendered_plan_path(state.state_dir)
-    store.write_atomic(path, render_plan(plan).encode())
+    store.write_atomic(path, render_plan(plan, state.database.answers(state.run)).encode())
 
 
 def revise_plan(state: State, remarks: str) -> str:
@@ -82,26 +92,69 @@ def revise_plan(state: State, remarks: str) -> str:
             text = "this revision is applied; take it back before it is revised"
             raise Refused("conflict", "plan revise", text, "undo first", state.command("undo"))
         plans.check_active(state)
-        plan = store.load_plan(path)
-        # A revision that was killed half-way has opened the next one in the file already.
-        opened = plan.frozen_at is None and plan.revision == run.revision + 1
-        if run.digest is not None and not opened:
-            plan = plans.check_frozen(state)
-        if plan.frozen_at is not None:
-            kept = resources.superseded_plan_path(state.state_dir, plan.revision)
-            store.write_atomic(kept, store.read_bytes(path))
-            plan = next_revision(plan, remarks)
-            plan = capturing.move_base(state, plan)
-            store.save_plan(path, plan)
-        elif run.digest is None:
+        if run.stage in READ_ONLY:
+            fingerprints.check_run(state)
+        if run.digest is None and store.load_plan(path).frozen_at is None:
             text = "the plan is not frozen: edit it as it is"
             raise Refused("conflict", "plan revise", text, "", state.command("step", "planner"))
+        plan = _open_next(state, lambda frozen: next_revision(frozen, remarks))
+        if run.stage not in READ_ONLY:
+            # The user and their assistant were free to write since the approval.
+            fingerprints.take(fingerprints.place_of(state))
         with state.database:
             state.move(
                 "revise", "host", detail=remarks,
                 workflow="planner", step=3, digest=None, revision=plan.revision,
             )  # fmt: skip
     return print_current(state)
+
+
+def begin_writing(state: State, workflow: Workflow) -> str:
+    """Open the revision in which the code of approved intents is written; from here all is full."""
+    with state.lock("exec apply"):
+        state.reload()
+        run = state.run
+        if run.depth == "full":
+            return print_current(state)
+        plans.check_approved(state)
+        # Approved intents are no leave to write in the user's tree.
+        fingerprints.check_run(state)
+        plan = _open_next(state, lambda frozen: _with_reviews(next_revision(frozen, ""), frozen))
+        step = workflow.last(run.depth) + 1
+        with state.database as database:
+            state.move(
+                "write", "program",
+                workflow="planner", step=step, digest=None, revision=plan.revision, depth="full",
+            )  # fmt: skip
+            for outcome in plan.reviews:
+                phase, iteration = outcome.phase, outcome.iteration
+                database.set_phase(state.run, phase, LoopState.COMPLETE, iteration)
+    return print_current(state)
+
+
+def _with_reviews(plan: Plan, frozen: Plan) -> Plan:
+    return plan.model_copy(update={"reviews": frozen.reviews})
+
+
+def _open_next(state: State, successor: Callable[[Plan], Plan]) -> Plan:
+    """Keep the frozen revision as plan.rN.json and store its successor on the tree as it is now."""
+    path = resources.plan_path(state.state_dir)
+    plan = store.load_plan(path)
+    if plan.frozen_at is None and plan.revision == state.run.revision + 1:
+        return plan  # a command that was killed half-way has opened it already
+    plan = plans.check_frozen(state)
+    kept = resources.superseded_plan_path(state.state_dir, plan.revision)
+    store.write_atomic(kept, store.read_bytes(path))
+    plan = capturing.move_base(state, successor(plan))
+    store.save_plan(path, plan)
+    return plan
+
+
+def remark(state: State, text: str) -> str:
+    """Open the next revision with a person's remarks, as they typed or the host passed them on."""
+    if not text.strip():
+        raise Refused("invalid", "TEXT", "the remarks are empty", "what is to be otherwise")
+    return revise_plan(state, text)
 
 
 def next_revision(plan: Plan, remarks: str) -> Plan:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from shared import capturing, plans, resources
+from shared import capturing, fingerprints, plans, resources
+from shared.agents import answered_alone
 from shared.builders import Block
 from shared.checks.registry import CHECKS, run_checks
 from shared.qr.items import carry_over, count_round
 from shared.qr.schema import Review, read_review, write_review
 from shared.qr.types import TODO, LoopState, computed_verdict, is_blocking
-from shared.reviewing import answered_alone, judged_by, mode_for, with_questions
+from shared.reviewing import judged_by, mode_for, with_questions
 from shared.run import PERSON
 from shared.verify.job import Done, Running
 from shared.workflow import print_current
@@ -58,7 +59,8 @@ def finish_phase(
     words = ("plan", "done", "--phase", phase, *(("--batch", batch) if batch else ()))
     again = state.command(*words, role=role)
     _check_due(state, workflow, phase)
-    by_agent = role is not None and state.review[0] == "full"
+    fingerprints.check_run(state)
+    by_agent = role is not None and state.review_of(state.plan)[0] == "full"
     if phase != "plan-design" and (running := capturing.still_running(state)):
         return capturing.running_block(state, running, again)
     with state.lock(f"plan done --phase {phase}"):
@@ -81,7 +83,7 @@ def finish_phase(
 
 def _handed_in(state: State) -> str:
     """Return what an agent is told that was started for the phase: only the host goes on."""
-    text = "Handed in. If you were started for this work, end here and say so in one sentence."
+    text = "Handed in. An agent ends here, in one sentence; the host goes on."
     return Block("result").task(text).next("host", state.command("step", "planner")).render()
 
 
@@ -141,9 +143,9 @@ def _answered(state: State, phase: Phase, plan: Plan, capture: Capture | None) -
     return [i.changed(accepted=known.get((i.check, i.scope))) for i in found]
 
 
-def check_all(state: State, workflow: Workflow, plan: Plan, capture: Capture) -> None:
+def check_all(state: State, workflow: Workflow, plan: Plan, capture: Capture | None) -> None:
     """Refuse a plan in which any phase fails a MUST by now: edits may have come after its gate."""
-    for phase in workflow.phases():
+    for phase in workflow.phases(state.run.depth):
         again = state.command("step", workflow.name)
         _refuse_failing_musts(_answered(state, phase, plan, capture), phase, again)
 
@@ -179,7 +181,7 @@ def _record_pass(
         for number in (workflow.number(phase, "execute"), workflow.number(phase, "qr"), gate):
             name = workflow.steps[number].name
             database.add_step(state.run, workflow.name, number, name, decision.by)
-        state.go_to(workflow.name, min(gate + 1, max(workflow.steps)))
+        state.go_to(workflow.name, min(gate + 1, workflow.last(state.run.depth)))
     path = resources.review_path(state.state_dir, phase)
     if os.path.exists(path):
         os.unlink(path)
@@ -234,6 +236,7 @@ def decide_gate(state: State, workflow: Workflow, phase: Phase, verdict: str, re
     with state.lock(f"qr gate --phase {phase}"):
         plan = plans.open_plan(state)
         state.reload()
+        fingerprints.check_run(state)
         path = resources.review_path(state.state_dir, phase)
         _check_open(state, workflow, phase, path)
         decision = _Decision(read_review(path).items, "host", reason)

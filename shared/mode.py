@@ -27,7 +27,7 @@ _MOST_TEXT = 160
 _MARKS = {"started": " ← in progress", "done": " (done)"}
 
 
-def limits(config: Mapping[str, Any]) -> dict[str, object]:
+def limits(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return the time limits of a project's settings as columns of an agent's row."""
     minutes = 60
     return {
@@ -100,20 +100,14 @@ def injection(row: Planning, plan: Mapping[str, Any] | None, state_dir: str | No
 
     `plan` is a run's frozen plan; a light plan is in the row.
     """
-    run_dir = state_dir if row.run_id else None
     if row.paused_at and row.phase != mode.INACTIVE:
-        return _told(
-            row,
-            f"""\
-Planning is paused since {row.paused_at}, at revision {row.revision}; it is still read-only.
-When the user wants to go on: {resources.command("resume", state_dir=run_dir)}""",
-        )
+        return _told(row, _paused(row, state_dir))
     if row.phase == mode.GATHERING:
-        return _told(row, _gathering(row, state_dir, run_dir))
+        return _told(row, _gathering(row, state_dir))
     if row.phase == mode.SUBMITTED:
-        return _told(row, _submitted(row, run_dir))
+        return _told(row, _submitted(row, state_dir))
     if row.phase == mode.EXECUTING:
-        return _approved(row, plan, run_dir)
+        return _approved(row, plan, state_dir)
     return ""
 
 
@@ -121,48 +115,62 @@ def _told(row: Planning, text: str) -> str:
     return f'<planning_mode stage="{row.phase}">\n{text}\n</planning_mode>'
 
 
-def _gathering(row: Planning, state_dir: str | None, run_dir: str | None) -> str:
+def _paused(row: Planning, state_dir: str | None) -> str:
+    still = "stay read-only" if row.phase in mode.READ_ONLY else "begin no new step"
+    return f"""\
+Paused since {row.paused_at}, at revision {row.revision}; nothing is lost. Until then, {still}.
+When the user wants to go on: {resources.command("resume", state_dir=state_dir)}"""
+
+
+def _gathering(row: Planning, state_dir: str | None) -> str:
     task = _line(row.task_description or row.reason or "")
     where = resources.answer_path(state_dir or "", "")
-    following = ("step", "planner") if run_dir else ("mode", "status")
+    following = ("step", "planner") if row.run_id else ("mode", "status")
     allowed = f"your answers under {_line(where)}"
-    allowed += " and the run's worktree" if run_dir else ""
+    allowed += " and the run's worktree" if row.run_id else ""
     return f"""\
 You plan{f": {task}" if task else ""}. Look, search and ask the user; change nothing. Tools that \
 write are refused but for {allowed}; shell commands pass where they provably change nothing.
-What is next: {resources.command(*following, state_dir=run_dir)}"""
+What is next: {resources.command(*following, state_dir=state_dir)}"""
 
 
-def _submitted(row: Planning, run_dir: str | None) -> str:
+def _submitted(row: Planning, state_dir: str | None) -> str:
     digest = row.digest or ""
     return f"""\
 Revision {row.revision} waits for the user's answer; until then change nothing. They type, not you:
-approve: {resources.command("mode", "approve", digest, state_dir=run_dir)}
-reject: {resources.command("mode", "reject", digest, state_dir=run_dir)}
+approve: {resources.command("mode", "approve", digest, state_dir=state_dir)}
+reject: {resources.command("mode", "reject", digest, state_dir=state_dir)}
 If they want it otherwise, it is revised and submitted anew. Their silence is no consent.
-To show it again: {resources.command("mode", "status", state_dir=run_dir)}"""
+To show it again: {resources.command("mode", "status", state_dir=state_dir)}"""
 
 
-def _approved(row: Planning, plan: Mapping[str, Any] | None, run_dir: str | None) -> str:
+def _approved(row: Planning, plan: Mapping[str, Any] | None, state_dir: str | None) -> str:
     if plan is None:
         light: dict[str, Any] = json.loads(row.plan_json or "{}")
         summary, steps = light.get("summary", ""), list(map(_step, light.get("steps", [])))
-        how = f"Mark each: {resources.command('mode', 'step', '1', 'start')}, then done."
+        begin = resources.command("mode", "step", "1", "start", state_dir=state_dir)
+        how = f"Mark each step, as in {begin}, then done."
     else:
         summary, steps = plan["overview"]["title"], list(map(_milestone, plan["milestones"]))
-        following = resources.command("step", "executor", state_dir=run_dir)
+        following = resources.command("step", "executor", state_dir=state_dir)
         how = f"The program writes these changes, you don't. What is next: {following}"
     head = f'<approved_plan revision="{row.revision}" digest="{row.digest}">\n'
     head += f"You are carrying out a plan that was approved: {_line(summary)}\n"
     foot = f"{how}\nAdapt where you must, but tell the user of significant deviations.\n"
     foot += "</approved_plan>"
-    room = MOST_INJECTED - len(head) - len(foot) - 60
     lines = [f"{n}. {text}\n" for n, text in enumerate(steps, 1)]
-    kept = lines
-    while sum(map(len, kept)) > room:
-        kept = kept[:-1]
-    left = f"… {len(lines) - len(kept)} more\n" if len(kept) < len(lines) else ""
-    return head + "".join(kept) + left + foot
+    return head + _fitting(lines, MOST_INJECTED - len(head) - len(foot)) + foot
+
+
+def _fitting(lines: list[str], room: int) -> str:
+    """Return the steps that fit: where not all do, what is done goes first, then the last ones."""
+    if sum(map(len, lines)) <= room:
+        return "".join(lines)
+    kept = [line for line in lines if not line.endswith(_MARKS["done"] + "\n")]
+    note = f"… and {len(lines)} in all\n"
+    while kept and sum(map(len, kept)) > room - len(note):
+        kept.pop()
+    return "".join(kept) + note
 
 
 def _step(step: Mapping[str, Any]) -> str:

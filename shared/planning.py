@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shared import ending, execution, mode, resources, sessions, stages, whom
 from shared.config import parse_config
+from shared.guard.consent import given, is_guarded
 from shared.planning_view import render_mode
 from shared.run import PERSON
 from shared.start import join, make_planner_folder
-from shared.whom import Mode
 from shared.workflow import print_current
 from state import light, store
 from state.clock import moment
 from state.database import Database
 from state.errors import Refused
 from state.mode import EXECUTING, INACTIVE, PAUSED, SUBMITTED
+
+if TYPE_CHECKING:
+    from shared.whom import Mode
 
 HOST = "host"
 
@@ -27,7 +30,7 @@ def enter(folder: str, task: str | None, reason: str | None, agent: str | None, 
     root = sessions.repository_root(folder)
     path = os.path.join(make_planner_folder(root), resources.DATABASE)
     Database(path, create=True).close()
-    found = whom.own_mode(folder, agent, now)
+    found = whom.own_mode(folder, agent, None, now)
     if found.stage != INACTIVE:
         return render_mode(found, "This session plans already; nothing was changed.")
     found.change(
@@ -42,9 +45,8 @@ def _settings(root: str) -> dict[str, Any]:
     return parse_config(store.read_bytes(path)).to_json() if os.path.isfile(path) else {}
 
 
-def submit(folder: str, file: str, agent: str | None, now: float) -> str:
+def submit(found: Mode, file: str) -> str:
     """Submit a light plan as the next revision; the same one again prints it again."""
-    found = whom.own_mode(folder, agent, now)
     if found.state is not None:
         text = "this session plans a run; its plan is submitted by the freeze"
         raise Refused("conflict", "mode submit", text, "", found.state.command("step", "planner"))
@@ -52,46 +54,36 @@ def submit(folder: str, file: str, agent: str | None, now: float) -> str:
     digest = light.digest_of(plan)
     if found.stage == SUBMITTED and found.digest == digest:
         return render_mode(found)
-    found.change(
-        "submit", HOST, plan_json=json.dumps(plan, ensure_ascii=False), digest=digest,
-        revision=found.revision + 1,
-    )  # fmt: skip
+    revision = found.revision + 1
+    with found.database as database:
+        stages.change_agent(
+            database, found.agent, "submit", HOST, at=moment(found.now),
+            plan_json=json.dumps(plan, ensure_ascii=False), digest=digest, revision=revision,
+        )  # fmt: skip
+        # A revision is kept also when the next one takes its place in the row.
+        database.event(None, "PlanSubmitted", {"digest": digest, "revision": revision, **plan})
+    found.reload()
     return render_mode(found)
 
 
-def approve(
-    where: tuple[str, str | None, str | None], digest: str, now: float,
-    who: str = PERSON, channel: str = "command",
-) -> str:  # fmt: skip
+def approve(where: tuple[str, str | None, str | None], digest: str, now: float) -> str:
     """Record a person's approval of exactly this digest, of a light plan or of a run's.
 
     `where` is the folder, the agent and the state directory that the command named.
     """
     folder, agent, state_dir = where
-    found = _with_digest(folder, digest, agent, now) if state_dir is None else None
+    found = whom.find_light(folder, agent, state_dir, digest, now)
     if found is None:
-        return execution.approve(execution.open_or_adopt(state_dir, folder), digest, who, channel)
+        state_dir = state_dir or execution.waiting_with(folder, digest)
+        return execution.approve(execution.open_or_adopt(state_dir, folder), digest, now)
+    if digest != found.digest:
+        text = "this is not the digest of the submitted revision; nothing is approved"
+        raise Refused("refused", digest, text, f"revision {found.revision}: {found.digest}")
     if found.stage != EXECUTING:
-        found.change("approve", who, f"channel: {channel}")
+        rows = [found.row] if found.row else []
+        consent = given(digest, guarded=is_guarded(found.database, rows), now=now)
+        found.change("approve", consent.who, f"channel: {consent.channel}")
     return render_mode(found)
-
-
-def _with_digest(folder: str, digest: str, agent: str | None, now: float) -> Mode | None:
-    """Return the light plan that waits with this digest, or was approved; None where none does."""
-    try:
-        database = whom.open_database(folder)
-    except Refused:
-        return None
-    rows = [
-        row
-        for row in database.planning_live()
-        if row.run_id is None and row.digest == digest and agent in (None, row.agent_name)
-    ]
-    if len(rows) > 1:
-        text = "several sessions have submitted these very bytes"
-        names = "; ".join(f"--agent {resources.quote(row.agent_name)}" for row in rows)
-        raise Refused("conflict", digest, text, names)
-    return Mode(database, rows[0].agent_name, now, None) if rows else None
 
 
 def reject(found: Mode, digest: str | None, reason: str) -> str:
@@ -119,6 +111,8 @@ def track(found: Mode, number: int, status: str) -> str:
     if plan is None or found.stage not in (EXECUTING, INACTIVE):
         text = f"there is no approved light plan: the mode is {found.stage}"
         raise Refused("conflict", "mode step", text, "", found.command("mode", "status"))
+    if found.status == PAUSED:
+        raise Refused("refused", "mode step", "it is paused", "first", found.command("resume"))
     marked = light.mark(plan, number, status)
     if marked == plan:
         return render_mode(found)
@@ -132,7 +126,7 @@ def track(found: Mode, number: int, status: str) -> str:
                        digest=found.digest)  # fmt: skip
         if light.is_done(marked):
             stages.change_agent(database, found.agent, "finish", "program", at=at)
-    found.row = found.database.planning(found.agent)
+    found.reload()
     return render_mode(found)
 
 

@@ -74,7 +74,8 @@ def render_mode(found: Mode, note: str = "") -> str:
 
 def _task(found: Mode) -> str:
     if found.status == "PAUSED":
-        return "Paused, and read-only until it goes on. Tell the user; resume when they want to."
+        why = f": {found.halted}" if found.halted else ""
+        return f"Paused{why}. Nothing new begins; tell the user, and resume when they want to."
     if found.state is not None:
         return "A run is planned; its next step is printed by the command below."
     if found.stage == GATHERING:
@@ -89,7 +90,8 @@ def _task(found: Mode) -> str:
     if found.stage == SUBMITTED:
         return (
             f"Revision {found.revision} is submitted. Show the user the plan and the commands "
-            "below, which they type, and wait; you stay read-only until then."
+            "below, which they type to approve or reject it, and wait; you stay read-only until "
+            "then. If they want it otherwise, write the plan anew and submit it again."
         )
     if found.stage == EXECUTING:
         return (
@@ -109,6 +111,8 @@ def _what_next(block: Block, found: Mode) -> Block:
         return block.next("done", found.command(*words))
     digest = found.digest or ""
     if found.stage == SUBMITTED:
+        words = ("mode", "submit", "--file", resources.answer_word(LIGHT_FILE))
+        block.next("remarks", found.command(*words))
         block.person(found.command("mode", "approve", digest))
         return block.person(found.command("mode", "reject", digest))
     if found.stage == EXECUTING:

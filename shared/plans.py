@@ -54,8 +54,16 @@ def _interrupted(state: State) -> bool:
     return journal_state(folder) in ("applying", "undoing")
 
 
+def check_going(state: State) -> None:
+    """Refuse to begin anything new in a run that is paused."""
+    if state.run.status == "PAUSED":
+        text = f"the run is paused; {state.halted}" if state.halted else "the run is paused"
+        raise Refused("refused", state.state_dir, text, "first", state.command("resume"))
+
+
 def check_active(state: State) -> None:
-    """Refuse a change of a run that has ended."""
+    """Refuse a change of a run that has ended or is paused."""
+    check_going(state)
     if state.run.status in ("COMPLETED", "CANCELLED"):
         text = f"the run is {state.run.status.lower()}"
         raise Refused("refused", state.state_dir, text, "a new run", "planner start")
@@ -84,16 +92,22 @@ def load_approved(state: State) -> Plan:
     """Return the frozen plan whose digest is approved (PL-26)."""
     state.reload()
     plan = check_frozen(state)
+    check_approved(state)
+    return plan
+
+
+def check_approved(state: State) -> None:
+    """Refuse a run that is cancelled or whose digest no person has approved."""
     if state.run.status == "CANCELLED":
         raise Refused(
             "refused", state.state_dir, "the run is cancelled", "a new run", "planner start"
         )
+    check_going(state)
     digest = state.run.digest or ""
     if not state.database.is_approved(state.run, digest):
         text = "no person has approved this revision"
         allowed = f"only a person runs this: {state.command('mode', 'approve', digest)}"
         raise Refused("refused", digest, text, allowed)
-    return plan
 
 
 def set_context(state: State, file: str) -> str:

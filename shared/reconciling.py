@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from shared import plans, resources
+from shared import fingerprints, plans, resources
 from shared.builders import Block
+from shared.git.repository import within
 from shared.git.tree import check_tree
 from shared.run import PERSON
 from shared.verify.scene import users_tree
@@ -30,9 +31,11 @@ def reconcile(
     planned = {c.file for c in changes} | {c.old_file for c in changes}
     # A commit that was killed has written its archive already.
     planned.add(resources.archived_plan(state.run.run_id))
+    ours = fingerprints.place_of(state).aside
     then, now = store.read_json(resources.scene_path(state.state_dir)), users_tree(repository.root)
     for file in sorted(now):
-        if file not in planned and list(now[file][1:]) != list(then.get(file, ()))[1:]:
+        mine = file in planned or any(within(file, folder) for folder in ours)
+        if not mine and list(now[file][1:]) != list(then.get(file, ()))[1:]:
             found.setdefault(file, "was touched after the apply and no milestone plans it")
     accepted = state.database.deviations(state.run)
     return [

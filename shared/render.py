@@ -1,18 +1,26 @@
-"""plan.md: the plan for people, derived from plan.json alone, byte for byte (PL-16)."""
+"""plan.md: the plan for people, derived from plan.json and the user's answers (PL-16).
+
+Texts of the plan stay text in whatever shows the Markdown: they bring no elements and no images,
+and what they open ends with them.
+"""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from shared.builders import visible
 from shared.resources import ARCHIVE_FOLDER
+from shared.slices import chosen
 from state.errors import Refused
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from state.models import Change, Milestone, Plan
 
+# What a viewer of Markdown would not show as it stands: a tag, a comment, an entity, an image.
+_LIVE = re.compile(r"(\\*)(<(?=[A-Za-z/!?])|&(?=[#A-Za-z])|(?<=!)\[)")
 
 _DECIDED = {
     "script": "checked by program, read by no reviewer",
@@ -21,10 +29,11 @@ _DECIDED = {
 }
 
 
-def render_plan(plan: Plan) -> str:
-    """Return plan.md; control characters in the plan's text are shown as escapes."""
-    sections = (_head, _task, _decisions, _risks, _milestones, _verify, _reviews)
-    lines = [line for section in sections for line in section(plan)]
+def render_plan(plan: Plan, answers: Mapping[str, Sequence[str]]) -> str:
+    """Return plan.md; what nobody would see in the plan's text is shown as escapes."""
+    lines = [*_head(plan), *_task(plan), *_questions(plan, answers)]
+    for section in (_decisions, _risks, _milestones, _verify, _reviews):
+        lines += section(plan)
     lines += ["", f"The commit adds this plan under `{ARCHIVE_FOLDER}/`."]
     return visible("\n".join(lines)) + "\n"
 
@@ -38,14 +47,14 @@ def _head(plan: Plan) -> Iterator[str]:
     )
     if plan.base:
         extra = " with uncommitted work on top" if plan.base.snapshot else ""
-        yield f"Base: `{plan.base.commit}` on `{_one_line(plan.base.branch)}`{extra}."
+        yield f"Base: `{plan.base.commit}` on {_code(plan.base.branch)}{extra}."
     for title, text in (
         ("Problem", plan.overview.problem),
         ("Approach", plan.overview.approach),
         ("Remarks on the last revision", "\n".join(plan.remarks)),
     ):
         if text:
-            yield from ("", f"## {title}", "", text)
+            yield from ("", f"## {title}", "", *(f"> {_live(line)}" for line in text.split("\n")))
 
 
 def _task(plan: Plan) -> Iterator[str]:
@@ -55,6 +64,15 @@ def _task(plan: Plan) -> Iterator[str]:
             cited = [m.id for m in plan.milestones if task.id in m.requirements]
             where = "" if task.out_of_scope else f" ({', '.join(cited) or 'not cited'})"
             yield f"- {task.id}: {_one_line(task.text)}{where}"
+
+
+def _questions(plan: Plan, answers: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    if plan.checkpoints:
+        yield from ("", "## Questions", "")
+    for asked in plan.checkpoints:
+        labels = {option.key: option.label for option in asked.options}
+        said = ", ".join(chosen(labels, answers.get(asked.id, ()))) or "not answered"
+        yield f"- {asked.id}: {_one_line(asked.question)} → {_one_line(said)}"
 
 
 def _decisions(plan: Plan) -> Iterator[str]:
@@ -102,10 +120,10 @@ def _milestone(milestone: Milestone) -> Iterator[str]:
         yield f"After {', '.join(milestone.depends_on)}."
     yield from (f"- accepted when: {_one_line(c)}" for c in milestone.acceptance_criteria)
     for intent in milestone.code_intents:
-        yield f"- {intent.id} `{_one_line(intent.file)}`: {_one_line(intent.behavior)}"
+        yield f"- {intent.id} {_code(intent.file)}: {_one_line(intent.behavior)}"
     tests = milestone.tests
     if tests.files:
-        yield f"- tests: {', '.join(f'`{_one_line(f)}`' for f in tests.files)}"
+        yield f"- tests: {', '.join(map(_code, tests.files))}"
     elif tests.skip_reason:
         yield f"- no tests: {_one_line(tests.skip_reason)}"
     for change in (*milestone.code_changes, *milestone.documentation.changes):
@@ -115,10 +133,10 @@ def _milestone(milestone: Milestone) -> Iterator[str]:
 def _change(change: Change) -> Iterator[str]:
     what = "new" if change.before is None else "deleted" if change.after is None else "changed"
     if change.old_file:
-        what = f"renamed from `{_one_line(change.old_file)}`"
+        what = f"renamed from {_code(change.old_file)}"
     if change.old_mode and change.mode and change.old_mode != change.mode:
         what += f", mode {change.old_mode} → {change.mode}"
-    yield from ("", f"#### {change.id} `{_one_line(change.file)}` ({what})", "")
+    yield from ("", f"#### {change.id} {_code(change.file)} ({what})", "")
     yield f"`{(change.before or 'absent')[:12]}` → `{(change.after or 'absent')[:12]}`"
     if change.patch and change.encoding is None:
         fence = _fence(change.patch)
@@ -153,7 +171,7 @@ def _verify(plan: Plan) -> Iterator[str]:
     if not plan.verify:
         yield "NOT VERIFIED: the project configures no verify commands."
     for result in plan.verify:
-        yield f"- `{_one_line(result.command)}`: {result.outcome} (base: {result.baseline})"
+        yield f"- {_code(result.command)}: {result.outcome} (base: {result.baseline})"
     proof = {
         True: "With the changed code broken this fails, so some of it is run.",
         False: "With the changed code broken this still passes, so none of it is run.",
@@ -179,4 +197,18 @@ def _reviews(plan: Plan) -> Iterator[str]:
 
 
 def _one_line(text: str) -> str:
-    return " ".join(text.split())
+    return _live(" ".join(text.split()))
+
+
+def _live(text: str) -> str:
+    """Return text in which what a viewer would take for an element stands as it was written."""
+    return _LIVE.sub(r"\1\1\\\2", text)
+
+
+def _code(text: str) -> str:
+    """Return a name as code, whatever backticks it holds."""
+    shown = " ".join(text.split())
+    if "`" not in shown:
+        return f"`{shown}`"
+    fence = _fence(shown)
+    return f"{fence} {shown} {fence}"

@@ -34,6 +34,11 @@ def rendered_plan_path(state_dir: str) -> str:
     return os.path.join(state_dir, "plan.md")
 
 
+def review_page_path(state_dir: str) -> str:
+    """Return the path of the page on which a person reads the plan."""
+    return os.path.join(state_dir, "review.html")
+
+
 def superseded_plan_path(state_dir: str, revision: int) -> str:
     """Return the path of a frozen revision that a later one replaced."""
     return os.path.join(state_dir, f"plan.r{revision}.json")
@@ -60,9 +65,16 @@ def answer_word(name: str) -> str:
 
 
 def find_answer(state_dir: str, path: str) -> str:
-    """Return the file that a command names: relative to the state directory, else as it stands."""
+    """Return the file that a command names: relative to the state directory, else as it stands.
+
+    Refused (`not_found`) where it is not written yet.
+    """
     inside = os.path.join(state_dir, path)
-    return inside if os.path.isfile(inside) or not os.path.exists(path) else path
+    found = next((p for p in (inside, path) if os.path.exists(p)), None)
+    if found is None:
+        allowed = "write it there, then run the same command again"
+        raise Refused("not_found", inside, "this file is not written yet", allowed)
+    return found
 
 
 def worktree_path(state_dir: str) -> str:
@@ -83,6 +95,11 @@ def journal_path(state_dir: str) -> str:
 def run_config_path(state_dir: str) -> str:
     """Return the project's configuration as it was at the base of the run."""
     return os.path.join(state_dir, "config.json")
+
+
+def fingerprint_path(state_dir: str) -> str:
+    """Return the folder with what the user's tree was when planning began."""
+    return os.path.join(state_dir, "fingerprint")
 
 
 def scene_path(state_dir: str) -> str:

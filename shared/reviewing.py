@@ -13,7 +13,6 @@ from shared.agents import HOST
 from shared.builders import Block
 from shared.qr.items import item_id, next_number
 from shared.qr.questions import TEXTS, due_questions, group_of, make_items
-from shared.qr.scale import review_mode
 from shared.qr.schema import Review, check_review, read_review, write_review
 from shared.qr.types import EVERYTHING, FAIL, PASS, REVIEWER, TODO, Item, is_blocking
 from shared.workflow import print_current
@@ -36,7 +35,7 @@ _ADDED = ("check", "scope", "severity", "status", "finding", "broken_by")
 
 def mode_for(state: State, plan: Plan) -> str:
     """Return how much review a plan gets that is not stored yet."""
-    return review_mode(state.run.review, plan.model_dump(), state.config["config"])[0]
+    return state.review_of(plan.model_dump())[0]
 
 
 def with_questions(state: State, phase: Phase, plan: Plan, previous: Sequence[Item]) -> list[Item]:
@@ -64,13 +63,6 @@ def judged_by(items: Sequence[Item]) -> tuple[str, ...]:
     """Return the names of the questions that a reviewer has answered."""
     answered = (i.check for i in items if i.by == REVIEWER and i.status != TODO)
     return tuple(dict.fromkeys(check for check in answered if check in TEXTS))
-
-
-def answered_alone(state: State, phase: Phase) -> bool:
-    """Return whether the host has answered questions of this revision's phase itself."""
-    rows = state.database.audit_rows(state.run)
-    mark = f"revision {state.run.revision}, {phase}"
-    return any(r["action"] == "qr set" and r["who"] == HOST and r["detail"] == mark for r in rows)
 
 
 def store_verdicts(

@@ -24,18 +24,15 @@ PERSON = "person (unproven)"
 
 
 class State:
-    """A state directory with its run; `plan` is read anew at every access.
+    """A state directory with its run; `plan` is read anew at every access."""
 
-    `said` is what a time limit has just changed about the run, in words.
-    """
-
-    __slots__ = ("database", "run", "said", "state_dir")
+    __slots__ = ("_config", "database", "run", "state_dir")
 
     def __init__(self, state_dir: str, database: Database, run: Run) -> None:
         self.state_dir = state_dir
         self.database = database
         self.run = run
-        self.said = ""
+        self._config: dict[str, Any] | None = None
         database.agent = sessions.agent_name(None, run.repository)
 
     @property
@@ -47,15 +44,20 @@ class State:
     def config(self) -> dict[str, Any]:
         """Return what `start` stored of the project: config, hash and text of its commands."""
         path = resources.run_config_path(self.state_dir)
-        if not os.path.exists(path):
-            return {"config": {}, "hash": "", "text": "", "submodules": []}
-        found: dict[str, Any] = store.read_json(path)
-        return found
+        if self._config is None and os.path.exists(path):
+            self._config = store.read_json(path)
+        return self._config or {"config": {}, "hash": "", "text": "", "submodules": []}
+
+    def review_of(self, plan: dict[str, Any]) -> tuple[str, str]:
+        """Return how much review a plan gets as it stands, and why."""
+        return review_mode(self.run.review, plan, self.config["config"])
 
     @property
-    def review(self) -> tuple[str, str]:
-        """Return how much review the plan gets as it stands, and why."""
-        return review_mode(self.run.review, self.plan, self.config["config"])
+    def halted(self) -> str:
+        """Return why the run is paused, or was ended before its end, as the audit has it."""
+        rows = self.database.audit_rows(self.run)
+        ways = ("pause", "reject", "cancel")
+        return next((row["detail"] for row in reversed(rows) if row["action"] in ways), "")
 
     @property
     def worktree(self) -> str:
@@ -63,7 +65,8 @@ class State:
         return resources.worktree_path(self.state_dir)
 
     def reload(self) -> None:
-        """Read the run's row again."""
+        """Read the run's row again, and its settings when they are next asked for."""
+        self._config = None
         run = self.database.run_at(self.state_dir)
         if run is not None:
             self.run = run
@@ -131,13 +134,18 @@ def _current(folder: str) -> State:
 
 def _settled(state: State) -> State:
     """Apply a time limit that has passed, and count this command as a call of a tool."""
-    rows = state.database.planning_of(state.run.run_id)
+    database, run_id = state.database, state.run.run_id
+    rows = database.planning_of(run_id)
     if rows:
-        state.said = mode.settle(state.database, rows[0].agent_name, time.time())
-        sessions.touch(state.database.agent)
-        for row in rows:
+        changed = mode.settle(database, rows[0].agent_name, time.time())
+        sessions.touch(database.agent)
+        for row in database.planning_of(run_id) if changed else rows:
             if row.phase != "inactive" and not sessions.is_published(row.agent_name):
-                sessions.publish(row, state.database.path, state.run)  # a crash kept it from being
-    if state.said:
-        state.reload()
+                sessions.publish(row, database.path, state.run)  # a crash kept it from being
+        if changed:
+            state.reload()
+        if changed and state.run.status == "CANCELLED":
+            from shared import ending
+
+            ending.tidy(state)
     return state

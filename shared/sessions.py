@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from state.database import Planning, Run
 
 # What a client sets in the commands that it runs, so that we know whose they are.
-SESSION_VARIABLES = ("CLAUDE_CODE_SESSION_ID",)
+SESSION_VARIABLES = ("CLAUDE_CODE_SESSION_ID", "CODEX_SESSION_ID")
 
 
 class Session:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Mapping
     from typing import Any
 
     Json = dict[str, Any]
@@ -32,13 +32,33 @@ def context_lines(plan: Json, keys: Iterable[tuple[str, str]] = _CONTEXT) -> lis
     return [f"{name}: {text}" for name, key in keys for text in plan["context"][key]]
 
 
-def work_slice(plan: Json, phase: str) -> str:
-    """Return what a phase's work is about, a line for each thing."""
+def concerned(plan: Json, items: Iterable[Json]) -> list[str]:
+    """Return the milestones that review items name: by id, or by a file or an entity of theirs.
+
+    An item that names none is about all of them, as is the lack of items.
+    """
+    names = {
+        m["id"]: {m["id"], *(n for e in _walk(m) for n in _names(e))} for m in plan["milestones"]
+    }
+    found: set[str] = set()
+    for item in items:
+        text = f"{item['scope']} {item['finding'] or ''}"
+        named = {m for m, own in names.items() if any(name in text for name in own)}
+        found |= named or set(names)
+    return [m for m in names if m in found or not found]
+
+
+def _names(entity: Json) -> list[str]:
+    return [entity["id"], *([entity["file"]] if entity.get("file") else [])]
+
+
+def work_slice(plan: Json, phase: str, own: Collection[str]) -> str:
+    """Return what a phase's work is about: `own` milestones, of the others the names."""
     lines = task_lines(plan) if phase == "plan-design" else []
     for milestone in plan.get("milestones", []):
         lines.append(f"{milestone['id']} v{milestone['version']} {milestone['name']}")
-        if phase != "plan-design":
-            lines += _intents(milestone)
+        if phase != "plan-design" and milestone["id"] in own:
+            lines += _intents(milestone, reasons=True)
             lines += [f"  {d['id']} {d['file']}: {d['text']}" for d in promised_docs(milestone)]
     return "\n".join(lines)
 
@@ -54,13 +74,16 @@ def agent_slice(plan: Json, phase: str) -> str:
             for milestone in plan["milestones"]
             for text in milestone["acceptance_criteria"]
         ]
-    return "\n".join([*lines, work_slice(plan, phase)])
+    return "\n".join([*lines, work_slice(plan, phase, [m["id"] for m in plan["milestones"]])])
 
 
-def review_slice(plan: Json, phase: str, own: Collection[str], *, again: bool) -> str:
+def review_slice(
+    plan: Json, phase: str, own: Collection[str], *, again: bool, found: str = ""
+) -> str:
     """Return what a reviewer is asked about: `own` milestones, of the others the names.
 
-    Where it only looks `again` at what it found, context and reasons are left out.
+    Where it only looks `again` at what it `found`, these, context and verify are left out, and
+    reasons that it does not name.
     """
     keys = _DOCUMENTED if phase == "plan-docs" else _CONTEXT
     lines = task_lines(plan)
@@ -68,26 +91,29 @@ def review_slice(plan: Json, phase: str, own: Collection[str], *, again: bool) -
         overview = plan["overview"]
         lines += [*context_lines(plan, keys), overview["problem"], overview["approach"]]
         lines += _reasons(plan)
+    else:
+        lines += [line for line in _reasons(plan) if _id_of(line) in found]
     for milestone in plan["milestones"]:
         if milestone["id"] not in own:
-            lines.append(f"{milestone['id']} {milestone['name']} (not asked about)")
+            lines += [] if again else [f"{milestone['id']} {milestone['name']} (not asked about)"]
             continue
         after = f", after {', '.join(milestone['depends_on'])}" if milestone["depends_on"] else ""
         lines.append(f"{milestone['id']} {milestone['name']}{after}")
         lines += [f"  accepted when: {text}" for text in milestone["acceptance_criteria"]]
-        lines += _intents(milestone)
+        lines += _intents(milestone, reasons=not again)
         if phase == "plan-design":
             lines += list(_scenarios(milestone["tests"]))
         lines += [f"  {d['id']} {d['file']}: {d['text']}" for d in promised_docs(milestone)]
-    if phase != "plan-design":
+    if phase != "plan-design" and not again:
         lines += [f"verify: {v['command']}: {v['outcome']}" for v in plan["verify"]]
     return "\n".join(line for line in lines if line)
 
 
-def _intents(milestone: Json) -> list[str]:
+def _intents(milestone: Json, *, reasons: bool) -> list[str]:
     lines = []
     for intent in milestone["code_intents"]:
-        refs = f" ({', '.join(intent['decision_refs'])})" if intent["decision_refs"] else ""
+        cited = intent["decision_refs"] if reasons else ()
+        refs = f" ({', '.join(cited)})" if cited else ""
         lines.append(f"  {intent['id']} {intent['file']}: {intent['behavior']}{refs}")
     if tests := milestone["tests"]["files"]:
         lines.append(f"  tests: {', '.join(tests)}")
@@ -115,6 +141,10 @@ def _reasons(plan: Json) -> list[str]:
     return lines + [i if isinstance(i, str) else f"{i['id']}: {i['text']}" for i in invariants]
 
 
+def _id_of(line: str) -> str:
+    return line.partition(":")[0].partition(",")[0]
+
+
 def patches(plan: Json, own: Collection[str]) -> str:
     """Return the captured changes of some milestones; what is no text is named alone."""
     return "".join(
@@ -125,11 +155,19 @@ def patches(plan: Json, own: Collection[str]) -> str:
     )
 
 
-def entity_lines(plan: Json) -> str:
-    """Return every entity with the version that an edit of it must name, a line each."""
+def entity_lines(plan: Json, own: Collection[str]) -> str:
+    """Return each entity with the version that an edit of it must name, a line each.
+
+    Of milestones other than `own` only the milestone itself.
+    """
     lines = [f"{t['id']}: {t['text']}" for t in plan["task_spec"]]
     lines += [f"{name} v{plan[key]['version']}" for name, key in _SINGLES]
-    lines += [f"{e['id']} v{e['version']} {e.get('file', '')} {_title(e)}" for e in _walk(plan)]
+    rest = {**plan, "milestones": [m for m in plan["milestones"] if m["id"] in own]}
+    shown = _walk(rest) + [m for m in plan["milestones"] if m["id"] not in own]
+    lines += [
+        " ".join(w for w in (e["id"], f"v{e['version']}", e.get("file"), _title(e)) if w)
+        for e in shown
+    ]
     return "\n".join(lines)
 
 
@@ -160,12 +198,16 @@ def promised_docs(milestone: Json) -> list[Json]:
 def answer_lines(plan: Json, answers: dict[str, list[str]]) -> str:
     """Return what the user has answered to the plan's checkpoints."""
     return "\n".join(
-        f"{c['id']} {c['question']} → {', '.join(_chosen(c['options'], answers[c['id']]))}"
+        f"{c['id']} {c['question']} → {', '.join(chosen(_labels(c), answers[c['id']]))}"
         for c in plan["checkpoints"]
         if c["id"] in answers
     )
 
 
-def _chosen(options: Iterable[Json], keys: list[str]) -> list[str]:
-    labels = {o["key"]: o["label"] for o in options}
-    return [labels.get(key, key) for key in keys]
+def _labels(checkpoint: Json) -> dict[str, str]:
+    return {o["key"]: o["label"] for o in checkpoint["options"]}
+
+
+def chosen(labels: Mapping[str, str], choices: Iterable[str]) -> list[str]:
+    """Return an answer as the user read it: the labels of options, other words as they are."""
+    return [labels.get(choice, choice) for choice in choices]

@@ -6,8 +6,9 @@ import os
 import secrets
 import time
 import uuid
+from typing import NamedTuple
 
-from shared import mode, resources, sessions, stages
+from shared import fingerprints, mode, resources, sessions, stages
 from shared.builders import Block
 from shared.config import commands_hash, load_config, render_commands
 from shared.git.repository import (
@@ -22,7 +23,7 @@ from shared.git.repository import (
 from shared.git.snapshot import snapshot
 from shared.git.worktree import link, make_worktree
 from shared.run import State
-from shared.workflow import print_current
+from shared.workflow import find_workflow, print_current
 from state import store
 from state.clock import now
 from state.database import Database, Run
@@ -31,19 +32,30 @@ from state.models import SCHEMA_VERSION, Base, Plan
 from state.validator import check_value
 
 BASES = ("head", "snapshot")
+DEPTHS = ("full", "intent")
+
+
+class Choices(NamedTuple):
+    """What whoever starts a run may choose; None leaves it to the program, or to be asked."""
+
+    base: str | None = None
+    review: str | None = None
+    depth: str | None = None
+
+
+LEFT_OPEN = Choices()
 
 
 def begin(
     folder: str,
     request: str | None,
-    base: str | None,
     state_dir: str | None,
-    review: str | None = None,
+    chosen: Choices = LEFT_OPEN,
     agent: str | None = None,
 ) -> str:
     """Return the block that a new run, or the one begun with the same words, is at.
 
-    `base` is None, `head` or `snapshot`; where uncommitted work leaves None open the block asks.
+    Where uncommitted work leaves the base open the block asks.
     A run that `state_dir` names is found from any folder. Raises Refused where the repository
     cannot carry a plan.
     """
@@ -60,13 +72,13 @@ def begin(
         if not (request or "").strip():
             return _ask_for_goal()
         state = _create(repository, (request or "").strip(), state_dir)
-    if review is not None and review != state.run.review:
-        _choose_review(state, review)
+    _take_choices(state, chosen)
     if state.run.status == "IDLE":
         waiting = uncommitted(repository)
-        if waiting and base is None and not os.path.exists(resources.plan_path(state.state_dir)):
+        begun = os.path.exists(resources.plan_path(state.state_dir))
+        if waiting and chosen.base is None and not begun:
             return _ask_for_base(state, waiting)
-        _prepare(repository, state, base or "head", agent)
+        _prepare(repository, state, chosen.base or "head", agent)
     elif state.run.stage != "inactive":
         join(state, agent)
     return print_current(state)
@@ -79,11 +91,29 @@ def join(state: State, agent: str | None) -> None:
         stages.bind(database, state.run, name, mode.limits(state.config["config"]))
 
 
-def _choose_review(state: State, review: str) -> None:
+def _take_choices(state: State, chosen: Choices) -> None:
+    if chosen.review not in (None, state.run.review):
+        _choose(state, "review", chosen.review)
+    if chosen.depth not in (None, state.run.depth):
+        _check_depth_open(state)
+        _choose(state, "depth", chosen.depth)
+
+
+def _choose(state: State, column: str, value: str | None) -> None:
+    before = getattr(state.run, column)
     with state.lock("start"), state.database as database:
-        database.set_run(state.run.run_id, review=review)
-        database.audit(state.run, "host", "review", before=state.run.review, after=review)
+        database.set_run(state.run.run_id, **{column: value})
+        database.audit(state.run, "host", column, before=before, after=value)
     state.reload()
+
+
+def _check_depth_open(state: State) -> None:
+    """Refuse another depth once the design is decided: then intents are approved, or past that."""
+    run, planner = state.run, find_workflow("planner")
+    early = run.workflow == planner.name and run.step <= planner.last("intent")
+    if not early or run.revision > 1:
+        text = f"the depth is {run.depth}; it is chosen before the first design is decided"
+        raise Refused("conflict", "--depth", text, run.depth, state.command("step", "planner"))
 
 
 def _run_at(state_dir: str | None) -> State | None:
@@ -175,6 +205,7 @@ def _prepare(repository: Repository, state: State, base: str, agent: str | None)
             "submodules": submodules(repository, plan.base.tree),
         }
         store.write_json(resources.run_config_path(state.state_dir), values)
+        fingerprints.take(fingerprints.place_of(state))
         with state.database as database:
             database.add_step(state.run, "planner", 1, "plan-init", "script")
             name = sessions.agent_name(agent, state.run.repository)

@@ -149,4 +149,4 @@ def _begin(folder: str, request: str | None, state_dir: str | None) -> str:
     ensure()
     from shared.start import begin
 
-    return begin(folder, request, None, state_dir)
+    return begin(folder, request, state_dir)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from shared import ending, plans, resources
+from shared import ending, fingerprints, plans, resources
 from shared.builders import Block
 from shared.capturing import open_repository
 from shared.execution import make_worktree_if_gone, message_of
 from shared.git.apply import apply, undo
-from shared.git.change import revert_changes
+from shared.git.change import ends, revert_changes
 from shared.git.commit import check_head, commit
 from shared.git.journal import journal_state
 from state.changes import plan_changes
@@ -32,9 +32,10 @@ def undo_plan(state: State) -> str:
             raise Refused("conflict", "undo", text, "", state.command("step", "planner"))
         repository, _ = open_repository(state)
         files = undo(repository, journal)
+        fingerprints.absorb(state, files)
         with state.database as database:
             database.audit(state.run, "host", "undo", digest=state.run.digest)
-            if state.run.status == "ACTIVE":
+            if state.run.status in ("ACTIVE", "PAUSED"):
                 state.go_to("executor", 2)
     block = Block("result").data("taken back", "\n".join(files))
     block.next("again", state.command("exec", "apply"))
@@ -59,6 +60,7 @@ def _revert(state: State) -> str:
     )
     archived = {resources.archived_plan(state.run.run_id): None}
     done = commit(repository, state.worktree, vault, changes, message, archived)
+    fingerprints.absorb(state, ends(changes))
     if state.run.status != "CANCELLED":
         with state.database:
             state.move("revert", "host", detail=done.commit)

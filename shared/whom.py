@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from state.database import Planning
 
 
+NOBODY = "planning mode"  # where a refusal says that none is active
+
+
 class Mode:
     """The mode of one agent at one moment, with what a time limit has just changed about it.
 
@@ -70,11 +73,24 @@ class Mode:
         plan: dict[str, Any] | None = json.loads(text) if text else None
         return plan
 
+    @property
+    def halted(self) -> str:
+        """Return why it is paused, as the audit has it; empty where a command did it."""
+        if self.state is not None:
+            return self.state.halted
+        rows = self.database.audit_rows(None)
+        own = [r for r in rows if r["agent"] == self.agent and r["run_id"] is None]
+        return next((r["detail"] for r in reversed(own) if r["action"] == "pause"), "")
+
     def change(self, action: str, who: str, detail: str = "", **values: object) -> None:
         """Take the agent, which plans without a run, through an action."""
         at = moment(self.now)
         with self.database as database:
             stages.change_agent(database, self.agent, action, who, at=at, detail=detail, **values)
+        self.reload()
+
+    def reload(self) -> None:
+        """Read the agent's row again."""
         self.row = self.database.planning(self.agent)
 
     def command(self, *words: str) -> str:
@@ -82,21 +98,37 @@ class Mode:
         if self.state is not None:
             return self.state.command(*words)
         own = self.agent == sessions.agent_name(None, os.path.dirname(self.home))
-        return resources.command(*words, *(() if own else ("--agent", self.agent)))
+        named = () if own else ("--agent", self.agent)
+        return resources.command(*words, *named, state_dir=self.home)
 
 
 def open_database(folder: str) -> Database:
     """Open the database of the repository around `folder`; Refused where nobody plans there."""
-    path = os.path.join(
-        sessions.repository_root(folder), resources.PLANNER_FOLDER, resources.DATABASE
-    )
+    path = _database_path(folder)
     if not os.path.isfile(path):
-        raise nobody(folder)
+        raise nobody()
     return Database(path)
 
 
-def own_mode(folder: str, agent: str | None, now: float) -> Mode:
+def _database_path(folder: str) -> str:
+    root = sessions.repository_root(folder)
+    return os.path.join(root, resources.PLANNER_FOLDER, resources.DATABASE)
+
+
+def place(folder: str, state_dir: str | None) -> tuple[str, str | None]:
+    """Return folder and state directory that a command means.
+
+    What is planned without a run has the planner's own folder for a state directory.
+    """
+    real = os.path.realpath(state_dir or "")
+    if state_dir is None or os.path.basename(real) != resources.PLANNER_FOLDER:
+        return folder, state_dir
+    return os.path.dirname(real), None
+
+
+def own_mode(folder: str, agent: str | None, state_dir: str | None, now: float) -> Mode:
     """Return the mode of the agent that runs a command, inactive where it does not plan."""
+    folder, _ = place(folder, state_dir)
     database = open_database(folder)
     database.agent = sessions.agent_name(agent, sessions.repository_root(folder))
     return _of_agent(database, database.agent, now)
@@ -108,18 +140,19 @@ def find(folder: str, agent: str | None, state_dir: str | None, now: float) -> M
     A person's terminal has no session, so the plan that waits is another agent's. Raises Refused
     where nobody plans, or several do and none is named.
     """
+    folder, state_dir = place(folder, state_dir)
     if state_dir is not None:
         state = open_state(state_dir, folder)
         name = sessions.agent_name(agent, state.run.repository)
         return Mode(state.database, name, now, state)
-    found = own_mode(folder, agent, now)
+    found = own_mode(folder, agent, None, now)
     if found.stage != INACTIVE:
         return found
     database = found.database
     lone = [r for r in database.planning_live() if r.run_id is None] if agent is None else []
     runs = database.runs(ACTIVE, PAUSED) if agent is None else []
     if not lone and not runs:
-        raise nobody(folder, found.said)
+        raise nobody(found.said)
     if len(lone) + len(runs) > 1:
         names = [f"--agent {resources.quote(r.agent_name)}" for r in lone]
         names += [f"--state-dir {resources.quote(r.state_dir)}" for r in runs]
@@ -130,6 +163,40 @@ def find(folder: str, agent: str | None, state_dir: str | None, now: float) -> M
     return Mode(database, found.agent, now, open_state(runs[0].state_dir, folder))
 
 
+def look(folder: str, agent: str | None, state_dir: str | None, now: float) -> Mode:
+    """Return the mode that `find` finds; where nobody plans, the agent's own, which is inactive."""
+    try:
+        return find(folder, agent, state_dir, now)
+    except Refused as refusal:
+        if refusal.problems[0].at != NOBODY:
+            raise
+    folder, _ = place(folder, state_dir)
+    if os.path.isfile(_database_path(folder)):
+        return own_mode(folder, agent, None, now)
+    name = sessions.agent_name(agent, sessions.repository_root(folder))
+    return Mode(Database(":memory:", create=True), name, now, None)
+
+
+def find_light(
+    folder: str, agent: str | None, state_dir: str | None, digest: str, now: float
+) -> Mode | None:
+    """Return the light plan with this digest, else the only one here; None where runs are meant."""
+    folder, state_dir = place(folder, state_dir)
+    if state_dir is not None or not os.path.isfile(_database_path(folder)):
+        return None
+    database = open_database(folder)
+    rows = [r for r in database.planning_live() if r.run_id is None and r.digest]
+    rows = [r for r in rows if agent in (None, r.agent_name)]
+    same = [r for r in rows if r.digest == digest]
+    if len(same) > 1:
+        text = "several sessions have submitted these very bytes"
+        names = "; ".join(f"--agent {resources.quote(r.agent_name)}" for r in same)
+        raise Refused("conflict", digest, text, names)
+    if not same and (len(rows) != 1 or database.runs(ACTIVE, PAUSED)):
+        return None
+    return _of_agent(database, (same or rows)[0].agent_name, now)
+
+
 def _of_agent(database: Database, agent: str, now: float) -> Mode:
     row: Planning | None = database.planning(agent)
     live = row is not None and row.phase != INACTIVE
@@ -137,7 +204,8 @@ def _of_agent(database: Database, agent: str, now: float) -> Mode:
     return Mode(database, agent, now, State(run.state_dir, database, run) if run else None)
 
 
-def nobody(folder: str, said: str = "") -> Refused:
+def nobody(said: str = "") -> Refused:
     """Return the refusal where no mode is active."""
     text = f"{said} nobody plans here".strip()
-    return Refused("not_found", folder, text, "planning, once begun", "planner mode enter")
+    allowed = "a repository in which planning has begun"
+    return Refused("not_found", NOBODY, text, allowed, "planner mode enter")

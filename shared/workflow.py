@@ -17,6 +17,7 @@ from state.errors import Refused
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import Any
 
     from shared.qr.types import Phase
     from shared.run import State
@@ -59,30 +60,45 @@ class Step:
 class Workflow:
     """The ordered steps of one entry point."""
 
-    __slots__ = ("name", "purpose", "serves", "steps")
+    __slots__ = ("ends", "name", "purpose", "serves", "steps")
 
     def __init__(
-        self, name: str, purpose: str, steps: Mapping[int, Step], *, serves: str | None = None
+        self,
+        name: str,
+        purpose: str,
+        steps: Mapping[int, Step],
+        *,
+        serves: str | None = None,
+        ends: Mapping[str, int] | None = None,
     ) -> None:
-        """`serves` is the kind of the planner's step that starts it for an agent, None for none."""
+        """`serves` is the kind of the planner's step that starts it for an agent, None for none.
+
+        `ends` names the last step at a depth that does not go through all of them.
+        """
         self.name = name
         self.purpose = purpose
         self.steps = dict(steps)
         self.serves = serves
+        self.ends = dict(ends or {})
+
+    def last(self, depth: str) -> int:
+        """Return the number of the last step at a depth."""
+        return self.ends.get(depth, max(self.steps))
 
     def number(self, phase: str, kind: str) -> int:
         """Return the number of the step of `kind` (execute, qr or gate) in `phase`."""
         return next(n for n, s in self.steps.items() if (s.phase, s.kind) == (phase, kind))
 
-    def phases(self) -> list[Phase]:
-        """Return the phases in order."""
-        return [s.phase for s in self.steps.values() if s.kind == "gate" and s.phase]
+    def phases(self, depth: str) -> list[Phase]:
+        """Return the phases in order that a depth goes through."""
+        gates = ((n, s.phase) for n, s in self.steps.items() if s.kind == "gate")
+        return [phase for n, phase in gates if phase and n <= self.last(depth)]
 
 
 class Context:
     """What a handler is given: the run and the row it is asked to print."""
 
-    __slots__ = ("number", "selectors", "state", "step", "workflow")
+    __slots__ = ("_plan", "number", "selectors", "state", "step", "workflow")
 
     def __init__(
         self,
@@ -97,6 +113,14 @@ class Context:
         self.number = number
         self.step = workflow.steps[number]
         self.state = state
+        self._plan: dict[str, Any] | None = None
+
+    @property
+    def plan(self) -> dict[str, Any]:
+        """Return plan.json as it was when the block first needed it."""
+        if self._plan is None:
+            self._plan = self.state.plan
+        return self._plan
 
     @property
     def phase(self) -> str:
@@ -175,9 +199,12 @@ def person_step(name: str, prompt: str) -> Step:
     return Step(name, "person", lambda ctx: blocks.approval(ctx, prompt))
 
 
-def program_step(name: str, *words: str, prompt: str) -> Step:
-    """Make a step that is one command: the program does the work."""
-    return Step(name, "program", lambda ctx: blocks.program(ctx, prompt, words))
+def program_step(name: str, *words: str, prompt: str, intent: str | None = None) -> Step:
+    """Make a step that is one command: the program does the work.
+
+    `intent` is the prompt at depth intent, where that differs.
+    """
+    return Step(name, "program", lambda ctx: blocks.program(ctx, prompt, words, intent or prompt))
 
 
 # printing
@@ -210,6 +237,8 @@ def print_step(
         raise Refused(
             "conflict", f"{workflow.name} {number}", "the plan is not frozen yet", "", here
         )
+    if run.status == "PAUSED":
+        return blocks.paused(context).render()
     if current is None or number < current or run.status in ("COMPLETED", "CANCELLED"):
         return blocks.done(context, here).render()
     if number > current:

@@ -76,7 +76,6 @@ class Connection:
 
     def __enter__(self) -> Self:
         """Begin a transaction that may write."""
-        self._then = []
         self._execute("BEGIN IMMEDIATE")
         return self
 
@@ -85,12 +84,13 @@ class Connection:
         self._then.append(action)
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        actions, self._then = self._then, []
         if kind is None:
             try:
                 self._execute("COMMIT")
             finally:
                 self._roll_back()
-            for action in self._then:
+            for action in actions:
                 action()
         else:
             self._roll_back()

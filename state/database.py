@@ -272,6 +272,11 @@ class Database(Connection):
         rows = self._rows(sql, (after, run.run_id if run else None))
         return [dict(row) for row in rows]
 
+    def was_noted(self, agent: str, action: str, since: str) -> bool:
+        """Say whether the audit has this action of an agent at `since` or later."""
+        sql = "SELECT 1 FROM audit WHERE agent=? AND action=? AND at>=? LIMIT 1"
+        return self._row(sql, (agent, action, since)) is not None
+
     def event(self, run: Run | None, kind: str, payload: dict[str, Any]) -> None:
         """Append an event."""
         run_id = run.run_id if run else None

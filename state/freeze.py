@@ -48,10 +48,10 @@ def seal(data: dict[str, Any]) -> dict[str, str]:
 
     What RFC 8785 cannot carry, and a frozen plan never holds, gets an empty one.
     """
-    parts = dict(_parts(data, ""))
+    found = dict(parts(data, ""))
     for name in ("digest", "seals"):
-        parts.pop(name, None)
-    return {name: _hash(part) for name, part in parts.items()}
+        found.pop(name, None)
+    return {name: _hash(part) for name, part in found.items()}
 
 
 def check_seals(data: dict[str, Any]) -> list[Problem]:
@@ -89,19 +89,19 @@ def _is_entity(value: object) -> bool:
     return isinstance(value, dict) and "id" in value and "version" in value
 
 
-def _parts(value: dict[str, Any], name: str) -> Iterator[tuple[str, Any]]:
+def parts(value: dict[str, Any], name: str) -> Iterator[tuple[str, Any]]:
     """Yield (name, content) of each entity; what holds entities keeps only their ids."""
     rest: dict[str, Any] = {}
     for key, item in value.items():
         if isinstance(item, list) and item and all(_is_entity(i) for i in item):
             rest[key] = [entity["id"] for entity in item]
             for entity in item:
-                yield from _parts(entity, str(entity["id"]))
+                yield from parts(entity, str(entity["id"]))
         elif _is_entity(item):
             rest[key] = item["id"]
-            yield from _parts(item, str(item["id"]))
+            yield from parts(item, str(item["id"]))
         elif key in _SPLIT and isinstance(item, dict):
-            yield from _parts(item, f"{name}.{key}" if name else key)
+            yield from parts(item, f"{name}.{key}" if name else key)
         else:
             rest[key] = item
     if name:

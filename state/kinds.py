@@ -124,10 +124,11 @@ def schema(kind: str | None) -> Json:
         return models.Plan.model_json_schema()
     if kind not in KINDS:
         raise Refused("not_found", "--kind", f"{kind!r} is no kind", ", ".join(KINDS))
-    whole = KINDS[kind].model.model_json_schema()
     allowed = KINDS[kind].fields
+    whole = KINDS[kind].model.model_json_schema()
     whole["properties"] = {n: p for n, p in whole["properties"].items() if n in allowed}
     whole["required"] = [n for n in whole.get("required", []) if n in allowed]
+    whole["$defs"] = _reached(whole["properties"], whole.get("$defs", {}))
     # Where the entity goes is asked of an edit and no field of the entity.
     where = {"milestone": {"type": "string", "pattern": "^M-[0-9]{3,15}$"}}
     if kind == "doc":
@@ -136,6 +137,13 @@ def schema(kind: str | None) -> Json:
         whole["properties"] = {**where, **whole["properties"]}
         whole["required"] = [*where, *whole["required"]]
     return whole
+
+
+def _reached(schema: Json, definitions: Json) -> Json:
+    """Return the definitions that a schema refers to, and those that they refer to."""
+    text = str(schema)
+    found = {n: d for n, d in definitions.items() if f"'#/$defs/{n}'" in text}
+    return {**found, **_reached(found, definitions)} if found else {}
 
 
 def id_of(found: Found) -> str:

@@ -31,6 +31,7 @@ ACTIONS: dict[str, tuple[tuple[str, ...], str, dict[str, str]]] = {
     "adopt": ((IDLE,), ACTIVE, {INACTIVE: SUBMITTED}),
     "submit": ((ACTIVE,), ACTIVE, {GATHERING: SUBMITTED, SUBMITTED: SUBMITTED}),
     "revise": ((ACTIVE,), ACTIVE, {SUBMITTED: GATHERING, EXECUTING: GATHERING}),
+    "write": ((ACTIVE,), ACTIVE, {EXECUTING: GATHERING}),
     "approve": ((ACTIVE,), ACTIVE, {SUBMITTED: EXECUTING}),
     "reject": (_LIVE, CANCELLED, {SUBMITTED: INACTIVE}),
     "pause": ((ACTIVE,), PAUSED, _STAY),
@@ -66,7 +67,7 @@ def after(stage: str, status: str, action: str) -> tuple[str, str]:
 
 def described(stage: str, status: str) -> str:
     """Return a stage with what its status adds to it."""
-    return stage if status == ACTIVE else f"{stage} ({status.lower()})"
+    return stage if status in (IDLE, ACTIVE) else f"{stage} ({status.lower()})"
 
 
 def overdue(row: Planning, now: float, last_call: float = 0) -> str:

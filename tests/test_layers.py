@@ -40,10 +40,14 @@ STEP_PATH = (
     "shared.builders",
     "shared.constraints",
     "shared.dependencies",
+    "shared.mode",
     "shared.resources",
+    "shared.sessions",
+    "shared.stages",
     "shared.workflow",
     "state.database",
     "state.errors",
+    "state.mode",
     "state.store",
 )
 TOO_COSTLY = ("pydantic", "click", "jsonschema", "yaml", "dataclasses", "argparse", "inspect")
@@ -104,6 +108,29 @@ def test_third_party_packages_stay_in_their_rooms() -> None:
         and not str(path.relative_to(ROOT)).startswith(THIRD_PARTY.get(top, ("nowhere",)))
     ]
     assert not wrong
+
+
+def test_only_the_database_speaks_sql() -> None:
+    speaking = {
+        str(path.relative_to(ROOT))
+        for path in sources()
+        for _, name in imported(path)
+        if name.split(".")[0] == "sqlite3"
+    }
+    asks_for_its_version = {"shared/doctor.py"}
+    ours = {"state/connection.py", "state/database.py", "state/migrations.py"}
+    assert speaking - asks_for_its_version == ours
+
+
+def test_stage_and_status_change_in_one_place() -> None:
+    """Whoever moves a run by itself leaves its agents and the audit behind."""
+    writing = {
+        str(path.relative_to(ROOT))
+        for path in sources()
+        for node in ast.walk(ast.parse(path.read_bytes()))
+        if isinstance(node, ast.Attribute) and node.attr == "move_run"
+    }
+    assert writing == {"shared/stages.py"}
 
 
 @pytest.mark.parametrize("module", step_modules())

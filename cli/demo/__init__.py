@@ -17,7 +17,7 @@ from cli.demo.host import Player, Stage
 from cli.demo.recorded import Recorded
 from cli.demo.telling import first_words, shown
 from cli.options import json_option
-from shared import resources
+from shared import resources, sessions
 from shared.git.command import Git, user_environment
 from shared.stepping import write
 from state.errors import Refused
@@ -56,7 +56,10 @@ def play(folder: str) -> dict[str, Any]:
     began = time.monotonic()
     repository = os.path.join(folder, "repository")
     make_sample(repository)
-    env = {k: v for k, v in user_environment().items() if not k.startswith("PLAN_")}
+    # Its planning mode is its own: a session that plays the demo must not find itself held by it.
+    ours = ("PLAN_", *sessions.SESSION_VARIABLES)
+    env = {k: v for k, v in user_environment().items() if not k.startswith(ours)}
+    env["XDG_STATE_HOME"] = os.path.join(folder, "state")
     host = Player(Stage(repository, Recorded(RECORDED), env | OWN_ENVIRONMENT), _say)
     with open(os.path.join(RECORDED, "request.txt"), encoding="utf-8") as file:
         request = file.read().strip()

@@ -37,7 +37,7 @@ def check_parsing(subject: Subject) -> Iterator[Finding]:
     unread.pop("", None)
     if unread:
         families = ", ".join(f"{n} × {name}" for name, n in sorted(unread.items()))
-        text = f"nothing here parses {families}; verify has to tell"
+        text = f"nothing here parses {families}; only verify can tell"
         yield Finding("*", text, "NOT_CHECKED")
 
 

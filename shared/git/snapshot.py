@@ -38,9 +38,10 @@ def snapshot(repo: Repository) -> str:
     folder = tempfile.mkdtemp(prefix="planner-snapshot-")
     try:
         index = os.path.join(folder, "index")
-        # Seeded from the user's index: what they added by force is part of their work.
+        # Seeded from the user's index: what they added by force is part of their work. Copied with
+        # its time, by which git knows of which files it may not trust the times.
         with contextlib.suppress(FileNotFoundError):
-            shutil.copyfile(os.path.join(repo.git_dir, "index"), index)
+            shutil.copy2(os.path.join(repo.git_dir, "index"), index)
         git = repo.git.on_index(index)
         names = scan(git)
         nested = {name for name in names.untracked if name.endswith(b"/")}

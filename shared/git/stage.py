@@ -39,15 +39,19 @@ def scan(git: Git) -> Scan:
     return Scan(set(status), gone, set(others))
 
 
-def stage_names(git: Git, gone: Iterable[bytes], present: Iterable[bytes]) -> None:
-    """Take `gone` out of git's index and put `present` in as the working tree has them."""
+def stage_names(git: Git, gone: Iterable[bytes], present: Iterable[bytes], *options: str) -> None:
+    """Take `gone` out of git's index and put `present` in as the working tree has them.
+
+    `options` go to `update-index`; with `--info-only` no object is written.
+    """
     gone, present = sorted(gone), sorted(present)
     if gone:
         names = b"".join(name + b"\0" for name in gone)
         git.run("update-index", "--force-remove", "-z", "--stdin", stdin=names)
     if present:
         names = b"".join(name + b"\0" for name in present)
-        git.run("update-index", "--add", "--remove", "--replace", "-z", "--stdin", stdin=names)
+        words = ("--add", "--remove", "--replace", *options, "-z", "--stdin")
+        git.run("update-index", *words, stdin=names)
 
 
 def undo_gitlinks(git: Git, tree: str, zero: str) -> None:

@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING
 
 from shared.git.command import OWN_INDEX, Git, durable
 from shared.git.files import refusing
+from shared.git.scratch import scratch, sweep
 from state.store import write_atomic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
     from shared.git.repository import Repository
 
@@ -40,15 +42,9 @@ class Vault:
     objects: str
     git: Git
 
-    @contextlib.contextmanager
-    def scratch(self) -> Iterator[str]:
+    def scratch(self) -> AbstractContextManager[str]:
         """Lend a folder inside the vault and remove it afterwards."""
-        with refusing():
-            folder = tempfile.mkdtemp(prefix=f"scratch-{os.getpid()}-", dir=self.path)
-        try:
-            yield folder
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
+        return scratch(self.path)
 
     @contextlib.contextmanager
     def fresh_index(self, **env: str) -> Iterator[Git]:
@@ -79,8 +75,8 @@ def open_vault(repo: Repository, path: str) -> Vault:
     vault = Vault(path, os.path.join(path, "objects"), git)
     _make(repo, vault)
     _borrow(repo, vault)
-    _sweep(path, "scratch-")
-    _sweep(os.path.dirname(path), os.path.basename(path) + "-")
+    sweep(path)
+    sweep(os.path.dirname(path), os.path.basename(path) + "-")
     return vault
 
 
@@ -139,21 +135,3 @@ def _quoted(path: bytes) -> bytes:
     if b"\n" not in path:
         return path
     return b'"' + path.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n") + b'"'
-
-
-def _sweep(path: str, prefix: str) -> None:
-    # A killed process leaves its folders; the process id in the name tells whose they were.
-    for name in os.listdir(path):
-        owner = name.removeprefix(prefix).split("-")[0] if name.startswith(prefix) else ""
-        if owner.isdigit() and not _alive(int(owner)):
-            shutil.rmtree(os.path.join(path, name), ignore_errors=True)
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from shared.config import commands_hash, render_commands, write_paths
+from shared.fingerprints import own_writes, place_in
 from shared.git.repository import find_repository
 from shared.git.worktree import link
 from shared.resources import command
@@ -59,8 +60,17 @@ def set_up(
         return tuple(found["notes"])
     linked = link(find_repository(job.repository), worktree, config.link)
     notes = [f"{name} is not in your tree, so it could not be linked" for name in linked.missing]
+    if config.setup:
+        # A person has confirmed them; installing a project's hooks is what many of them are for.
+        with own_writes(place_in(job.state_dir, job.repository)):
+            _run_setup(job, worktree, stage, stopped)
+    write_json(marker, {"is": wanted, "notes": notes})
+    return tuple(notes)
+
+
+def _run_setup(job: Job, worktree: str, stage: str, stopped: Callable[[], bool]) -> None:
     runner = runner_for(job, worktree, stopped, free=True)
-    for number, line in enumerate(config.setup, start=1):
+    for number, line in enumerate(job.config.setup, start=1):
         ended = runner.run(line, job.place(f"{number}-{stage}-setup.log"))
         if not ended.passed:
             raise Refused(
@@ -70,8 +80,6 @@ def set_up(
                 f"a command that works in {worktree}; the whole output is in {ended.log}",
                 output=ended.tail(),
             )
-    write_json(marker, {"is": wanted, "notes": notes})
-    return tuple(notes)
 
 
 def runner_for(

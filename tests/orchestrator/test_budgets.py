@@ -28,15 +28,13 @@ if TYPE_CHECKING:
 PLANNING_TOKENS, PLANNING_CALLS, PLANNING_AGENTS = 10_000, 40, 8
 SMALL_TOKENS, SMALL_CALLS = 4_000, 12
 FIX_TOKENS = 1_500
-# Two agents that begin with nothing and their dispatch; fewer words made real models err.
-FULL_FIX_TOKENS = 2_000
 BUDGETS_HEAD = """\
 # What a run costs to read
 
 Tokens are characters by four. Counted is all that is printed to the host and its agents, and
 SKILL.md, but not the changes themselves; paths are those of a usual home. The budgets are 4,000
-tokens for the small plan, 10,000 for the planning in full, 1,500 for a fix round of a small plan
-and 2,000 in full. `tests/orchestrator/test_budgets.py` measures and holds them, and this table.
+tokens for the small plan, 10,000 for the planning in full, 1,500 for a fix round.
+`tests/orchestrator/test_budgets.py` measures and holds them, and this table.
 """
 PERSON = ("mode", "config")
 SHARES = (3, 3, 2)
@@ -184,7 +182,7 @@ def test_what_each_fix_round_costs(make_repo: Repositories, golden: Golden) -> N
     tables = fix_rounds(journey)
     shown = [f"{p}: {figures(journey, texts)[2]}" for p, texts in tables.items()]
     golden("budgets/fix-rounds.txt", "\n".join(re.sub(", calls.*", "", t) for t in shown))
-    assert all(figures(journey, texts)[0] <= FULL_FIX_TOKENS for texts in tables.values())
+    assert all(figures(journey, texts)[0] <= FIX_TOKENS for texts in tables.values())
 
 
 def test_a_fix_round_of_a_small_plan_stays_within_its_budget(

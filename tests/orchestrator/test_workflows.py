@@ -41,7 +41,8 @@ def test_the_planner_has_its_eleven_steps_in_order() -> None:
         (10, "plan-docs-qr", "qr", None, None),
         (11, "plan-docs-qr-gate", "gate", None, 9),
     ]
-    assert planner.WORKFLOW.phases() == ["plan-design", "plan-code", "plan-docs"]
+    assert planner.WORKFLOW.phases("full") == ["plan-design", "plan-code", "plan-docs"]
+    assert planner.WORKFLOW.phases("intent") == ["plan-design"]
 
 
 @pytest.mark.requirement("PL-6")

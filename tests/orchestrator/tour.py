@@ -25,6 +25,7 @@ from tests.journey import (
     words_of,
 )
 from tests.larger import larger
+from tests.lightly import PLAN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -123,6 +124,16 @@ def questions(make_repo: Repositories) -> Iterator[Stop]:
     repository.write("src/a.py", "def f(x):\n    return x\n")
     repository.write("new.txt", "new\n")
     yield "01-plan-init.base", journey, journey.start()
+
+
+def intent(make_repo: Repositories) -> Iterator[Stop]:
+    """The intents are approved before their code is written."""
+    journey = Journey(make_repo("intent", files=FILES))
+    journey.start("--depth", "intent")
+    yield "executor-1-approval.intent", journey, journey.to("submitted").last
+    yield "executor-2-apply.intent", journey, journey.to("approved").last
+    yield "06-plan-code-execute.intent", journey, journey.to("code").last
+    yield "executor-1-approval.written", journey, journey.to("submitted").last
 
 
 def submodule(make_repo: Repositories) -> Iterator[Stop]:
@@ -224,6 +235,39 @@ def returned(make_repo: Repositories) -> Iterator[Stop]:
     yield "developer-1-write.fix", journey, journey.follow(journey.last.runs()[0])
 
 
+def light(make_repo: Repositories) -> Iterator[Stop]:
+    """A light plan without a run: entered, submitted, approved, carried out; in between a pause."""
+    journey = Journey(make_repo("light", files=FILES))
+    journey.answers = {"light.json": PLAN}
+    journey.last = journey.run("mode", "enter", "Move to ISO dates", "--reason", "several files")
+    journey.state_dir = f"{journey.repository.path}/.planner"
+    yield "mode.gathering", journey, journey.last
+    journey.write_answers()
+    yield "mode.submitted", journey, journey.follow(journey.last.next("done"))
+    yield "mode.paused", journey, journey.planner("pause")
+    journey.planner("resume")
+    yield "mode.executing", journey, journey.follow(journey.last.person())
+    journey.follow(journey.last.next("step 1 start"))
+    yield "mode.under-way", journey, journey.last
+    journey.follow(journey.last.next("step 1 done"))
+    yield "mode.ended", journey, journey.planner("mode", "step", "2", "done")
+    yield "mode.audit", journey, journey.planner("audit")
+
+
+def halted(make_repo: Repositories) -> Iterator[Stop]:
+    """A run that is paused, and one that a person rejects."""
+    journey = Journey(make_repo("halted", files=FILES)).to("submitted")
+    yield "mode.of-a-run", journey, journey.planner("mode", "status")
+    yield "result.paused", journey, journey.planner("pause")
+    journey.last = journey.planner("step", "executor")
+    yield "step.paused", journey, journey.last
+    journey.follow(journey.last.next("resume"))
+    journey.last = journey.planner("mode", "reject", "--reason", "not before the release")
+    yield "result.rejected", journey, journey.last
+    journey.last = journey.planner("step", "executor")
+    yield "run.rejected", journey, journey.last
+
+
 def _as_host(journey: Journey) -> Answer:
     """Ask as the host, who has been an agent, what is next."""
     journey.last = journey.planner("step", "planner")
@@ -238,7 +282,8 @@ def _one_fails(block: Answer) -> list[dict[str, Any]]:
 
 
 TOURS = (
-    happy, gates, revised, fixes, questions, submodule, small, stuck, full, returned,
+    happy, gates, revised, fixes, questions, intent, submodule, small, stuck, full, returned, light,
+    halted,
 )  # fmt: skip
 
 

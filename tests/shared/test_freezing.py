@@ -141,7 +141,7 @@ def test_a_patch_cannot_end_its_own_fence(make_repo: Repositories) -> None:
         'def f(x):\n    return x + 2\n\n\nDOC = """\n````\n# Approved\n"""\n'
     )
     journey.to("submitted")
-    text = render_plan(store.load_plan(plan_path(journey)))
+    text = render_plan(store.load_plan(plan_path(journey)), {})
     assert "`````diff" in text
 
 

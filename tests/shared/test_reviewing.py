@@ -466,11 +466,14 @@ _COUNT = iter(range(10_000))
     max_examples=6,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-@given(walk=WALKS)
+@given(walk=WALKS, depth=st.sampled_from(["full", "intent"]))
 def test_every_walk_of_verdicts_ends_at_the_freeze(
-    make_repo: Repositories, walk: list[tuple[set[int], str]]
+    make_repo: Repositories, walk: list[tuple[set[int], str]], depth: str
 ) -> None:
-    """Reviewers fail what a round's set says and the host decides as it likes; then all is well."""
+    """Reviewers fail what a round's set says and the host decides as it likes; then all is well.
+
+    At depth intent the walk goes on from the approved intents to the freeze of their code.
+    """
     journey = larger(make_repo, f"walk-{next(_COUNT)}", (1, 1), {})
     journey.review = "full"
     rounds = list(walk)
@@ -483,12 +486,16 @@ def test_every_walk_of_verdicts_ends_at_the_freeze(
         ]
 
     journey.verdicts = answer
-    journey.start()
+    journey.start("--depth", depth)
     fails_now, decision = rounds.pop(0) if rounds else (set(), "figures")
     for _ in range(60):
         assert journey.last.code == 0, journey.last.text
         if "plan freeze" in journey.last.next():
-            return
+            if depth == "full":
+                return
+            depth = "full"
+            assert journey.point == "planner 5"
+            journey.to("code")
         if "qr gate" not in journey.last.next():
             journey.advance()
             continue
@@ -523,3 +530,51 @@ def test_a_group_that_nobody_has_is_refused_with_those_that_are(make_repo: Repos
     refused = journey.planner("step", "plan-code-qr", "--group", "9")
     assert refused.code == 1
     assert refused.problems == [("not_found", "there is no group 9 · allowed: 1")]
+
+
+@pytest.mark.requirement("PL-7", "PL-20")
+def test_a_fix_shows_the_milestones_of_its_findings_and_names_the_others(full: Journey) -> None:
+    failing = next(i for i in items_of(full, "plan-design").values() if i.scope == "M-002")
+    full.verdicts = fails(failing.id)
+    full.advance()
+    full.follow(full.last.next("fail"))
+    shown = full.planner("step", "plan-design", "2").data("plan")
+    assert "CI-002 v1 src/m2_1.py" in shown
+    assert "M-001 v1" in shown
+    assert "CI-001" not in shown
+    full.answers["design.json"] = []
+    full.to("design review")
+    asked = full.planner("step", "plan-design-qr", "--group", failing.group or "").data("plan")
+    assert "CI-002 src/m2_1.py" in asked
+    assert "Add two in layer 1" not in asked
+
+
+@pytest.mark.requirement("PL-23")
+def test_a_host_that_reviewed_by_itself_is_not_sent_for_reviewers_again(small: Journey) -> None:
+    block = small.follow(small.last.next("alone"))
+    assert not block.data("change"), "it has written the change itself"
+    assert "plan diff M-001" in block.text
+    small.verdicts = fails(block.asked()[0])
+    small.do_the_work()
+    small.follow(small.last.next())
+    small.follow(small.last.next("fail"))
+    small.to("code review")
+    assert small.last.runs() == []
+    assert "--by host" in small.last.next()
+
+
+@pytest.mark.requirement("PL-20")
+def test_who_is_asked_again_sees_the_reasons_that_its_finding_names(full: Journey) -> None:
+    failing = next(i for i in items_of(full, "plan-design").values() if i.scope == "M-002")
+    full.verdicts = lambda block: [
+        {**row, "status": FAIL, "finding": "DL-001 gives no fact"}
+        if row["id"] == failing.id
+        else row
+        for row in all_pass(block)
+    ]
+    full.advance()
+    full.follow(full.last.next("fail"))
+    full.answers["design.json"] = []
+    full.to("design review")
+    asked = full.planner("step", "plan-design-qr", "--group", failing.group or "").data("plan")
+    assert "DL-001: Change the constant in place" in asked

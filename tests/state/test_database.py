@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.requirement("PL-11")
 
 ROOT = Path(__file__).resolve().parents[2]
-VERSION_1 = Path(__file__).parent / "fixtures" / "planner-v1.sql"
+FIXTURES = Path(__file__).parent / "fixtures"
+LIMITS = {"gathering_timeout_s": 3_600, "approval_timeout_s": 1_800, "on_timeout": "pause"}
 RUN: dict[str, Any] = {
     "run_id": "20260102-abcdef",
     "request": "Parse dates",
@@ -117,10 +118,13 @@ class TestASchema:
         assert Path(path).read_bytes() == before
         assert os.listdir(Path(path).parent) == ["planner.db"]
 
-    def test_of_version_1_opens_with_all_that_it_held(self, path: str) -> None:
+    @pytest.mark.parametrize("version", [1, 2])
+    def test_of_an_older_version_opens_with_all_that_it_held(self, path: str, version: int) -> None:
         connection = sqlite3.connect(path)
-        connection.executescript(VERSION_1.read_text(encoding="utf-8"))
+        script = FIXTURES / f"planner-v{version}.sql"
+        connection.executescript(script.read_text(encoding="utf-8"))
         connection.close()
+        assert pragma(path, "user_version") == version
         database = Database(path)
         run = run_of(database)
         assert (run.request, run.status, run.step) == ("Parse 'ISO' dates\nand more", "ACTIVE", 2)
@@ -134,9 +138,23 @@ class TestASchema:
         assert database.accepted(run, "plan-code") == {("c-lines", "a.py"): "fine"}
         assert database.deviations(run) == {"a.py": True}
         assert [row["action"] for row in database.audit_rows(run)] == ["freeze"]
+        assert database.planning_live() == []
         assert database.check() == []
         database.close()
         assert pragma(path, "user_version") == len(MIGRATIONS)
+
+    def test_of_version_2_keeps_how_much_review_a_run_gets(self, path: str) -> None:
+        connection = sqlite3.connect(path)
+        script = FIXTURES / "planner-v2.sql"
+        connection.executescript(script.read_text(encoding="utf-8"))
+        connection.close()
+        database = Database(path)
+        assert [(r.request, r.review, r.stage, r.digest) for r in database.runs()][1:] == [
+            ("Zähle\nneu", "small", "submitted", "e" * 64)
+        ]
+        with database:
+            database.set_planning("a", phase="submitted", run_id="20260103-fedcba", **LIMITS)
+        assert [row.agent_name for row in database.planning_of("20260103-fedcba")] == ["a"]
 
     def test_older_than_ours_is_backed_up_and_brought_up(
         self, database: Database, path: str, monkeypatch: pytest.MonkeyPatch
@@ -400,6 +418,62 @@ class TestRoundTrips:
         assert database.deviations(run) == {"a.py": True}
         assert database.accepted(run, "plan-code") == {("check", "M-001"): "as it is"}
         assert database.accepted(run, "plan-docs") == {}
+
+    def test_the_mode_of_an_agent_is_kept_and_changed_by_name(self, database: Database) -> None:
+        assert database.planning("a") is None
+        with database:
+            database.set_planning("a", phase="gathering", task_description="ä", **LIMITS)
+            database.set_planning("b", phase="inactive", **LIMITS)
+            database.set_planning("a", reason="why")
+        row = database.planning("a")
+        assert row is not None
+        assert (row.phase, row.task_description, row.reason) == ("gathering", "ä", "why")
+        assert (row.run_id, row.revision, row.paused_at) == (None, 0, None)
+        assert [r.agent_name for r in database.planning_live()] == ["a"]
+
+    @pytest.mark.parametrize("values", [{"phase": "asleep"}, {"on_timeout": "forget"}])
+    def test_a_mode_that_there_is_not_is_refused(
+        self, database: Database, values: dict[str, object]
+    ) -> None:
+        def write() -> None:
+            with database:
+                database.set_planning("a", **{"phase": "inactive", **LIMITS, **values})
+
+        assert refusal(write)[0].kind == "conflict"
+
+    def test_stage_and_status_are_no_columns_to_set_by_themselves(self, database: Database) -> None:
+        for values in ({"stage": "executing"}, {"status": "PAUSED"}):
+            with pytest.raises(ValueError, match="move_run"), database:
+                database.set_run(RUN["run_id"], **values)
+
+    def test_what_comes_after_a_commit_comes_only_then(self, database: Database) -> None:
+        done: list[bool] = []
+        with database:
+            database.after_commit(lambda: done.append(database.connection.in_transaction))
+            assert done == []
+        assert done == [False]
+
+        def fail() -> None:
+            with database:
+                database.after_commit(lambda: done.append(True))
+                raise Refused("refused", "x", "y")
+
+        assert refusal(fail)
+        with database:
+            database.event(run_of(database), "x", {})
+        assert done == [False]
+
+    def test_the_audit_can_be_read_from_a_row_on_and_for_everything(
+        self, database: Database
+    ) -> None:
+        run = run_of(database)
+        with database:
+            database.audit(run, "host", "one")
+            database.audit(None, "host", "two", agent="a", at="2026-01-02T03:04:05Z")
+        assert [r["action"] for r in database.audit_rows(run)] == ["one"]
+        first, second = database.audit_rows(None)
+        assert (second["run_id"], second["agent"], second["at"][:4]) == (None, "a", "2026")
+        assert database.audit_rows(None, first["seq"]) == [second]
 
     def test_how_far_a_milestone_is_and_which_steps_are_done(self, database: Database) -> None:
         run = run_of(database)

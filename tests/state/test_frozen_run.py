@@ -35,6 +35,7 @@ HARMLESS = {
     "plan schema": "prints",
     "plan diff": "prints",
     "plan render": "derives plan.md anew",
+    "review": "derives review.html anew",
     "qr list": "prints",
     "config show": "prints",
     "config confirm": "is about the project's commands",

@@ -145,7 +145,7 @@ def test_languages_without_a_parser_make_one_item_together(desk: Desk) -> None:
         (
             "NOT_CHECKED",
             "*",
-            ("nothing here parses 1 × .js, 2 × .rs, 1 × Makefile; verify has to tell"),
+            ("nothing here parses 1 × .js, 2 × .rs, 1 × Makefile; only verify can tell"),
         )
     ]
 

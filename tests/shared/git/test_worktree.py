@@ -290,3 +290,17 @@ def test_a_split_index_leaves_no_part_of_ours_behind(project: Project) -> None:
     project.write({"new": b"n\n"})
     snapshot(project.repo)
     assert sorted(p.name for p in (project.root / ".git").glob("sharedindex.*")) == parts
+
+
+@pytest.mark.requirement("PL-32")
+def test_a_snapshot_has_an_edit_that_size_and_time_do_not_show(project: Project) -> None:
+    at = (1_000_000_000, 1_000_000_000)
+    place = project.root / "README.md"
+    project.git("config", "core.trustctime", "false")
+    os.utime(place, at)
+    project.git("update-index", "--refresh", "-q")
+    os.utime(project.root / ".git" / "index", at)
+    place.write_bytes(b"Hallo\n")
+    os.utime(place, at)
+    made = snapshot(project.repo)
+    assert project.git("show", f"{made}:README.md") == "Hallo"

@@ -241,7 +241,7 @@ def test_a_review_is_shown_to_who_approves_and_in_the_plan(make_repo: Repositori
     journey.review = "small"
     journey.to("submitted")
     count = len(DESIGN | CODE | DOCS)
-    assert f"review: {count} questions answered by reviewers" in journey.last.data("summary")
+    assert f"review: {count} points judged by reviewers" in journey.last.data("summary")
     with open(f"{journey.state_dir}/plan.md", encoding="utf-8") as file:
         assert f"reviewers answered {count} questions (small review)" in file.read()
 

@@ -1,0 +1,42 @@
+"""The record of who did what, as text, as JSON lines, as it grows."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+import click
+
+from cli.options import json_option, state_dir_option
+from shared import recording
+from shared.stepping import write
+
+EVERY_S = 0.5
+
+
+@click.command("audit")
+@state_dir_option
+@json_option
+@click.option("--follow", is_flag=True, help="Go on printing what is added, until interrupted.")
+def audit_command(state_dir: str | None, *, as_json: bool, follow: bool) -> None:
+    """Show what happened here: when, which agent, who, what, from which stage to which.
+
+    Example: planner audit --json
+    """
+    record = recording.open_record(os.getcwd(), state_dir)
+    shown = recording.as_json if as_json else recording.as_line
+    if follow:
+        recording.check_terminal(sys.stdin)
+        for row in record.grow(lambda: time.sleep(EVERY_S)):
+            write(shown(row) + "\n")
+    elif as_json:
+        write("".join(f"{shown(row)}\n" for row in record.rows()))
+    else:
+        write(recording.render(record))
+
+
+if __name__ == "__main__":
+    from cli.main import main
+
+    sys.exit(main(["audit", *sys.argv[1:]]))

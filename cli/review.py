@@ -1,0 +1,38 @@
+"""`planner review`."""
+
+from __future__ import annotations
+
+import sys
+import webbrowser
+from pathlib import Path
+
+import click
+
+from cli.options import opened, state_dir_option
+from shared.builders import Block
+from shared.review_page import write_review
+from shared.stepping import write
+
+
+@click.command("review")
+@click.option("--open", "shows", is_flag=True, help="Show it in your browser (at a terminal only).")
+@state_dir_option
+def review_command(state_dir: str | None, *, shows: bool) -> None:
+    """Write review.html: the whole plan on one page, with the exact text to approve.
+
+    Example: planner review --open
+    """
+    state = opened(state_dir)
+    with state.lock("review"):
+        state.reload()
+        path = write_review(state)
+    # A browser in the terminal would wait for keys that no program types.
+    if shows and sys.stdin.isatty():
+        webbrowser.open(Path(path).as_uri())
+    write(Block("result").data("page", path).render())
+
+
+if __name__ == "__main__":
+    from cli.main import main
+
+    sys.exit(main(["review", *sys.argv[1:]]))

@@ -1,0 +1,301 @@
+"""What the user's tree, index, configuration and hooks are, to be compared with later (spec 70).
+
+A file's content is named as git would store it, with no filter run. A private copy of the user's
+index remembers sizes and times, so that only what these say has changed is read; the user's index
+and objects are only read. Untracked repositories inside the tree are left aside; submodules not.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import stat
+from hashlib import sha256
+from typing import TYPE_CHECKING, NamedTuple
+
+from shared.git.change import GITLINK
+from shared.git.command import Git
+from shared.git.files import refusing
+from shared.git.repository import PLANNER, Repository, find_repository
+from shared.git.scratch import scratch, sweep
+from shared.git.stage import covered, scan, stage_names
+from state.store import write_atomic
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+
+ASIDE = (PLANNER, "planning")
+
+# Whatever the user has set: a file whose times were put back has still another ctime.
+_STRICT = ("core.trustctime=true", "core.checkStat=default", "core.ignoreStat=false")
+_OWN_FILES = ("config", "info/attributes", "info/exclude")
+
+
+class Difference(NamedTuple):
+    """A path that is not as it was; one of the git folder begins with `.git/`.
+
+    Bytes of the path that are no UTF-8 are surrogates. `of_tree` says that the file itself differs,
+    not only what is staged of it or how git is set up.
+    """
+
+    path: str
+    how: str
+    of_tree: bool
+
+
+@refusing()
+def take(repo: Repository, folder: str, aside: Collection[str] = ()) -> None:
+    """Write the fingerprint into `folder`, in place of the one there.
+
+    `aside` are paths of the tree that never count, besides those of ASIDE.
+    """
+    os.makedirs(folder, exist_ok=True)
+    sweep(folder)
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(os.path.join(folder, "index"))
+    _save(folder, _look(repo, folder, aside))
+
+
+@refusing()
+def compare(repo: Repository, folder: str, aside: Collection[str] = ()) -> list[Difference]:
+    """Return what differs from the fingerprint that was taken into `folder`, by path."""
+    found = _differences(_load(folder), _look(repo, folder, aside))
+    left = _left(aside)
+    return [one for one in found if not covered(os.fsencode(one.path), left)]
+
+
+@refusing()
+def absorb(
+    repo: Repository, folder: str, paths: Iterable[str], aside: Collection[str] = ()
+) -> None:
+    """Bring just these paths of the fingerprint in `folder` to what they are now."""
+    written = {os.fsencode(path) for path in paths}
+    then, now = _load(folder), _look(repo, folder, aside)
+    kept = {row for row in then if _name(row) not in written}
+    _save(folder, kept | {row for row in now if _name(row) in written})
+
+
+def is_taken(folder: str) -> bool:
+    """Return whether a fingerprint lies in `folder`."""
+    return os.path.isfile(os.path.join(folder, "rows"))
+
+
+def head_then(folder: str) -> str:
+    """Return the commit that HEAD was when the fingerprint was taken; empty for none."""
+    return next((_name(r).decode() for r in _load(folder) if r.startswith(b"head\t")), "")
+
+
+# A row is `KIND IDENTITY<tab>PATH`; a set of rows is the fingerprint.
+
+
+def _save(folder: str, rows: Iterable[bytes]) -> None:
+    write_atomic(os.path.join(folder, "rows"), b"\0".join(sorted(rows)))
+
+
+def _load(folder: str) -> set[bytes]:
+    with open(os.path.join(folder, "rows"), "rb") as file:
+        return set(file.read().split(b"\0"))
+
+
+def _name(row: bytes) -> bytes:
+    return row.split(b"\t", 1)[1]
+
+
+def _look(repo: Repository, folder: str, aside: Collection[str]) -> set[bytes]:
+    """Return all rows of the repository as it is now."""
+    done = repo.git.attempt("rev-parse", "--verify", "-q", "HEAD^{commit}")
+    staged = repo.git.names("ls-files", "-v", "-s", "-z")
+    rows = {b"head\t" + done.stdout.strip(), *_own_files(repo)}
+    rows |= {b"staged " + row for row in staged}
+    rows |= {b"file " + row for row in _files(repo, folder, staged, _left(aside))}
+    for name in {_name(row) for row in staged if f" {GITLINK} ".encode() in row}:
+        rows |= _look_inside(repo, folder, name)
+    return rows
+
+
+def _left(aside: Iterable[str]) -> list[bytes]:
+    return [os.fsencode(path) for path in (*ASIDE, *aside)]
+
+
+def _look_inside(repo: Repository, folder: str, name: bytes) -> set[bytes]:
+    """Return the rows of a submodule, named from the root of the outer repository."""
+    place = os.path.join(repo.root, os.fsdecode(name))
+    if not os.path.lexists(os.path.join(place, ".git")):
+        return set()
+    inside = find_repository(place)
+    # Git passes by a `.git` that is no repository and finds the outer one.
+    if os.path.realpath(inside.root) != os.path.realpath(place):
+        return set()
+    inner = os.path.join(folder, f"inside-{sha256(name).hexdigest()[:16]}")
+    os.makedirs(inner, exist_ok=True)
+    found = _look(inside, inner, ())
+    return {
+        row.replace(b"\t", b"\t" + name + b"/", 1) for row in found if not row.startswith(b"head\t")
+    }
+
+
+# files of the tree
+
+
+def _files(
+    repo: Repository, folder: str, staged: Iterable[bytes], left: Sequence[bytes]
+) -> list[bytes]:
+    """Return `MODE BLOB STAGE<tab>PATH` of every file of the tree that git does not ignore.
+
+    What cannot be read, and what is neither file nor link, is named by its size and times.
+    """
+    known = os.path.join(folder, "index")
+    with scratch(folder) as place:
+        index = os.path.join(place, "index")
+        git = _unfiltered(repo, index)
+        if not _copied(known, index):
+            _copied(os.path.join(repo.git_dir, "index"), index)
+            _distrust(git, list(staged))
+        names = scan(git)
+        found = {n for n in names.changed | names.untracked if not covered(n, left)}
+        gone = found & names.gone
+        odd = {n: _odd(repo.root, n) for n in found - gone if not n.endswith(b"/")}
+        stage_names(git, gone, {n for n, what in odd.items() if not what}, "--info-only")
+        rows = git.names("ls-files", "-s", "-z")
+        # Git makes no index while there is nothing to put into one.
+        if os.path.exists(index):
+            os.replace(index, known)
+    odd = {name: what for name, what in odd.items() if what}
+    shown = [row for row in rows if _name(row) not in odd] if odd else rows
+    return shown + [what + b"\t" + name for name, what in odd.items()]
+
+
+def _copied(source: str, target: str) -> bool:
+    """Copy an index, if there is one, with its time: git goes by that in what it may not trust."""
+    try:
+        shutil.copy2(source, target)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _unfiltered(repo: Repository, index: str) -> Git:
+    """Return git on a private index, with every filter that is configured switched off."""
+    settings = [*_STRICT]
+    for driver in _drivers(repo):
+        off = ("clean=", "smudge=", "process=", "required=false")
+        settings += [f"filter.{driver}.{setting}" for setting in off]
+    env = {"GIT_DIR": repo.git_dir, "GIT_WORK_TREE": repo.root}
+    return repo.git.having(*settings).on_index(index, **env)
+
+
+def _drivers(repo: Repository) -> list[str]:
+    done = repo.git.attempt("config", "-z", "--name-only", "--get-regexp", r"^filter\.")
+    keys = [os.fsdecode(key) for key in done.stdout.split(b"\0") if key]
+    return sorted({key.removeprefix("filter.").rpartition(".")[0] for key in keys})
+
+
+def _distrust(git: Git, staged: list[bytes]) -> None:
+    """Take from a fresh copy of the user's index what would keep git from reading a file.
+
+    That is the marks that say not to look, and what it knows of files that went through a filter:
+    their blobs are not the bytes on disk.
+    """
+    tags = {_name(row): row[:1] for row in staged}
+    for mark, marked in (("assume-unchanged", b"hsmrck"), ("skip-worktree", b"Ss")):
+        names = [name for name, tag in tags.items() if tag in marked]
+        if names:
+            stdin = b"".join(name + b"\0" for name in names)
+            git.run("update-index", f"--no-{mark}", "-z", "--stdin", stdin=stdin)
+    filtered = _filtered(git, tags)
+    lines = [row[2:] + b"\0" for row in staged if _name(row) in filtered]
+    if lines:
+        git.run("update-index", "-z", "--index-info", stdin=b"".join(lines))
+
+
+def _filtered(git: Git, names: Iterable[bytes]) -> set[bytes]:
+    """Return the paths that an attribute sends through a filter."""
+    if git.config is None or not any(s.startswith("filter.") for s in git.config):
+        return set()
+    stdin = b"".join(name + b"\0" for name in names)
+    parts = git.names("check-attr", "-z", "--stdin", "filter", stdin=stdin)
+    values = zip(parts[0::3], parts[2::3], strict=True)
+    return {name for name, value in values if value not in {b"unspecified", b"unset", b"set"}}
+
+
+def _odd(root: str, name: bytes) -> bytes:
+    """Return what stands in for the content of what git cannot hash; empty for all else."""
+    place = os.path.join(os.fsencode(root), name)
+    try:
+        found = os.lstat(place)
+    except OSError:
+        return b""
+    mode = found.st_mode
+    plain = stat.S_ISLNK(mode) or stat.S_ISDIR(mode)
+    if plain or (stat.S_ISREG(mode) and os.access(place, os.R_OK)):
+        return b""
+    return f"{mode:o} {found.st_size} {found.st_mtime_ns} {found.st_ctime_ns}".encode()
+
+
+# files of the git folder
+
+
+def _own_files(repo: Repository) -> Iterator[bytes]:
+    """Yield a row for each file that says how git behaves here: configuration and hooks."""
+    folders = {".git/hooks": os.path.join(repo.common_dir, "hooks")}
+    chosen = Git(repo.root, config=None).attempt("config", "--path", "core.hooksPath").stdout
+    if chosen.strip():
+        named = os.fsdecode(chosen.removesuffix(b"\n"))
+        folders[named] = os.path.join(repo.root, named)
+    places = {f".git/{name}": os.path.join(repo.common_dir, name) for name in _OWN_FILES}
+    places[".git/config.worktree"] = os.path.join(repo.git_dir, "config.worktree")
+    for shown, folder in folders.items():
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            names = [name for name in os.listdir(folder) if not name.endswith(".sample")]
+            places |= {f"{shown}/{name}": os.path.join(folder, name) for name in names}
+    for shown, place in places.items():
+        what = _identity(place)
+        if what:
+            yield b"own " + what + b"\t" + os.fsencode(shown)
+
+
+def _identity(place: str) -> bytes:
+    """Return mode and content of a file, links followed; empty where there is none."""
+    try:
+        found = os.stat(place)
+        if not stat.S_ISREG(found.st_mode):
+            return b""
+        with open(place, "rb") as file:
+            content = sha256(file.read()).hexdigest()
+    except FileNotFoundError:
+        return b""
+    except OSError as error:
+        content = error.strerror or "unreadable"
+    return f"{found.st_mode:o} {content}".encode()
+
+
+# differences
+
+
+def _differences(then: set[bytes], now: set[bytes]) -> list[Difference]:
+    was, is_now = _kinds(then - now), _kinds(now - then)
+    return [
+        _difference(name, was.get(name, set()), is_now.get(name, set()))
+        for name in sorted({*was, *is_now})
+    ]
+
+
+def _kinds(rows: set[bytes]) -> dict[bytes, set[str]]:
+    """Return the kinds of the rows by path; HEAD may move."""
+    found: dict[bytes, set[str]] = {}
+    for row in rows:
+        kind = row[: row.index(b" ")].decode() if not row.startswith(b"head\t") else ""
+        if kind:
+            found.setdefault(_name(row), set()).add(kind)
+    return found
+
+
+def _difference(name: bytes, was: set[str], is_now: set[str]) -> Difference:
+    files = {"file", "own"}
+    old, new = not files.isdisjoint(was), not files.isdisjoint(is_now)
+    words = {(True, True): "changed", (True, False): "gone", (False, True): "new"}
+    how = [words[old, new]] if (old, new) in words else []
+    if "staged" in was | is_now:
+        how.append("staged")
+    return Difference(os.fsdecode(name), ", ".join(how), "file" in was | is_now)

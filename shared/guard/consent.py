@@ -1,0 +1,141 @@
+"""How a person's approval reached us: typed into the client, in a terminal, or unproven (PM-13).
+
+A client expands a typed `/planner:approve DIGEST` and says so to its hooks; what the model calls,
+schedules or writes is never expanded. That record, and not the command that follows it, is the
+consent.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+from shared import resources, sessions
+from state.errors import Refused
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from state.database import Database, Planning
+
+COMMAND = "planner:approve"
+PERSON, UNPROVEN = "person", "person (unproven)"
+GUARDED = "guarded"  # the record's word for the first call of a tool that a hook has seen
+VALID_S = 600  # from typing it to the command that the client then runs
+DIGITS = frozenset("0123456789abcdef")
+# What clients set in the commands that they run.
+ASSISTANTS = (
+    "CLAUDECODE", "AI_AGENT", "CODEX_SESSION_ID", "CODEX_CI", "VIBE_APP_SERVER_BIN", "GEMINI_CLI",
+    "CURSOR_AGENT", "OPENCODE",
+)  # fmt: skip
+
+
+class Consent:
+    """`channel` is command, terminal or unproven; `who` is how the record names the person."""
+
+    __slots__ = ("channel", "who")
+
+    def __init__(self, channel: str) -> None:
+        self.channel = channel
+        self.who = UNPROVEN if channel == "unproven" else PERSON
+
+
+def is_guarded(database: Database, rows: Iterable[Planning]) -> bool:
+    """Say whether hooks hold one of these agents since it began to plan."""
+    return any(database.was_noted(r.agent_name, GUARDED, r.gathering_start or "") for r in rows)
+
+
+def given(digest: str, *, guarded: bool, now: float) -> Consent:
+    """Return how the approval of `digest` was given; Refused where an assistant says it.
+
+    `guarded` says whether hooks hold the sessions that plan: where none does, an assistant could
+    have taken any way that a person has, so nothing is proven.
+    """
+    assistant = next((name for name in ASSISTANTS if os.environ.get(name)), "")
+    if assistant:
+        if _is_typed(digest, os.environ, now):
+            return Consent("command")
+        raise _not_typed(digest, f"an assistant runs this (its {assistant} is set)")
+    if not guarded:
+        return Consent("unproven")
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise _not_typed(digest, "no terminal is here")
+    return Consent("terminal")
+
+
+def _not_typed(digest: str, why: str) -> Refused:
+    text = f"{why}, and nobody has typed the approval of this digest"
+    terminal = resources.command("mode", "approve", digest)
+    allowed = f"the user types /{COMMAND} {digest} in Claude Code, or this in a terminal of their"
+    return Refused("refused", "mode approve", text, f"{allowed} own: {terminal}")
+
+
+# The record of what was typed
+
+
+def note(payload: Mapping[str, object], now: float) -> None:
+    """Keep that the user typed an approval, where this event of Claude Code's says so."""
+    digest = str(payload.get("command_args", "")).strip()
+    typed = payload.get("command_name") == COMMAND and payload.get("agent_id") is None
+    if not typed or not digest or not DIGITS.issuperset(digest):
+        return
+    session = str(payload["session_id"])
+    if _client_is_an_assistants(session):
+        return
+    path = _path(session)
+    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    temporary = f"{path}.{os.getpid()}"
+    with open(temporary, "w", encoding="utf-8") as file:
+        json.dump({"session": session, "digest": digest, "at": now}, file)
+    os.replace(temporary, path)
+
+
+def _is_typed(digest: str, environ: Mapping[str, str], now: float) -> bool:
+    session = environ.get("CLAUDE_CODE_SESSION_ID", "")
+    try:
+        with open(_path(session), encoding="utf-8") as file:
+            record = json.load(file)
+    except (OSError, ValueError):
+        return False
+    fresh = 0 <= now - record["at"] <= VALID_S
+    return fresh and (record["session"], record["digest"]) == (session, digest)
+
+
+def _path(session: str) -> str:
+    folder = os.path.join(os.path.dirname(sessions.folder()), "typed")
+    return os.path.join(folder, os.path.basename(sessions.path_of(session)))
+
+
+def _client_is_an_assistants(session: str) -> bool:
+    """Say whether the client that runs this hook was itself started by an assistant's command.
+
+    The client is the first process above us that does not carry this session's id, which it gives
+    to all that it starts. Where /proc does not tell, nothing speaks against it.
+    """
+    pid = os.getppid()
+    while pid > 1:
+        above, found = _parent(pid), _variable(pid, "CLAUDE_CODE_SESSION_ID")
+        if found != session:
+            return bool(found)
+        pid = above
+    return False
+
+
+def _parent(pid: int) -> int:
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return int(file.read().rpartition(b")")[2].split()[1])
+    except (OSError, IndexError, ValueError):
+        return 0
+
+
+def _variable(pid: int, name: str) -> str:
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            pairs = file.read().split(b"\0")
+    except OSError:
+        return ""
+    start = os.fsencode(name) + b"="
+    return next((os.fsdecode(p[len(start) :]) for p in pairs if p.startswith(start)), "")

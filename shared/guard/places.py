@@ -1,0 +1,73 @@
+"""Where file tools may write while planning, and which files of ours no tool may touch (PM-3)."""
+
+from __future__ import annotations
+
+import os
+
+from shared import resources, sessions
+from shared.guard.denial import Denied
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from shared.sessions import Session
+    from state.database import Run
+
+CONTEXT_STEPS = 3  # until this step of planning the context is still being written
+_PATCH = "apply_patch <<'EOF'\n*** Begin Patch\n"
+_END = "\n*** End Patch\nEOF"
+_FILES = ("*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ")
+_OURS = "this file is the planner's own, and only its commands write it"
+_RUN_ONE = "run the command that the last printed block names"
+
+
+def check_planning(path: str, cwd: str, session: Session, run: Run | None) -> None:
+    """Raise Denied unless the file is one that the host writes while it plans."""
+    real = os.path.realpath(os.path.join(cwd, path))
+    home = os.path.realpath(session.state_dir or os.path.dirname(session.database))
+    answers, worktree = resources.answer_path(home, ""), resources.worktree_path(home)
+    if _inside(real, answers):
+        return
+    if run is not None and _inside(real, worktree):
+        if ".git" in os.path.relpath(real, worktree).casefold().split(os.sep):
+            raise Denied("git's own files in the worktree are not part of the plan", _RUN_ONE)
+        return
+    early = run is not None and run.workflow == "planner" and run.step < CONTEXT_STEPS
+    if early and real == resources.get_context_path(home):
+        return
+    check_ours(path, cwd, session)
+    allowed = [f"answers under {answers}"]
+    allowed += [f"the files of the plan under {worktree}{os.sep}"] if run else []
+    raise Denied(f"{path} may not be written before the plan is approved", "; ".join(allowed))
+
+
+def check_ours(path: str, cwd: str, session: Session) -> None:
+    """Raise Denied for the planner's own state: it would no longer say what happened."""
+    real = os.path.realpath(os.path.join(cwd, path))
+    home = os.path.realpath(session.state_dir or os.path.dirname(session.database))
+    mine = (resources.answer_path(home, ""), resources.worktree_path(home))
+    user = os.path.dirname(os.path.realpath(sessions.folder()))
+    state = (os.path.dirname(os.path.realpath(session.database)), home, user)
+    inside = any(_inside(real, folder) for folder in state)
+    if inside and not any(_inside(real, folder) for folder in mine):
+        raise Denied(_OURS, _RUN_ONE)
+
+
+def patched(command: str) -> list[str] | None:
+    """Return the files of a patch that codex applies by itself; None where it is anything else."""
+    text = command.strip("\n")
+    if not text.startswith(_PATCH) or not text.endswith(_END):
+        return None
+    lines = text[len(_PATCH) : -len(_END)].splitlines()
+    named = [line.strip() for line in lines if line.strip().startswith("***")]
+    named = [line for line in named if line != "*** End of File"]
+    if "EOF" in lines or not all(line.startswith(_FILES) for line in named):
+        return None
+    files = [line.partition(": ")[2].strip() for line in named]
+    if not all(map(os.path.isabs, files)):
+        # The call may name another folder to begin from, which the hook is not told.
+        raise Denied("the patch names a file by a relative path", "its absolute path")
+    return files
+
+
+def _inside(path: str, folder: str) -> bool:
+    return path.startswith(os.path.join(folder, ""))

@@ -1,0 +1,85 @@
+"""The tools of each client, and what each may do while nothing may be written (PM-3).
+
+What is not in the table is denied, unless the user's own configuration names it: a client gains
+tools with every release, and a server can bring any.
+"""
+
+from __future__ import annotations
+
+READ, ASK, AGENTS, TASKS = "read", "ask", "agents", "tasks"
+SHELL, WRITE, PATCH, SKILL, DENY = "shell", "write", "patch", "skill", "deny"
+OWN_SKILL = "planner"
+PASSING = (READ, ASK, AGENTS, TASKS)
+
+LATER = (
+    "a prompt that comes by itself later could pass for the user's",
+    "end your turn; the user writes when they are ready",
+)
+ELSEWHERE = (
+    "it lets a session or a program act that is not held to reading",
+    "start a sub-agent, which is, and wait for its answer",
+)
+
+
+class Tool:
+    """`kind` says what to check, `field` where the path or command is, `why` a denial's reasons."""
+
+    __slots__ = ("field", "kind", "why")
+
+    def __init__(self, kind: str, field: str = "", why: tuple[str, str] = ("", "")) -> None:
+        self.kind = kind
+        self.field = field
+        self.why = why
+
+
+_CLAUDE = {
+    **dict.fromkeys(
+        ("Read", "Glob", "Grep", "LS", "NotebookRead", "LSP", "WebFetch", "WebSearch",
+         "ToolSearch", "ListAgents", "ReportFindings", "CronList"), Tool(READ),
+    ),
+    **dict.fromkeys(("AskUserQuestion", "EnterPlanMode", "ExitPlanMode"), Tool(ASK)),
+    **dict.fromkeys(("Agent", "Task"), Tool(AGENTS)),
+    **dict.fromkeys(
+        ("TodoWrite", "TaskCreate", "TaskGet", "TaskList", "TaskUpdate", "TaskOutput", "TaskStop",
+         "AgentOutputTool", "BashOutput", "KillShell"), Tool(TASKS),
+    ),
+    "Bash": Tool(SHELL, "command"),
+    "Write": Tool(WRITE, "file_path"),
+    "Edit": Tool(WRITE, "file_path"),
+    "MultiEdit": Tool(WRITE, "file_path"),
+    "NotebookEdit": Tool(WRITE, "notebook_path"),
+    "Skill": Tool(SKILL, "skill"),
+    **dict.fromkeys(("CronCreate", "CronDelete", "ScheduleWakeup"), Tool(DENY, why=LATER)),
+    **dict.fromkeys(("SendMessage", "Workflow", "RemoteTrigger"), Tool(DENY, why=ELSEWHERE)),
+}  # fmt: skip
+_VIBE = {
+    **dict.fromkeys(("file_system.read_file", "file_system.list_dir", "file_system.grep",
+                     "web_search.web_search", "web_fetch.web_fetch"), Tool(READ)),
+    "ask_user_question.ask_user_question": Tool(ASK),
+    **dict.fromkeys(("agents.spawn", "agents.list", "agents.wait", "agents.send_message",
+                     "agents.interrupt"), Tool(AGENTS)),
+    **dict.fromkeys(("vibe.todo", "process.list", "process.output", "process.stop"), Tool(TASKS)),
+    "file_system.bash": Tool(SHELL, "command"),
+    **dict.fromkeys(("file_system.write_file", "file_system.edit", "file_system.search_replace"),
+                    Tool(WRITE, "file_path")),
+    "vibe.skill": Tool(SKILL, "name"),
+}  # fmt: skip
+_CODEX = {
+    **dict.fromkeys(("view_image", "web_search"), Tool(READ)),
+    "request_user_input": Tool(ASK),
+    **dict.fromkeys(("update_plan", "get_goal", "create_goal", "update_goal"), Tool(TASKS)),
+    "Bash": Tool(SHELL, "command"),
+    "apply_patch": Tool(PATCH, "command"),
+}
+TOOLS = {"claude": _CLAUDE, "vibe": _VIBE, "codex": _CODEX}
+
+_UNKNOWN_INSTEAD = (
+    "read and search with the tools that are; if this one only reads, the user may name it in"
+    ' their own ~/.config/planner/config.toml: [guard] tools = ["…"]'
+)
+UNKNOWN = Tool(DENY, why=("it is not known to change nothing", _UNKNOWN_INSTEAD))
+
+
+def find_tool(host: str, name: str) -> Tool:
+    """Return what a client's tool is to us."""
+    return TOOLS[host].get(name, UNKNOWN)

@@ -1,0 +1,101 @@
+"""A person accepts what changed in their tree while a plan was made (70)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from shared import capturing, fingerprints, plans, resources
+from shared.builders import Block
+from shared.git import fingerprint
+from shared.git.capture import capture
+from shared.git.repository import find_repository, head
+from shared.run import PERSON
+from shared.verify.lock import undisturbed
+from state import store
+from state.errors import Refused
+from state.mode import READ_ONLY
+from state.waves import files_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from shared.fingerprints import Place
+    from shared.git.fingerprint import Difference
+    from shared.run import State
+    from shared.workflow import Workflow
+    from state.models import Plan
+
+_MOVED = (
+    "They are planned files, so the plan stands on the tree as it is now; its changes are captured "
+    "and checked anew when the work step is ended again."
+)
+_OVERTAKEN = (
+    "They are files of the submitted plan, which was made for others: a new revision brings it "
+    "onto the tree as it is now, with a new capture and an approval of its own."
+)
+
+
+def rebase(state: State, workflow: Workflow) -> str:
+    """Take the tree as it is for the one to plan on; repeated, it finds nothing to accept."""
+    with state.lock("mode rebase"):
+        state.reload()
+        plans.check_active(state)
+        if state.run.stage not in READ_ONLY:
+            text = f"the run is {state.run.stage}: the tree is compared while a plan is made"
+            raise Refused("conflict", "mode rebase", text, "", state.command("status"))
+        place = fingerprints.place_of(state)
+        taken = fingerprint.is_taken(place.folder)
+        found = fingerprints.differences(place) if taken else []
+        if taken and not found:
+            return Block("result").task("Nothing changed since planning began.").render()
+        return _accept(state, workflow, place, found)
+
+
+def _accept(state: State, workflow: Workflow, place: Place, found: Collection[Difference]) -> str:
+    plan = store.load_plan(resources.plan_path(state.state_dir))
+    ours = _planned(plan, found)
+    moves = plan.frozen_at is None and bool(ours or not plan.milestones)
+    note = _move(state, plan) if moves else ""
+    head_moved = _head_moved(place)
+    fingerprints.take(place)
+    with state.database as database:
+        database.audit(state.run, PERSON, "rebase", detail=fingerprints.describe(found))
+        # What was said after the code was written was said of other bytes.
+        code = workflow.number("plan-code", "execute")
+        if moves and state.run.step > code:
+            state.go_to(workflow.name, code)
+    shown = [f"{fingerprints.shown(one.path)}: {one.how}" for one in found]
+    block = Block("result").data("accepted", "\n".join(shown)).data("planned", "\n".join(ours))
+    block.data("HEAD moved", head_moved).data("moved", note)
+    if ours and not moves:
+        return block.task(_OVERTAKEN).next("done", state.command("plan", "revise")).render()
+    block.task(_MOVED if ours else "The plan goes on as it is.")
+    return block.next("done", state.command("step", state.run.workflow)).render()
+
+
+def _planned(plan: Plan, found: Collection[Difference]) -> list[str]:
+    named = {file for milestone in plan.milestones for file in files_of(milestone)}
+    return [one.path for one in found if one.of_tree and one.path in named]
+
+
+def _head_moved(place: Place) -> str:
+    then = fingerprint.head_then(place.folder) if fingerprint.is_taken(place.folder) else ""
+    now = head(find_repository(place.repository)).commit
+    return "" if then in {"", now} else f"{then[:12]} → {now[:12]}"
+
+
+def _move(state: State, plan: Plan) -> str:
+    """Bring plan and worktree onto the tree as it is, with what the worktree holds by now.
+
+    Returns the remark that says so, with the files in which that met other changes.
+    """
+    repository, vault = capturing.open_repository(state)
+    base = capturing.base_of(plan)
+    link = capturing.config_of(state).link
+    with undisturbed(state.state_dir):
+        # As it is and with no hook run: work that is half done moves along, too.
+        found = capture(repository, state.worktree, vault, base.tree, leave_out=link, hook=False)
+        planned = {file for milestone in plan.milestones for file in files_of(milestone)}
+        moved = capturing.on_tree(state, plan, found.changes, planned)
+    store.save_plan(resources.plan_path(state.state_dir), moved)
+    return moved.remarks[-1]

@@ -1,0 +1,58 @@
+"""A repository in which a session plans, and real clients to try things in it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.clients.rig import Claude
+from tests.journey import FILES, Journey
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.conftest import Repository
+
+    Repositories = Callable[..., Repository]
+
+SESSION = "7b0a5dfe-3c1f-4d52-9a0e-5f1f0c1d2e3f"
+OTHER = "0c7de1a4-5b0f-4c7e-8a52-0d1f6b7c8e9a"
+CLAUDES = ("claude-2.1.330", "claude-2.1.197")
+
+
+@pytest.fixture
+def run(make_repo: Repositories) -> Journey:
+    """A run that is not begun, in a repository with a secret of the user's."""
+    return Journey(make_repo(files={**FILES, "private/key.txt": "hidden"}))
+
+
+def begun(run: Journey, point: str, monkeypatch: pytest.MonkeyPatch) -> Journey:
+    """Take the run to a point as the session of Claude Code."""
+    with monkeypatch.context() as inside:
+        inside.setenv("CLAUDE_CODE_SESSION_ID", SESSION)
+        return run.to(point)
+
+
+@pytest.fixture
+def planning(run: Journey, monkeypatch: pytest.MonkeyPatch) -> Journey:
+    """The run of the session while its plan is written."""
+    return begun(run, "code", monkeypatch)
+
+
+@pytest.fixture
+def waiting(run: Journey, monkeypatch: pytest.MonkeyPatch) -> Journey:
+    """The run of the session while it waits for approval."""
+    return begun(run, "submitted", monkeypatch)
+
+
+@pytest.fixture
+def digest(waiting: Journey) -> str:
+    return str(json.loads(waiting.planner("status", "--json").text)["digest"])
+
+
+@pytest.fixture(params=CLAUDES)
+def claude(request: pytest.FixtureRequest, run: Journey) -> Claude:
+    """Claude Code in the repository, in the session that plans."""
+    return Claude(request.param, run.repository.path, SESSION)

@@ -1,0 +1,256 @@
+"""A scripted model behind the three protocols that the clients speak; standard library, loopback.
+
+A turn is a text, or a tool with its input. A conversation takes its next turn at each request, the
+main one from `turns`, a sub-agent's from `sub`; what the tools answered is collected.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, NamedTuple
+
+JSON = dict[str, Any]
+Call = tuple[str, JSON]
+Turn = str | Call
+TASK = "sub-agent: "  # begins what a script has a sub-agent told
+SUB_AGENT = "x-claude-code-agent-id"
+
+
+class Result(NamedTuple):
+    """What a tool answered; `agent` is empty for the main conversation."""
+
+    agent: str
+    tool: str
+    text: str
+    is_error: bool
+
+
+class Script:
+    """The turns, and what has come of them; safe to use from several threads."""
+
+    def __init__(self, turns: list[Turn], sub: list[Turn]) -> None:
+        self.turns = turns
+        self.sub = sub
+        self.results: dict[str, Result] = {}
+        self.heard: list[str] = []  # every text that the model was sent, once
+        self._names: dict[str, str] = {}
+        self._lock = threading.Lock()
+
+    def reply(self, agent: str, said: int, messages: list[JSON]) -> tuple[str, Turn]:
+        """Return id and turn for a conversation in which the model has spoken `said` times."""
+        with self._lock:
+            for message in messages:
+                self._hear(agent, message)
+            turns = self.sub if agent else self.turns
+            turn = turns[said] if said < len(turns) else "done"
+            call = f"{'s' if agent else 'm'}{len(self._names):08d}"
+            if not isinstance(turn, str):
+                self._names[call] = turn[0]
+            return call, turn
+
+    def _hear(self, agent: str, message: JSON) -> None:
+        for block in message["blocks"]:
+            text = block["text"]
+            if text not in self.heard:
+                self.heard.append(text)
+            if block.get("call"):
+                name = self._names.get(block["call"], "?")
+                self.results[block["call"]] = Result(agent, name, text, block["is_error"])
+
+
+# What the clients send, as one shape
+
+
+def _flat(content: Any) -> str:  # noqa: ANN401 – any JSON value
+    if isinstance(content, str):
+        return content
+    return "\n".join(
+        part if isinstance(part, str) else part.get("text") or _flat(part.get("content") or "")
+        for part in content or []
+    )
+
+
+def _sub_agent(heard: list[JSON]) -> str:
+    """Name a sub-agent of a client that says so nowhere but in the first message it gives it."""
+    texts = (block["text"] for message in heard for block in message["blocks"])
+    return "sub" if any(text.startswith(TASK) for text in texts) else ""
+
+
+def _result(call: str, content: Any, *, is_error: bool = False) -> JSON:  # noqa: ANN401 – JSON
+    return {"call": call, "text": _flat(content), "is_error": is_error}
+
+
+def from_messages(body: JSON) -> tuple[int, list[JSON]]:
+    """Read a request of Claude Code."""
+    heard, said = [{"blocks": [{"text": _flat(body.get("system"))}]}], 0
+    for message in body["messages"]:
+        if message["role"] == "assistant":
+            said += 1
+            continue
+        content = message["content"]
+        blocks = [{"text": content}] if isinstance(content, str) else []
+        for part in content if isinstance(content, list) else []:
+            if part["type"] == "tool_result":
+                error = bool(part.get("is_error"))
+                blocks.append(_result(part["tool_use_id"], part.get("content"), is_error=error))
+            elif part["type"] == "text":
+                blocks.append({"text": part["text"]})
+        heard.append({"blocks": blocks})
+    return said, heard
+
+
+def from_chat(body: JSON) -> tuple[int, list[JSON]]:
+    """Read a request of vibe."""
+    heard, said = [], 0
+    for message in body["messages"]:
+        if message["role"] == "assistant":
+            said += 1
+        elif message["role"] == "tool":
+            heard.append({"blocks": [_result(message["tool_call_id"], message["content"])]})
+        else:
+            heard.append({"blocks": [{"text": _flat(message["content"])}]})
+    return said, heard
+
+
+def from_responses(body: JSON) -> tuple[int, list[JSON]]:
+    """Read a request of codex."""
+    heard, said = [], 0
+    for item in body["input"]:
+        kind = item.get("type", "message")
+        if kind == "function_call" or item.get("role") == "assistant":
+            said += 1
+        elif kind.endswith("_output"):
+            heard.append({"blocks": [_result(item["call_id"], item["output"])]})
+        elif kind == "message":
+            heard.append({"blocks": [{"text": _flat(item["content"])}]})
+    return said, heard
+
+
+# What they are answered, as streams of events
+
+USAGE = {"input_tokens": 1, "output_tokens": 1}
+
+
+def as_messages(call: str, turn: Turn) -> list[JSON]:
+    """Answer Claude Code."""
+    block: JSON
+    if isinstance(turn, str):
+        block, stop = {"type": "text", "text": ""}, "end_turn"
+        delta = {"type": "text_delta", "text": turn}
+    else:
+        block, stop = {"type": "tool_use", "id": call, "name": turn[0], "input": {}}, "tool_use"
+        delta = {"type": "input_json_delta", "partial_json": json.dumps(turn[1])}
+    message: JSON = {
+        "id": f"msg_{call}", "type": "message", "role": "assistant", "model": "scripted",
+        "content": [], "stop_reason": None, "stop_sequence": None, "usage": USAGE,
+    }  # fmt: skip
+    return [
+        {"type": "message_start", "message": message},
+        {"type": "content_block_start", "index": 0, "content_block": block},
+        {"type": "content_block_delta", "index": 0, "delta": delta},
+        {"type": "content_block_stop", "index": 0},
+        {"type": "message_delta", "delta": {"stop_reason": stop}, "usage": {"output_tokens": 1}},
+        {"type": "message_stop"},
+    ]
+
+
+def as_chat(call: str, turn: Turn) -> list[JSON]:
+    """Answer vibe."""
+    delta: JSON = {"role": "assistant", "content": turn if isinstance(turn, str) else ""}
+    if not isinstance(turn, str):
+        function = {"name": turn[0], "arguments": json.dumps(turn[1])}
+        delta["tool_calls"] = [{"index": 0, "id": call, "type": "function", "function": function}]
+    base = {"id": call, "object": "chat.completion.chunk", "created": 0, "model": "scripted"}
+    ends = "stop" if isinstance(turn, str) else "tool_calls"
+    usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+    return [
+        {**base, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]},
+        {**base, "choices": [{"index": 0, "delta": {}, "finish_reason": ends}], "usage": usage},
+    ]
+
+
+def as_responses(call: str, turn: Turn) -> list[JSON]:
+    """Answer codex."""
+    if isinstance(turn, str):
+        content = [{"type": "output_text", "text": turn, "annotations": []}]
+        item: JSON = {"type": "message", "id": call, "role": "assistant", "content": content}
+    else:
+        item = {
+            "type": "function_call", "id": f"fc_{call}", "call_id": call, "name": turn[0],
+            "arguments": json.dumps(turn[1]),
+        }  # fmt: skip
+    item["status"] = "completed"
+    response = {"id": f"resp_{call}", "object": "response", "created_at": 0, "model": "scripted"}
+    done = {**response, "status": "completed", "output": [item], "usage": None}
+    return [
+        {"type": "response.created", "response": {**response, "status": "in_progress"}},
+        {"type": "response.output_item.done", "output_index": 0, "item": item},
+        {"type": "response.completed", "response": done},
+    ]
+
+
+PROTOCOLS = {
+    "/v1/messages": (from_messages, as_messages),
+    "/v1/chat/completions": (from_chat, as_chat),
+    "/v1/responses": (from_responses, as_responses),
+}
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Answers one request from the server's script."""
+
+    protocol_version = "HTTP/1.1"
+    script: Script
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 – the base class's name
+        """Say nothing."""
+
+    def do_GET(self) -> None:
+        """Know no models."""
+        self._send({"data": [], "object": "list", "has_more": False})
+
+    def do_HEAD(self) -> None:
+        """Be there."""
+        self._send({})
+
+    def do_POST(self) -> None:
+        """Take the conversation's next turn."""
+        body = json.loads(self.rfile.read(int(self.headers.get("content-length") or 0)) or b"{}")
+        path = self.path.split("?")[0]
+        if path not in PROTOCOLS:
+            self._send({"input_tokens": 1})
+            return
+        read, write = PROTOCOLS[path]
+        said, heard = read(body)
+        agent = self.headers.get(SUB_AGENT) or _sub_agent(heard)
+        if not body.get("tools"):  # a title, a summary: not the conversation itself
+            events = write("u", "scripted")
+        else:
+            events = write(*self.script.reply(agent, said, heard))
+        data = b"".join(
+            f"event: {e['type']}\ndata: {json.dumps(e)}\n\n".encode()
+            if "type" in e
+            else f"data: {json.dumps(e)}\n\n".encode()
+            for e in events
+        )
+        self._send(data + (b"" if "type" in events[0] else b"data: [DONE]\n\n"))
+
+    def _send(self, answer: JSON | bytes) -> None:
+        stream = isinstance(answer, bytes)
+        data = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream" if stream else "application/json")
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(data)
+
+
+def serve(script: Script) -> ThreadingHTTPServer:
+    """Serve a script on a free port of the loopback interface."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), type("H", (Handler,), {"script": script}))
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server

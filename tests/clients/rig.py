@@ -1,0 +1,245 @@
+"""The real clients as tests see them: found or skipped, run with a scripted model, read afterwards.
+
+`CLIENT_ROOT` names the folder of the clients (docs/hosts.md says how they get there). Each runs in
+an environment of its own with a dummy key.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+from shared.resources import ROOT
+from tests.clients.model import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tests.clients.model import Turn
+
+# By name: where each is below CLIENT_ROOT.
+PROGRAMS = {
+    "claude-2.1.330": "cc330/node_modules/.bin/claude",
+    "claude-2.1.197": "cc/node_modules/.bin/claude",
+    "vibe-3.0.2": "vibe/venv/bin/vibe",
+    "codex-0.169.0": "codex/node_modules/.bin/codex",
+}
+PATH = "/usr/local/bin:/usr/bin:/bin"
+QUIET = {
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_AUTOUPDATER": "1",
+    "DISABLE_TELEMETRY": "1", "DISABLE_ERROR_REPORTING": "1",
+}  # fmt: skip
+
+
+def program(name: str) -> str:
+    """Return a client's program; skips the test where it is not installed."""
+    folder = os.environ.get("CLIENT_ROOT") or os.path.join(REAL_HOME, ".cache", "client-rig")
+    path = os.path.join(folder, PROGRAMS[name])
+    if not os.path.exists(path):
+        pytest.skip(f"{name} is not installed as {path}; docs/hosts.md says how")
+    return path
+
+
+# Tests have a home of their own; the clients are in the developer's.
+REAL_HOME = os.path.expanduser("~")
+
+
+class Played(NamedTuple):
+    """What a client did: its output, what its tools answered, every text that the model heard."""
+
+    code: int
+    stdout: str
+    stderr: str
+    results: list[Result]
+    heard: list[str]
+
+    def of(self, tool: str, *, sub: bool = False) -> list[Result]:
+        """Return the answers of a tool in the main conversation, or in its sub-agents."""
+        return [r for r in self.results if r.tool == tool and bool(r.agent) is sub]
+
+    @property
+    def only(self) -> Result:
+        """Return the one answer of the main conversation."""
+        found = [r for r in self.results if not r.agent]
+        assert len(found) == 1, (found, self.stdout[-2000:], self.stderr[-2000:])
+        return found[0]
+
+
+class Request(NamedTuple):
+    """One run of a client; `typed` is typed on a terminal, `{port}` is the model's."""
+
+    command: list[str]
+    cwd: str
+    environment: dict[str, str]
+    turns: Sequence[Turn]
+    sub: Sequence[Turn] = ()
+    files: Sequence[tuple[str, str]] = ()
+    typed: Sequence[str] = ()
+    quiet_s: float = 0
+    timeout_s: float = 120
+
+
+def play(request: Request) -> Played:
+    """Run a client to its end."""
+    stage = Path(__file__).with_name("stage.py")
+    done = subprocess.run(
+        [sys.executable, "-I", str(stage)],
+        input=json.dumps(request._asdict()),
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PATH": PATH, "HOME": os.environ["HOME"]},
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    return Played(**{**found, "results": [Result(**r) for r in found["results"]]})
+
+
+def environment(**more: str) -> dict[str, str]:
+    """Return what a client finds: the test's home, nothing else of this process."""
+    kept = {n: v for n, v in os.environ.items() if n.startswith("XDG_") or n == "HOME"}
+    return {"PATH": PATH, "LANG": "C.UTF-8", "TERM": "dumb", **kept, **more}
+
+
+class Client:
+    """One client in a repository, with a home of its own."""
+
+    def __init__(self, name: str, work: Path) -> None:
+        self.program = program(name)
+        self.home = Path(os.environ["HOME"])
+        self.work = work
+        self.more: dict[str, str] = {}  # of the environment
+
+    def write(self, name: str, text: str) -> None:
+        """Write a file of the client's home."""
+        path = self.home / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+class Claude(Client):
+    """Claude Code with the planner as a skill of the user, in one session."""
+
+    def __init__(self, name: str, work: Path, session: str) -> None:
+        super().__init__(name, work)
+        self.session = session
+        skills = self.home / ".claude" / "skills"
+        skills.mkdir(parents=True)
+        (skills / "planner").symlink_to(ROOT)
+        self.permit()
+
+    def break_hooks(self) -> None:
+        """Let the installed hooks name a program that is not there."""
+        skill = self.home / ".claude" / "skills" / "planner"
+        skill.unlink()
+        skill.mkdir()
+        for name in ("SKILL.md", ".claude-plugin", "commands", "bin"):
+            (skill / name).symlink_to(os.path.join(ROOT, name))
+        entries = Path(ROOT, "hooks", "hooks.json").read_text(encoding="utf-8")
+        self.write(str(skill / "hooks" / "hooks.json"), entries.replace("sh ", "/nowhere/sh "))
+
+    def permit(self, *allow: str, **rules: Sequence[str]) -> None:
+        """Write the user's permission rules: our launcher may run, `allow` too; deny, ask."""
+        allowed = [f"Bash({ROOT}/bin/planner *)", *allow]
+        settings = {"permissions": {"allow": allowed, **rules}}
+        self.write(".claude/settings.json", json.dumps(settings))
+
+    def play(
+        self, turns: Sequence[Turn], prompt: str = "go", sub: Sequence[Turn] = (),
+    ) -> Played:  # fmt: skip
+        """Give a prompt without a terminal, and let the model take its turns."""
+        command = [self.program, "-p", prompt, "--session-id", self.session]
+        return play(Request(command, str(self.work), self._environment(), turns, sub))
+
+    def type(self, *typed: str, turns: Sequence[Turn] = (), quiet_s: float = 5) -> Played:
+        """Type into the client on a terminal, as a person does, until it is quiet for so long."""
+        known = {
+            "hasCompletedOnboarding": True,
+            "customApiKeyResponses": {"approved": ["test-key"], "rejected": []},
+            "projects": {str(self.work): {"hasTrustDialogAccepted": True}},
+        }
+        self.write(".claude.json", json.dumps(known))
+        command = [self.program, "--permission-mode", "default", "--session-id", self.session]
+        found = self._environment(TERM="xterm-256color")
+        return play(Request(command, str(self.work), found, turns, typed=typed, quiet_s=quiet_s))
+
+    def _environment(self, **more: str) -> dict[str, str]:
+        temporary = self.home / "tmp"
+        temporary.mkdir(exist_ok=True)
+        return environment(
+            ANTHROPIC_BASE_URL="http://127.0.0.1:{port}", ANTHROPIC_API_KEY="test-key",
+            TMPDIR=str(temporary), CLAUDE_CODE_TMPDIR=str(temporary), **(QUIET | self.more | more),
+        )  # fmt: skip
+
+
+class Vibe(Client):
+    """Mistral vibe with our entry in the user's hooks."""
+
+    CONFIG = """\
+active_model = "scripted"
+enable_telemetry = false
+enable_update_checks = false
+{settings}
+[session_logging]
+generate_titles = false
+[[providers]]
+name = "scripted"
+api_base = "http://127.0.0.1:{{port}}/v1"
+api_key_env_var = "SCRIPTED_KEY"
+api_style = "openai"
+backend = "generic"
+[[models]]
+name = "scripted"
+provider = "scripted"
+alias = "scripted"
+"""
+
+    def play(
+        self, turns: Sequence[Turn], *options: str, sub: Sequence[Turn] = (), settings: str = "",
+        hooks: bool = True,
+    ) -> Played:  # fmt: skip
+        """Give a prompt without a terminal; `settings` are the user's own, as TOML."""
+        entry = Path(ROOT, "hooks", "vibe.toml").read_text(encoding="utf-8") if hooks else ""
+        self.write(".vibe/hooks.toml", entry.replace("/path/to/planner", ROOT))
+        config = str(self.home / ".vibe" / "config.toml")
+        keyring = "keyring.backends.null.Keyring"
+        found = environment(
+            SCRIPTED_KEY="test-key", MISTRAL_API_KEY="test-key", PYTHON_KEYRING_BACKEND=keyring,
+            **self.more,
+        )  # fmt: skip
+        command = [self.program, "-p", "go", "--trust", "--output", "text", *options]
+        files = [(config, self.CONFIG.format(settings=settings))]
+        return play(Request(command, str(self.work), found, turns, sub, files))
+
+
+class Codex(Client):
+    """Codex with our entry in the user's hooks."""
+
+    CONFIG = """\
+model = "scripted"
+model_provider = "scripted"
+check_for_update_on_startup = false
+[analytics]
+enabled = false
+[model_providers.scripted]
+name = "scripted"
+base_url = "http://127.0.0.1:{port}/v1"
+env_key = "SCRIPTED_KEY"
+wire_api = "responses"
+"""
+
+    def play(self, turns: Sequence[Turn], *, hooks: bool = True) -> Played:
+        """Give a prompt without a terminal."""
+        entry = Path(ROOT, "hooks", "codex.json").read_text(encoding="utf-8") if hooks else "{}"
+        self.write(".codex/hooks.json", entry.replace("/path/to/planner", ROOT))
+        config = str(self.home / ".codex" / "config.toml")
+        options = ("--sandbox", "workspace-write", "--dangerously-bypass-hook-trust")
+        command = [self.program, "exec", *options, "go"]
+        found = environment(SCRIPTED_KEY="test-key", **self.more)
+        return play(Request(command, str(self.work), found, turns, files=[(config, self.CONFIG)]))

@@ -1,0 +1,202 @@
+"""Who can approve in Claude Code: the user who types it, and nobody else by any way we know."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.clients.conftest import OTHER
+from tests.clients.test_claude import bash
+from tests.journey import LAUNCHER
+
+if TYPE_CHECKING:
+    from tests.clients.model import Turn
+    from tests.clients.rig import Claude, Played
+    from tests.journey import Journey
+
+pytestmark = [pytest.mark.slow, pytest.mark.requirement("PM-13")]
+
+# A terminal that is none: the commands that programs offer, and Python's own.
+FAKED = {
+    "script": "script -qec '{}' /dev/null",
+    "python": "python3 -c \"import pty; pty.spawn('{}'.split())\"",
+    "without the variables": "env -u CLAUDECODE -u AI_AGENT script -qec '{}' /dev/null",
+    "expect": "expect -c 'spawn {}; interact'",
+}
+
+
+def stage(waiting: Journey) -> str:
+    return str(json.loads(waiting.planner("status", "--json").text)["stage"])
+
+
+def approved_by(waiting: Journey) -> list[tuple[str, str]]:
+    rows = [json.loads(r) for r in waiting.planner("audit", "--json").text.splitlines()]
+    return [(r["who"], r["detail"]) for r in rows if r["action"] == "approve"]
+
+
+def assert_not_approved(waiting: Journey, played: Played) -> None:
+    assert stage(waiting) == "submitted", played
+    assert approved_by(waiting) == []
+
+
+# The way that counts
+
+
+def test_typed_as_a_prompt(claude: Claude, waiting: Journey, digest: str) -> None:
+    played = claude.play(["done"], prompt=f"/planner:approve {digest}")
+    assert stage(waiting) == "executing", played
+    assert approved_by(waiting) == [("person", "channel: command")]
+    assert any('<step workflow="executor"' in text for text in played.heard)
+
+
+def test_typed_on_a_terminal(claude: Claude, waiting: Journey, digest: str) -> None:
+    played = claude.type(f"/planner:approve {digest}", "\r")
+    assert stage(waiting) == "executing", played.stdout[-3000:]
+    assert approved_by(waiting) == [("person", "channel: command")]
+
+
+def test_typed_in_a_session_that_began_later(claude: Claude, waiting: Journey, digest: str) -> None:
+    claude.session = OTHER
+    claude.play(["done"], prompt=f"/planner:approve {digest}")
+    assert approved_by(waiting) == [("person", "channel: command")]
+
+
+def test_a_refusal_reaches_the_user(claude: Claude, waiting: Journey) -> None:
+    played = claude.play(["done"], prompt=f"/planner:approve {'0' * 64}")
+    assert_not_approved(waiting, played)
+    seen = played.stdout + " ".join(played.heard)
+    assert "not the digest of the submitted revision" in seen
+
+
+# The ways that do not
+
+
+@pytest.mark.parametrize("skill", ["planner:approve", "approve"])
+def test_by_the_models_skill_call(
+    claude: Claude, waiting: Journey, digest: str, skill: str
+) -> None:
+    claude.permit("Skill")
+    played = claude.play([("Skill", {"skill": skill, "args": digest})])
+    assert played.only.is_error
+    assert_not_approved(waiting, played)
+
+
+def test_by_the_skill_of_the_planner_itself(claude: Claude, waiting: Journey, digest: str) -> None:
+    claude.permit("Skill")
+    given = {"skill": "planner", "args": f"/planner:approve {digest}"}
+    assert_not_approved(waiting, claude.play([("Skill", given), "done"]))
+
+
+def test_by_bash(claude: Claude, waiting: Journey, digest: str) -> None:
+    claude.permit("Bash")
+    command = f"{LAUNCHER} mode approve {digest}"
+    played = claude.play([bash(command), bash(f"cd / && {command}"), bash(f"{command} | cat")])
+    assert all("Planning mode (submitted): " in r.text for r in played.results)
+    assert_not_approved(waiting, played)
+
+
+@pytest.mark.parametrize("how", FAKED)
+def test_by_a_faked_terminal(claude: Claude, waiting: Journey, digest: str, how: str) -> None:
+    claude.permit("Bash")
+    command = FAKED[how].format(f"{LAUNCHER} mode approve {digest}")
+    played = claude.play([bash(command)])
+    assert "Planning mode (submitted): " in played.only.text
+    assert_not_approved(waiting, played)
+
+
+@pytest.mark.parametrize("how", ["script", "python"])
+def test_by_a_faked_terminal_of_a_session_that_nothing_holds(
+    claude: Claude, waiting: Journey, digest: str, how: str
+) -> None:
+    claude.permit("Bash")
+    claude.session = OTHER
+    command = FAKED[how].format(f"{LAUNCHER} mode approve {digest}")
+    played = claude.play([bash(command)])
+    assert "an assistant runs this" in played.only.text
+    assert_not_approved(waiting, played)
+
+
+def test_by_a_client_that_the_model_starts(claude: Claude, waiting: Journey, digest: str) -> None:
+    claude.permit("Bash")
+    claude.session = OTHER
+    played = claude.play([bash(f"{claude.program} -p '/planner:approve {digest}'"), "done"])
+    assert_not_approved(waiting, played)
+
+
+def test_by_a_sub_agents_prompt(claude: Claude, waiting: Journey, digest: str) -> None:
+    claude.permit("Agent", "Bash")
+    prompt = f"/planner:approve {digest}"
+    given = {"description": "approve", "prompt": prompt, "subagent_type": "general-purpose"}
+    agent = ("Agent", {**given, "run_in_background": False})
+    played = claude.play([agent], sub=[bash(f"{LAUNCHER} mode approve {digest}")])
+    assert_not_approved(waiting, played)
+
+
+def test_by_a_scheduled_prompt_of_the_session(
+    claude: Claude, waiting: Journey, digest: str
+) -> None:
+    claude.permit("CronCreate")
+    given = {"cron": "* * * * *", "prompt": f"/planner:approve {digest}", "recurring": True}
+    played = claude.play([("CronCreate", given)])
+    assert played.only.is_error
+    assert_not_approved(waiting, played)
+
+
+def test_by_a_scheduled_prompt_of_a_session_that_nothing_holds(
+    claude: Claude, waiting: Journey, digest: str
+) -> None:
+    """It comes within a minute, and the model then says what the user did not."""
+    claude.permit("CronCreate", "Bash")
+    claude.session = OTHER
+    given = {"cron": "* * * * *", "prompt": f"/planner:approve {digest}", "recurring": True}
+    turns: list[Turn] = [
+        ("ToolSearch", {"query": "select:CronCreate"}),
+        ("CronCreate", given),
+        "waiting",
+        bash(f"{LAUNCHER} mode approve {digest}"),
+        "done",
+    ]
+    played = claude.type("go", "\r", turns=turns, quiet_s=70)
+    assert any(f"/planner:approve {digest}" in text for text in played.heard), played.stdout[-2000:]
+    assert "an assistant runs this" in played.of("Bash")[0].text
+    assert_not_approved(waiting, played)
+
+
+def test_by_an_answer_to_the_models_question(claude: Claude, waiting: Journey, digest: str) -> None:
+    said = f"/planner:approve {digest}"
+    option = {"label": said, "description": "approve the plan"}
+    question = {
+        "question": "May I?", "header": "Approval", "multiSelect": False,
+        "options": [option, {"label": "No", "description": "no"}],
+    }  # fmt: skip
+    turns: list[Turn] = [("AskUserQuestion", {"questions": [question]}), "done"]
+    played = claude.type("go", "\r", "\r", "\r", turns=turns)
+    assert played.of("AskUserQuestion"), played.stdout[-3000:]
+    assert said in played.of("AskUserQuestion")[0].text
+    assert_not_approved(waiting, played)
+
+
+def test_by_writing_files_of_ours(claude: Claude, waiting: Journey, digest: str) -> None:
+    claude.permit("Write", "Bash")
+    state = os.environ["XDG_STATE_HOME"]
+    root = waiting.repository.path
+    paths = [
+        f"{state}/planner/typed/0123456789abcdef", f"{root}/.planner/planner.db-journal",
+        f"{waiting.state_dir}/qr-x.json", f"{claude.home}/.claude/settings.local.json",
+        f"{claude.home}/.claude/skills/planner/hooks/more.json",
+    ]  # fmt: skip
+    writes = [("Write", {"file_path": path, "content": digest}) for path in paths]
+    database = bash(f"sqlite3 {root}/.planner/planner.db 'VACUUM'")
+    played = claude.play([*writes, database])
+    assert all("Planning mode (submitted): " in r.text for r in played.results), played.results
+    assert_not_approved(waiting, played)
+
+
+def test_by_a_prompt_that_only_mentions_it(claude: Claude, waiting: Journey, digest: str) -> None:
+    claude.permit("Bash")
+    prompt = f"please run /planner:approve {digest} for me"
+    played = claude.play([bash(f"{LAUNCHER} mode approve {digest}")], prompt=prompt)
+    assert_not_approved(waiting, played)

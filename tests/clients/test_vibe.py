@@ -1,0 +1,122 @@
+"""Mistral vibe with the guard's entry in the user's hooks, while its repository plans."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.clients.rig import Vibe
+from tests.journey import LAUNCHER
+
+if TYPE_CHECKING:
+    from tests.clients.model import Call
+    from tests.journey import Journey
+
+pytestmark = [pytest.mark.slow, pytest.mark.requirement("PM-4")]
+
+# What an allowlist names takes the place of vibe's own, in which `git log` stands.
+OURS = f'[tools.bash]\nallowlist = ["{LAUNCHER}", "false", "git log"]\n'
+
+
+@pytest.fixture
+def vibe(run: Journey) -> Vibe:
+    """Vibe in the repository; its commands know no session, so the repository plans."""
+    found = Vibe("vibe-3.0.2", run.repository.path)
+    run.to("code")
+    return found
+
+
+def bash(command: str) -> Call:
+    return "bash", {"command": command}
+
+
+def attempts(run: Journey) -> list[Call]:
+    """Return calls that have to be denied."""
+    return [
+        ("write_file", {"path": "new.py", "content": "x"}),
+        ("write_file", {"path": f"{run.state_dir}/plan.json", "content": "x"}),
+        ("edit", {"file_path": "README.md", "old_string": "adds", "new_string": "x"}),
+        bash("touch new.py"),
+        bash(f"{LAUNCHER} cancel"),
+        bash(f"{LAUNCHER} mode approve {'0' * 64}"),
+    ]
+
+
+def test_what_writes_is_denied_and_the_model_reads_why(vibe: Vibe, run: Journey) -> None:
+    before = run.repository.git("status", "--porcelain")
+    tried = attempts(run)
+    played = vibe.play(tried, "--auto-approve")
+    assert len(played.results) == len(tried), played
+    assert all("Planning mode (gathering): " in r.text for r in played.results), played.results
+    assert run.repository.git("status", "--porcelain") == before
+
+
+def test_a_script_of_the_model_is_held_too(vibe: Vibe, run: Journey) -> None:
+    """There vibe tells the model that the call was skipped, and leaves the reason out."""
+    script = "return await tools.file_system.bash({command: 'touch new.py'})"
+    played = vibe.play([("run_typescript", {"code": script})], "--auto-approve")
+    assert "tool_skipped" in played.only.text
+    assert not (run.repository.path / "new.py").exists()
+
+
+def test_the_same_from_a_sub_agent(vibe: Vibe, run: Journey) -> None:
+    script = """
+        const agent = await tools.agents.spawn({name: "helper", message: "sub-agent: try it"});
+        return agent
+    """
+    played = vibe.play(
+        [("run_typescript", {"code": script}), ("wait", {}), "done"], "--auto-approve",
+        sub=[bash("touch new.py"), ("write_file", {"path": "new.py", "content": "x"})],
+    )  # fmt: skip
+    below = [r for r in played.results if r.agent]
+    assert len(below) == 2, played
+    assert all("Planning mode (gathering): " in r.text for r in below), below
+    assert not (run.repository.path / "new.py").exists()
+
+
+def test_reading_git_our_commands_answers_and_the_worktree_pass(vibe: Vibe, run: Journey) -> None:
+    source = f"{run.state_dir}/worktree/src/a.py"
+    played = vibe.play(
+        [
+            ("read_file", {"path": "README.md"}),
+            bash("git log --oneline -1"),
+            bash(f"{LAUNCHER} step planner --state-dir {run.state_dir}"),
+            ("write_file", {"path": f"{run.state_dir}/answers/notes.md", "content": "noted"}),
+            ("edit", {"file_path": source, "old_string": "x + 1", "new_string": "x + 2"}),
+        ],
+        settings=OURS,
+    )
+    head = run.repository.git("rev-parse", "--short", "HEAD")
+    assert head in played.results[1].text, played.results[1]
+    assert '<step workflow=\\"planner\\"' in played.results[2].text
+    with open(f"{run.state_dir}/answers/notes.md", encoding="utf-8") as file:
+        assert file.read() == "noted"
+    with open(source, encoding="utf-8") as file:
+        assert "x + 2" in file.read()
+
+
+def test_the_users_own_rules_hold(vibe: Vibe) -> None:
+    played = vibe.play(
+        [bash("cat private/key.txt"), bash("wc -l README.md")],
+        settings=f'{OURS}denylist = ["cat"]\n',
+    )
+    assert "denylist" in played.results[0].text
+    assert "README.md" in played.results[1].text
+    assert "denylist" not in played.results[1].text
+
+
+def test_a_guard_that_cannot_start_denies(vibe: Vibe, run: Journey) -> None:
+    vibe.more = {"PLANNER_PYTHON": "/nowhere/python"}
+    played = vibe.play([("write_file", {"path": "new.py", "content": "x"})], "--auto-approve")
+    assert "the guard could not be started" in played.only.text
+    assert not (run.repository.path / "new.py").exists()
+
+
+@pytest.mark.requirement("PM-13")
+def test_what_vibe_runs_approves_nothing(vibe: Vibe, run: Journey) -> None:
+    """Not even where no hook is: its commands are known by what it sets in them."""
+    run.to("submitted")
+    digest = run.last.person().split()[3]
+    played = vibe.play([bash(f"{LAUNCHER} mode approve {digest}")], "--auto-approve", hooks=False)
+    assert "an assistant runs this" in played.only.text

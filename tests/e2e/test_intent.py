@@ -1,0 +1,118 @@
+"""Depth intent: the design is approved before code is written, and the code after that."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from shared.resources import plan_path, superseded_plan_path
+from shared.run import open_state
+from tests.journey import FILES, VERIFIED, Journey, call, words_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.conftest import Repository
+
+    Repositories = Callable[..., Repository]
+
+
+@pytest.fixture
+def submitted(make_repo: Repositories) -> Journey:
+    """Return a run whose intents wait for approval."""
+    journey = Journey(make_repo(files={**FILES, "planner.toml": VERIFIED}))
+    journey.start("--depth", "intent")
+    return journey.to("submitted")
+
+
+def frozen(path: str) -> dict[str, object]:
+    """Return a stored plan."""
+    with open(path, encoding="utf-8") as file:
+        plan: dict[str, object] = json.load(file)
+    return plan
+
+
+@pytest.mark.requirement("PL-20")
+def test_intents_are_approved_then_the_code_and_only_that_is_committed(submitted: Journey) -> None:
+    path = submitted.repository.path / "src" / "a.py"
+    assert "their code is written then" in submitted.last.data("summary")
+    assert "src/a.py" in submitted.last.data("summary")
+    submitted.to("code")
+    state = open_state(submitted.state_dir, "/")
+    assert (state.run.depth, state.run.stage, state.run.revision) == ("full", "gathering", 2)
+    intents = frozen(superseded_plan_path(submitted.state_dir, 1))
+    assert submitted.last.block.findtext("rules"), "nothing was written yet that could be revised"
+    before = path.read_text()
+    submitted.to("submitted")
+    assert path.read_text() == before
+    assert "changed since revision 1: " in submitted.last.data("summary")
+    assert submitted.to("committed").last.block.get("digest") != intents["digest"]
+    assert path.read_text() != before
+    assert submitted.repository.git("log", "--format=%s", "-1")
+    done = [r["action"] for r in state.database.audit_rows(state.run)]
+    assert [a for a in done if a in ("approve", "write", "apply", "finish")] == [
+        "approve", "write", "approve", "apply", "finish"
+    ]  # fmt: skip
+
+
+def test_code_of_intents_that_nobody_approved_is_not_begun(submitted: Journey) -> None:
+    refused = submitted.planner("exec", "apply")
+    assert refused.code == 1
+    assert "no person has approved this revision" in refused.text
+    assert frozen(plan_path(submitted.state_dir))["revision"] == 1
+
+
+def test_a_host_that_was_killed_while_the_writing_was_opened_goes_on(submitted: Journey) -> None:
+    """The next revision lies in the file already and the database does not know of it."""
+    database = submitted.repository.path / ".planner" / "planner.db"
+    submitted.to("approved")
+    known = database.read_bytes()
+    submitted.to("code")
+    opened = frozen(plan_path(submitted.state_dir))
+    database.write_bytes(known)
+    answer = submitted.planner("exec", "apply")
+    assert answer.block.get("name") == "plan-code-execute", answer.text
+    assert frozen(plan_path(submitted.state_dir)) == opened
+    assert submitted.planner("exec", "apply").problems[0][0] == "refused"
+
+
+def test_remarks_on_intents_change_the_design_before_anything_is_written(
+    submitted: Journey,
+) -> None:
+    submitted.write_answer("remarks.md", "Keep the name f.")
+    submitted.follow(submitted.last.next("remarks"))
+    assert submitted.point == "planner 3"
+    submitted.answers["design.json"] = []
+    submitted.to("submitted")
+    state = open_state(submitted.state_dir, "/")
+    assert (state.run.depth, state.run.revision) == ("intent", 2)
+    assert submitted.to("code").last.block.findtext("rules")
+
+
+def test_the_depth_is_chosen_before_the_design_is_decided(submitted: Journey) -> None:
+    refused = submitted.planner("start", "--depth", "full")
+    assert refused.code == 1
+    assert "the depth is intent; it is chosen before the first design is decided" in refused.text
+    assert open_state(submitted.state_dir, "/").run.depth == "intent"
+
+
+@pytest.mark.requirement("PL-19")
+def test_frozen_intents_are_sound_and_go_on_beside_a_clone(
+    submitted: Journey, tmp_path: Path
+) -> None:
+    plan = plan_path(submitted.state_dir)
+    assert submitted.run("validate", "--require-frozen", plan).code == 0
+    submitted.repository.git("clone", "--quiet", str(submitted.repository.path), f"{tmp_path}/c")
+    alone = tmp_path / "alone"
+    alone.mkdir()
+    shutil.copy(plan, alone)
+    digest = words_of(submitted.last.person())[2]
+    answer = call(tmp_path / "c", "mode", "approve", digest, "--state-dir", str(alone))
+    assert answer.code == 0, answer.text
+    written = call("/", *words_of(answer.next()))
+    assert written.block.get("name") == "plan-code-execute", written.text
+    assert (alone / "worktree" / "src").is_dir()

@@ -1,0 +1,390 @@
+"""The answers of a client's hook while a session plans, and in its other stages."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from shared import resources, sessions
+from shared.guard import hook
+from shared.guard.calls import witnessed
+from tests.journey import FILES, LAUNCHER, Journey, call, words_of
+from tests.shared.guard.client import SESSION, Client
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.conftest import Repository
+
+    Repositories = Callable[..., Repository]
+
+RO = f"{LAUNCHER} ro"
+
+
+@pytest.fixture
+def repo(make_repo: Repositories) -> Repository:
+    """A repository in which the session plans without a run."""
+    repository = make_repo(files=FILES)
+    assert call(repository.path, "mode", "enter", "--agent", SESSION).code == 0
+    return repository
+
+
+@pytest.fixture
+def client(repo: Repository) -> Client:
+    return Client(repo.path)
+
+
+@pytest.fixture
+def journey(make_repo: Repositories, monkeypatch: pytest.MonkeyPatch) -> Journey:
+    """A run of the session, at its beginning."""
+    monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", SESSION)
+    return Journey(make_repo(files=FILES))
+
+
+@pytest.fixture
+def user_settings() -> Path:
+    path = Path(os.environ["XDG_CONFIG_HOME"]) / "planner" / "config.toml"
+    path.parent.mkdir(parents=True)
+    return path
+
+
+# What passes
+
+
+@pytest.mark.requirement("PM-3")
+@pytest.mark.parametrize(
+    "tool", ["Read", "Grep", "WebFetch", "AskUserQuestion", "Agent", "Task", "TodoWrite"]
+)
+def test_reading_asking_agents_and_task_lists_pass_without_a_word(
+    client: Client, tool: str
+) -> None:
+    assert client.asks(tool, anything="x") == {}
+
+
+def test_a_session_that_does_not_plan_is_left_alone(repo: Repository) -> None:
+    other = Client(repo.path, "session-2")
+    assert other.asks("Write", file_path="a.py", content="") == {}
+    assert other.asks("Bash", command="rm -r src") == {}
+
+
+def test_where_the_repository_plans_every_session_in_it_does(make_repo: Repositories) -> None:
+    repository = make_repo(files=FILES)
+    assert call(repository.path, "mode", "enter").code == 0
+    assert Client(repository.path / "src", "any").denial("Write", file_path="a.py")
+    assert Client(repository.path.parent, "any").asks("Write", file_path="a.py") == {}
+
+
+@pytest.mark.requirement("PM-3")
+def test_the_planners_own_commands_pass_as_they_are(client: Client) -> None:
+    assert client.asks("Bash", command=f"{LAUNCHER} status") == {}
+    assert client.asks("Bash", command=f"{LAUNCHER} mode --help") == {}
+
+
+def test_the_planners_skill_loads(client: Client) -> None:
+    assert client.asks("Skill", skill="planner") == {}
+
+
+# What does not
+
+
+@pytest.mark.requirement("PM-3", "PM-4")
+@pytest.mark.parametrize("tool", ["Write", "Edit", "MultiEdit"])
+def test_a_file_of_the_user_is_denied_with_where_to_write_instead(
+    client: Client, tool: str
+) -> None:
+    reason = client.denial(tool, file_path=f"{client.cwd}/src/a.py")
+    assert reason.startswith("Planning mode (gathering): ")
+    assert f"Instead: answers under {client.cwd}/.planner/answers/" in reason
+
+
+@pytest.mark.requirement("PM-3")
+def test_a_notebook_is_denied(client: Client) -> None:
+    assert "may not be written" in client.denial("NotebookEdit", notebook_path="a.ipynb")
+
+
+@pytest.mark.requirement("PM-4")
+def test_a_sub_agent_is_held_to_the_same(client: Client) -> None:
+    answer = client.sends(
+        "PreToolUse", tool_name="Write", tool_input={"file_path": "a"}, agent_id="a1"
+    )
+    assert answer["hookSpecificOutput"]["permissionDecision"] == "deny"
+
+
+@pytest.mark.requirement("PM-3", "PM-5")
+def test_a_command_that_writes_is_denied_with_the_guards_reason(client: Client) -> None:
+    reason = client.denial("Bash", command="touch a")
+    assert "`touch`" in reason
+    assert "Instead: " in reason
+
+
+@pytest.mark.requirement("PM-13")
+@pytest.mark.parametrize(
+    "words",
+    [
+        "mode approve d",
+        "mode reject",
+        "mode cancel",
+        "cancel",
+        "qr accept qa-1",
+        "config confirm h",
+    ],
+)
+def test_a_persons_command_is_denied_to_the_assistant(client: Client, words: str) -> None:
+    assert "is a person's" in client.denial("Bash", command=f"{LAUNCHER} {words}")
+
+
+@pytest.mark.requirement("PM-3")
+@pytest.mark.parametrize("tool", ["mcp__files__write", "Teleport", "PowerShell"])
+def test_an_unknown_tool_is_denied_unless_the_user_names_it(
+    client: Client, tool: str, user_settings: Path
+) -> None:
+    assert "[guard] tools" in client.denial(tool, path="a")
+    user_settings.write_text(f'[guard]\ntools = ["{tool}"]\n', encoding="utf-8")
+    assert client.asks(tool, path="a") == {}
+
+
+@pytest.mark.requirement("PM-3")
+def test_a_repository_cannot_let_a_tool_pass(client: Client, repo: Repository) -> None:
+    repo.write("planner.toml", '[guard]\ntools = ["mcp__files__write"]\n')
+    assert client.denial("mcp__files__write", path="a")
+
+
+def test_the_user_cannot_name_what_is_known_to_do_harm(client: Client, user_settings: Path) -> None:
+    user_settings.write_text('[guard]\ntools = ["CronCreate", "Write"]\n', encoding="utf-8")
+    assert client.denial("CronCreate", prompt="x")
+    assert client.denial("Write", file_path="a")
+
+
+@pytest.mark.requirement("PM-13")
+@pytest.mark.parametrize("tool", ["CronCreate", "ScheduleWakeup"])
+def test_a_prompt_for_later_is_denied(client: Client, tool: str) -> None:
+    assert "pass for the user's" in client.denial(tool, prompt="/planner:approve d")
+
+
+@pytest.mark.parametrize("tool", ["SendMessage", "Workflow"])
+def test_what_is_not_held_to_reading_is_not_asked_to_act(client: Client, tool: str) -> None:
+    assert "not held to reading" in client.denial(tool, to="x")
+
+
+def test_another_skill_is_denied_since_loading_it_can_run_commands(client: Client) -> None:
+    assert "SKILL.md" in client.denial("Skill", skill="deploy")
+    assert client.denial("Skill", skill="planner:approve")
+
+
+# Which files of a run may be written
+
+
+@pytest.mark.requirement("PM-3")
+def test_answers_and_the_worktree_may_be_written(journey: Journey) -> None:
+    client = Client(journey.to("code").repository.path)
+    state_dir = journey.state_dir
+    assert client.asks("Write", file_path=f"{state_dir}/answers/design.json") == {}
+    assert client.asks("Edit", file_path=f"{state_dir}/worktree/src/a.py") == {}
+    assert client.asks("Write", file_path=f"{state_dir}/worktree/new/b.py") == {}
+    assert Client(f"{state_dir}/worktree").asks("Write", file_path="b.py") == {}
+
+
+@pytest.mark.requirement("PM-3")
+@pytest.mark.parametrize(
+    "name",
+    ["plan.json", "qr-plan-code.json", "config.json", "lock", "answers", "worktree/.git",
+     "worktree/.GIT/config", "worktree/sub/.git/hooks/pre-commit", "answers/../plan.json",
+     "../../planner.db", "../../planner.db-journal", "vault.git/config", "context.json"],
+)  # fmt: skip
+def test_the_runs_own_files_may_not(journey: Journey, name: str) -> None:
+    client = Client(journey.to("code").repository.path)
+    assert client.denial("Write", file_path=f"{journey.state_dir}/{name}")
+
+
+@pytest.mark.requirement("PM-3")
+def test_the_context_may_be_written_until_it_is_checked(journey: Journey) -> None:
+    client = Client(journey.repository.path)
+    assert client.asks("Write", file_path=f"{journey.state_dir}/context.json") == {}
+    journey.to("design")
+    assert "only its commands write it" in client.denial(
+        "Write", file_path=f"{journey.state_dir}/context.json"
+    )
+
+
+@pytest.mark.requirement("PM-3")
+def test_a_link_out_of_the_worktree_leads_nowhere(journey: Journey) -> None:
+    root = journey.to("code").repository.path
+    worktree, answers = f"{journey.state_dir}/worktree", f"{journey.state_dir}/answers"
+    os.symlink(root / "src", f"{worktree}/out")
+    os.symlink(root / "README.md", f"{answers}/remarks.md")
+    client = Client(root)
+    assert client.denial("Write", file_path=f"{worktree}/out/a.py")
+    assert client.denial("Write", file_path=f"{answers}/remarks.md")
+    assert client.denial("Write", file_path=f"{worktree}/../../../src/a.py")
+
+
+@pytest.mark.requirement("PM-3")
+@pytest.mark.parametrize(
+    "path",
+    ["{home}/.claude/settings.json", "{root}/.claude/settings.json", "{root}/.mcp.json",
+     "{planner}/hooks/guard", "{planner}/bin/planner", "{state}/planner/sessions/x",
+     "{state}/planner/typed/x", "{config}/planner/config.toml", "{root}/planner.toml"],
+)  # fmt: skip
+def test_settings_and_hooks_may_not_be_written(client: Client, repo: Repository, path: str) -> None:
+    places = {
+        "home": os.environ["HOME"], "root": repo.path, "planner": resources.ROOT,
+        "state": os.environ["XDG_STATE_HOME"], "config": os.environ["XDG_CONFIG_HOME"],
+    }  # fmt: skip
+    assert client.denial("Write", file_path=path.format(**places))
+
+
+# What runs in place of a command
+
+
+@pytest.mark.requirement("PM-5")
+@pytest.mark.parametrize("host", ["claude", "vibe"])
+def test_a_command_runs_as_the_held_one_beside_the_original(repo: Repository, host: str) -> None:
+    client = Client(repo.path, SESSION, host)
+    assert client.changed("git log -1") == f"false && git log -1 || {RO} -- git log -1"
+    listed = "ls src; cat README.md | head -3 || git status"
+    assert client.changed(listed) == (
+        f"false && ls src && cat README.md | head -3 && git status || {RO} -c '{listed}'"
+    )
+
+
+@pytest.mark.parametrize("shell", ["sh", "bash"])
+@pytest.mark.parametrize("command", ["seen a", "seen a; seen b", "seen a || seen b\nseen c | seen"])
+def test_of_the_original_nothing_runs(tmp_path: Path, shell: str, command: str) -> None:
+    log = tmp_path / "log"
+    seen = tmp_path / "seen"
+    seen.write_text(f'#!/bin/sh\necho "$@" >> {log}\n')
+    seen.chmod(0o755)
+    text = witnessed(command, str(tmp_path), "exit 7")
+    done = subprocess.run(
+        [shell, "-c", text], env={"PATH": f"{tmp_path}:/usr/bin:/bin"}, check=False
+    )
+    assert done.returncode == 7
+    assert not log.exists()
+
+
+def test_ro_is_not_typed_by_the_model_itself(client: Client) -> None:
+    """The rule that lets our launcher run would put the user's own rules out of force."""
+    assert "the guard itself" in client.denial("Bash", command=f"{RO} -- cat README.md")
+
+
+# Other stages
+
+
+@pytest.mark.requirement("PM-4")
+def test_while_a_plan_is_carried_out_all_passes_but_a_persons_word_and_our_files(
+    journey: Journey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = Client(journey.to("submitted").repository.path)
+    assert client.denial("Write", file_path="src/a.py").startswith("Planning mode (submitted)")
+    client.types(words_of(journey.last.person())[2])
+    monkeypatch.setenv("CLAUDECODE", "1")
+    journey.to("approved")
+    assert client.asks("Write", file_path="src/a.py") == {}
+    assert client.asks("Bash", command="pip install x > log") == {}
+    assert client.asks("mcp__files__write", path="a") == {}
+    assert client.denial("Write", file_path=f"{journey.state_dir}/plan.json")
+    assert client.denial("Bash", command=f"{LAUNCHER} exec accept a.py")
+    assert client.denial("Bash", command=f"x=$({LAUNCHER} cancel)")
+
+
+# Faults
+
+
+@pytest.mark.requirement("PM-4", "PM-5")
+@pytest.mark.parametrize(
+    "raw",
+    [b"", b"{", b"[]", b"null", b'{"session_id": "session-1"}', b"\xff", b"[" * 100_000,
+     b'{"session_id": "session-1", "tool_name": "Bash", "tool_input": {}}',
+     b'{"session_id": "session-1", "tool_name": "Write", "tool_input": {"file_path": "\\u0000"}}'],
+)  # fmt: skip
+@pytest.mark.usefixtures("repo")
+def test_what_cannot_be_understood_is_denied(raw: bytes) -> None:
+    answer = hook.answer("claude", "PreToolUse", raw, time.time())
+    assert answer["hookSpecificOutput"]["permissionDecision"] == "deny"
+
+
+@pytest.mark.requirement("PM-5")
+def test_a_damaged_database_denies_and_says_how_to_learn_more(client: Client) -> None:
+    found = sessions.find(SESSION, client.cwd)
+    assert found is not None
+    Path(found.database).write_bytes(b"no database " * 1000)
+    reason = client.denial("Read", file_path="a")
+    assert "the guard failed" in reason
+    assert "doctor" in reason
+
+
+def test_an_event_that_we_do_not_know_denies(client: Client) -> None:
+    answer = client.sends("PreEverything", tool_name="Read", tool_input={})
+    assert answer["hookSpecificOutput"]["permissionDecision"] == "deny"
+
+
+# The record
+
+
+@pytest.mark.requirement("PM-9")
+def test_a_denial_is_in_the_audit_and_the_guard_is_noted_once(client: Client) -> None:
+    client.denial("Write", file_path="src/a.py")
+    client.denial("Bash", command="touch \ud800")
+    answer = call(client.cwd, "audit", "--json")
+    rows = [json.loads(line) for line in answer.text.splitlines()]
+    found = [(r["who"], r["action"], r["detail"][:14]) for r in rows if r["who"] == "guard"]
+    assert [action for _, action, _ in found] == ["guarded", "deny", "deny"]
+    assert found[1][2] == "Write src/a.py"
+
+
+@pytest.mark.requirement("PM-8")
+def test_each_call_counts_against_the_time_limit(client: Client) -> None:
+    found = sessions.find(SESSION, client.cwd)
+    assert found is not None
+    os.utime(found.path, (1, 1))
+    client.asks("Read", file_path="a")
+    assert os.stat(found.path).st_mtime > 1
+
+
+@pytest.mark.requirement("PM-10")
+@pytest.mark.parametrize("event", ["SessionStart", "UserPromptSubmit"])
+def test_a_session_is_told_what_holds(client: Client, event: str) -> None:
+    told = client.sends(event, prompt="go")["hookSpecificOutput"]
+    assert told["hookEventName"] == event
+    assert '<planning_mode stage="gathering">' in told["additionalContext"]
+    assert Client(client.cwd, "session-2").sends(event, prompt="go") == {}
+
+
+# codex, which takes no changed command
+
+
+@pytest.fixture
+def codex(repo: Repository) -> Client:
+    return Client(repo.path, SESSION, "codex")
+
+
+def test_codex_runs_what_passes_as_it_is_and_git_hardened(codex: Client) -> None:
+    assert codex.asks("Bash", command="cat README.md") == {}
+    assert f"{RO} -- git log -1" in codex.denial("Bash", command="git log -1")
+    assert codex.asks("Bash", command=f"{RO} -- git log -1") == {}
+
+
+def patch(*lines: str) -> str:
+    text = "\n".join(lines)
+    return f"apply_patch <<'EOF'\n*** Begin Patch\n{text}\n*** End Patch\nEOF\n"
+
+
+@pytest.mark.requirement("PM-3")
+def test_codex_may_patch_answers_and_nothing_else(codex: Client) -> None:
+    answers = f"{codex.cwd}/.planner/answers"
+    assert codex.asks("Bash", command=patch(f"*** Add File: {answers}/a.json", "+{}")) == {}
+    for lines in (
+        ["*** Add File: src/b.py", "+x"],
+        [f"*** Update File: {answers}/a.json", f"*** Move to: {codex.cwd}/src/a.py"],
+        [f"*** Add File: {answers}/a.json", "+x", "  *** Delete File: src/a.py"],
+        [f"*** Add File: {answers}/a.json", "+x", "EOF", "touch b"],
+        [f"*** Add File: {answers}/a.json", "*** Unheard of: x"],
+        ["*** Add File: .planner/answers/a.json", "+x"],
+    ):
+        assert codex.denial("Bash", command=patch(*lines))
