@@ -12,7 +12,9 @@ from tests.shared.guard.corpus.corpus import must_be_denied, must_pass
 
 KINDS = sorted({command.kind for command in must_be_denied()})
 # They tell of the moment: clocks, memory, processes, inodes.
-MOMENTARY = frozenset(("date", "df", "du", "free", "ps", "uptime", "-ls", "--json", "--stats", "var"))
+MOMENTARY = frozenset(
+    ("date", "df", "du", "free", "ps", "uptime", "-ls", "--json", "--stats", "var")
+)
 
 
 @functools.cache
