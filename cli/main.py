@@ -26,8 +26,7 @@ COMMANDS = {
     "plan": "cli.plan", "qr": "cli.qr", "context": "cli.context", "mode": "cli.mode",
     "exec": "cli.execute", "tree": "cli.tree", "config": "cli.config", "guard": "cli.guard",
     "ro": "cli.ro", "audit": "cli.audit", "review": "cli.review", "validate": "cli.validate",
-    "doctor": "cli.doctor",
-    "demo": "cli.demo", "help": "cli.main",
+    "doctor": "cli.doctor", "demo": "cli.demo", "help": "cli.main",
 }  # fmt: skip
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from shared.guard import secrets
 from shared.guard.denial import Denied
-from shared.guard.languages import check_awk, check_jq, check_sed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,6 +47,12 @@ def check_kind(kind: str, word: Word, scene: Scene) -> None:
 def _file(path: str, scene: Scene) -> None:
     if path != "-":
         secrets.check_read(path, scene.folder)
+
+
+def _binary(path: str, scene: Scene) -> None:
+    if path.startswith("@"):
+        raise Denied(f"{path} is read as a list of options", f"./{path}")
+    _file(path, scene)
 
 
 def _path(path: str, scene: Scene) -> None:
@@ -148,6 +153,24 @@ def _columns(value: str) -> None:
         raise Denied(f"`{value}` has columns that are not known", "for example pid,ppid,etime,args")
 
 
+def _sed(value: str) -> None:
+    from shared.guard.languages import check_sed
+
+    check_sed(value)
+
+
+def _awk(value: str) -> None:
+    from shared.guard.languages import check_awk
+
+    check_awk(value)
+
+
+def _jq(value: str) -> None:
+    from shared.guard.languages import check_jq
+
+    check_jq(value)
+
+
 _MAX_DIGITS = 7
 _PRETTY = ("oneline", "short", "medium", "full", "fuller", "reference", "raw", "email")
 _SECRET_SETTINGS = ("extraheader", "token", "pass", "secret", "credential", "cookie", "insteadof")
@@ -200,6 +223,7 @@ _PROCESS_COLUMNS = frozenset(
 )
 FILES: dict[str, Callable[[str, Scene], None]] = {
     "file": _file,
+    "binary": _binary,
     "path": _path,
     "tree": _tree,
     "rev": _rev,
@@ -221,8 +245,8 @@ _VALUES: dict[str, Callable[[str], None]] = {
     "setting": _setting,
     "columns": _columns,
     "glob": secrets.check_pattern,
-    "sed": check_sed,
-    "awk": check_awk,
-    "jq": check_jq,
+    "sed": _sed,
+    "awk": _awk,
+    "jq": _jq,
 }
 KINDS = frozenset((*FILES, *_VALUES))

@@ -11,9 +11,11 @@ import sys
 
 from shared.guard import seccomp
 from shared.guard.decide import decide, understand
+from shared.guard.denial import Denied
 from shared.guard.harden import harden, harden_text
-from shared.resources import quote
-from shared.sandbox import become, give_up_privileges, is_available, restrict
+from shared.guard.settings import load_settings
+from shared.resources import command, quote
+from shared.sandbox import become, is_available, restrict
 from state.errors import Refused
 
 TYPE_CHECKING = False
@@ -56,9 +58,15 @@ def run_ro(argv: list[str]) -> int:
 def admitted(argv: list[str]) -> list[str]:
     """Return the program and words that `-- WORD…` or `-c TEXT` runs; Refused by the guard."""
     form, *words = argv
+    if not words or (form == "-c" and words[1:]):
+        problem = "name a command after -- or give one text after -c"
+        raise Refused("usage", "ro", problem, retry=command("ro", "--help"))
     folder = os.getcwd()
     text = words[0] if form == "-c" else " ".join(map(quote, words))
-    decision = decide(text, cwd=folder)
+    try:
+        decision = decide(text, cwd=folder, extra=load_settings(folder))
+    except Denied as denied:
+        raise Refused("refused", "ro", denied.reason, denied.instead) from None
     if not decision.allowed:
         raise Refused("refused", "ro", decision.reason, decision.instead)
     return [*SHELL, harden_text(understand(text, folder))] if form == "-c" else harden(words)
@@ -71,7 +79,6 @@ def hold(words: list[str]) -> None:
     """
     environment = scrubbed(os.environ)
     os.closerange(3, _DESCRIPTORS)
-    give_up_privileges()
     if is_available():
         restrict(_WRITABLE, alone=True)
     if seccomp.is_available():
