@@ -82,7 +82,8 @@ def _global_options(words: list[Word], folder: str) -> tuple[list[Word], str]:
         if words[0].value == "-C":
             if len(words) < 2 or words[1].globs:  # noqa: PLR2004 – the option and its value
                 raise Denied("`git -C` lacks its folder", "`git -C FOLDER log`")
-            folder = os.path.normpath(os.path.join(folder, words[1].value))
+            # As git enters it: through links first, then up.
+            folder = os.path.realpath(os.path.join(folder, words[1].value))
             words = words[1:]
         words = words[1:]
     return words, folder
@@ -100,10 +101,10 @@ def _subcommand(words: list[Word]) -> tuple[str, list[Word]]:
 
 def _check_same_repository(start: str, folder: str) -> None:
     """Deny a folder outside the repository of `start`, or one that is a repository itself."""
-    if folder == start:
+    here = os.path.realpath(folder)
+    if here == os.path.realpath(start):
         return
     root = _repository(os.path.realpath(start)) if os.path.isdir(folder) else ""
-    here = os.path.realpath(folder)
     while root and here != root and here.startswith(f"{root}/"):
         if os.path.lexists(f"{here}/.git") or os.path.exists(f"{here}/HEAD"):
             break

@@ -47,5 +47,6 @@ def _leaving_out(name: str) -> list[str]:
         folders = [f"--exclude-dir={folder}" for folder in FOLDERS]
         return [*folders, *(f"--exclude={pattern}" for pattern in excluded())]
     if name == "diff":
-        return [f"--exclude={pattern}" for pattern in (*excluded(), *FOLDERS)]
+        patterns = (*excluded(), *FOLDERS)
+        return ["--no-dereference", *(f"--exclude={pattern}" for pattern in patterns)]
     return []

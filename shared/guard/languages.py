@@ -10,7 +10,10 @@ _SED_INSTEAD = "`sed -n '10,20p' FILE`, `sed -n '/text/p' FILE`, `sed 's/a/b/g' 
 _AWK_INSTEAD = "`awk '{print $1, $NF}' FILE`, `cut -f 1 FILE`, `sed -n '10,20p' FILE`"
 _AWK_FIELDS = frozenset(("NR", "FNR", "NF", "$NF", "length"))
 _AWK_COMPARED = ("==", "!=", ">=", "<=", ">", "<")
-_JQ_REFUSED = ("env", "import", "include", "input_filename", "get_search_list", "modulemeta")
+_JQ_REFUSED = (
+    "env", "import", "include", "input_filename", "get_search_list", "modulemeta",
+    "def", "repeat", "until", "while", "recurse", "infinite",
+)  # fmt: skip
 _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 
 
@@ -144,6 +147,9 @@ def _is_string(text: str) -> bool:
 
 def check_jq(program: str) -> None:
     """Deny a jq program that reads the environment or other files, or may never end."""
+    for before, letter, after in zip(program, program[1:], program[2:], strict=False):
+        if before in _DIGITS and letter in "eE" and after in "+-0123456789":
+            raise Denied("a number with an exponent may stand for endless work", "a small number")
     for name in _JQ_REFUSED:
         at = program.lower().find(name)
         while at >= 0:
@@ -152,7 +158,7 @@ def check_jq(program: str) -> None:
             before, after = program[at - 1 : at] if at else "", program[end : end + 1]
             field = before == "." or before == after == '"'
             if whole and not (field and not program[:at].endswith("..")):
-                raise Denied(f"`{name}` in a jq program reads more than its input", "`.key`")
+                raise Denied(f"`{name}` in a jq program reads other things or never ends", "`.key`")
             at = program.lower().find(name, end)
 
 

@@ -62,7 +62,7 @@ GIT = {
     ),
     "status": Rule(
         "says what is changed and not committed",
-        "-b -s -u?no|normal|all -v -z --ahead-behind --branch --column?=always|never|auto"
+        "-b -s -u?no|normal|all -z --ahead-behind --branch --column?=always|never|auto"
         " --find-renames?=text --ignored?=traditional|no|matching --long --no-ahead-behind"
         " --no-renames --porcelain?=v1|v2 --renames --short --show-stash"
         " --untracked-files?=no|normal|all",

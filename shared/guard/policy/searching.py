@@ -6,10 +6,10 @@ from shared.guard.policy.rule import Rule
 
 _GREP = (
     "-# -a -A:count -b -B:count -c -C:count -e:text -E -f:file -F -G -h -H -i -I -l -L -m:count"
-    " -n -o -P -q -r -R -s -T -v -w -x -y -z -Z --after-context=count --basic-regexp"
+    " -n -o -P -q -r -s -T -v -w -x -y -z -Z --after-context=count --basic-regexp"
     " --before-context=count --binary-files=binary|text|without-match --byte-offset"
     " --color?=always|never|auto --colour?=always|never|auto --context=count --count"
-    " --dereference-recursive --exclude=glob --exclude-dir=glob --extended-regexp --file=file"
+    " --exclude=glob --exclude-dir=glob --extended-regexp --file=file"
     " --files-with-matches --files-without-match --fixed-strings --ignore-case --include=glob"
     " --initial-tab --invert-match --label=text --line-buffered --line-number --line-regexp"
     " --max-count=count --no-filename --no-ignore-case --no-messages --null --null-data"
@@ -19,7 +19,7 @@ _GREP = (
 
 
 def _grep(reason: str) -> Rule:
-    deep = "-r -R --recursive --dereference-recursive"
+    deep = "-r --recursive"
     return Rule(
         reason, _GREP, "text file*", first="-e -f --regexp --file", tree=deep, needs_input=deep,
         harmless=True,
@@ -33,12 +33,12 @@ SEARCHING = {
     "rg": Rule(
         "prints the lines that match, below a folder",
         "-# -a -A:count -b -B:count -c -C:count -e:text -E:text -f:file -F -g:glob -H -i -I"
-        " -j:count -l -L -m:count -M:count -n -N -o -p -P -q -r:text -s -S -t:name -T:name -U -u"
+        " -j:count -l -m:count -M:count -n -N -o -p -P -q -r:text -s -S -t:name -T:name -U -u"
         " -v -V -w -x -0 -d:count --after-context=count --before-context=count --case-sensitive"
         " --color=always|never|auto --column --context=count --context-separator=text --count"
         " --count-matches --encoding=text --engine=default|pcre2|auto"
         " --field-match-separator=text --file=file --files --files-with-matches"
-        " --files-without-match --fixed-strings --follow --glob=glob --glob-case-insensitive"
+        " --files-without-match --fixed-strings --glob=glob --glob-case-insensitive"
         " --heading --hidden --iglob=glob --ignore-case --include-zero --invert-match --json"
         " --line-buffered --line-number --line-regexp --max-columns=count --max-columns-preview"
         " --max-count=count --max-depth=count --max-filesize=count --mmap --multiline"
