@@ -1,4 +1,4 @@
-"""`planner ro`, for help and for wrong usage; the launcher runs `ro -- …` and `ro -c …` itself."""
+"""`planner ro`: its help; the launcher runs `ro -- …` and `ro -c …` without click."""
 
 from __future__ import annotations
 
@@ -18,6 +18,4 @@ def ro_command(ctx: click.Context, text: str | None, words: tuple[str, ...]) -> 
 
     Example: planner ro -- git log -1
     """
-    if (text is None) == (not words):
-        raise click.UsageError("name a command after -- or a text after -c")
-    ctx.exit(run_ro(["--", *words] if text is None else ["-c", text]))
+    ctx.exit(run_ro(["--", *words] if text is None else ["-c", text, *words]))

@@ -5,14 +5,11 @@ from __future__ import annotations
 import os
 
 from shared.guard.denial import ASK, Denied
-from shared.guard.git import check_git
 from shared.guard.kinds import Scene, check_kind
 from shared.guard.lexer import Command, Word, read
 from shared.guard.match import match
 from shared.guard.policy import COMMANDS
-from shared.guard.policy.refused import REFUSED
 from shared.guard.settings import Settings
-from shared.guard.whole import WHOLE
 from shared.resources import ROOT, launcher, quote
 
 TYPE_CHECKING = False
@@ -139,18 +136,19 @@ def _check(command: Command, folder: str, start: str, extra: Settings) -> None:
 
 
 def _check_table(name: Word, words: list[Word], scene: Scene, start: str) -> None:
+    """Hold a command against its rule; what only some commands need is imported for them."""
     rule = COMMANDS.get(name.raw)
     if rule is None:
         _refuse(name)
     elif rule.exact:
         _check_exact(name.raw, words, rule.exact, rule.unless, scene)
     elif rule.whole == "git":
+        from shared.guard.git import check_git
+
         check_git(words, scene, start)
-    elif rule.whole == "test" and name.raw == "[":
-        if not words or words[-1].value != "]":
-            raise Denied("`[` is not closed by `]`", "`[ -f FILE ]`")
-        WHOLE["test"](words[:-1], scene)
     elif rule.whole:
+        from shared.guard.whole import WHOLE
+
         WHOLE[rule.whole](words, scene)
     elif [word.value for word in words] not in (["--version"], ["--help"]):
         match(name.raw, words, rule, scene)
@@ -158,11 +156,13 @@ def _check_table(name: Word, words: list[Word], scene: Scene, start: str) -> Non
 
 def _refuse(name: Word) -> None:
     shown = name.value[:80]
+    if "=" in shown:
+        raise Denied("an assignment in front changes how commands behave", "the command alone")
     if name.raw != name.value or "/" in shown or shown != shown.lower():
         reason = f"`{shown}` is no bare command name: only names in small letters, unquoted, pass"
         raise Denied(reason, f"the bare name of one of: {_READ}")
-    if "=" in shown:
-        raise Denied("an assignment in front changes how commands behave", "the command alone")
+    from shared.guard.policy.refused import REFUSED
+
     if shown in REFUSED:
         reason, instead = REFUSED[shown]
         raise Denied(f"`{shown}` {reason}", instead)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from shared.guard import secrets
 from shared.guard.denial import Denied
-from shared.guard.languages import check_awk, check_jq, check_sed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -148,6 +147,24 @@ def _columns(value: str) -> None:
         raise Denied(f"`{value}` has columns that are not known", "for example pid,ppid,etime,args")
 
 
+def _sed(value: str) -> None:
+    from shared.guard.languages import check_sed
+
+    check_sed(value)
+
+
+def _awk(value: str) -> None:
+    from shared.guard.languages import check_awk
+
+    check_awk(value)
+
+
+def _jq(value: str) -> None:
+    from shared.guard.languages import check_jq
+
+    check_jq(value)
+
+
 _MAX_DIGITS = 7
 _PRETTY = ("oneline", "short", "medium", "full", "fuller", "reference", "raw", "email")
 _SECRET_SETTINGS = ("extraheader", "token", "pass", "secret", "credential", "cookie", "insteadof")
@@ -221,8 +238,8 @@ _VALUES: dict[str, Callable[[str], None]] = {
     "setting": _setting,
     "columns": _columns,
     "glob": secrets.check_pattern,
-    "sed": check_sed,
-    "awk": check_awk,
-    "jq": check_jq,
+    "sed": _sed,
+    "awk": _awk,
+    "jq": _jq,
 }
 KINDS = frozenset((*FILES, *_VALUES))

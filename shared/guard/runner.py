@@ -11,8 +11,10 @@ import sys
 
 from shared.guard import seccomp
 from shared.guard.decide import decide, understand
+from shared.guard.denial import Denied
 from shared.guard.harden import harden, harden_text
-from shared.resources import quote
+from shared.guard.settings import load_settings
+from shared.resources import command, quote
 from shared.sandbox import become, give_up_privileges, is_available, restrict
 from state.errors import Refused
 
@@ -56,9 +58,15 @@ def run_ro(argv: list[str]) -> int:
 def admitted(argv: list[str]) -> list[str]:
     """Return the program and words that `-- WORD…` or `-c TEXT` runs; Refused by the guard."""
     form, *words = argv
+    if not words or (form == "-c" and words[1:]):
+        problem = "name a command after -- or give one text after -c"
+        raise Refused("usage", "ro", problem, retry=command("ro", "--help"))
     folder = os.getcwd()
     text = words[0] if form == "-c" else " ".join(map(quote, words))
-    decision = decide(text, cwd=folder)
+    try:
+        decision = decide(text, cwd=folder, extra=load_settings(folder))
+    except Denied as denied:
+        raise Refused("refused", "ro", denied.reason, denied.instead) from None
     if not decision.allowed:
         raise Refused("refused", "ro", decision.reason, decision.instead)
     return [*SHELL, harden_text(understand(text, folder))] if form == "-c" else harden(words)
@@ -87,4 +95,3 @@ def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
     kept = {n: v for n, v in environment.items() if n in _KEPT or n.startswith("LC_")}
     folders = environment.get("PATH", os.defpath).split(os.pathsep)
     return {**kept, **_GIT, "PATH": os.pathsep.join(filter(os.path.isabs, folders))}
-

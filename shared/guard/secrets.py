@@ -75,8 +75,9 @@ def check_look(path: str, folder: str) -> None:
     """Deny even naming what lies in a folder of keys; whether a .env is there may be asked."""
     for full in _both(path, folder):
         lowered = full.lower()
-        if _in_secret_place(lowered) or (lowered.startswith("/proc/") and "/fd" in lowered):
+        if _in_secret_place(lowered):
             raise Denied(f"{path} is a place of keys, passwords or tokens", _INSTEAD)
+        _check_processes(path, lowered)
 
 
 def check_tree(path: str, folder: str, home: str) -> None:
@@ -95,8 +96,9 @@ def check_pattern(pattern: str) -> None:
     pieces = [] if pattern.startswith("!") else pattern.lower().split("/")
     for piece in pieces:
         written = piece.startswith(".") or sum(map(str.isalnum, piece)) > 1
+        shape = Pattern(piece)
         found = written and any(
-            matches(example, piece) and example.startswith(".") <= piece.startswith(".")
+            shape.matches(example) and example.startswith(".") <= piece.startswith(".")
             for example in _EXAMPLES
         )
         if found or _is_secret_name(piece) or piece in FOLDERS:
@@ -123,25 +125,35 @@ def expand(word: Word, folder: str) -> Iterator[str]:
     yield from found
 
 
-def matches(name: str, pattern: str) -> bool:
-    """Return whether `name` could match; a bracket is taken for any one character."""
-    ways = {0}
-    for piece in _pieces(pattern):
-        if piece == "*":
-            ways = set(range(min(ways), len(name) + 1)) if ways else ways
-        else:
-            ways = {at + 1 for at in ways if at < len(name) and piece in ("?", name[at])}
-    return len(name) in ways
+class Pattern:
+    """A pattern for the names of files; a bracket is taken for any one character."""
 
+    __slots__ = ("_least", "_pieces")
 
-def _pieces(pattern: str) -> list[str]:
-    """Return the pattern's characters, a bracket as `?`."""
-    pieces, at = list[str](), 0
-    while at < len(pattern):
-        end = pattern.find("]", at + 2) if pattern[at] == "[" else -1
-        pieces.append("?" if end > 0 else pattern[at])
-        at = max(at, end) + 1
-    return pieces
+    def __init__(self, pattern: str) -> None:
+        pieces, at = list[str](), 0
+        while at < len(pattern):
+            end = pattern.find("]", at + 2) if pattern[at] == "[" else -1
+            piece = "?" if end > 0 else pattern[at]
+            if piece != "*" or pieces[-1:] != ["*"]:
+                pieces.append(piece)
+            at = max(at, end) + 1
+        self._pieces = pieces
+        self._least = len(pieces) - pieces.count("*")
+
+    def matches(self, name: str) -> bool:
+        """Return whether `name` could match."""
+        if len(name) < self._least:
+            return False
+        ways = {0}
+        for piece in self._pieces:
+            if piece == "*":
+                ways = set(range(min(ways), len(name) + 1))
+            else:
+                ways = {at + 1 for at in ways if at < len(name) and piece in ("?", name[at])}
+            if not ways:
+                return False
+        return len(name) in ways
 
 
 def excluded() -> Iterator[str]:
@@ -157,8 +169,9 @@ def _entries(folder: str, piece: str, globs: list[int]) -> Iterator[str]:
         names = os.listdir(folder or ".")
     except OSError:
         return
+    shape = Pattern(piece)
     for name in names:
-        if name.startswith(".") <= (globs[0] > 0) and matches(name, piece):
+        if name.startswith(".") <= (globs[0] > 0) and shape.matches(name):
             yield name
 
 
@@ -186,9 +199,13 @@ def _in_secret_place(lowered: str) -> bool:
     )
 
 
-def _check_system(path: str, lowered: str) -> None:
+def _check_processes(path: str, lowered: str) -> None:
     if lowered.startswith("/proc/") and lowered[6:] not in OPEN_IN_PROC:
         raise Denied(f"{path} shows the environment or the memory of programs", _INSTEAD)
+
+
+def _check_system(path: str, lowered: str) -> None:
+    _check_processes(path, lowered)
     if lowered.startswith(("/dev/", "/sys/kernel/", "/inet")) and lowered != "/dev/null":
         raise Denied(f"{path} is a device, which may never end or may act when it is read")
 

@@ -29,12 +29,17 @@ def _printf(words: list[Word], scene: Scene) -> None:
 
 
 def _test(words: list[Word], scene: Scene) -> None:
-    """`[` ends with `]`, which is not part of the question."""
     _text(words, scene)
     values = [word.value for word in words]
     check_test(values)
     if values[-2] in _FILE_TESTS:
         secrets.check_look(values[-1], scene.folder)
+
+
+def _bracket(words: list[Word], scene: Scene) -> None:
+    if not words or words[-1].value != "]":
+        raise Denied("`[` is not closed by `]`", "`[ -f FILE ]`")
+    _test(words[:-1], scene)
 
 
 def _command(words: list[Word], scene: Scene) -> None:
@@ -71,6 +76,7 @@ WHOLE: dict[str, Callable[[list[Word], Scene], None]] = {
     "text": _text,
     "printf": _printf,
     "test": _test,
+    "[": _bracket,
     "command": _command,
     "find": _find,
 }

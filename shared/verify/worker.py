@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 from shared.config import commands_hash
 from shared.git.repository import find_repository, within
 from shared.git.worktree import make_worktree, remove_worktree
+from shared.sandbox import is_available
 from shared.verify.canary import break_files, is_code, mend_files
 from shared.verify.job import Done, Job, Result, place, read_note
 from shared.verify.lock import adopt_lock
 from shared.verify.prepare import runner_for, set_up
 from shared.verify.process import Stopped
-from shared.sandbox import is_available
 from shared.verify.scene import current_tree, differing, show_names, users_tree
 from state.errors import Problem, Refused
 from state.store import read_json, unusable, write_json

@@ -72,7 +72,7 @@ GIT = {
     "annotate": _BLAME,
     "branch": Rule(
         "lists branches",
-        "-a -i -l -r -v -vv --abbrev?=count --all --column?=always|never|auto --list --remotes"
+        "-a -i -l -r -v --abbrev?=count --all --column?=always|never|auto --list --remotes"
         " --show-current --verbose" + _REFS,
         "text*", with_operands="--list",
     ),
@@ -97,7 +97,7 @@ GIT = {
         "lists commits",
         _LOG +
             " --count --objects --children --timestamp --header --no-commit-header"
-            " --disk-usage?=human", "rev+", clusters=False,
+            " --disk-usage?=human|", "rev+", clusters=False,
     ),
     "ls-files": Rule(
         "lists files that git knows",

@@ -17,7 +17,7 @@ SYSTEM = {
     "true": Rule("does nothing", builtin=True),
     "false": Rule("does nothing", builtin=True),
     "test": Rule("asks about a file or a text", whole="test", builtin=True),
-    "[": Rule("asks about a file or a text", whole="test", builtin=True),
+    "[": Rule("asks about a file or a text", whole="[", builtin=True),
     "which": Rule("prints where a program is", "-a -s", "name+"),
     "type": Rule("says what a name means to the shell", "-a -t -p", "name+", builtin=True),
     "command": Rule("says what a name means, with -v", whole="command", builtin=True),
@@ -50,13 +50,13 @@ SYSTEM = {
     "vmstat": Rule("shows memory"),
     "lscpu": Rule("shows the processor", "-J --json"),
     "lsblk": Rule("lists disks", "-a -f -l -J --json"),
-    "sw_vers": Rule("names the system", "-productVersion", clusters=False),
+    "sw_vers": Rule("names the system", exact="-productVersion\n-buildVersion"),
     "locale": Rule("prints the language settings", "-a -m"),
     "getconf": Rule("prints a limit of the system", "", "name"),
     "tty": Rule("names the terminal", "-s"),
     "ps": Rule(
         "lists processes, without their environments",
-        "-A -a -d -e -f -F -l -x -w -H -ww -p:list -u:name -U:name -C:name -o:columns"
+        "-A -a -d -e -f -F -l -x -w -H -p:list -u:name -U:name -C:name -o:columns"
         " --forest --no-headers --sort=text --pid=list --ppid=list --user=name",
         "a|x|u|ax|ux|au|aux|axu|auxw|auxww|auxf|axf|axuf?",
     ),

@@ -98,6 +98,8 @@ _BAIT = {
     ".env.local": "KEY=secret\n",
     "server.key": "-----BEGIN PRIVATE KEY-----\n",
     "server.pem": "-----BEGIN CERTIFICATE-----\n",
+    "src/.gitattributes": "*.py diff=x\n",
+    "src/app.py": _APP + "# staged\n",
     "certs/server.key": "-----BEGIN PRIVATE KEY-----\n",
 }
 _HOME = {
@@ -132,6 +134,9 @@ def build(home: Path, *, bait: bool) -> None:
     if bait:
         _write(project, _BAIT)
         _lay_bait(project, home)
+        # The project's own configuration is the repository's too: a staged change starts this.
+        _git(project, home, "add", "src")
+        _git(project, home, "config", "diff.x.textconv", "./s.sh")
 
 
 def _write(folder: Path, files: dict[str, str]) -> None:
@@ -170,6 +175,9 @@ def _lay_bait(project: Path, home: Path) -> None:
     for name, value in _EVIL_CONFIG.items():
         _git(evil, home, "config", name, value)
     (evil / "f").write_text("changed\n", encoding="utf-8")
+    # Out of this folder leads `..` to the repository above it, whatever the path before it was.
+    (evil / "deep").mkdir()
+    (project / "sub").symlink_to("evil/deep")
     (project / "link-to-env").symlink_to(".env")
     (project / "link-to-key").symlink_to("../.ssh/id_rsa")
     (project / "link-to-home").symlink_to("..")

@@ -1,4 +1,4 @@
-"""`planner ro`: the kernel holds a command to changing nothing, whatever the guard thought of it."""
+"""`planner ro`: the kernel holds a command to changing nothing, whatever the guard thought."""
 
 from __future__ import annotations
 
@@ -111,8 +111,8 @@ def held(command: str, folder: Path, before: str = "pass") -> subprocess.Complet
 @pytest.mark.parametrize(
     "command",
     [
-        "echo x >f", "echo x >new", "touch f", "touch new", "rm f", "mkdir d", "ln -s f g", "mv f g",
-        "truncate -s 0 f", "chmod 600 f", "chattr +d f", "cp -p f g",
+        "echo x >f", "echo x >new", "touch f", "touch new", "rm f", "mkdir d", "ln -s f g",
+        "mv f g", "truncate -s 0 f", "chmod 600 f", "chattr +d f", "cp -p f g",
         "python3 -c 'import os; os.setxattr(\"f\", \"user.x\", b\"y\")'",
     ],
 )  # fmt: skip
@@ -145,7 +145,7 @@ def test_a_held_command_reaches_no_socket_and_no_other_process(tmp_path: Path) -
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         assert held(f"exec 3<>/dev/tcp/127.0.0.1/{port}", tmp_path).returncode != 0
-        server.setblocking(False)
+        server.settimeout(0)
         with pytest.raises(BlockingIOError):
             server.accept()
     assert held(f"kill -0 {os.getpid()}", tmp_path).returncode != 0

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import json
 import os
 import resource
@@ -129,7 +130,7 @@ def main() -> None:
     _lay_out(owner)
     before, answers = _snapshot(), []
     for text in job["commands"]:
-        code, stdout, stderr = _run(lambda text=text: become(text), owner)
+        code, stdout, stderr = _run(functools.partial(become, text), owner)
         after = _snapshot()
         changed = sorted(p for p in before.keys() | after if before.get(p) != after.get(p))
         answers.append((text, code, stdout, stderr, changed))
@@ -217,7 +218,7 @@ def _lay_out(owner: int) -> None:
 
 def _snapshot() -> dict[str, tuple[int, ...]]:
     """Return all that a change of a file would change, by path; not when it was read."""
-    found = {}
+    found: dict[str, tuple[int, ...]] = {}
     for top in _WATCHED:
         for folder, names, files in os.walk(top):
             for name in (".", *names, *files):

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from shared.resources import quote
-from shared.verify.process import Runner
 from shared.sandbox import is_available
+from shared.verify.process import Runner
 from tests.shared.verify.conftest import DEADLINE_S, Site, gone, until
 
 if TYPE_CHECKING:

@@ -1,0 +1,88 @@
+"""Whatever is sent, the guard answers: no exception, no fault, and quickly."""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+
+import pytest
+
+from shared.guard.decide import decide
+from tests.shared.guard.corpus.corpus import must_be_denied, must_pass
+from tests.shared.guard.mutants import mutants
+
+# By hand, for the million: PLANNER_RANDOM=1000000 bin/test tests/shared/guard/test_random.py
+COUNT = int(os.environ.get("PLANNER_RANDOM", "4000"))
+SEED = 20_260_103
+ALPHABET = (
+    " \n;|&<>(){}[]$`'\"\\*?~!#=-./,:@%^+0129abegilnorstxyzHOMEPWD\t\0\x1b\x7f\u00a0é€𝒳\ud800"
+)
+
+
+def texts() -> list[str]:
+    """Return bytes read as text in two ways, syntax without sense, and mutants of real commands."""
+    dice = random.Random(SEED)  # noqa: S311 – inputs, not keys
+    seeds = [command.text for command in must_pass() + must_be_denied()]
+    made = mutants(seeds, dice)
+    found = []
+    for number in range(COUNT):
+        length = dice.randint(0, dice.choice((4, 40, 400)))
+        if number % 4 == 0:
+            found.append(dice.randbytes(length).decode("utf-8", "surrogateescape"))
+        elif number % 4 == 1:
+            found.append(dice.randbytes(length).decode("latin-1"))
+        elif number % 4 == 2:
+            found.append("".join(dice.choices(ALPHABET, k=length)))
+        else:
+            found.append(next(made))
+    return found
+
+
+@pytest.mark.requirement("PM-5")
+def test_no_text_makes_the_guard_fail() -> None:
+    answers = [(text, decide(text, cwd="/")) for text in texts()]
+    assert not [text for text, answer in answers if "the guard failed" in answer.reason]
+    assert all(answer.reason for _, answer in answers)
+    assert all(answer.instead for _, answer in answers if not answer.allowed)
+    assert all(
+        answer.reason.isprintable() and answer.instead.isprintable() for _, answer in answers
+    )
+
+
+@pytest.mark.parametrize("odd", [None, 7, b"ls", ["ls"], "ls" * 10_000_000, "cat " + "'" * 3_999])
+def test_what_is_no_command_at_all_is_denied(odd: object) -> None:
+    assert not decide(odd, cwd="/").allowed  # type: ignore[arg-type]
+
+
+def test_a_fault_of_the_guard_is_a_denial(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise RecursionError
+
+    monkeypatch.setattr("shared.guard.decide.match", broken)
+    answer = decide("cat x", cwd="/")
+    assert not answer.allowed
+    assert answer.reason == "the guard failed on it: RecursionError"
+    assert answer.instead
+
+
+def test_of_a_hundred_decisions_ninety_nine_take_less_than_a_millisecond() -> None:
+    commands = [command.text for command in must_pass() + must_be_denied()]
+    times = []
+    for command in commands:
+        begun = time.process_time()  # what else runs on the machine is not the guard's time
+        decide(command, cwd="/")
+        times.append(time.process_time() - begun)
+    assert sorted(times)[len(times) * 99 // 100] < 0.001
+
+
+def test_the_longest_command_that_is_read_takes_a_few_milliseconds() -> None:
+    for command in (
+        "echo " + "ab " * 1_300,
+        "grep -e x " * 390,
+        "cat " + "a*" * 1_990,
+        "[" * 4_000,
+    ):
+        begun = time.process_time()
+        decide(command, cwd="/usr/bin")
+        assert time.process_time() - begun < 0.05
