@@ -11,6 +11,7 @@ import time
 from shared import mode, resources, sessions, stages
 from shared.qr.scale import review_mode
 from state import store
+from state.clock import now
 from state.database import Database, Run
 from state.errors import Refused
 
@@ -80,8 +81,12 @@ class State:
         return resources.command(*words, state_dir=self.state_dir, role=role)
 
     def go_to(self, workflow: str, step: int) -> None:
-        """Move the run to a step; call it inside a transaction."""
-        self.database.set_run(self.run.run_id, workflow=workflow, step=step)
+        """Move the run to a step, which is a call of a tool; call it inside a transaction."""
+        database = self.database
+        database.set_run(self.run.run_id, workflow=workflow, step=step)
+        row = database.planning(database.agent)
+        if row is not None and row.run_id == self.run.run_id:
+            database.set_planning(database.agent, last_tool_at=now())
         self.reload()
 
     def move(

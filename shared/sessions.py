@@ -119,13 +119,18 @@ def find(session_id: str, cwd: str) -> Session | None:
 
     A file whose database is gone is stale: it is removed and counts as none.
     """
-    if session_id:
-        found = _load(path_of(session_id))
-        if found is not None and found.agent == session_id:
-            return found
+    found = of_agent(session_id) if session_id else None
+    if found is not None:
+        return found
     here = os.path.realpath(cwd)
     around = [s for s in _all() if _contains(s.agent, here)]
     return max(around, key=lambda s: len(s.agent), default=None)
+
+
+def of_agent(agent: str) -> Session | None:
+    """Return the session of exactly this agent."""
+    found = _load(path_of(agent))
+    return found if found is not None and found.agent == agent else None
 
 
 def _sha256(data: bytes) -> str:

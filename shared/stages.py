@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
+
 from shared import sessions
 from state import mode
 from state.clock import now
+from state.database import Database
 from state.errors import Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from state.database import Database, Planning, Run
+    from state.database import Planning, Run
 
 
 def change_run(
@@ -52,6 +55,8 @@ def change_agent(
     if row and row.run_id and stage != mode.INACTIVE:
         text = f"this session has begun to plan the run {row.run_id}"
         raise Refused("conflict", f"mode {action}", text, "", "planner status")
+    if action == "enter":
+        _check_here(database, agent)
     columns = {"phase": led, **_columns(action, led, at or now(), who), **values}
     database.set_planning(agent, **columns)
     moved = database.planning(agent)
@@ -64,19 +69,22 @@ def change_agent(
 
 
 def bind(database: Database, run: Run, agent: str, limits: dict[str, object], at: str = "") -> None:
-    """Let an agent take part in a run, at the run's stage; what it did before is left.
+    """Let an agent take part in a run that is under way, at its stage; what it planned is left.
 
     Refused where that would let it write which had to keep still: a person ends its mode first.
+    Call it inside a transaction.
     """
-    row = database.planning(agent)
+    run, row = database.run(run.run_id) or run, database.planning(agent)
     if row is not None and row.run_id == run.run_id and row.phase == run.stage:
         return
-    bound_elsewhere = row is not None and row.run_id != run.run_id
-    if row and bound_elsewhere and row.phase in mode.READ_ONLY and run.stage == mode.EXECUTING:
-        text = "this session plans something else, and the run is executing: joining it would"
-        raise Refused(
-            "refused", agent, f"{text} end the reading", "a person ends it: planner mode cancel"
-        )
+    left = mode.described(row.phase, status_of(row)) if row else mode.INACTIVE
+    if run.stage == mode.INACTIVE:
+        text = f"the run is {run.status.lower()}: nobody can take part in it"
+        raise Refused("conflict", run.run_id, text, "a run that is under way", "planner status")
+    if row and row.phase in mode.READ_ONLY and run.stage not in mode.READ_ONLY:
+        text = f"this session is {left} elsewhere, and joining a run that executes would end that"
+        raise Refused("refused", agent, text, "a person ends it: planner mode cancel")
+    _check_here(database, agent)
     at = at or now()
     values: dict[str, object] = {
         "run_id": run.run_id, "phase": run.stage, "task_description": run.request,
@@ -87,10 +95,21 @@ def bind(database: Database, run: Run, agent: str, limits: dict[str, object], at
     }  # fmt: skip
     database.set_planning(agent, **values)
     _publish_later(database, agent, run)
-    left = mode.described(row.phase, status_of(row)) if row else mode.INACTIVE
-    if run.stage != mode.INACTIVE or (row and row.phase != mode.INACTIVE):
-        where = mode.described(run.stage, run.status)
-        database.audit(run, "host", "bind", before=left, after=where, agent=agent, at=at)
+    where = mode.described(run.stage, run.status)
+    database.audit(run, "host", "bind", before=left, after=where, agent=agent, at=at)
+
+
+def _check_here(database: Database, agent: str) -> None:
+    """Refuse an agent that plans in another repository: its one pointer would leave that one."""
+    other = sessions.of_agent(agent)
+    if other is None or other.database == os.path.realpath(database.path):
+        return
+    there = Database(other.database)
+    row = there.planning(agent)
+    there.close()
+    if row is not None and row.phase != mode.INACTIVE:
+        text = f"this session is {row.phase} in {other.repository}; an agent plans in one place"
+        raise Refused("conflict", agent, text, "a person ends it there: planner mode cancel")
 
 
 def status_of(row: Planning) -> str:

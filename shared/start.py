@@ -179,8 +179,8 @@ def _prepare(repository: Repository, state: State, base: str, agent: str | None)
         with state.database as database:
             database.add_step(state.run, "planner", 1, "plan-init", "script")
             name = sessions.agent_name(agent, state.run.repository)
-            stages.bind(database, state.run, name, mode.limits(config.to_json()))
             state.move("enter", "host", workflow="planner", step=2)
+            stages.bind(database, state.run, name, mode.limits(config.to_json()))
 
 
 def _empty_plan(repository: Repository, base: str) -> Plan:

@@ -28,6 +28,7 @@ def status_of(state: State) -> dict[str, Any]:
         "workflow": run.workflow,
         "step": run.step,
         "name": step.name,
+        "why": state.halted if run.status in ("PAUSED", "CANCELLED") else "",
         "revision": run.revision,
         "digest": run.digest,
         "commit": run.commit_id,
@@ -46,7 +47,11 @@ def render_status(status: dict[str, Any]) -> str:
     lines = [
         " · ".join(str(status[name]) for name in ("status", "stage", "workflow")),
         f"step {status['step']} {status['name']}, revision {status['revision']}",
-        *(f"{name}: {status[name]}" for name in ("digest", "commit", "apply") if status[name]),
+        *(
+            f"{name}: {status[name]}"
+            for name in ("why", "digest", "commit", "apply")
+            if status[name]
+        ),
         *(f"{m['id']} {m['name']} ({m['changes']} changes)" for m in status["milestones"]),
     ]
     block = Block("result", run=status["run"], state_dir=status["state_dir"])

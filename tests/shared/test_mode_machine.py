@@ -63,6 +63,8 @@ class Modes(RuleBasedStateMachine):
     def teardown(self) -> None:
         for database in self.connections:
             database.close()
+        # Else another example's thread may be the one that collects what this one opened.
+        self.connections.clear()
         shutil.rmtree(self.folder)
 
     @initialize()
@@ -118,28 +120,28 @@ class Modes(RuleBasedStateMachine):
         limits = {
             "gathering_timeout_s": limit_s, "approval_timeout_s": limit_s // 2, "on_timeout": on,
         }  # fmt: skip
-        escapes = (
-            before is not None and before["run"] != run and before["stage"] in READ_ONLY
-            and known["stage"] == "executing"
-        )  # fmt: skip
+        idle = known["status"] == "IDLE"
+        stage = "gathering" if idle else known["stage"]
+        there = before is not None and before["run"] == run and before["stage"] == stage
+        escapes = before is not None and before["stage"] in READ_ONLY and stage not in READ_ONLY
+        refused = not there and (stage == "inactive" or escapes)
         try:
             with database:
-                stages.bind(database, row, agent, limits, moment(self.now))
-                if known["status"] == "IDLE":
+                if idle:
                     stages.change_run(database, row, "enter", "host", at=moment(self.now))
+                stages.bind(database, row, agent, limits, moment(self.now))
         except Refused:
-            assert escapes
+            assert refused
             return
-        assert not escapes
-        there = before is not None and before["run"] == run and before["stage"] == known["stage"]
+        assert not refused
+        if idle:
+            known.update(stage="gathering", status="ACTIVE")
+            self.move(self.bound(run), "gathering", "ACTIVE", "enter")
         if not there:
             at = moment(self.now)
             self.agents[agent] = {
                 **known, "run": run, "limit_s": limit_s, "on": on, "seen": at, "submitted": at,
             }  # fmt: skip
-        if known["status"] == "IDLE":
-            known.update(stage="gathering", status="ACTIVE")
-            self.move(self.bound(run), "gathering", "ACTIVE", "enter")
 
     @rule(agent=st.sampled_from(AGENTS), which=st.integers(0, 1))
     def an_agent_enters_without_a_run(self, agent: str, which: int) -> None:
@@ -297,7 +299,7 @@ def test_any_sequence_of_actions_leaves_what_the_model_says() -> None:
     run_state_machine_as_test(
         Modes,
         settings=settings(
-            max_examples=25,
+            max_examples=40,
             stateful_step_count=25,
             deadline=None,
             suppress_health_check=list(HealthCheck),
@@ -335,8 +337,8 @@ def test_of_processes_that_answer_at_once_one_is_heard(tmp_path: Path) -> None:
             "step": 1,
         })  # fmt: skip
         run = database.runs()[0]
-        stages.bind(database, run, "s-1", mode.limits({}))
         stages.change_run(database, run, "enter", "host")
+        stages.bind(database, run, "s-1", mode.limits({}))
         stages.change_run(database, run, "submit", "host")
     command = [sys.executable, "-S", "-c", RACE, str(ROOT), path]
     answers = ("approve", "reject", "cancel", "approve", "reject", "pause")
@@ -345,7 +347,7 @@ def test_of_processes_that_answer_at_once_one_is_heard(tmp_path: Path) -> None:
         for answer in answers
     ]
     said = [process.communicate()[0] for process in started]
-    rows = database.audit_rows(run)[2:]
+    rows = database.audit_rows(run)[3:]
     assert sorted("".join(said).split()) == sorted(row["action"] for row in rows)
     states = ["submitted", *(row["to_state"] for row in rows)]
     assert [row["from_state"] for row in rows] == states[:-1]

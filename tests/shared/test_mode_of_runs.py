@@ -62,7 +62,7 @@ def mode_of(journey: Journey) -> tuple[str, str, str]:
 
 def actions(journey: Journey) -> list[tuple[str, str, str]]:
     rows = state_of(journey).database.audit_rows(state_of(journey).run)
-    moves = [r for r in rows if r["to_state"] and r["action"] != "review"]
+    moves = [r for r in rows if r["to_state"] and r["action"] not in ("review", "bind")]
     return [(r["action"], r["from_state"], r["to_state"]) for r in moves]
 
 
@@ -231,6 +231,19 @@ class TestATimeLimit:
         before = journey.last.text
         assert journey.follow(said.next("resume")).text == before
 
+    def test_begins_anew_with_every_step_also_where_no_file_can_tell(
+        self, journey: Journey, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        journey.to("context")
+        monkeypatch.setenv("XDG_STATE_HOME", "/proc/none")
+        wait(journey, 3_590)
+        journey.to("design")
+        wait(journey, 100)
+        assert mode_of(journey)[0] == "ACTIVE"
+        wait(journey, 3_600)
+        assert mode_of(journey)[0] == "PAUSED"
+        assert "no tool was called" in json.loads(journey.planner("status", "--json").text)["why"]
+
     def test_never_passes_while_an_approved_plan_is_carried_out(self, journey: Journey) -> None:
         journey.to("approved")
         wait(journey, 10**6)
@@ -318,6 +331,40 @@ class TestPauseAndResume:
         assert journey.planner("resume").code == 0
         assert row_of(journey, "s-2").phase == "executing"
 
+    @pytest.mark.requirement("PM-2", "PM-13")
+    @pytest.mark.parametrize("end", ["cancel", "committed"])
+    def test_joining_a_run_that_has_ended_does_not_end_the_reading_either(
+        self, journey: Journey, monkeypatch: pytest.MonkeyPatch, end: str
+    ) -> None:
+        if end == "cancel":
+            journey.to("design").planner("cancel")
+        else:
+            journey.to(end)
+        monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "s-2")
+        other = Lightly(journey.repository, "s-2")
+        other.mode("enter")
+        answer = journey.planner("resume")
+        assert (answer.code, answer.problems[0][0]) == (1, "conflict")
+        assert other.row.phase == "gathering"
+        assert sessions.is_published("s-2")
+
+    @pytest.mark.requirement("PM-1")
+    def test_a_session_plans_in_one_repository_at_a_time(
+        self, make_repo: Repositories, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "s-1")
+        one, other = Lightly(make_repo("one"), "s-1"), Lightly(make_repo("other"), "s-1")
+        one.to("gathering")
+        for words in (("mode", "enter"), ("start", REQUEST)):
+            answer = call(other.repository.path, *words)
+            assert (answer.code, answer.problems[0][0]) == (1, "conflict")
+            assert f"gathering in {one.repository.path.resolve()}" in answer.problems[0][1]
+        found = sessions.find("s-1", "/")
+        assert found is not None
+        assert found.repository == str(one.repository.path.resolve())
+        one.mode("cancel")
+        assert call(other.repository.path, "start", REQUEST).code == 0
+
     def test_a_light_plan_pauses_and_goes_on_too(self, repo: Repository) -> None:
         lightly = Lightly(repo).to("executing")
         assert lightly.run("pause").code == 0
@@ -382,7 +429,7 @@ class TestTheAudit:
         journey.to("approved")
         lines = journey.planner("audit", "--json").text.splitlines()
         rows: list[dict[str, Any]] = [json.loads(line) for line in lines]
-        assert [r["action"] for r in rows] == ["review", "enter", "submit", "approve"]
+        assert [r["action"] for r in rows] == ["review", "enter", "bind", "submit", "approve"]
         assert {r["agent"] for r in rows} == {agent_of(journey)}
         assert rows[-1]["digest"] == state_of(journey).run.digest
         shown = journey.planner("audit").data("audit").splitlines()
@@ -394,7 +441,7 @@ class TestTheAudit:
         Lightly(journey.repository, "s-2").to("gathering")
         rows = Lightly(journey.repository).audit()
         assert [(r["action"], bool(r["run_id"])) for r in rows[1:]] == [
-            ("enter", True), ("submit", True), ("enter", False),
+            ("enter", True), ("bind", True), ("submit", True), ("enter", False),
         ]  # fmt: skip
 
     def test_shows_what_a_terminal_would_obey_as_text(self, repo: Repository) -> None:

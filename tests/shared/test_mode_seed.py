@@ -7,6 +7,7 @@ stands for the chat's embed, a command for its slash command and for the agent's
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -25,10 +26,65 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.requirement("PM-14")
 
+HERE = Path(__file__).parent
+NAMES = """
+    enter_planning_mode_restricts_tools
+    exit_planning_mode_restores_tools
+    plan_cancel_restores_normal_mode
+    plan_already_active_is_noop
+    view_tool_allowed_in_planning
+    bash_read_only_allowed_in_planning
+    bash_write_blocked_in_planning
+    create_file_blocked_in_planning
+    str_replace_blocked_in_planning
+    git_tools_blocked_in_planning
+    own_settings_blocked_in_planning
+    ask_user_allowed_in_planning
+    submit_plan_creates_plan_object
+    submit_plan_validates_structure
+    submit_plan_persisted_to_db
+    submit_plan_sends_rendered_plan
+    plan_approve_enters_execution
+    plan_reject_cancels_mode
+    plan_edit_allows_revision
+    plan_timeout_cancels_mode
+    plan_approval_logged_to_audit
+    execution_has_full_tool_access
+    plan_injected_into_system_prompt
+    execution_completion_exits_planning_mode
+    enter_plan_mode_tool_switches_to_planning
+    enter_plan_mode_notifies_user
+    enter_plan_mode_reason_displayed
+    plan_command_enters_mode
+    plan_command_with_task
+    plan_status_shows_current_state
+    plan_cancel_exits_mode
+    planning_bash_allows_cat
+    planning_bash_allows_ls
+    planning_bash_allows_grep
+    planning_bash_allows_find
+    planning_bash_blocks_rm
+    planning_bash_blocks_write_redirect
+    planning_bash_blocks_pip_install
+    planning_bash_blocks_git_push
+    submit_plan_tool_registered
+    enter_plan_mode_tool_registered
+    ask_user_tool_registered
+    submit_plan_tool_schema
+"""
+
 
 @pytest.fixture
 def lightly(repo: Repository) -> Lightly:
     return Lightly(repo)
+
+
+def test_every_name_of_the_source_is_a_test() -> None:
+    files = (HERE / "test_mode_seed.py", HERE / "guard" / "test_seed_tools.py")
+    text = "\n".join(file.read_text(encoding="utf-8") for file in files)
+    names = NAMES.split()
+    assert len(names) == 43
+    assert not [name for name in names if f"\ndef test_{name}(" not in text]
 
 
 # Planning mode lifecycle
