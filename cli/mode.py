@@ -9,7 +9,7 @@ import time
 
 import click
 
-from cli.mode_revisions import REVISIONS
+from cli.mode_revisions import REVISIONS, only_option, submit_part
 from cli.options import agent_option, allow_roles, json_option, role_option, state_dir_option
 from shared import planning, planning_view, whom
 from shared.stepping import write
@@ -69,15 +69,23 @@ def submit(file: str, state_dir: str | None, agent: str | None, role: str | None
 
 @mode_command.command("approve")
 @click.argument("digest")
+@only_option
 @state_dir_option
 @agent_option
 @role_option
-def approve(digest: str, state_dir: str | None, agent: str | None, role: str | None) -> None:
+def approve(
+    digest: str, only: str | None, state_dir: str | None, agent: str | None, role: str | None
+) -> None:
     """Approve exactly the bytes that the digest names. A person's command.
+
+    With --only, these milestones become a revision of their own, with a digest to approve.
 
     Example: planner mode approve 3f0c…e1 --state-dir .planner/runs/20260102-abcdef
     """
     allow_roles(role)
+    if only is not None:
+        write(submit_part(state_dir, digest, only))
+        return
     write(planning.approve((os.getcwd(), agent, state_dir), digest, time.time()))
 
 

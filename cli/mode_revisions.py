@@ -2,40 +2,65 @@
 
 from __future__ import annotations
 
+import os
+import time
+from typing import TYPE_CHECKING
+
 import click
 
-from cli.options import allow_roles, opened, role_option, state_dir_option
+from cli.options import agent_option, allow_roles, opened, role_option, state_dir_option
 from shared.stepping import write
+
+if TYPE_CHECKING:
+    from cli.options import Command
+
+
+def only_option(command: Command) -> Command:
+    """Add --only: some milestones of the plan."""
+    text = "Only these milestones, joined by commas."
+    return click.option("--only", metavar="ID[,ID]", help=text)(command)
+
+
+def submit_part(state_dir: str | None, digest: str, only: str) -> str:
+    """Return what is printed when a person takes a part of a submitted plan."""
+    from shared import parting
+
+    names = {name.strip() for name in only.split(",")} - {""}
+    return parting.submit_part(opened(state_dir), digest, names)
 
 
 @click.command("rebase")
 @state_dir_option
+@agent_option
 @role_option
-def rebase(state_dir: str | None, role: str | None) -> None:
+def rebase(state_dir: str | None, agent: str | None, role: str | None) -> None:
     """Accept what changed in your tree while the plan was made. A person's command.
 
     Example: planner mode rebase --state-dir .planner/runs/20260102-abcdef
     """
     from orchestrator.planner import WORKFLOW
-    from shared import rebasing
+    from shared import rebasing, whom
 
     allow_roles(role)
-    write(rebasing.rebase(opened(state_dir), WORKFLOW))
+    found = whom.find(os.getcwd(), agent, state_dir, time.time())
+    write(rebasing.rebase(found.state, WORKFLOW) if found.state else rebasing.rebase_light(found))
 
 
 @click.command("edit")
 @click.argument("text")
 @state_dir_option
+@agent_option
 @role_option
-def edit(text: str, state_dir: str | None, role: str | None) -> None:
+def edit(text: str, state_dir: str | None, agent: str | None, role: str | None) -> None:
     """Send the submitted plan back with remarks: the next revision is made from them.
 
     Example: planner mode edit "Keep the old name as an alias"
     """
-    from shared import freezing
+    from shared import freezing, planning, whom
 
     allow_roles(role)
-    write(freezing.remark(opened(state_dir), text))
+    found = whom.find(os.getcwd(), agent, state_dir, time.time())
+    write(freezing.remark(found.state, text) if found.state else planning.remark(found, text))
 
 
 REVISIONS = (rebase, edit)

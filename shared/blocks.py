@@ -269,6 +269,7 @@ def _summary(state: State) -> str:
         f"files: {', '.join(files)}; the commit adds this plan as {archived_plan(run.run_id)}",
         f"verify: {_verified(plan['verify'])}",
         *_revised(state, plan),
+        *(f"remark: {text}" for text in plan["remarks"]),
         _reviewed(plan),
         *(
             f"passed against the figures, {o['phase']}: {o['reason']}"

@@ -58,6 +58,8 @@ def tidy(state: State) -> None:
     The run has ended by now: a file that cannot be removed is no reason to say that it failed.
     """
     with contextlib.suppress(OSError, Refused):
-        remove_worktree(find_repository(state.run.repository), state.worktree)
+        repository = find_repository(state.run.repository)
+        remove_worktree(repository, state.worktree)
+        remove_worktree(repository, resources.part_worktree_path(state.state_dir))
         remove_tree(resources.fingerprint_path(state.state_dir))
     remove_vault(resources.vault_path(state.state_dir))

@@ -78,25 +78,30 @@ def waiting_with(folder: str, digest: str) -> str | None:
 def approve(state: State, digest: str, now: float) -> str:
     """Record a person's approval of exactly this digest and let execution begin."""
     with state.lock("mode approve"):
-        state.reload()
-        plans.check_frozen(state)
-        run = state.run
-        if run.status == "CANCELLED":
-            raise Refused(
-                "refused", state.state_dir, "the run is cancelled", "a new run", "planner start"
-            )
-        plans.check_going(state)
-        if digest != run.digest:
-            text = "this is not the digest of the submitted revision; nothing is approved"
-            raise Refused("refused", digest, text, f"revision {run.revision}: {run.digest}")
-        if run.stage == "submitted":
+        check_named(state, digest)
+        if state.run.stage == "submitted":
             fingerprints.check_run(state)
-            guarded = is_guarded(state.database, state.database.planning_of(run.run_id))
+            guarded = is_guarded(state.database, state.database.planning_of(state.run.run_id))
             consent = given(digest, guarded=guarded, now=now)
             with state.database as database:
-                database.approve(run, digest, consent.who, consent.channel)
+                database.approve(state.run, digest, consent.who, consent.channel)
                 state.move("approve", consent.who, detail=f"channel: {consent.channel}", step=2)
     return print_current(state)
+
+
+def check_named(state: State, digest: str) -> Plan:
+    """Return the frozen plan; Refused where it is another than the digest names, or has ended."""
+    state.reload()
+    plan, run = plans.check_frozen(state), state.run
+    if run.status == "CANCELLED":
+        raise Refused(
+            "refused", state.state_dir, "the run is cancelled", "a new run", "planner start"
+        )
+    plans.check_going(state)
+    if digest != run.digest:
+        text = "this is not the digest of the submitted revision; nothing is approved"
+        raise Refused("refused", digest, text, f"revision {run.revision}: {run.digest}")
+    return plan
 
 
 def apply_plan(state: State) -> str:

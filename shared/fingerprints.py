@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared import resources
@@ -43,6 +44,17 @@ def place_in(state_dir: str, repository: str) -> Place:
     inside = os.path.relpath(os.path.realpath(state_dir), os.path.realpath(repository))
     aside = () if inside.startswith(os.pardir) else (inside,)
     return Place(repository, resources.fingerprint_path(state_dir), aside)
+
+
+def place_of_light(planner: str, agent: str) -> Place:
+    """Return the place for an agent that plans without a run; `planner` is our folder there."""
+    name = sha256(agent.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    return Place(os.path.dirname(planner), os.path.join(planner, "light", name))
+
+
+def is_watched(place: Place) -> bool:
+    """Return whether the folder is a repository of git: elsewhere nothing can be compared."""
+    return os.path.lexists(os.path.join(place.repository, ".git"))
 
 
 def take(place: Place) -> None:
@@ -83,11 +95,18 @@ def check_run(state: State) -> None:
 
 def absorb(state: State, paths: Iterable[str]) -> None:
     """Let what this run has written itself pass in every plan of the repository being made."""
-    written = list(paths)
-    for run in state.database.runs("ACTIVE", "PAUSED"):
-        if run.repository != state.run.repository or run.stage not in READ_ONLY:
-            continue
-        place = place_in(run.state_dir, run.repository)
+    written, database = list(paths), state.database
+    places = [
+        place_in(run.state_dir, run.repository)
+        for run in database.runs("ACTIVE", "PAUSED")
+        if run.repository == state.run.repository and run.stage in READ_ONLY
+    ]
+    places += [
+        place_of_light(os.path.dirname(database.path), row.agent_name)
+        for row in database.planning_live()
+        if row.run_id is None and row.phase in READ_ONLY
+    ]
+    for place in places:
         if fingerprint.is_taken(place.folder):
             repository = find_repository(place.repository)
             fingerprint.absorb(repository, place.folder, written, place.aside)

@@ -37,7 +37,7 @@ def freeze_plan(state: State, workflow: Workflow) -> str:
                 store.write_atomic(path, data)
             digest, _ = digest_of(store.read_bytes(path))
             frozen = plans.check_frozen(state)
-            _write_rendered(state, frozen)
+            write_rendered(state, frozen)
             with state.database:
                 state.move("submit", "host", workflow="executor", step=1, digest=digest)
         else:
@@ -69,7 +69,8 @@ def _check_ready(state: State, workflow: Workflow, plan: Plan) -> None:
     gates.check_all(state, workflow, plan, captured.capture)
 
 
-def _write_rendered(state: State, plan: Plan) -> None:
+def write_rendered(state: State, plan: Plan) -> None:
+    """Write plan.md anew."""
     path = resources.rendered_plan_path(state.state_dir)
     store.write_atomic(path, render_plan(plan).encode())
 

@@ -6,7 +6,7 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from shared import ending, execution, mode, resources, sessions, stages, whom
+from shared import ending, execution, fingerprints, mode, resources, sessions, stages, whom
 from shared.config import parse_config
 from shared.guard.consent import given, is_guarded
 from shared.planning_view import render_mode
@@ -17,7 +17,7 @@ from state import light, store
 from state.clock import moment
 from state.database import Database
 from state.errors import Refused
-from state.mode import EXECUTING, INACTIVE, PAUSED, SUBMITTED
+from state.mode import EXECUTING, INACTIVE, PAUSED, READ_ONLY, SUBMITTED
 
 if TYPE_CHECKING:
     from shared.whom import Mode
@@ -33,6 +33,9 @@ def enter(folder: str, task: str | None, reason: str | None, agent: str | None, 
     found = whom.own_mode(folder, agent, None, now)
     if found.stage != INACTIVE:
         return render_mode(found, "This session plans already; nothing was changed.")
+    place = fingerprints.place_of_light(found.home, found.agent)
+    if fingerprints.is_watched(place):
+        fingerprints.take(place)
     found.change(
         "enter", HOST, reason or "", run_id=None, plan_json=None, revision=0, digest=None,
         task_description=task, reason=reason, **mode.limits(_settings(root)),
@@ -54,6 +57,7 @@ def submit(found: Mode, file: str) -> str:
     digest = light.digest_of(plan)
     if found.stage == SUBMITTED and found.digest == digest:
         return render_mode(found)
+    check_tree(found)
     revision = found.revision + 1
     with found.database as database:
         stages.change_agent(
@@ -80,9 +84,26 @@ def approve(where: tuple[str, str | None, str | None], digest: str, now: float) 
         text = "this is not the digest of the submitted revision; nothing is approved"
         raise Refused("refused", digest, text, f"revision {found.revision}: {found.digest}")
     if found.stage != EXECUTING:
+        check_tree(found)
         rows = [found.row] if found.row else []
         consent = given(digest, guarded=is_guarded(found.database, rows), now=now)
         found.change("approve", consent.who, f"channel: {consent.channel}")
+    return render_mode(found)
+
+
+def check_tree(found: Mode) -> None:
+    """Refuse to go on with a light plan while the user's tree is not as it was."""
+    place = fingerprints.place_of_light(found.home, found.agent)
+    if found.stage in READ_ONLY and fingerprints.is_watched(place):
+        fingerprints.check(place, found.command("mode", "rebase"))
+
+
+def remark(found: Mode, text: str) -> str:
+    """Send a light plan back with a person's remarks, which are why planning goes on."""
+    if not text.strip():
+        raise Refused("invalid", "TEXT", "the remarks are empty", "what is to be otherwise")
+    check_tree(found)
+    found.change("revise", HOST, text, reason=text.strip())
     return render_mode(found)
 
 

@@ -9,6 +9,7 @@ from shared.builders import Block
 from shared.git import fingerprint
 from shared.git.capture import capture
 from shared.git.repository import find_repository, head
+from shared.planning_view import render_mode
 from shared.run import PERSON
 from shared.verify.lock import undisturbed
 from state import store
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from shared.fingerprints import Place
     from shared.git.fingerprint import Difference
     from shared.run import State
+    from shared.whom import Mode
     from shared.workflow import Workflow
     from state.models import Plan
 
@@ -49,6 +51,20 @@ def rebase(state: State, workflow: Workflow) -> str:
         if taken and not found:
             return Block("result").task("Nothing changed since planning began.").render()
         return _accept(state, workflow, place, found)
+
+
+def rebase_light(found: Mode) -> str:
+    """Take the tree as it is for the one that a light plan is made on."""
+    if found.stage not in READ_ONLY:
+        text = f"the mode is {found.stage}: the tree is compared while a plan is made"
+        raise Refused("conflict", "mode rebase", text, "", found.command("mode", "status"))
+    place = fingerprints.place_of_light(found.home, found.agent)
+    accepted = fingerprints.problem_of(place) if fingerprints.is_watched(place) else ""
+    if accepted:
+        fingerprints.take(place)
+        with found.database as database:
+            database.audit(None, PERSON, "rebase", agent=found.agent, detail=accepted)
+    return render_mode(found, accepted and "What changed in your tree is accepted.")
 
 
 def _accept(state: State, workflow: Workflow, place: Place, found: Collection[Difference]) -> str:

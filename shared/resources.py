@@ -70,6 +70,11 @@ def worktree_path(state_dir: str) -> str:
     return os.path.join(state_dir, "worktree")
 
 
+def part_worktree_path(state_dir: str) -> str:
+    """Return the worktree in which a part of the plan is verified."""
+    return os.path.join(state_dir, "part")
+
+
 def vault_path(state_dir: str) -> str:
     """Return the bare repository in which patches are computed and applied."""
     return os.path.join(state_dir, "vault.git")

@@ -14,22 +14,24 @@ import stat
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
+from shared.git.behaviour import own_files
 from shared.git.change import GITLINK
-from shared.git.command import Git
 from shared.git.files import refusing
-from shared.git.repository import PLANNER, Repository, find_repository
+from shared.git.repository import PLANNER, find_repository
 from shared.git.scratch import scratch, sweep
 from shared.git.stage import covered, scan, stage_names
 from state.store import write_atomic
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Sequence
+
+    from shared.git.command import Git
+    from shared.git.repository import Repository
 
 ASIDE = (PLANNER, "planning")
 
 # Whatever the user has set: a file whose times were put back has still another ctime.
 _STRICT = ("core.trustctime=true", "core.checkStat=default", "core.ignoreStat=false")
-_OWN_FILES = ("config", "info/attributes", "info/exclude")
 
 
 class Difference(NamedTuple):
@@ -106,7 +108,7 @@ def _look(repo: Repository, folder: str, aside: Collection[str]) -> set[bytes]:
     """Return all rows of the repository as it is now."""
     done = repo.git.attempt("rev-parse", "--verify", "-q", "HEAD^{commit}")
     staged = repo.git.names("ls-files", "-v", "-s", "-z")
-    rows = {b"head\t" + done.stdout.strip(), *_own_files(repo)}
+    rows = {b"head\t" + done.stdout.strip(), *own_files(repo)}
     rows |= {b"staged " + row for row in staged}
     rows |= {b"file " + row for row in _files(repo, folder, staged, _left(aside))}
     for name in {_name(row) for row in staged if f" {GITLINK} ".encode() in row}:
@@ -231,43 +233,6 @@ def _odd(root: str, name: bytes) -> bytes:
     if plain or (stat.S_ISREG(mode) and os.access(place, os.R_OK)):
         return b""
     return f"{mode:o} {found.st_size} {found.st_mtime_ns} {found.st_ctime_ns}".encode()
-
-
-# files of the git folder
-
-
-def _own_files(repo: Repository) -> Iterator[bytes]:
-    """Yield a row for each file that says how git behaves here: configuration and hooks."""
-    folders = {".git/hooks": os.path.join(repo.common_dir, "hooks")}
-    chosen = Git(repo.root, config=None).attempt("config", "--path", "core.hooksPath").stdout
-    if chosen.strip():
-        named = os.fsdecode(chosen.removesuffix(b"\n"))
-        folders[named] = os.path.join(repo.root, named)
-    places = {f".git/{name}": os.path.join(repo.common_dir, name) for name in _OWN_FILES}
-    places[".git/config.worktree"] = os.path.join(repo.git_dir, "config.worktree")
-    for shown, folder in folders.items():
-        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
-            names = [name for name in os.listdir(folder) if not name.endswith(".sample")]
-            places |= {f"{shown}/{name}": os.path.join(folder, name) for name in names}
-    for shown, place in places.items():
-        what = _identity(place)
-        if what:
-            yield b"own " + what + b"\t" + os.fsencode(shown)
-
-
-def _identity(place: str) -> bytes:
-    """Return mode and content of a file, links followed; empty where there is none."""
-    try:
-        found = os.stat(place)
-        if not stat.S_ISREG(found.st_mode):
-            return b""
-        with open(place, "rb") as file:
-            content = sha256(file.read()).hexdigest()
-    except FileNotFoundError:
-        return b""
-    except OSError as error:
-        content = error.strerror or "unreadable"
-    return f"{found.st_mode:o} {content}".encode()
 
 
 # differences

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from shared.git import fingerprint
-from shared.git.repository import find_repository
+from shared.git.repository import exclude_planner, find_repository
 from tests.shared.git.conftest import Project, add_hook, look
 
 if TYPE_CHECKING:
@@ -269,6 +269,18 @@ def make_branches_and_stashes(project: Project) -> None:
 def test_what_does_not_count_passes(kept: Project, act: Callable[[Project], None]) -> None:
     then = Look(kept)
     act(kept)
+    assert then.found() == {}
+
+
+def test_the_line_by_which_our_folder_is_ignored_does_not_count(project: Project) -> None:
+    exclude = project.root / ".git" / "info" / "exclude"
+    exclude.write_text("no line end")
+    then = Look(project)
+    exclude_planner(find_repository(str(project.root)))
+    assert then.found() == {}
+    exclude.unlink()
+    then = Look(project)
+    exclude_planner(find_repository(str(project.root)))
     assert then.found() == {}
 
 

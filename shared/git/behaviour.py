@@ -1,0 +1,59 @@
+"""The files that say how git behaves in the user's repository: configuration and hooks."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from shared.git.command import Git
+from shared.git.repository import PLANNER
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from shared.git.repository import Repository
+
+_OUR_LINE = f"/{PLANNER}/\n".encode()
+_OWN_FILES = ("config", "info/attributes", "info/exclude")
+
+
+def own_files(repo: Repository) -> Iterator[bytes]:
+    """Yield `own IDENTITY<tab>PATH` for each of them; `.git/` stands for the git folder."""
+    folders = {".git/hooks": os.path.join(repo.common_dir, "hooks")}
+    chosen = Git(repo.root, config=None).attempt("config", "--path", "core.hooksPath").stdout
+    if chosen.strip():
+        named = os.fsdecode(chosen.removesuffix(b"\n"))
+        folders[named] = os.path.join(repo.root, named)
+    places = {f".git/{name}": os.path.join(repo.common_dir, name) for name in _OWN_FILES}
+    places[".git/config.worktree"] = os.path.join(repo.git_dir, "config.worktree")
+    for shown, folder in folders.items():
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            names = [name for name in os.listdir(folder) if not name.endswith(".sample")]
+            places |= {f"{shown}/{name}": os.path.join(folder, name) for name in names}
+    for shown, place in places.items():
+        what = _identity(place)
+        if what:
+            yield b"own " + what + b"\t" + os.fsencode(shown)
+
+
+def _identity(place: str) -> bytes:
+    """Return x bit and content of a file, links followed; empty where there is none.
+
+    The line by which git ignores our own folder does not count: a run may add it at any time.
+    """
+    try:
+        mode = os.stat(place).st_mode
+        if not stat.S_ISREG(mode):
+            return b""
+        with open(place, "rb") as file:
+            content = file.read().replace(_OUR_LINE, b"").rstrip(b"\n")
+    except FileNotFoundError:
+        return b""
+    except OSError as error:
+        return os.fsencode(error.strerror or "unreadable")
+    if not content and not mode & 0o100:
+        return b""
+    return (b"x " if mode & 0o100 else b"- ") + sha256(content).hexdigest().encode()

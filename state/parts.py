@@ -1,0 +1,63 @@
+"""A plan of some of another's milestones: Plan → Plan, no disk, no git (PM-7)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from state.edits import finish
+from state.errors import Problem, Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from state.models import Plan
+
+
+def part_of(plan: Plan, only: Collection[str]) -> Plan:
+    """Return the unfrozen next revision of a frozen plan, with the milestones `only` alone.
+
+    What reviewers said of the whole stays; what its commands said does not: that was of another
+    tree. Refused, naming each, where a milestone is unknown or needs one that is left out.
+    """
+    problems = _unknown(plan, only) or _cut(plan, only)
+    if problems:
+        raise Refused.of(problems)
+    kept = tuple(m for m in plan.milestones if m.id in only)
+    left = ", ".join(m.id for m in plan.milestones if m.id not in only)
+    if not left:
+        text = "these are all milestones of the plan, so there is no part to make"
+        raise Refused("invalid", "--only", text, "the digest without --only approves the whole")
+    remark = (
+        f"Part of revision {plan.revision}: {', '.join(m.id for m in kept)}. Left out: {left}. "
+        "The reviews are of the whole."
+    )
+    values: dict[str, Any] = {
+        "frozen_at": None, "digest": None, "seals": {}, "verify": (), "milestones": kept,
+        "revision": plan.revision + 1, "remarks": (remark,),
+    }  # fmt: skip
+    return finish(plan.model_copy(update=values).model_dump(mode="python"))
+
+
+def _unknown(plan: Plan, only: Collection[str]) -> list[Problem]:
+    known = [m.id for m in plan.milestones]
+    if not only:
+        return [Problem("invalid", "--only", "names no milestone", ", ".join(known))]
+    return [
+        Problem("not_found", name, "there is no such milestone", ", ".join(known))
+        for name in sorted(set(only).difference(known))
+    ]
+
+
+def _cut(plan: Plan, only: Collection[str]) -> list[Problem]:
+    """Return a problem for each dependency that leads out of the part."""
+    needs = {m.id: m.depends_on for m in plan.milestones}
+    whole = set(only)
+    while more := {needed for name in whole for needed in needs[name]} - whole:
+        whole |= more
+    allowed = f"--only {','.join(m.id for m in plan.milestones if m.id in whole)}"
+    return [
+        Problem("refused", name, f"depends on {needed}, which would be left out", allowed)
+        for name in sorted(only)
+        for needed in needs[name]
+        if needed not in only
+    ]
