@@ -14,9 +14,9 @@ import click
 import pytest
 
 from cli.main import COMMANDS, planner
-from shared.who import ANYONE, HOST, WHO
 from shared import sessions
 from shared.mode import injected
+from shared.who import ANYONE, HOST, WHO
 from tests.journey import call
 from tests.lightly import PLAN, Lightly
 from tests.reference import context_of
