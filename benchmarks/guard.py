@@ -22,7 +22,7 @@ print(time.process_time() - begun)
 
 
 def measure_guard(rounds: int) -> list[Figure]:
-    """Return the 99th percentile of a decision over the corpus, and the import's least time."""
+    """Return what 99 of 100 decisions on the corpus stay under, and the import's least time."""
     commands = [command.text for command in (*must_pass(), *must_be_denied())]
     times = sorted(map(_decision_ms, commands))
     slow = times[len(times) * 99 // 100]

@@ -107,6 +107,8 @@ def _enter(at: int, commands: list[Command], folder: str) -> str:
     after = commands[at + 1].joiner if at + 1 < len(commands) else ";"
     if not certain or after not in ("&&", ";") or commands[at].redirects:
         raise Denied("`cd` is understood only as `cd FOLDER && …` at the beginning", "`ls FOLDER`")
+    if any("$PWD" in command.text for command in commands):
+        raise Denied("$PWD is another folder behind `cd`", "the path itself")
     target = words[1].value if len(words) == 2 and not words[1].globs else "-"  # noqa: PLR2004
     if target.startswith("-") or os.environ.get("CDPATH"):
         raise Denied("`cd` takes the path of one folder", "`cd FOLDER && …`")

@@ -49,6 +49,12 @@ def _file(path: str, scene: Scene) -> None:
         secrets.check_read(path, scene.folder)
 
 
+def _binary(path: str, scene: Scene) -> None:
+    if path.startswith("@"):
+        raise Denied(f"{path} is read as a list of options", f"./{path}")
+    _file(path, scene)
+
+
 def _path(path: str, scene: Scene) -> None:
     secrets.check_look(path, scene.folder)
 
@@ -217,6 +223,7 @@ _PROCESS_COLUMNS = frozenset(
 )
 FILES: dict[str, Callable[[str, Scene], None]] = {
     "file": _file,
+    "binary": _binary,
     "path": _path,
     "tree": _tree,
     "rev": _rev,

@@ -25,19 +25,14 @@ _BEFORE_TILDE = frozenset(_LETTERS + "0123456789_^@}")
 _IN_REFLOG = frozenset(_LETTERS + "0123456789-")
 _REASONS = {
     "`": "a backquote runs a command inside the command",
-    "(": "parentheses open a subshell, a function or a pattern",
-    ")": "parentheses open a subshell, a function or a pattern",
-    "{": "braces expand or group",
-    "}": "braces expand or group",
+    **dict.fromkeys("()", "parentheses open a subshell, a function or a pattern"),
+    **dict.fromkeys("{}", "braces expand or group"),
     "<": "only `< FILE` after a blank is understood, no heredoc, `<<<`, `<>` or `<(…)`",
     ">": "output may go nowhere but into /dev/null, written `>/dev/null` after a blank",
     "#": "a comment can hide what follows it",
     "!": "an exclamation mark may recall or negate a command",
     "~": "a tilde is understood only as `~/…` at the beginning of a word",
     "=": "a word that begins with `=` is a command's path to some shells",
-    "\t": "a tab is no plain text outside quotes",
-    "\r": "a carriage return is a control character",
-    "\0": "a null character ends the text for some programs",
 }
 _QUOTE = "put the text into single quotes"
 _SPLIT = "send each command on its own, without it; write text that you need with your file tool"
@@ -110,12 +105,9 @@ class _Reader:
     __slots__ = ("at", "text", "variables")
 
     def __init__(self, text: str, variables: Mapping[str, str]) -> None:
-        self.text = text
-        self.variables = variables
-        self.at = 0
+        self.text, self.variables, self.at = text, variables, 0
 
     def peek(self, ahead: int = 0) -> str:
-        """Return the character there, nothing at the end."""
         at = self.at + ahead
         return self.text[at] if at < len(self.text) else ""
 
@@ -144,6 +136,8 @@ class _Reader:
         """Step over what joins two commands; None at the end of the text."""
         found = next((j for j in ("&&", "||", "|", ";", "\n") if self.starts(j)), None)
         if found is None:
+            if self.starts("&>"):
+                raise Denied("`&>` means two things to two shells", "`>/dev/null 2>&1`")
             if self.peek():
                 raise Denied("`&` leaves a command running in the background", _SPLIT)
             return None
@@ -161,7 +155,8 @@ class _Reader:
     def redirect(self) -> Redirect:
         if self.starts("2>&1"):
             self.at += 4
-            self.check_end()
+            if self.peek() and self.peek() not in _ENDS:
+                raise Denied(_reason(self.peek()), _QUOTE)
             return Redirect("2>&1", None)
         form = next((f for f in ("1>", "2>", ">") if self.starts(f)), "<")
         self.at += len(form)
@@ -172,10 +167,6 @@ class _Reader:
         if form != "<" and (target.value != "/dev/null" or target.raw != target.value):
             raise Denied(_REASONS[">"], "let the output come back to you")
         return Redirect(form.replace("1", ""), target)
-
-    def check_end(self) -> None:
-        if self.peek() and self.peek() not in _ENDS:
-            raise Denied(_reason(self.peek()), _QUOTE)
 
     def word(self) -> Word:
         begin, value, globs = self.at, "", list[int]()
@@ -224,8 +215,7 @@ class _Reader:
         return _printable(inside)
 
     def double(self) -> str:
-        self.at += 1
-        value = ""
+        value, self.at = "", self.at + 1
         while (char := self.peek()) != '"':
             if not char:
                 raise Denied("a double quote is not closed", _QUOTE)
@@ -307,5 +297,4 @@ def _printable(text: str) -> str:
 
 
 def _reason(char: str) -> str:
-    known = _REASONS.get(char)
-    return known or f"the character {char!a} is not understood outside quotes"
+    return _REASONS.get(char) or f"the character {char!a} is not understood outside quotes"

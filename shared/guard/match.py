@@ -121,8 +121,7 @@ def _check_operands(name: str, rule: Rule, matched: Matched, scene: Scene) -> No
     if count and not _fits(rule.with_operands, matched):
         reason = f"`{name}` with an operand makes something unless it is told to list"
         raise Denied(reason, f"`{name} {rule.with_operands.split()[0]}`")
-    deep = rule.tree is not None and _fits(rule.tree, matched)
-    named = False
+    deep, named = rule.tree is not None and _fits(rule.tree, matched), False
     for at, (kind, word) in enumerate(zip(kinds, matched.operands, strict=False)):
         _check_glob(word, at, len(single), rule, matched)
         exact = kind.rstrip("?")

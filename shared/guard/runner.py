@@ -15,7 +15,7 @@ from shared.guard.denial import Denied
 from shared.guard.harden import harden, harden_text
 from shared.guard.settings import load_settings
 from shared.resources import command, quote
-from shared.sandbox import become, give_up_privileges, is_available, restrict
+from shared.sandbox import become, is_available, restrict
 from state.errors import Refused
 
 TYPE_CHECKING = False
@@ -79,7 +79,6 @@ def hold(words: list[str]) -> None:
     """
     environment = scrubbed(os.environ)
     os.closerange(3, _DESCRIPTORS)
-    give_up_privileges()
     if is_available():
         restrict(_WRITABLE, alone=True)
     if seccomp.is_available():

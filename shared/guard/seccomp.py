@@ -11,6 +11,8 @@ import os
 import struct
 import sys
 
+from shared.sandbox import give_up_privileges
+
 _SET_SECCOMP, _FILTER = 22, 2
 _ALLOW, _DENY = 0x7FFF0000, 0x00050001  # the second: fail with EPERM
 _LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
@@ -58,10 +60,8 @@ def is_available() -> bool:
 
 
 def forbid() -> None:
-    """Take the calls from this process and all that it starts, for good; raises OSError.
-
-    It must have given up to gain privileges before.
-    """
+    """Take the calls from this process and all that it starts, for good; raises OSError."""
+    give_up_privileges()
     steps = _steps(*_PROCESSORS[os.uname().machine])
     program = _Program(len(steps), b"".join(struct.pack("=HBBI", *step) for step in steps))
     library = ctypes.CDLL(None, use_errno=True)

@@ -54,6 +54,7 @@ _EXAMPLES = (
     ".env", "prod.env", "id_rsa", "id_ed25519", ".netrc", ".npmrc", ".git-credentials", "shadow",
     *FOLDERS,
 )  # fmt: skip
+HOMES = ("/home", "/users")
 MAX_EXPANDED = 3_000
 
 _INSTEAD = "ask the user for what you need to know of it, never for the secret itself"
@@ -87,7 +88,11 @@ def check_tree(path: str, folder: str, home: str) -> None:
     for full in _both(path, folder):
         lowered = full.lower().rstrip("/") or "/"
         above = lowered if lowered == "/" else f"{lowered}/"
-        if lowered in WIDE or any(h == lowered or h.startswith(above) for h in homes):
+        # A project may lie there instead of a person's home.
+        home_of_one = os.path.dirname(lowered) in HOMES and not os.path.lexists(f"{full}/.git")
+        wide = lowered in WIDE or home_of_one
+        inside = (f"{h}{place}/" for h in homes for place in ("", *PLACES))
+        if wide or any(secret.startswith(above) for secret in inside):
             raise Denied(f"reading all below {path} would read secrets", _NARROWER)
 
 

@@ -58,7 +58,7 @@ GIT = {
         "-c -e -n -s --after=text --all --author=text --before=text --committer --email"
         " --group=author|committer --merges --no-merges --numbered --since=text --summary"
         " --until=text",
-        "rev+",
+        "rev*", needs_input="--all",
     ),
     "status": Rule(
         "says what is changed and not committed",

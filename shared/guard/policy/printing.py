@@ -40,7 +40,7 @@ PRINTING = {
     "wc": Rule(
         "counts lines, words and bytes",
         "-c -m -l -L -w --bytes --chars --lines --max-line-length --words",
-        "file*", needs_input="",
+        "file*", needs_input="", harmless=True,
     ),
     "cut": Rule(
         "prints columns",
@@ -130,7 +130,7 @@ PRINTING = {
         "prints texts inside files",
         "-a -f -n:count -t:o|d|x -e:s|S|b|l|B|L --all --bytes=count --print-file-name"
         " --radix=o|d|x --encoding=s|S|b|l|B|L",
-        "file*", needs_input="",
+        "binary*", needs_input="",
     ),
     "base64": Rule("encodes a file", "-d -w:count --decode --wrap=count", "file?", needs_input=""),
     "cksum": Rule("prints a checksum", "", "file*", needs_input=""),

@@ -21,8 +21,9 @@ _GREP = (
 def _grep(reason: str) -> Rule:
     deep = "-r -R --recursive --dereference-recursive"
     return Rule(
-        reason, _GREP, "text file*", first="-e -f --regexp --file", tree=deep, needs_input=deep
-    )
+        reason, _GREP, "text file*", first="-e -f --regexp --file", tree=deep, needs_input=deep,
+        harmless=True,
+    )  # fmt: skip
 
 
 SEARCHING = {
@@ -90,7 +91,7 @@ SEARCHING = {
         " --apparent-size --block-size=count --bytes --exclude=glob --human-readable --inodes"
         " --max-depth=count --null --one-file-system --separate-dirs --si --summarize --time"
         " --total",
-        "path*",
+        "path*", harmless=True,
     ),
     "df": Rule(
         "shows free space",

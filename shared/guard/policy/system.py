@@ -67,7 +67,7 @@ SYSTEM = {
     "python3": _version("--version", "-V", "-VV"),
     "pip": _version("--version"),
     "pip3": _version("--version"),
-    "uv": _version("--version", "version"),
+    "uv": _version("--version"),
     "node": _version("--version", "-v"),
     "npm": _version("--version", "-v"),
     "go": _version("version", unless="go.mod go.work"),

@@ -163,6 +163,7 @@ def test_the_launcher_is_known_by_where_it_leads(project: str, tmp_path: Path) -
         ("cd ../.ssh && ls", False),
         ("cd .. && grep -r x .", False),
         ("cd evil && git status", False),
+        ("cd src && cat $PWD/app.py", False),
         ("cd link-to-home && cat .netrc", False),
     ],
 )

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 TABLE = {**COMMANDS, **{f"git {name}": rule for name, rule in GIT.items()}}
 LISTED = {name: rule for name, rule in TABLE.items() if not rule.whole and not rule.exact}
 GOOD = {
-    "file": "a.txt", "path": "a.txt", "text": "a", "name": "a", "count": "1", "step": "1",
-    "stamp": "+%F", "rev": "HEAD", "revtree": "HEAD", "setting": "user.name", "sed": "1p",
-    "awk": "'{print $1}'", "jq": ".",
+    "file": "a.txt", "binary": "a.txt", "path": "a.txt", "text": "a", "name": "a", "count": "1",
+    "step": "1", "stamp": "+%F", "rev": "HEAD", "revtree": "HEAD", "setting": "user.name",
+    "sed": "1p", "awk": "'{print $1}'", "jq": ".",
 }  # fmt: skip
 BAD = {
-    "file": "~/.ssh/id_rsa", "path": "~/.ssh", "name": "'a b'", "count": "x", "step": "0",
-    "stamp": "0101", "rev": "HEAD:.env", "revtree": "~", "setting": "http.x.extraheader",
-    "sed": "'w p'", "jq": "env", "awk": "'BEGIN{system(\"id\")}'",
+    "file": "~/.ssh/id_rsa", "binary": "@a.txt", "path": "~/.ssh", "name": "'a b'", "count": "x",
+    "step": "0", "stamp": "0101", "rev": "HEAD:.env", "revtree": "~",
+    "setting": "http.x.extraheader", "sed": "'w p'", "jq": "env", "awk": "'BEGIN{system(\"id\")}'",
 }  # fmt: skip
 # Options that write or run something, by the command that has them.
 DANGEROUS = {

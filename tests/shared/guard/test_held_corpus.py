@@ -1,0 +1,76 @@
+"""The corpus run for real, in a throwaway place, with the runner as all that holds it."""
+
+from __future__ import annotations
+
+import functools
+
+import pytest
+
+from shared import sandbox
+from tests.shared.guard import scene, throwaway
+from tests.shared.guard.corpus.corpus import must_be_denied, must_pass
+
+KINDS = sorted({command.kind for command in must_be_denied()})
+
+
+@functools.cache
+def lacking() -> str:
+    return throwaway.missing()
+
+
+@pytest.fixture(scope="session")
+def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Return the templates of the home: for attacks, and for what assistants do."""
+    if not sandbox.is_available():
+        pytest.skip("this kernel has no Landlock")
+    if lacking():
+        pytest.skip(f"no throwaway place can be made here, it lacks {lacking()}")
+    found = {}
+    for name in ("attacked", "explored"):
+        home = tmp_path_factory.mktemp(name)
+        scene.build(home, bait=name == "attacked")
+        found[name] = str(home)
+    return found
+
+
+def runnable(kind: str = "") -> list[str]:
+    """Return the commands of a class that must be denied and can be run: no NUL in arguments."""
+    commands = (c for c in must_be_denied() if c.may_run and kind in ("", c.kind))
+    return [c.text for c in commands if "\0" not in c.text]
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("PM-5")
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if runnable(kind)])
+def test_no_command_changes_a_file_under_the_runner_alone(
+    places: dict[str, str], kind: str
+) -> None:
+    outcomes = throwaway.run(runnable(kind), places["attacked"], held=True)
+    assert {o.text: o.changed for o in outcomes if o.changed} == {}
+
+
+@pytest.mark.slow
+def test_without_the_runner_the_same_commands_do_change_files(places: dict[str, str]) -> None:
+    """Else the test above would show nothing."""
+    outcomes = throwaway.run(runnable()[::10], places["attacked"])
+    assert len([o for o in outcomes if o.changed]) > len(outcomes) / 4
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("PM-5")
+def test_what_a_benign_command_prints_is_the_same_under_the_runner(
+    places: dict[str, str],
+) -> None:
+    commands = [c.text for c in must_pass()]
+    free, again = (throwaway.run(commands, places["explored"]) for _ in range(2))
+    held = throwaway.run(commands, places["explored"], held=True)
+    # Clocks and processes differ between any two runs, inodes where files were laid out anew.
+    steady = [
+        at
+        for at, one in enumerate(free)
+        if one[:4] == again[at][:4] and not one.text.endswith(" -ls")
+    ]
+    assert len(steady) > 0.9 * len(commands)
+    differing = [(free[at], held[at]) for at in steady if free[at][:4] != held[at][:4]]
+    assert differing == []
+    assert [o for o in held if o.changed] == []
