@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from shared import sessions
+from shared import mode, sessions, stages
 from state.database import Database
+from state.errors import Refused
+from tests.state.plans import refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -221,3 +223,19 @@ def test_a_pointer_that_was_lost_is_mended_by_the_next_command(repo: Repository)
     rows = connection.execute("SELECT run_id, phase FROM planning_state").fetchall()
     connection.close()
     assert rows == [(found.run_id, "gathering")]
+
+
+def test_a_stage_that_was_not_committed_is_published_nowhere(tmp_path: Path) -> None:
+    database = Database(str(tmp_path / "planner.db"), create=True)
+
+    def enter_and_fail() -> None:
+        with database:
+            stages.change_agent(database, "s-1", "enter", "host", **mode.limits({}))
+            raise Refused("refused", "x", "y")
+
+    assert refusal(enter_and_fail)
+    assert files() == []
+    with database:
+        stages.change_agent(database, "s-1", "enter", "host", **mode.limits({}))
+    assert sessions.is_published("s-1")
+    database.close()
