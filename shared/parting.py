@@ -127,7 +127,7 @@ def _verified(state: State, part: Plan) -> Done | Running:
     if running is not None:
         return running
     _fill(state, part, job.worktree, job)
-    answer = verify(job, state.database.is_confirmed)
+    answer = verify(job, state.database.is_confirmed, wait_s=WAIT_S)
     if isinstance(answer, Done) and answer.failures:
         _remove(state)
         output = "\n".join(f"$ {r.command}\n{r.tail}" for r in answer.failures)

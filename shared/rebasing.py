@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from state.models import Plan
 
 _MOVED = (
-    "They are planned files, so the plan stands on the tree as it is now; its changes are captured "
-    "and checked anew when the work step is ended again."
+    "Planned files changed. The plan stands on the tree as it is now; its changes are captured and "
+    "checked anew when the work step is ended again."
 )
 _OVERTAKEN = (
-    "They are files of the submitted plan, which was made for others: a new revision brings it "
-    "onto the tree as it is now, with a new capture and an approval of its own."
+    "Files of the submitted plan changed, and it does not fit them any more. A new revision brings "
+    "it onto the tree as it is now, with a new capture and an approval of its own."
 )
 
 

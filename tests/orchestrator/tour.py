@@ -258,6 +258,22 @@ def halted(make_repo: Repositories) -> Iterator[Stop]:
     yield "run.rejected", journey, journey.last
 
 
+def accepted(make_repo: Repositories) -> Iterator[Stop]:
+    """The user's tree changes while a plan is made, and they accept it; then a part is taken."""
+    journey = larger(make_repo, "accepted", (1, 1), {}).to("freeze")
+    theirs = "# theirs\n\n\n\ndef f(x):\n    return x + 1\n"
+    journey.repository.commit({"src/m1_1.py": theirs, "notes.txt": "mine\n"})
+    yield "result.rebased", journey, journey.planner("mode", "rebase")
+    journey.last = journey.planner("step", "planner")
+    journey.edits["src/m1_1.py"] = theirs.replace("1", "2")
+    journey.to("submitted")
+    digest = words_of(journey.last.person())[2]
+    journey.last = journey.planner("mode", "approve", digest, "--only", "M-001")
+    yield "executor-1-approval.part", journey, journey.last
+    journey.repository.write("src/m1_1.py", "")
+    yield "result.overtaken", journey, journey.planner("mode", "rebase")
+
+
 def _as_host(journey: Journey) -> Answer:
     """Ask as the host, who has been an agent, what is next."""
     journey.last = journey.planner("step", "planner")
@@ -273,7 +289,7 @@ def _one_fails(block: Answer) -> list[dict[str, Any]]:
 
 TOURS = (
     happy, gates, revised, fixes, questions, submodule, small, stuck, full, returned, light,
-    halted,
+    halted, accepted,
 )  # fmt: skip
 
 
@@ -310,5 +326,5 @@ def normalised(text: str, journey: Journey) -> str:
         if found:
             text = text.replace(found, name)
     text = re.sub(r"\b[0-9a-f]{64}\b", "DIGEST", text)
-    text = re.sub(r"\b[0-9a-f]{40}\b", "COMMIT", text)
+    text = re.sub(r"\b([0-9a-f]{40}|[0-9a-f]{12})\b", "COMMIT", text)
     return re.sub(r"\d{4}-\d\d-\d\dT[0-9:]{8}Z", "TIME", text)

@@ -15,6 +15,7 @@ from tests.larger import larger
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from tests.conftest import Repository
 
@@ -177,6 +178,28 @@ def test_a_part_that_fails_alone_is_refused_with_the_output_and_the_whole_still_
     assert "do not stand without the others: sh check.sh fails" in refused.text
     assert look(journey) == before
     journey.to("committed")
+
+
+def test_commands_that_take_long_are_come_back_to_by_the_person(
+    make_repo: Repositories, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = tmp_path / "open"
+    gate.touch()
+    waits = f"while [ ! -e '{gate}' ]; do sleep 0.05; done\n"
+    journey = three(make_repo, {"planner.toml": VERIFIED, "check.sh": waits})
+    whole = digest_of(journey)
+    gate.unlink()
+    with monkeypatch.context() as patched:
+        patched.setattr(parting, "WAIT_S", 0.0)
+        for _ in range(2):
+            waiting = take(journey, "M-002,M-003")
+            assert waiting.code == 0, waiting.text
+            assert "verify has run for" in waiting.data("progress")
+            assert digest_of(journey) == whole
+    gate.touch()
+    done = journey.planner(*words_of(waiting.person())[:-2])
+    assert done.block.get("name") == "approval", done.text
+    assert [m["id"] for m in plan_of(journey)["milestones"]] == ["M-002", "M-003"]
 
 
 def test_changes_that_need_the_others_undeclared_are_refused(make_repo: Repositories) -> None:

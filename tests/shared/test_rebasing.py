@@ -279,18 +279,25 @@ def test_a_rebase_that_was_killed_is_repeated(
 # our own writes
 
 
-def test_the_commit_of_one_run_is_no_change_to_another(repository: Repository) -> None:
+def test_what_one_run_writes_is_no_change_to_another(repository: Repository) -> None:
     waiting = Journey(repository, "The first").to("submitted")
+    repository.write("mine.txt", "1\n")
     other = Journey(repository, "The second")
     other.answers["design.json"] = json.loads(
         json.dumps(other.answers["design.json"]).replace("src/a.py", "notes.txt")
     )
     other.edits = {"notes.txt": "two\n", "tests/test_a.py": "assert True\n"}
+    other.start("--base", "head")
+    other.to("applied")
+    state = open_state(waiting.state_dir, "/")
+    assert fingerprints.changed(state) == ["mine.txt"]
+    other.last = other.planner("undo")
+    assert fingerprints.changed(state) == ["mine.txt"]
+    other.follow(other.last.next("again"))
     other.to("committed")
-    repository.write("mine.txt", "1\n")
-    assert fingerprints.changed(open_state(waiting.state_dir, "/")) == ["mine.txt"]
+    assert fingerprints.changed(state) == ["mine.txt"]
     assert other.planner("undo").code == 0
-    assert fingerprints.changed(open_state(waiting.state_dir, "/")) == ["mine.txt"]
+    assert fingerprints.changed(state) == ["mine.txt"]
 
 
 def test_a_state_directory_inside_the_tree_does_not_count(repository: Repository) -> None:
@@ -301,7 +308,9 @@ def test_a_state_directory_inside_the_tree_does_not_count(repository: Repository
 
 
 def test_setup_that_a_person_has_confirmed_may_install_hooks(make_repo: Repositories) -> None:
-    hook = 'hooks="$(git rev-parse --git-common-dir)/hooks"; mkdir -p "$hooks"; echo >"$hooks/x"'
+    hook = (
+        'hooks="$(git rev-parse --git-common-dir)/hooks"; mkdir -p "$hooks"; echo exit >"$hooks/x"'
+    )
     setup = f"[worktree]\nsetup = ['{hook}']\n"
     repository = make_repo(files={**FILES, "planner.toml": setup})
     journey = Journey(repository).to("code")

@@ -11,6 +11,7 @@ import pytest
 
 from shared.git import fingerprint
 from shared.git.repository import exclude_planner, find_repository
+from state.errors import Refused
 from tests.shared.git.conftest import Project, add_hook, look
 
 if TYPE_CHECKING:
@@ -318,11 +319,13 @@ def test_no_filter_runs_and_its_files_count_by_their_bytes(project: Project, kin
     project.write({".gitattributes": b"*.bin filter=lfs\n", "big.bin": b"1" * 99, "b.bin": b"2"})
     project.commit()
     assert ran.exists(), "the filter is set up"
+    os.utime(project.root / "b.bin", OLD)
+    project.git("update-index", "--refresh")
     if kind == "process":
         project.git("config", "filter.lfs.process", f"echo >> '{ran}'; false")
     ran.unlink()
     then = Look(project)
-    os.utime(project.root / "b.bin", OLD)
+    os.utime(project.root / "b.bin", (2_000_000_000, 2_000_000_000))
     assert then.found() == {}
     project.write({"big.bin": b"3" * 99, "new.bin": b"4"})
     assert then.found() == {"big.bin": "changed", "new.bin": "new"}
@@ -516,6 +519,17 @@ def test_what_a_killed_look_left_is_swept_away(project: Project) -> None:
     os.mkdir(left)
     fingerprint.take(find_repository(str(project.root)), then.folder)
     assert sorted(os.listdir(then.folder)) == ["index", "rows"]
+
+
+def test_a_damaged_copy_of_the_index_is_made_anew_when_the_fingerprint_is_taken(
+    project: Project,
+) -> None:
+    then = Look(project)
+    with open(os.path.join(then.folder, "index"), "wb") as file:
+        file.write(b"no index")
+    with pytest.raises(Refused, match="index"):
+        then.found()
+    assert Look(project).found() == {}
 
 
 def test_our_own_writes_are_absorbed_and_nothing_else(kept: Project) -> None:
