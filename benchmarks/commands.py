@@ -77,23 +77,27 @@ def _sample(scene: _Scene, commands: dict[str, list[str]], rounds: int) -> dict[
         for name in order:
             scene.restore()
             if name == "bare":
-                bare.append(_seconds([PYTHON, "-c", "pass"], scene.environment))
+                bare.append(seconds([PYTHON, "-c", "pass"], scene.environment))
             else:
-                samples[name].append(_seconds(commands[name], scene.environment))
+                samples[name].append(seconds(commands[name], scene.environment))
         samples["bare"].append(sorted(bare)[BARE_RUNS // 2])
     return samples
 
 
-def _seconds(command: Sequence[str], environment: dict[str, str]) -> float:
+def seconds(command: Sequence[str], environment: dict[str, str], given: str = os.devnull) -> float:
+    """Return how long a command takes that reads the file `given`; raises where it fails."""
     # posix_spawn: what subprocess does around a process would be part of either side.
-    quiet = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
+    quiet = [
+        (os.POSIX_SPAWN_OPEN, 0, given, os.O_RDONLY, 0),
+        (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
+    ]
     begun = time.perf_counter()
     pid = os.posix_spawn(command[0], list(command), environment, file_actions=quiet)
     _, status = os.waitpid(pid, 0)
-    seconds = time.perf_counter() - begun
+    took = time.perf_counter() - begun
     if status:
         raise AssertionError(f"{' '.join(command)} ended with status {status}")
-    return seconds
+    return took
 
 
 def _planner(scene: _Scene, *words: str) -> list[str]:

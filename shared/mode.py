@@ -138,7 +138,8 @@ def _submitted(row: Planning, state_dir: str | None) -> str:
     digest = row.digest or ""
     return f"""\
 Revision {row.revision} waits for the user's answer; until then change nothing. They type, not you:
-approve: {resources.command("mode", "approve", digest, state_dir=state_dir)}
+approve: /planner:approve {digest} in Claude Code, else in a terminal of their own
+{resources.command("mode", "approve", digest, state_dir=state_dir)}
 reject: {resources.command("mode", "reject", digest, state_dir=state_dir)}
 If they want it otherwise, it is revised and submitted anew. Their silence is no consent.
 To show it again: {resources.command("mode", "status", state_dir=state_dir)}"""

@@ -42,6 +42,11 @@ class Consent:
         self.who = UNPROVEN if channel == "unproven" else PERSON
 
 
+def assistant() -> str:
+    """Return the variable by which an assistant is known to run this process; "" for none."""
+    return next((name for name in ASSISTANTS if os.environ.get(name)), "")
+
+
 def is_guarded(database: Database, rows: Iterable[Planning]) -> bool:
     """Say whether hooks hold one of these agents since it began to plan."""
     return any(database.was_noted(r.agent_name, GUARDED, r.gathering_start or "") for r in rows)
@@ -53,11 +58,11 @@ def given(digest: str, *, guarded: bool, now: float) -> Consent:
     `guarded` says whether hooks hold the sessions that plan: where none does, an assistant could
     have taken any way that a person has, so nothing is proven.
     """
-    assistant = next((name for name in ASSISTANTS if os.environ.get(name)), "")
-    if assistant:
+    variable = assistant()
+    if variable:
         if _is_typed(digest, os.environ, now):
             return Consent("command")
-        raise _not_typed(digest, f"an assistant runs this (its {assistant} is set)")
+        raise _not_typed(digest, f"an assistant runs this (its {variable} is set)")
     if not guarded:
         return Consent("unproven")
     if not (sys.stdin.isatty() and sys.stdout.isatty()):

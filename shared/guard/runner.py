@@ -9,7 +9,9 @@ from __future__ import annotations
 import os
 import sys
 
+from shared import sessions
 from shared.guard import seccomp
+from shared.guard.consent import assistant
 from shared.guard.decide import decide, understand
 from shared.guard.denial import Denied
 from shared.guard.harden import harden, harden_text
@@ -41,6 +43,7 @@ _GIT = {"GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1"}
 def run_ro(argv: list[str]) -> int:
     """Become `-- WORD…` or `-c TEXT`; returns the exit code when it cannot be."""
     try:
+        check_needed(os.getcwd())
         hold(admitted(argv))
     except Refused as refusal:
         from shared.builders import error_block
@@ -53,6 +56,17 @@ def run_ro(argv: list[str]) -> int:
 
         return internal(error)
     return _NOT_FOUND
+
+
+def check_needed(folder: str) -> None:
+    """Refuse to serve an assistant where nobody plans.
+
+    The rule that lets an assistant run our launcher would lead past its user's own rules then:
+    while it plans, the guard keeps the command in their view.
+    """
+    if assistant() and sessions.find(sessions.agent_name(None, ""), folder) is None:
+        text = "nobody plans here, so nothing has to be held to reading"
+        raise Refused("refused", "ro", text, "the command alone, as your client lets you run it")
 
 
 def admitted(argv: list[str]) -> list[str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.clients.conftest import OTHER
 from tests.journey import LAUNCHER
 
 if TYPE_CHECKING:
@@ -120,6 +121,14 @@ def test_the_users_own_rules_hold(claude: Claude, rule: str, pattern: str, comma
 
 
 @pytest.mark.usefixtures("planning")
+def test_the_users_own_rules_hold_for_a_session_that_does_not_plan(claude: Claude) -> None:
+    claude.session = OTHER
+    claude.permit(deny=["Bash(cat private/*)"])
+    played = claude.play([bash(f"{LAUNCHER} ro -- cat private/key.txt")])
+    assert "nobody plans here" in played.only.text
+
+
+@pytest.mark.usefixtures("planning")
 def test_nothing_passes_that_the_user_did_not_allow(claude: Claude) -> None:
     claude.write(".claude/settings.json", "{}")
     assert "requires approval" in claude.play([bash("git log -1")]).only.text
@@ -127,7 +136,7 @@ def test_nothing_passes_that_the_user_did_not_allow(claude: Claude) -> None:
 
 def test_another_session_is_left_alone(claude: Claude, planning: Journey) -> None:
     claude.permit("Write")
-    claude.session = "0c7de1a4-5b0f-4c7e-8a52-0d1f6b7c8e9a"
+    claude.session = OTHER
     file = planning.repository.path / "new.py"
     played = claude.play([("Write", {"file_path": str(file), "content": "x" * 1_000_000})])
     assert not played.only.is_error

@@ -273,6 +273,19 @@ def test_ro_is_not_typed_by_the_model_itself(client: Client) -> None:
     assert "the guard itself" in client.denial("Bash", command=f"{RO} -- cat README.md")
 
 
+@pytest.mark.parametrize(("session", "code"), [(SESSION, 0), ("session-2", 1)])
+def test_ro_serves_an_assistant_only_while_it_plans(
+    repo: Repository, monkeypatch: pytest.MonkeyPatch, session: str, code: int
+) -> None:
+    monkeypatch.setenv("CLAUDECODE", "1")
+    monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", session)
+    done = subprocess.run(
+        [LAUNCHER, "ro", "--", "cat", "README.md"], cwd=repo.path, capture_output=True, check=False
+    )
+    assert done.returncode == code, done.stderr
+    assert (b"adds one" in done.stdout) is (code == 0)
+
+
 # Other stages
 
 

@@ -1,0 +1,108 @@
+"""hooks/guard, what the clients' entries start, and what a hook costs to load."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from shared.guard import hook
+from shared.resources import ROOT
+from tests.journey import call
+from tests.orchestrator.test_imports import AVOIDED, TRACE
+from tests.shared.guard.client import GUARD, SESSION
+
+CLAUDE = Path(ROOT, "hooks", "hooks.json")
+CODEX = Path(ROOT, "hooks", "codex.json")
+VIBE = Path(ROOT, "hooks", "vibe.toml")
+EVENTS = ("PreToolUse", "pre_tool", "SessionStart", "UserPromptSubmit", "UserPromptExpansion")
+
+
+def run_guard(event: str, given: object, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run hooks/guard as a client does, with these variables alone."""
+    return subprocess.run(
+        ["/bin/sh", GUARD, "claude", event],
+        input=json.dumps(given),
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("event", EVENTS)
+def test_while_nobody_plans_it_starts_no_program_and_says_nothing(
+    event: str, tmp_path: Path
+) -> None:
+    folders = {"HOME": str(tmp_path), "PATH": "", "PLANNER_PYTHON": "/nowhere/python"}
+    for more in ({}, {"XDG_STATE_HOME": str(tmp_path / "state")}, {"XDG_STATE_HOME": "relative"}):
+        done = run_guard(event, {"text": "x" * 1_000_000}, **folders, **more)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    (tmp_path / "state" / "planner" / "sessions").mkdir(parents=True)
+    done = run_guard(event, {}, **folders, XDG_STATE_HOME=str(tmp_path / "state"))
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+@pytest.mark.requirement("PM-4", "PM-5")
+@pytest.mark.parametrize("event", EVENTS)
+@pytest.mark.parametrize("python", ["/nowhere/python", "/bin/false"])
+def test_a_hook_that_cannot_be_started_stops_tools_and_nothing_else(
+    event: str, python: str, tmp_path: Path
+) -> None:
+    sessions = tmp_path / "planner" / "sessions"
+    sessions.mkdir(parents=True)
+    (sessions / "0123456789abcdef").write_text("{}")
+    environment = {"XDG_STATE_HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
+    done = run_guard(event, {}, **environment, PLANNER_PYTHON=python)
+    stops = event in hook.TOOL_EVENTS
+    assert done.returncode == (2 if stops else 0)
+    assert ("the guard could not be started" in done.stderr) is stops
+
+
+@pytest.mark.parametrize("entries", [CLAUDE, CODEX])
+def test_every_entry_names_an_event_that_the_hook_answers(entries: Path) -> None:
+    host = {CLAUDE: "claude", CODEX: "codex"}[entries]
+    for event, groups in json.loads(entries.read_text(encoding="utf-8"))["hooks"].items():
+        assert event in hook.EVENTS
+        for group in groups:
+            assert group.get("matcher", "*") == "*"
+            for entry in group["hooks"]:
+                assert entry["command"].endswith(f'/hooks/guard" {host} {event}')
+
+
+def test_vibes_entry_fails_closed() -> None:
+    (entry,) = tomllib.loads(VIBE.read_text(encoding="utf-8"))["hooks"]
+    assert entry["type"] in hook.TOOL_EVENTS
+    assert entry["strict"] is True
+    assert entry["command"].endswith("/hooks/guard' vibe pre_tool")
+
+
+def test_the_plugin_has_the_projects_name_and_version() -> None:
+    project = tomllib.loads(Path(ROOT, "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    plugin = json.loads(Path(ROOT, ".claude-plugin", "plugin.json").read_text(encoding="utf-8"))
+    assert [plugin[n] for n in ("name", "version")] == [project[n] for n in ("name", "version")]
+
+
+def test_a_hook_loads_neither_third_party_packages_nor_slow_ones(tmp_path: Path) -> None:
+    assert call(tmp_path, "mode", "enter", "--agent", SESSION).code == 0
+    event = {"session_id": SESSION, "cwd": str(tmp_path), "tool_name": "Bash",
+             "tool_input": {"command": "git log -1"}}  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-X", "utf8", "-c", TRACE, f"{ROOT}/bin/planner", "hook",
+         "claude", "PreToolUse"],
+        input=json.dumps(event),
+        capture_output=True,
+        text=True,
+        env=dict(os.environ),
+        check=True,
+    )  # fmt: skip
+    assert "updatedInput" in done.stdout
+    code, modules = json.loads(done.stderr)
+    assert code == 0
+    assert not {m for m in modules if m in AVOIDED or m.partition(".")[0] in AVOIDED}
+    assert not {m for m in modules if m.startswith(("cli", "shared.git", "shared.checks"))}
