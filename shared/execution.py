@@ -226,8 +226,14 @@ def message_of(plan: Plan) -> str:
     title = " ".join(plan.overview.title.split()) or "Apply a plan"
     if len(title) > SUBJECT_LENGTH:
         title = title[: SUBJECT_LENGTH - 1].rstrip() + "…"
-    body = textwrap.fill(" ".join(plan.overview.approach.split()), SUBJECT_LENGTH)
+    paragraphs = plan.overview.approach.replace("\r\n", "\n").split("\n\n")
+    body = "\n\n".join(_filled(p) for p in paragraphs if p.strip())
     return "\n\n".join(p for p in (title, body, f"Plan-Digest: {plan.digest}") if p) + "\n"
+
+
+def _filled(paragraph: str) -> str:
+    text = " ".join(paragraph.split())
+    return textwrap.fill(text, SUBJECT_LENGTH, break_on_hyphens=False, break_long_words=False)
 
 
 def _proof(state: State, repository: Repository, changes: Sequence[Change]) -> str:
