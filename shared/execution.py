@@ -82,9 +82,9 @@ def approve(state: State, digest: str, now: float) -> str:
     with state.lock("mode approve"):
         check_named(state, digest)
         if state.run.stage == "submitted":
-            fingerprints.check_run(state)
             guarded = is_guarded(state.database, state.database.planning_of(state.run.run_id))
             consent = given(digest, guarded=guarded, now=now)
+            fingerprints.check_run(state)
             with state.database as database:
                 database.approve(state.run, digest, consent.who, consent.channel)
                 state.move("approve", consent.who, detail=f"channel: {consent.channel}", step=2)

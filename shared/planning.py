@@ -84,9 +84,9 @@ def approve(where: tuple[str, str | None, str | None], digest: str, now: float) 
         text = "this is not the digest of the submitted revision; nothing is approved"
         raise Refused("refused", digest, text, f"revision {found.revision}: {found.digest}")
     if found.stage != EXECUTING:
-        check_tree(found)
         rows = [found.row] if found.row else []
         consent = given(digest, guarded=is_guarded(found.database, rows), now=now)
+        check_tree(found)
         found.change("approve", consent.who, f"channel: {consent.channel}")
     return render_mode(found)
 
