@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from shared.git.command import Git
     from shared.git.repository import Repository
 
-ASIDE = (PLANNER, "planning")
+# The last is written by Claude Code itself, at times of its own.
+ASIDE = (PLANNER, "planning", ".claude/scheduled_tasks.lock")
 
 # Whatever the user has set: a file whose times were put back has still another ctime.
 _STRICT = ("core.trustctime=true", "core.checkStat=default", "core.ignoreStat=false")

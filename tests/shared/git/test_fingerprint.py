@@ -252,6 +252,7 @@ def make_noise_that_is_ignored(project: Project) -> None:
 
 def use_what_is_ours(project: Project) -> None:
     project.write({".planner/planner.db": b"1", "planning/plans/r.json": b"{}"})
+    project.write({".claude/scheduled_tasks.lock": b"1"})
 
 
 def make_branches_and_stashes(project: Project) -> None:
