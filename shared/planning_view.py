@@ -98,7 +98,7 @@ def _task(found: Mode) -> str:
             "Approved: carry out the steps in order and mark each. Adapt where you must, but "
             "tell the user of significant deviations."
         )
-    return "Planning has ended; the mode is inactive and nothing is held back any more."
+    return "The mode is inactive: nobody plans here, and nothing is held back."
 
 
 def _what_next(block: Block, found: Mode) -> Block:

@@ -130,7 +130,8 @@ def _current(folder: str) -> State:
     active = begun or [r for r in runs if r.status == "IDLE"] or runs[-1:]
     inside = [r for r in active if os.path.abspath(folder).startswith(r.state_dir + os.sep)]
     if len(inside or active) != 1:
-        text = f"{len(active)} runs are active here, so none is clear"
+        several = f"{len(active)} runs are active here, so none is clear"
+        text = several if active else "no run is active here"
         known = "; ".join(f"--state-dir {resources.quote(r.state_dir)}" for r in active)
         raise Refused("not_found", folder, text, known or f"begin one: {start}")
     run = (inside or active)[0]
