@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from shared import resources, sessions
 from shared.builders import Block
+from shared.resources import fill, read_prompt
 from state.light import DONE, STARTED
 from state.mode import EXECUTING, GATHERING, INACTIVE, SUBMITTED, described
 
@@ -73,32 +74,18 @@ def render_mode(found: Mode, note: str = "") -> str:
 
 
 def _task(found: Mode) -> str:
+    """Return what to do now: a prompt for each stage, where no run has steps that say it."""
     if found.status == "PAUSED":
         why = f": {found.halted}" if found.halted else ""
-        return f"Paused{why}. Nothing new begins; tell the user, and resume when they want to."
+        return fill(read_prompt("orchestrator", "mode", "paused"), {"why": why})
     if found.state is not None:
-        return "A run is planned; its next step is printed by the command below."
-    if found.stage == GATHERING:
-        file = resources.answer_path(found.home, LIGHT_FILE)
-        return (
-            "Planning: tell the user that you plan this before you change anything, and the "
-            "reason. Look, search, ask; write nothing but the plan. Then write "
-            f'{file}: {{"summary": 1 to 3 sentences, "steps": [{{"description", "tools": '
-            '[names], "risk": low | medium | high}], "questions": [what is still open], '
-            '"context_notes": what you found}.'
-        )
-    if found.stage == SUBMITTED:
-        return (
-            f"Revision {found.revision} is submitted. Show the user the plan and the commands "
-            "below, which they type to approve or reject it, and wait; you stay read-only until "
-            "then. If they want it otherwise, write the plan anew and submit it again."
-        )
-    if found.stage == EXECUTING:
-        return (
-            "Approved: carry out the steps in order and mark each. Adapt where you must, but "
-            "tell the user of significant deviations."
-        )
-    return "The mode is inactive: nobody plans here, and nothing is held back."
+        return read_prompt("orchestrator", "mode", "run")
+    slots = {
+        GATHERING: {"file": resources.answer_path(found.home, LIGHT_FILE)},
+        SUBMITTED: {"revision": str(found.revision)},
+    }.get(found.stage, {})
+    name = found.stage if found.row is not None else "nobody"
+    return fill(read_prompt("orchestrator", "mode", name), slots)
 
 
 def _what_next(block: Block, found: Mode) -> Block:

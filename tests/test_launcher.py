@@ -97,6 +97,18 @@ def test_links_to_the_launcher_are_followed(checkout: Checkout, times: int) -> N
     assert seen(checkout.planner("step", program=program)).path[0] == str(checkout.path)
 
 
+def test_a_folder_that_is_gone_is_no_fault_of_ours(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    script = 'cd "$1" && rmdir "$1" && exec "$0" step planner'
+    launcher = Path(__file__).parent.parent / "bin" / "planner"
+    answer = subprocess.run(
+        ["sh", "-c", script, launcher, gone], capture_output=True, text=True, check=False
+    )
+    assert answer.returncode == 1, answer.stderr
+    assert "no run of the planner was begun" in answer.stdout
+
+
 def test_a_linked_checkout_is_found(checkout: Checkout) -> None:
     link = checkout.path.parent / "skill"
     link.symlink_to(checkout.path)
