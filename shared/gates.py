@@ -176,7 +176,7 @@ def _record_pass(
     store.save_plan(resources.plan_path(state.state_dir), plan)
     gate = workflow.number(phase, "gate")
     with state.database as database:
-        database.add_outcome(state.run, phase, iteration, _outcome("pass", iteration, decision))
+        _keep(state, phase, iteration, _outcome("pass", iteration, decision))
         database.set_phase(state.run, phase, LoopState.COMPLETE, iteration)
         for number in (workflow.number(phase, "execute"), workflow.number(phase, "qr"), gate):
             name = workflow.steps[number].name
@@ -196,6 +196,15 @@ def _pass_documents(state: State, workflow: Workflow, phase: Phase, work: _Work)
     plan = store.load_plan(resources.plan_path(state.state_dir))
     if not capturing.missing_documents(plan):
         _pass_or_gate(state, workflow, "plan-docs", work._replace(plan=plan))
+
+
+def _keep(state: State, phase: Phase, iteration: int, outcome: dict[str, object]) -> None:
+    """Store a gate's decision; the audit has one that goes against the figures (PM-9)."""
+    state.database.add_outcome(state.run, phase, iteration, outcome)
+    verdict, computed = outcome["verdict"], outcome["computed"]
+    if verdict != computed:
+        detail = f"{phase} {verdict}, by the figures {computed}: {outcome['reason']}"
+        state.database.audit(state.run, str(outcome["decided_by"]), "override", detail=detail)
 
 
 def _outcome(verdict: str, iteration: int, decision: _Decision) -> dict[str, object]:
@@ -323,7 +332,7 @@ def _record_fail(state: State, workflow: Workflow, phase: Phase, decision: _Deci
     outcome["items"] = [i.to_json() for i in blocking]
     back = workflow.steps[workflow.number(phase, "gate")].on_fail
     with state.database as database:
-        database.add_outcome(state.run, phase, iteration, outcome)
+        _keep(state, phase, iteration, outcome)
         database.set_phase(state.run, phase, LoopState(loop).after("fail"), iteration + 1)
         state.go_to(workflow.name, back or 1)
 

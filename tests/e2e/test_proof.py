@@ -80,8 +80,10 @@ def test_one_byte_more_in_the_tree_fails_reconcile(project: Repository) -> None:
     assert project.git("rev-parse", "HEAD") == before
 
 
-@pytest.mark.requirement("PL-28", "PL-29")
-def test_a_deviation_that_a_person_accepts_stays_out_of_the_commit(project: Repository) -> None:
+@pytest.mark.requirement("PL-28", "PL-29", "PM-9")
+def test_a_deviation_that_a_person_accepts_stays_out_of_the_commit_and_is_in_the_audit(
+    project: Repository,
+) -> None:
     host = Host(project.path, answer_two, ["src/app.py"])
     block = host.to("commit")
     project.write("notes.txt", "my own note\n")
@@ -98,6 +100,9 @@ def test_a_deviation_that_a_person_accepts_stays_out_of_the_commit(project: Repo
     assert done.code == 0, done.text
     assert project.git("status", "--porcelain") == " M notes.txt"
     assert committed(project, "notes.txt") == b"a note\n"
+    rows = host.planner("audit").data("audit").splitlines()
+    kept = [row.split(" · ")[1] for row in rows if "notes.txt: the user wrote it" in row]
+    assert kept == ["deviate", "accept deviation"]
 
 
 @pytest.mark.requirement("PL-30", "PL-29")

@@ -150,6 +150,20 @@ def test_deciding_against_the_figures_needs_a_reason_that_is_kept_and_shown(
     assert "The tests run elsewhere, by design." in text
 
 
+@pytest.mark.requirement("PM-9")
+@pytest.mark.parametrize("verdict", ["pass", "fail"])
+def test_the_audit_has_a_decision_against_the_figures_and_no_other(
+    at_gate: Journey, verdict: str
+) -> None:
+    words = ("qr", "gate", "--phase", "plan-code", "--verdict", verdict, "--reason", "It is known.")
+    assert at_gate.planner(*words).code == 0
+    state = opened(at_gate)
+    rows = state.database.audit_rows(state.run)
+    overrides = [(r["who"], r["detail"]) for r in rows if r["action"] == "override"]
+    against = [("host", "plan-code pass, by the figures fail: It is known.")]
+    assert overrides == (against if verdict == "pass" else [])
+
+
 @pytest.mark.requirement("PL-20")
 def test_printing_a_gate_ten_times_moves_no_counter(at_gate: Journey) -> None:
     state = opened(at_gate)
@@ -186,8 +200,10 @@ def test_a_passed_gate_removes_the_review_after_its_outcome_is_recorded(at_gate:
         read_review(path)
 
 
-@pytest.mark.requirement("PL-25")
-def test_a_finding_that_a_person_accepts_blocks_no_more(at_gate: Journey) -> None:
+@pytest.mark.requirement("PL-25", "PM-9")
+def test_a_finding_that_a_person_accepts_blocks_no_more_and_the_audit_says_who(
+    at_gate: Journey,
+) -> None:
     [failing] = [i for i in read_review(review_path(at_gate.state_dir, "plan-code")).items
                  if i.status == "FAIL"]  # fmt: skip
     words = ("qr", "accept", failing.id, "--phase", "plan-code")
@@ -196,6 +212,11 @@ def test_a_finding_that_a_person_accepts_blocks_no_more(at_gate: Journey) -> Non
         assert at_gate.planner("step", "planner").text == at_gate.last.text
     accepted = at_gate.planner(*words, "--reason", "known")
     assert accepted.code == 0, accepted.text
+    state = opened(at_gate)
+    row = state.database.audit_rows(state.run)[-1]
+    check = f"{failing.check} {failing.scope}"
+    assert (row["who"], row["action"]) == ("person (unproven)", "qr accept")
+    assert row["detail"] == f"{check}: known"
     decided = at_gate.planner("qr", "gate", "--phase", "plan-code", "--verdict", "pass")
     assert decided.code == 0, decided.text
 

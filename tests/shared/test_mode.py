@@ -70,6 +70,7 @@ class TestALightPlan:
             assert f"mode {verb} {digest} --state-dir {lightly.agent}/.planner" in text
         assert "They type, not you" in text
 
+    @pytest.mark.requirement("PM-6")
     def test_that_is_carried_out_shows_which_step_is_in_progress(self, repo: Repository) -> None:
         lightly = Lightly(repo).to("executing")
         lightly.mode("step", "1", "done")

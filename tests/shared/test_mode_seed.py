@@ -165,7 +165,7 @@ def test_submit_plan_sends_rendered_plan(lightly: Lightly) -> None:
 # Plan approval
 
 
-@pytest.mark.requirement("PM-7")
+@pytest.mark.requirement("PM-1", "PM-7")
 def test_plan_approve_enters_execution(lightly: Lightly) -> None:
     lightly.to("submitted")
     wrong = lightly.run("mode", "approve", "0" * 64)

@@ -176,9 +176,14 @@ def test_intents_are_shown_as_what_is_approved_before_their_code() -> None:
 
 
 def test_open_questions_come_first_and_stand_on_the_first_screen() -> None:
-    page = Parsed(render_page(sample_review(answers={}))).text
+    data = plan_data()
+    (asked,) = data["checkpoints"]
+    data["checkpoints"].append({**asked, "id": "CP-002", "question": "Are years before 1904 real?"})
+    page = Parsed(render_page(sample_review(data))).text
     assert "1 question without an answer" in page
     assert "not answered yet" in page
+    questions = page.partition("Questions and answers")[2]
+    assert questions.index("CP-002") < questions.index("CP-001")
 
 
 # how it is built

@@ -288,6 +288,7 @@ for number in range(15):
         assert run_of(database).step == 3 + 60
 
 
+@pytest.mark.requirement("PM-9")
 class TestTheRecord:
     @pytest.mark.parametrize("table", ["audit", "events"])
     @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from shared import resources, sessions
 from shared.guard import hook
 from shared.guard.calls import witnessed
 from tests.journey import FILES, LAUNCHER, Journey, call, words_of
+from tests.lightly import Lightly
 from tests.shared.guard.client import SESSION, Client
 
 if TYPE_CHECKING:
@@ -172,6 +173,7 @@ def test_what_is_not_held_to_reading_is_not_asked_to_act(client: Client, tool: s
     assert "not held to reading" in client.denial(tool, to="x")
 
 
+@pytest.mark.requirement("PM-3", "PM-13")
 def test_another_skill_is_denied_since_loading_it_can_run_commands(client: Client) -> None:
     assert "SKILL.md" in client.denial("Skill", skill="deploy")
     assert client.denial("Skill", skill="planner:approve")
@@ -358,6 +360,17 @@ def test_each_call_counts_against_the_time_limit(client: Client) -> None:
     os.utime(found.path, (1, 1))
     client.asks("Read", file_path="a")
     assert os.stat(found.path).st_mtime > 1
+
+
+@pytest.mark.requirement("PM-4", "PM-8")
+def test_the_call_before_which_the_time_limit_ends_the_mode_passes(repo: Repository) -> None:
+    repo.write("planner.toml", '[mode]\non_timeout = "cancel"\n')
+    lightly = Lightly(repo, "session-2").to("submitted")
+    client = Client(repo.path, "session-2")
+    assert client.denial("Write", file_path="src/a.py")
+    lightly.set_back(1_801)
+    assert client.asks("Write", file_path="src/a.py") == {}
+    assert lightly.row.phase == "inactive"
 
 
 @pytest.mark.requirement("PM-10")

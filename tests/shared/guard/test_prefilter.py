@@ -20,6 +20,7 @@ from tests.shared.guard.client import GUARD, SESSION
 CLAUDE = Path(ROOT, "hooks", "hooks.json")
 CODEX = Path(ROOT, "hooks", "codex.json")
 VIBE = Path(ROOT, "hooks", "vibe.toml")
+APPROVE = Path(ROOT, "commands", "approve.md")
 EVENTS = ("PreToolUse", "pre_tool", "SessionStart", "UserPromptSubmit", "UserPromptExpansion")
 
 
@@ -64,6 +65,7 @@ def test_a_hook_that_cannot_be_started_stops_tools_and_nothing_else(
     assert ("the guard could not be started" in done.stderr) is stops
 
 
+@pytest.mark.requirement("PM-4", "PM-13")
 @pytest.mark.parametrize("entries", [CLAUDE, CODEX])
 def test_every_entry_names_an_event_that_the_hook_answers(entries: Path) -> None:
     host = {CLAUDE: "claude", CODEX: "codex"}[entries]
@@ -73,6 +75,21 @@ def test_every_entry_names_an_event_that_the_hook_answers(entries: Path) -> None
             assert group.get("matcher", "*") == "*"
             for entry in group["hooks"]:
                 assert entry["command"].endswith(f'/hooks/guard" {host} {event}')
+
+
+@pytest.mark.requirement("PM-4", "PM-10", "PM-13")
+def test_each_client_asks_before_a_tool_and_tells_what_is_typed() -> None:
+    events = {"PreToolUse", "UserPromptSubmit", "SessionStart"}
+    for entries, more in ((CLAUDE, {"UserPromptExpansion"}), (CODEX, set())):
+        groups = json.loads(entries.read_text(encoding="utf-8"))["hooks"]
+        assert {event for event, found in groups.items() if found} == events | more
+
+
+@pytest.mark.requirement("PM-13")
+def test_the_command_that_approves_is_for_the_user_to_type_and_no_skill_of_the_model() -> None:
+    _, fields, body = APPROVE.read_text(encoding="utf-8").split("---\n", 2)
+    assert "disable-model-invocation: true" in fields.splitlines()
+    assert "!`${CLAUDE_PLUGIN_ROOT}/bin/planner mode approve $ARGUMENTS || true`" in body
 
 
 def test_vibes_entry_fails_closed() -> None:
