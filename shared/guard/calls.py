@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from shared.sessions import Session
     from state.database import Planning, Run
 
+_LAUNCHER = os.path.join("bin", "planner")
 _PERSONS = "show it to the user and wait: only they type it"
 
 
@@ -126,12 +127,13 @@ def _check_person(command: str, cwd: str) -> None:
     """Deny a person's command in any text that names our launcher, which must then be plain."""
     from shared.guard.decide import understand
 
-    launcher = resources.launcher()
-    if launcher not in command:
+    # By whatever link, and with whatever quotes before it, its path ends so.
+    if _LAUNCHER not in command:
         return
+    ours = os.path.realpath(os.path.join(resources.ROOT, _LAUNCHER))
     for one in understand(command, cwd):
         first, *words = (word.value for word in one.words)
-        if os.path.realpath(first) == os.path.realpath(launcher):
+        if os.path.realpath(first) == ours:
             why = allowed_to_assistants(words)
             if why is not None:
                 raise Denied(why, _PERSONS)

@@ -91,9 +91,10 @@ def check(host: str, payload: Payload, now: float) -> dict[str, Any]:
     session = _session(payload)
     if session is None:
         return {}
-    session.touch()
     database = Database(session.database)
+    # By the calls before this one: its own time would make every limit seem far away.
     mode.settle(database, session.agent, now)
+    session.touch()
     row = database.planning(session.agent)
     if row is None or row.phase == INACTIVE:
         return {}

@@ -10,7 +10,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from shared.guard import hook
-from shared.resources import ROOT
+from shared.resources import ROOT, quote
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,7 +43,7 @@ class Client:
         common = {"session_id": self.session, "cwd": self.cwd, "hook_event_name": event}
         kept = {n: v for n, v in os.environ.items() if not n.startswith("CLAUDE")}
         begun = {"CLAUDE_CODE_SESSION_ID": within} if within else {}
-        hooked = f"CLAUDE_CODE_SESSION_ID={self.session} sh {GUARD} claude {event}; exit $?"
+        hooked = f"CLAUDE_CODE_SESSION_ID={self.session} sh {quote(GUARD)} claude {event}; exit $?"
         subprocess.run(
             ["sh", "-c", hooked], input=json.dumps({**common, **given}).encode(), check=True,
             env={**kept, **begun, "PLANNER_PYTHON": sys.executable},

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from shared.guard import consent
+from shared.resources import launcher
 from tests.journey import FILES, LAUNCHER, Answer, Journey
 from tests.shared.guard.client import SESSION, Client
 
@@ -116,7 +117,7 @@ def test_the_same_command_without_a_typed_record_is_refused(waiting: Journey, di
     kind, text = answer.problems[0]
     assert kind == "refused"
     assert f"/planner:approve {digest}" in text
-    assert f"{LAUNCHER} mode approve {digest}" in text
+    assert f"{launcher()} mode approve {digest}" in text
 
 
 @pytest.mark.parametrize("name", consent.ASSISTANTS)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 RO = f"{launcher()} ro"
-PLANNER = os.path.join(ROOT, "bin", "planner")
+PLANNER = launcher()
 AVOIDED = {
     "argparse", "click", "contextlib", "dataclasses", "fnmatch", "inspect", "json", "pathlib",
     "pydantic", "re", "shlex", "subprocess", "tomllib", "typing",
@@ -133,7 +133,7 @@ def test_the_planners_own_commands_are_judged_by_who_may_run_them(project: str) 
 
 
 def test_the_launcher_is_known_by_where_it_leads(project: str, tmp_path: Path) -> None:
-    (tmp_path / "planner").symlink_to(PLANNER)
+    (tmp_path / "planner").symlink_to(os.path.join(ROOT, "bin", "planner"))
     (tmp_path / "other").write_text("#!/bin/sh\n")
     assert decide(f"{tmp_path}/planner status", cwd=project, planner=lambda _: None).allowed
     assert not decide(f"{tmp_path}/other status", cwd=project, planner=lambda _: None).allowed

@@ -14,6 +14,7 @@ import pytest
 from shared import resources, sessions
 from shared.guard import hook
 from shared.guard.calls import witnessed
+from shared.resources import launcher
 from tests.journey import FILES, LAUNCHER, Journey, call, words_of
 from tests.lightly import Lightly
 from tests.shared.guard.client import SESSION, Client
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 
     Repositories = Callable[..., Repository]
 
-RO = f"{LAUNCHER} ro"
+OURS = launcher()
+RO = f"{OURS} ro"
 
 
 @pytest.fixture
@@ -68,6 +70,19 @@ def test_reading_asking_agents_and_task_lists_pass_without_a_word(
     assert client.asks(tool, anything="x") == {}
 
 
+@pytest.mark.requirement("PM-8")
+def test_a_call_after_the_time_limit_finds_planning_paused_and_stays_read_only(
+    client: Client, repo: Repository
+) -> None:
+    event = {"tool_name": "Write", "tool_input": {"file_path": "a.py"}}
+    raw = {"session_id": SESSION, "cwd": client.cwd, "hook_event_name": "PreToolUse", **event}
+    later = time.time() + 2 * 3_600
+    answer = hook.answer("claude", "PreToolUse", json.dumps(raw).encode(), later)
+    assert answer["hookSpecificOutput"]["permissionDecision"] == "deny"
+    audit = call(repo.path, "audit")
+    assert "pause" in audit.text, audit.text
+
+
 def test_a_session_that_does_not_plan_is_left_alone(repo: Repository) -> None:
     other = Client(repo.path, "session-2")
     assert other.asks("Write", file_path="a.py", content="") == {}
@@ -83,8 +98,8 @@ def test_where_the_repository_plans_every_session_in_it_does(make_repo: Reposito
 
 @pytest.mark.requirement("PM-3")
 def test_the_planners_own_commands_pass_as_they_are(client: Client) -> None:
-    assert client.asks("Bash", command=f"{LAUNCHER} status") == {}
-    assert client.asks("Bash", command=f"{LAUNCHER} mode --help") == {}
+    assert client.asks("Bash", command=f"{OURS} status") == {}
+    assert client.asks("Bash", command=f"{OURS} mode --help") == {}
 
 
 def test_the_planners_skill_loads(client: Client) -> None:
@@ -137,7 +152,7 @@ def test_a_command_that_writes_is_denied_with_the_guards_reason(client: Client) 
     ],
 )
 def test_a_persons_command_is_denied_to_the_assistant(client: Client, words: str) -> None:
-    assert "is a person's" in client.denial("Bash", command=f"{LAUNCHER} {words}")
+    assert "is a person's" in client.denial("Bash", command=f"{OURS} {words}")
 
 
 @pytest.mark.requirement("PM-3")
@@ -293,7 +308,7 @@ def test_ro_serves_an_assistant_only_while_it_plans(
 
 @pytest.mark.requirement("PM-4")
 def test_while_a_plan_is_carried_out_all_passes_but_a_persons_word_and_our_files(
-    journey: Journey, monkeypatch: pytest.MonkeyPatch
+    journey: Journey, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     client = Client(journey.to("submitted").repository.path)
     assert client.denial("Write", file_path="src/a.py").startswith("Planning mode (submitted)")
@@ -304,8 +319,12 @@ def test_while_a_plan_is_carried_out_all_passes_but_a_persons_word_and_our_files
     assert client.asks("Bash", command="pip install x > log") == {}
     assert client.asks("mcp__files__write", path="a") == {}
     assert client.denial("Write", file_path=f"{journey.state_dir}/plan.json")
-    assert client.denial("Bash", command=f"{LAUNCHER} exec accept a.py")
-    assert client.denial("Bash", command=f"x=$({LAUNCHER} cancel)")
+    assert client.denial("Bash", command=f"{OURS} exec accept a.py")
+    linked = tmp_path / "bin"
+    linked.mkdir()
+    (linked / "planner").symlink_to(LAUNCHER)
+    assert client.denial("Bash", command=f"{linked}/planner exec accept a.py")
+    assert client.denial("Bash", command=f"x=$({OURS} cancel)")
 
 
 # Faults

@@ -1,10 +1,9 @@
-"""Whatever is sent, the guard answers: no exception, no fault, and quickly."""
+"""Whatever is sent, the guard answers: no exception and no fault."""
 
 from __future__ import annotations
 
 import os
 import random
-import time
 
 import pytest
 
@@ -64,25 +63,3 @@ def test_a_fault_of_the_guard_is_a_denial(monkeypatch: pytest.MonkeyPatch) -> No
     assert not answer.allowed
     assert answer.reason == "the guard failed on it: RecursionError"
     assert answer.instead
-
-
-def test_of_a_hundred_decisions_ninety_nine_take_less_than_a_millisecond() -> None:
-    commands = [command.text for command in must_pass() + must_be_denied()]
-    times = []
-    for command in commands:
-        begun = time.process_time()  # what else runs on the machine is not the guard's time
-        decide(command, cwd="/")
-        times.append(time.process_time() - begun)
-    assert sorted(times)[len(times) * 99 // 100] < 0.001
-
-
-def test_the_longest_command_that_is_read_takes_a_few_milliseconds() -> None:
-    for command in (
-        "echo " + "ab " * 1_300,
-        "grep -e x " * 390,
-        "cat " + "a*" * 1_990,
-        "[" * 4_000,
-    ):
-        begun = time.process_time()
-        decide(command, cwd="/usr/bin")
-        assert time.process_time() - begun < 0.05
