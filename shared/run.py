@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-# Whom the audit names for a person's command; no guard keeps the host from it yet.
+# Whom the audit names for a person's command where no channel tells them from the host.
 PERSON = "person (unproven)"
 
 
