@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from shared import sessions
 from shared.mode import MOST_INJECTED, current, injected, injection
-from shared.resources import ROOT
+from shared.resources import ROOT, launcher
 from state.light import digest_of, mark, parse_light
 from tests.journey import FILES, Journey, parsed
 from tests.lightly import PLAN, Lightly
@@ -95,7 +95,7 @@ class TestALightPlan:
         again = injected(session, late)
         assert "paused by its time limit" not in again
         assert "stay read-only" in again
-        assert "planner resume" in again
+        assert f"{launcher()} resume" in again
         assert lightly.status()["paused"]
 
     @pytest.mark.requirement("PM-8")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from shared import sessions
+from shared.resources import launcher
 from shared.run import State, open_state
 from tests.journey import FILES, REQUEST, Answer, Journey, call
 from tests.lightly import Lightly
@@ -476,10 +477,10 @@ class TestTheAudit:
         assert [next(rows)["action"] for _ in range(3)] == ["enter", "submit", "cancel"]
 
     def test_is_not_followed_where_nobody_could_end_it(self, repo: Repository) -> None:
-        from tests.journey import LAUNCHER, shell
+        from tests.journey import shell
 
         Lightly(repo).mode("enter")
-        answer = shell(f"{LAUNCHER} audit --follow", repo.path)
+        answer = shell(f"{launcher()} audit --follow", repo.path)
         assert (answer.code, answer.problems[0][0]) == (2, "usage")
 
     def test_where_nothing_was_planned_is_refused(self, repo: Repository) -> None:

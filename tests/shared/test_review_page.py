@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 
 from shared.builders import visible
+from shared.resources import launcher
 from shared.review_page import render_page
 from tests.journey import FILES, Journey, call, default_answers, words_of
 from tests.orchestrator.test_hostile_text import hostile
@@ -362,7 +363,7 @@ def test_open_starts_no_browser_without_a_terminal(
 def test_without_a_run_the_command_says_so(repo: Repository) -> None:
     answer = call(repo.path, "review")
     assert answer.code == 1
-    assert "planner start" in answer.text
+    assert f"{launcher()} start" in answer.text
 
 
 def test_the_plan_in_markdown_and_the_summary_show_hostile_text_and_answers(
