@@ -7,7 +7,7 @@ import pytest
 from shared.guard.denial import Denied
 from shared.guard.lexer import MAX_CHARS, pipelines, read
 
-VARIABLES = {"HOME": "/home/u", "PWD": "/work/it", "USER": "u"}
+VARIABLES = {"HOME": "/home/u", "PWD": "/home/u/it", "USER": "u"}
 
 
 def words(text: str) -> list[str]:
@@ -27,7 +27,7 @@ def words(text: str) -> list[str]:
         (r"cat a\ b \( \; \*", ["cat", "a b", "(", ";", "*"]),
         (r'echo "a\"b\\c\$d\`e\n"', ["echo", 'a"b\\c$d`e\\n']),
         (r"echo 'a\b$c`d`'", ["echo", r"a\b$c`d`"]),
-        ("cat $HOME/x \"$PWD\" '$USER'", ["cat", "/home/u/x", "/work/it", "$USER"]),
+        ("cat $HOME/x \"$PWD\" '$USER'", ["cat", "/home/u/x", "/home/u/it", "$USER"]),
         ("cat ~ ~/x HEAD~1 a~", ["cat", "/home/u", "/home/u/x", "HEAD~1", "a~"]),
         (
             "git show HEAD@{1} @{u} HEAD^ -5 a=b",
