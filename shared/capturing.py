@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from shared import plans, resources
 from shared.builders import Block
 from shared.checks.registry import Subject, run_checks
-from shared.config import Config, commands_hash
+from shared.config import Config, commands_hash, write_paths
 from shared.git.capture import capture
 from shared.git.commit import check_head
 from shared.git.objects import Objects
@@ -22,6 +22,7 @@ from shared.verify.background import verify
 from shared.verify.job import Done, Job, Running
 from shared.verify.lock import undisturbed, vacancy
 from shared.verify.prepare import prepare
+from shared.verify.process import Confined
 from state import store
 from state.changes import attach, plan_changes, promised_files
 from state.errors import Refused
@@ -101,6 +102,7 @@ def capture_into(state: State, plan: Plan) -> Captured:
             state.worktree,
             vault,
             base_of(plan).tree,
+            runner=Confined(tuple(write_paths(config, repository.root))),
             leave_out=config.link,
             formatters=config.format,
             owned=planned.__contains__,

@@ -12,6 +12,7 @@ from shared.git.repository import find_repository, head
 from shared.planning_view import render_mode
 from shared.run import PERSON
 from shared.verify.lock import undisturbed
+from shared.verify.process import Confined
 from state import store
 from state.errors import Refused
 from state.mode import READ_ONLY
@@ -110,7 +111,15 @@ def _move(state: State, plan: Plan) -> str:
     link = capturing.config_of(state).link
     with undisturbed(state.state_dir):
         # As it is and with no hook run: work that is half done moves along, too.
-        found = capture(repository, state.worktree, vault, base.tree, leave_out=link, hook=False)
+        found = capture(
+            repository,
+            state.worktree,
+            vault,
+            base.tree,
+            runner=Confined(),
+            leave_out=link,
+            hook=False,
+        )
         planned = {file for milestone in plan.milestones for file in files_of(milestone)}
         moved = capturing.on_tree(state, plan, found.changes, planned)
     store.save_plan(resources.plan_path(state.state_dir), moved)

@@ -1,7 +1,7 @@
 """Keeps a process, and all that it starts, from writing: Landlock, where Linux has it.
 
-Used as a program: `python -I -S sandbox.py PATH… -- COMMAND…`. Where the kernel cannot do it the
-command runs all the same; `is_available` says which it is. Standard library only.
+Used as a program: `python -I -S sandbox.py [--strict] PATH… -- COMMAND…`. Where the kernel cannot
+do it the command runs all the same; `is_available` says which it is. Standard library only.
 """
 
 from __future__ import annotations
@@ -33,6 +33,9 @@ _DEVICES = (
     "/dev/shm",  # noqa: S108 – nothing is put there by us
 )  # fmt: skip
 
+# Stands before the paths where nobody has confirmed the command; what a shell calls not runnable.
+_STRICT, _NOT_RUN = "--strict", 126
+
 # SIGPIPE and SIGXFSZ, alike wherever we run; the module `signal` would double what a start costs.
 _IGNORED_BY_PYTHON = (13, 25)
 
@@ -47,9 +50,13 @@ def is_available() -> bool:
     return _abi() >= _OLDEST_ABI
 
 
-def wrap(paths: tuple[str, ...], command: list[str]) -> list[str]:
-    """Return the command line that runs `command` with writes only below `paths`."""
-    return [sys.executable, "-I", "-S", PROGRAM, *paths, "--", *command]
+def wrap(paths: tuple[str, ...], command: list[str], *, strict: bool = False) -> list[str]:
+    """Return the command line that runs `command` with writes only below `paths`.
+
+    With `strict` it does not run where a kernel that has Landlock fails to limit it.
+    """
+    words = [_STRICT] if strict else []
+    return [sys.executable, "-I", "-S", PROGRAM, *words, *paths, "--", *command]
 
 
 def restrict(paths: tuple[str, ...], *, alone: bool = False) -> None:
@@ -93,13 +100,16 @@ def become(command: list[str], environment: dict[str, str]) -> None:
 
 def main(arguments: list[str]) -> None:
     """Restrict this process and become the command; never returns."""
+    strict = arguments[0] == _STRICT
     cut = arguments.index("--")
     if is_available():
         try:
-            restrict((*arguments[:cut], *_DEVICES))
+            restrict((*arguments[strict:cut], *_DEVICES))
         except OSError as error:
-            # The sixteenth restriction inside one another fails; the command is a confirmed one.
+            # The sixteenth restriction inside one another fails.
             sys.stderr.write(f"planner: writes could not be limited: {error}\n")
+            if strict:
+                sys.exit(_NOT_RUN)
     become(arguments[cut + 1 :], dict(os.environ))
 
 

@@ -19,10 +19,10 @@ from shared.git.settle import (
     refuse_restless,
     run_formatter,
     run_hook,
-    run_plain,
     tail,
 )
 from shared.git.stage import covered, stage_all, undo_gitlinks
+from shared.git.stand_in import staged, stand_in, take_over
 from shared.git.worktree import admin_folder, clear_stale_locks, made_at
 from state.errors import Problem, Refused
 
@@ -55,17 +55,18 @@ class Capture:
 class _Work:
     """The worktree under capture."""
 
+    repo: Repository
     path: str
     git: Git
-    index: str
+    admin: str
     base: str
-    zero: str
     left_out: tuple[bytes, ...]
 
     def stage(self) -> str:
         """Stage everything and return the tree."""
-        _check_names(stage_all(self.git, self.index, self.base, self.left_out))
-        undo_gitlinks(self.git, self.base, self.zero)
+        index = os.path.join(self.admin, "index")
+        _check_names(stage_all(self.git, index, self.base, self.left_out))
+        undo_gitlinks(self.git, self.base, self.repo.zero)
         return self.git.text("write-tree")
 
     def paths(self, old: str, new: str) -> dict[str, bool]:
@@ -101,15 +102,16 @@ def capture(  # noqa: PLR0913 – options, each named where it is given
     vault: Vault,
     base_tree: str,
     *,
+    runner: Runner,
     leave_out: Iterable[str] = (),
     formatters: Sequence[str] = (),
     hook: bool = True,
     owned: Callable[[str], bool] | None = None,
-    runner: Runner = run_plain,
 ) -> Capture:
     """Run formatters and hook until they rest, then return the changes from base to worktree.
 
-    `leave_out` are paths that are never captured, such as linked ones. A file that only a
+    Both are started by `runner` and work on a copy of index and object store. `leave_out` are
+    paths that are never captured, such as linked ones. A file that only a
     formatter or the unstaged work of the hook changed is put back unless `owned` says yes of it;
     without `owned` all are kept. The changes are proved to rebuild the tree, blob by blob.
     Refused, all problems at once, for what can't be captured.
@@ -137,7 +139,7 @@ def _begin(repo: Repository, worktree: str, base_tree: str, leave_out: Iterable[
         # A commit or branch made in the worktree is undone; its content stays and is captured.
         git.run("update-ref", "--no-deref", "HEAD", commit)
     left_out = tuple(name.rstrip("/").encode("utf-8") for name in leave_out)
-    return _Work(worktree, git, os.path.join(admin, "index"), base_tree, repo.zero, left_out)
+    return _Work(repo, os.path.abspath(worktree), git, admin, base_tree, left_out)
 
 
 def _settle(work: _Work, tools: _Tools) -> tuple[str, int, list[str], str]:
@@ -163,22 +165,22 @@ def _round(work: _Work, tree: str, tools: _Tools) -> _Round:
     files = [path for path, there in known.items() if there]
     failed: tuple[str, Ran] | None = None
     strays: list[str] = []
-    for command in tools.formatters:
-        ran = run_formatter(command, work.path, files, tools.runner)
-        if ran.code and not failed:
-            failed = (command, ran)
     if tools.formatters:
+        with stand_in(work.repo, work.path, work.admin) as lent:
+            for command in tools.formatters:
+                ran = run_formatter(command, work.path, files, tools.runner, lent.private)
+                if ran.code and not failed:
+                    failed = (command, ran)
         tree, strays = _tidy(work, known, tools.owned)
     if not tools.hook:
         return _Round(tree, failed, strays, "")
-    ran = run_hook(work.path, work.index, tools.runner)
+    with stand_in(work.repo, work.path, work.admin) as lent:
+        ran = run_hook(work.path, lent.index, tools.runner, lent.private)
+        rows = staged(work.repo, lent.index, tree)
     if ran.code and not failed:
         failed = ("pre-commit hook", ran)
     # What the hook staged itself would be in the commit, so it is captured, whoever owns it.
-    staged = work.git.attempt("write-tree")
-    if staged.returncode == 0:
-        known |= work.paths(tree, staged.stdout.decode().strip())
-    tree, more = _tidy(work, known, tools.owned)
+    tree, more = _tidy(work, {*known, *take_over(work.git, rows)}, tools.owned)
     return _Round(tree, failed, [*strays, *more], tail(ran.output))
 
 

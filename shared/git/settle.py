@@ -6,9 +6,6 @@ So that the commit is not reformatted later: what is captured is what the hook l
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
-import tempfile
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from shared.git.command import Git, user_environment, version
@@ -19,66 +16,44 @@ if TYPE_CHECKING:
 
 ROUNDS = 5
 OUTPUT_MAX_CHARS = 4_000
-_TIMEOUT_S = 900.0
 
 
 class Ran(NamedTuple):
-    """How a command ended, and what it printed on both streams."""
+    """How a command ended, and what it printed on both streams.
+
+    `limits` says in words where it might write, empty where nothing kept it from writing.
+    """
 
     code: int
     output: str
+    limits: str = ""
 
 
 class Runner(Protocol):
-    """What starts a formatter or hook; a sandbox may take the place of `run_plain`."""
+    """What starts a formatter or hook and ends all that it has started."""
 
-    def __call__(self, argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> Ran:
-        """Run `argv` in `cwd` and return when it ended."""
+    def __call__(self, argv: Sequence[str], cwd: str, env: Mapping[str, str], private: str) -> Ran:
+        """Run `argv` in `cwd` and return when it ended; it may write there and in `private`."""
 
 
-def run_plain(
-    argv: Sequence[str], cwd: str, env: Mapping[str, str], timeout_s: float = _TIMEOUT_S
+def run_formatter(
+    command: str, worktree: str, files: Sequence[str], runner: Runner, private: str
 ) -> Ran:
-    """Run a command without input; with all that it started it ends when the time is over."""
-    # In a file, not a pipe: what the command leaves running would hold a pipe open for ever.
-    with tempfile.TemporaryFile() as output:
-        child = subprocess.Popen(
-            argv,
-            cwd=cwd,
-            env=dict(env),
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-        end = ""
-        try:
-            child.wait(timeout_s)
-        except subprocess.TimeoutExpired:
-            end = f"\nstopped after {timeout_s:.0f} s"
-        finally:
-            if child.poll() is None:
-                os.killpg(child.pid, signal.SIGKILL)
-                child.wait()
-        output.seek(0)
-        return Ran(child.returncode, output.read().decode("utf-8", "replace") + end)
-
-
-def run_formatter(command: str, worktree: str, files: Sequence[str], runner: Runner) -> Ran:
     """Run a shell command in the worktree; the files it is about are its "$@"."""
-    return runner(["sh", "-c", command, "sh", *files], worktree, user_environment())
+    return runner(["sh", "-c", command, "sh", *files], worktree, user_environment(), private)
 
 
-def run_hook(worktree: str, index: str, runner: Runner) -> Ran:
+def run_hook(worktree: str, index: str, runner: Runner, private: str) -> Ran:
     """Run the user's pre-commit hook on what is staged, as `git commit` would; 0 without one."""
     env = {**user_environment(), "GIT_INDEX_FILE": index, "GIT_EDITOR": ":"}
     if version() >= (2, 36):
-        return runner(["git", "hook", "run", "--ignore-missing", "pre-commit"], worktree, env)
+        words = ["git", "hook", "run", "--ignore-missing", "pre-commit"]
+        return runner(words, worktree, env, private)
     hook = Git(worktree, config=None).text("rev-parse", "--git-path", "hooks/pre-commit")
     hook = os.path.join(worktree, hook)
     if not os.access(hook, os.X_OK):
         return Ran(0, "")
-    return runner([hook], worktree, env)
+    return runner([hook], worktree, env, private)
 
 
 def tail(output: str) -> str:
@@ -92,7 +67,9 @@ def tail(output: str) -> str:
 def refuse_failed(what: str, ran: Ran) -> Refused:
     """Return the refusal for a command that failed and left the files as they were."""
     text = f"failed with exit code {ran.code} and changed nothing"
-    allowed = "mend what it names, then capture again"
+    allowed = "fix what it names, then capture again"
+    if ran.limits:
+        allowed += f"; {ran.limits}"
     return Refused("refused", what, text, allowed, output=tail(ran.output))
 
 

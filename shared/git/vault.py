@@ -110,14 +110,19 @@ def _make(repo: Repository, vault: Vault) -> None:
 
 def _borrow(repo: Repository, vault: Vault) -> None:
     # Written at every opening: the repository may have moved since.
-    places = [repo.objects, *_alternates(repo.objects)]
-    data = b"".join(_quoted(os.fsencode(place)) + b"\n" for place in places)
+    data = alternates(repo.objects)
     path = os.path.join(vault.objects, "info", "alternates")
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with contextlib.suppress(FileNotFoundError), open(path, "rb") as file:
         if file.read() == data:
             return
     write_atomic(path, data)
+
+
+def alternates(objects: str) -> bytes:
+    """Return what `info/alternates` of a store must hold that borrows from `objects`."""
+    places = [objects, *_alternates(objects)]
+    return b"".join(_quoted(os.fsencode(place)) + b"\n" for place in places)
 
 
 def _alternates(objects: str) -> list[str]:

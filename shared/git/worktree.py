@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from shared.git.command import Git
 from shared.git.files import refusing, remove_tree
 from shared.git.repository import PLANNER, within
+from shared.git.stand_in import point_back
 from state.errors import Problem, Refused
 from state.store import write_atomic
 
@@ -195,7 +196,9 @@ def clear_stale_locks(admin: str) -> None:
     """Remove the locks that a killed git left in a worktree's own folder.
 
     A living one holds its lock for a moment only: what stays unchanged for a second is stale.
+    After a killed capture the worktree names this folder as its own again.
     """
+    point_back(admin)
     locks = [os.path.join(admin, name) for name in ("index.lock", "HEAD.lock")]
     deadline = time.monotonic() + _LOCK_WAIT_S
     while any(map(os.path.exists, locks)) and time.monotonic() < deadline:

@@ -8,19 +8,28 @@ import re
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
-from shared.sandbox import wrap
+from shared.git.settle import Ran
+from shared.sandbox import is_available, wrap
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 TAIL_CHARS = 3_000
 GRACE_S = 5.0
 POLL_S = 0.1
 OUT_OF_TIME = 124
+HOOK_LIMIT_S = 900.0
+HOOK_OUTPUT_MAX_BYTES = 64_000
+HOOK_LIMITS = (
+    "formatters and hooks of a capture may write only in the worktree, in a private TMPDIR and "
+    "where `[verify] write` of planner.toml says, so name there what else they need, for example "
+    '"~/.cache/pre-commit"'
+)
 
 # A session could be told to look elsewhere, or to hand our role and state to what it runs.
 _SCRUBBED = ("GIT_", "PLANNER_", "PLAN_AGENT_")
@@ -75,44 +84,85 @@ class Runner:
         """Run `command` by `sh -c`, its output in the file `log`; raises Stopped."""
         begun = time.monotonic()
         words = ["sh", "-c", command]
+        words = wrap(self.writable, words) if self.writable else words
         with _private_folder(self.temporary), open(log, "wb") as output:
-            process = subprocess.Popen(
-                wrap(self.writable, words) if self.writable else words,
-                cwd=self.folder,
-                env=environment(self.folder, self.temporary),
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-            try:
-                with _ends_with_us(process):
-                    in_time = self._wait(process, begun)
-            finally:
-                if process.returncode is None:
-                    _end_group(process)
+            env = environment(self.folder, self.temporary)
+            code = _run(words, self.folder, env, output, self._goes_on(begun))
         seconds = time.monotonic() - begun
-        code = process.returncode if in_time else OUT_OF_TIME
-        return Ended(command, code, seconds, log, out_of_time=not in_time)
+        return Ended(command, OUT_OF_TIME if code is None else code, seconds, log, code is None)
 
-    def _wait(self, process: subprocess.Popen[bytes], begun: float) -> bool:
-        """Return whether the process ended within its time; its group is gone in any case."""
-        try:
-            while time.monotonic() - begun < self.time_limit_s:
+    def _goes_on(self, begun: float) -> Callable[[], bool]:
+        def goes_on() -> bool:
+            if self.stopped():
+                raise Stopped
+            return time.monotonic() - begun < self.time_limit_s
+
+        return goes_on
+
+
+@dataclass(frozen=True)
+class Confined:
+    """Runs the formatters and hooks of a capture, which nobody has confirmed.
+
+    They write only into their folder, their private one and below `writable`, if the kernel can
+    see to it; where it can and fails to, they do not run.
+    """
+
+    writable: tuple[str, ...] = ()
+    time_limit_s: float = HOOK_LIMIT_S
+
+    def __call__(self, argv: Sequence[str], cwd: str, env: Mapping[str, str], private: str) -> Ran:
+        """Run `argv` in `cwd` and end all that it started."""
+        temporary = os.path.join(private, "tmp")
+        deadline = time.monotonic() + self.time_limit_s
+        words = wrap((cwd, private, *self.writable), list(argv), strict=True)
+        # In a file, not a pipe: what the command leaves running would hold a pipe open for ever.
+        with _private_folder(temporary), tempfile.TemporaryFile() as output:
+            surroundings = {**env, **_temporary(temporary)}
+            code = _run(words, cwd, surroundings, output, lambda: time.monotonic() < deadline)
+            output.seek(max(0, output.seek(0, os.SEEK_END) - HOOK_OUTPUT_MAX_BYTES))
+            said = output.read().decode("utf-8", "replace")
+        if code is None:
+            said += f"\n[ended by the time limit after {self.time_limit_s:.0f} s]"
+        limits = HOOK_LIMITS if is_available() else ""
+        return Ran(OUT_OF_TIME if code is None else code, said, limits)
+
+
+def _run(
+    words: Sequence[str],
+    folder: str,
+    env: Mapping[str, str],
+    output: IO[bytes],
+    goes_on: Callable[[], bool],
+) -> int | None:
+    """Run a command until its end or, None then, until `goes_on` denies; its group is gone then."""
+    process = subprocess.Popen(
+        words,
+        cwd=folder,
+        env=dict(env),
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
+    try:
+        with _ends_with_us(process):
+            while goes_on():
                 with contextlib.suppress(subprocess.TimeoutExpired):
-                    process.wait(POLL_S)
-                    return True
-                if self.stopped():
-                    raise Stopped
-            return False
-        finally:
-            _end_group(process)
+                    return process.wait(POLL_S)
+    finally:
+        _end_group(process)
+    return None
+
+
+def _temporary(folder: str) -> dict[str, str]:
+    return {"TMPDIR": folder, "TMP": folder, "TEMP": folder}
 
 
 def environment(folder: str, temporary: str) -> dict[str, str]:
     """Return the user's environment for a command that runs in `folder`."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(_SCRUBBED)}
-    return kept | {"TMPDIR": temporary, "TMP": temporary, "TEMP": temporary, "PWD": folder}
+    return kept | _temporary(temporary) | {"PWD": folder}
 
 
 def read_tail(log: str) -> str:

@@ -17,11 +17,13 @@ from shared.git.capture import Capture, capture
 from shared.git.repository import Repository, exclude_planner, find_repository, head
 from shared.git.vault import Vault, open_vault
 from shared.git.worktree import make_worktree
+from shared.verify.process import Confined
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from shared.git.change import FileChange
+    from shared.git.settle import Runner
 
 DIGEST = "d" * 64
 
@@ -49,6 +51,7 @@ class Options(TypedDict, total=False):
     formatters: Sequence[str]
     hook: bool
     owned: Callable[[str], bool]
+    runner: Runner
 
 
 class Project:
@@ -111,6 +114,7 @@ class Project:
 
     def capture(self, base: str | None = None, **options: Unpack[Options]) -> Capture:
         base = base or head(self.repo).tree
+        options.setdefault("runner", Confined())
         return capture(self.repo, str(self.worktree), self.vault, base, **options)
 
     def plan(self, files: dict[str, bytes | None]) -> list[FileChange]:
