@@ -111,9 +111,9 @@ def capture(  # noqa: PLR0913 – options, each named where it is given
     """Run formatters and hook until they rest, then return the changes from base to worktree.
 
     Both are started by `runner` and work on a copy of index and object store. `leave_out` are
-    paths that are never captured, such as linked ones. A file that only a
-    formatter or the unstaged work of the hook changed is put back unless `owned` says yes of it;
-    without `owned` all are kept. The changes are proved to rebuild the tree, blob by blob.
+    paths that are never captured, such as linked ones. A file that only a formatter or the unstaged
+    work of the hook changed is put back unless `owned` says yes of it; without `owned` all are
+    kept. The changes are proved to rebuild the tree, blob by blob.
     Refused, all problems at once, for what can't be captured.
     """
     work = _begin(repo, worktree, base_tree, leave_out)
@@ -175,8 +175,8 @@ def _round(work: _Work, tree: str, tools: _Tools) -> _Round:
     if not tools.hook:
         return _Round(tree, failed, strays, "")
     with stand_in(work.repo, work.path, work.admin) as lent:
-        ran = run_hook(work.path, lent.index, tools.runner, lent.private)
-        rows = staged(work.repo, lent.index, tree)
+        ran = run_hook(work.path, lent.index_file, tools.runner, lent.private)
+        rows = staged(work.repo, lent.index_file, tree)
     if ran.code and not failed:
         failed = ("pre-commit hook", ran)
     # What the hook staged itself would be in the commit, so it is captured, whoever owns it.

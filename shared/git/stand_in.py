@@ -32,7 +32,7 @@ class StandIn(NamedTuple):
     """What is lent: the folder that commands may write to, and the index in it."""
 
     private: str
-    index: str
+    index_file: str
 
 
 @contextlib.contextmanager
@@ -131,8 +131,8 @@ def _settings(repo: Repository, admin: str) -> bytes:
         if key.decode() not in _LAYOUT:
             section, _, name = key.partition(b".")
             lines.append(b"[%s]\n%s = %s\n" % (section, name, _quoted(value)))
-    for path in (shared, os.path.join(admin, "config.worktree")):
-        lines.append(b"[include]\npath = " + _quoted(os.fsencode(path)) + b"\n")
+    included = (shared, os.path.join(admin, "config.worktree"))
+    lines += [b"[include]\npath = %s\n" % _quoted(os.fsencode(path)) for path in included]
     # Last, so that it counts: a split index would leave half of itself where nobody looks.
     lines.append(b"[core]\nbare = false\nsplitIndex = false\n")
     return b"".join(lines)

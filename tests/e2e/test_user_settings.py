@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.e2e.conftest import NEW_APP, answer_two, assert_proved, committed, set_hook
+from shared.sandbox import is_available
+from tests.e2e.conftest import APP, NEW_APP, answer_two, assert_proved, committed, set_hook
 from tests.e2e.drive import Host
 
 if TYPE_CHECKING:
@@ -106,3 +107,46 @@ def test_a_latin_1_file_keeps_its_bytes(make_repo: Callable[..., Repository]) ->
     host = Host(project.path, lambda tree: (tree / "süß.txt").write_bytes(new), ["süß.txt"])
     assert_proved(project, host.to("the end"), "süß.txt")
     assert committed(project, "süß.txt") == new
+
+
+@pytest.mark.skipif(not is_available(), reason="this kernel has no Landlock")
+@pytest.mark.requirement("PL-32", "PL-33")
+@pytest.mark.parametrize("route", ["husky", "lint script", "formatter"])
+def test_an_edited_script_that_a_capture_runs_changes_nothing_of_the_users(
+    make_repo: Callable[..., Repository], tmp_path: Path, route: str
+) -> None:
+    home = tmp_path / "their-home"
+    home.mkdir()
+    place = {"husky": ".husky/pre-commit", "lint script": "lint.sh", "formatter": "fmt.sh"}[route]
+    files = {"src/app.py": APP, place: "#!/bin/sh\n", "notes.txt": "a note\n"}
+    if route == "formatter":
+        files["planner.toml"] = '[worktree]\nformat = ["sh fmt.sh"]\n'
+    project = make_repo("project", files)
+    if route == "husky":
+        project.git("config", "core.hooksPath", ".husky")
+    if route == "lint script":
+        set_hook(project, "pre-commit", "sh lint.sh\n")
+    git = project.path / ".git"
+    evil = (
+        f"#!/bin/sh\nexec 2>/dev/null\necho evil > {project.path}/notes.txt\n"
+        f"echo evil > {home}/evil\necho evil > {git}/hooks/pre-push\n"
+        f"git -C {project.path} config alias.evil '!true'\ngit update-ref refs/heads/evil HEAD\n"
+        "for f in plan.json ../../planner.db lock answers/x; do echo evil > ../$f; done\n"
+        "echo '# ran' >> src/app.py.new; mv src/app.py.new ran.txt; git add ran.txt; exit 0\n"
+    )
+
+    def edit(tree: Path) -> None:
+        (tree / place).write_text(evil)
+        (tree / place).chmod(0o755)
+        (tree / "ran.txt").write_text("not yet\n")
+
+    before = (git / "config").read_bytes()
+    host = Host(project.path, edit, [place, "ran.txt"])
+    assert host.to("approval").name == "approval"
+    assert (host.state_dir / "worktree/ran.txt").read_text() == "# ran\n"
+    assert (project.path / "notes.txt").read_text() == "a note\n"
+    assert not (home / "evil").exists()
+    assert not (git / "hooks/pre-push").exists()
+    assert (git / "config").read_bytes() == before
+    assert "evil" not in project.git("for-each-ref")
+    assert host.planner("status").code == 0

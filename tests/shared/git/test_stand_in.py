@@ -115,7 +115,7 @@ def test_nothing_outside_the_worktree_is_changed(project: Project, route: str) -
     capture = project.capture(formatters=formatters)
     assert "ran" in [change.file for change in capture.changes]
     assert _everything(project.root.parent, *aside, vault) == before
-    assert not [path for path in git.rglob("evil*")]
+    assert not list(git.rglob("evil*"))
     project.git("fsck", "--strict")
     assert project.git("rev-parse", "--git-dir", cwd=project.worktree) == str(
         git / "worktrees" / "worktree"
