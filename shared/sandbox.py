@@ -14,7 +14,7 @@ PROGRAM = os.path.abspath(__file__)
 
 # Numbers of the system calls, the same for all processors that Linux has had since 2021.
 _CREATE, _ADD, _RESTRICT = 444, 445, 446
-_NO_NEW_PRIVILEGES = 38
+_NO_NEW_PRIVILEGES, _CHILD_SUBREAPER = 38, 36
 _PATH_BENEATH = 1
 
 # Before version 2 a rename into another folder could not be allowed at all.
@@ -53,21 +53,22 @@ def is_available() -> bool:
 def wrap(paths: tuple[str, ...], command: list[str], *, strict: bool = False) -> list[str]:
     """Return the command line that runs `command` with writes only below `paths`.
 
-    With `strict` it does not run where a kernel that has Landlock fails to limit it.
+    With `strict` it can't end processes outside either, and does not run where a kernel that has
+    Landlock fails to limit it.
     """
     words = [_STRICT] if strict else []
     return [sys.executable, "-I", "-S", PROGRAM, *words, *paths, "--", *command]
 
 
-def restrict(paths: tuple[str, ...], *, alone: bool = False) -> None:
+def restrict(paths: tuple[str, ...], *, alone: bool = False, scoped: bool = False) -> None:
     """Deny this process and all it starts to write anywhere but below `paths`, for good.
 
-    `alone` denies TCP and signals to processes outside too, as far as the kernel knows how. Paths
-    that are not there are left out. Raises OSError.
+    `scoped` denies signals to processes outside too, `alone` that and TCP, as far as the kernel
+    knows how. Paths that are not there are left out. Raises OSError.
     """
     abi = _abi()
     handled = _WRITE_FILE | _IN_FOLDERS | _REFER | (_TRUNCATE if abi >= _TRUNCATE_ABI else 0)
-    rules = _rules(handled, abi if alone else _OLDEST_ABI)
+    rules = _rules(handled, _NETWORK * alone, _SCOPES * (alone or scoped), abi)
     for path in paths:
         try:
             place = os.open(path, os.O_PATH | os.O_CLOEXEC)
@@ -89,6 +90,12 @@ def give_up_privileges() -> None:
         raise OSError(ctypes.get_errno(), "no_new_privs")
 
 
+def adopt_orphans(wanted: bool) -> None:
+    """Become, or cease to be, the parent of what processes below this one leave behind."""
+    if sys.platform.startswith("linux"):
+        ctypes.CDLL(None).prctl(_CHILD_SUBREAPER, int(wanted), 0, 0, 0)
+
+
 def become(command: list[str], environment: dict[str, str]) -> None:
     """Be `command` from now on, found on the environment's PATH; raises OSError, never returns."""
     library = ctypes.CDLL(None)
@@ -104,7 +111,7 @@ def main(arguments: list[str]) -> None:
     cut = arguments.index("--")
     if is_available():
         try:
-            restrict((*arguments[strict:cut], *_DEVICES))
+            restrict((*arguments[strict:cut], *_DEVICES), scoped=strict)
         except OSError as error:
             # The sixteenth restriction inside one another fails.
             sys.stderr.write(f"planner: writes could not be limited: {error}\n")
@@ -119,13 +126,13 @@ def _abi() -> int:
     return int(ctypes.CDLL(None, use_errno=True).syscall(_CREATE, None, 0, 1))
 
 
-def _rules(handled: int, abi: int) -> int:
-    """Return the descriptor of a set of rules that denies what `handled` names, and more."""
+def _rules(handled: int, network: int, scopes: int, abi: int) -> int:
+    """Return the descriptor of rules that deny these, as far as the kernel knows them."""
     fields = [handled]
     if abi >= _NETWORK_ABI:
-        fields.append(_NETWORK)
+        fields.append(network)
     if abi >= _SCOPE_ABI:
-        fields.append(_SCOPES)
+        fields.append(scopes)
     attributes = (ctypes.c_uint64 * len(fields))(*fields)
     return _call(_CREATE, ctypes.byref(attributes), ctypes.sizeof(attributes), 0)
 

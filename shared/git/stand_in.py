@@ -47,12 +47,11 @@ def stand_in(repo: Repository, worktree: str, admin: str) -> Iterator[StandIn]:
     with scratch(beside) as private:
         place = os.path.join(private, "git")
         _make(repo, admin, place)
-        # A link, since of a file git tells every hook, and what that starts, by GIT_DIR.
-        _point(worktree, place, link=True)
         try:
+            _point_away(worktree, place)
             yield StandIn(private, os.path.join(place, "index"))
         finally:
-            _point(worktree, admin)
+            _point_back(worktree, admin)
             with contextlib.suppress(OSError):
                 remove_tree(private)
 
@@ -65,13 +64,13 @@ def point_back(admin: str) -> None:
     except FileNotFoundError:
         return
     worktree = os.path.realpath(os.path.dirname(name))
-    if not os.path.isdir(worktree) or _target(worktree) == os.path.realpath(admin):
-        return
     path = os.path.join(worktree, ".git")
+    if not os.path.isdir(worktree) or _target(worktree, path) == os.path.realpath(admin):
+        return
     if os.path.isdir(path) and not os.path.islink(path):
         # Not ours for certain, so it is kept, where no git comes upon it.
         os.rename(path, f"{worktree}-{time.time_ns()}.git")
-    _point(worktree, admin)
+    _point_back(worktree, admin)
 
 
 def staged(repo: Repository, index: str, tree: str) -> list[bytes]:
@@ -153,9 +152,8 @@ def _copy(source: str, target: str) -> None:
         shutil.copyfile(source, target)
 
 
-def _target(worktree: str) -> str | None:
-    """Return the git folder that the worktree's `.git` file names; None for anything else."""
-    path = os.path.join(worktree, ".git")
+def _target(worktree: str, path: str) -> str | None:
+    """Return the git folder that the `.git` file at `path` names; None for anything else."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(descriptor, "rb") as file:
@@ -165,16 +163,31 @@ def _target(worktree: str) -> str | None:
     return os.path.realpath(os.path.join(worktree, os.fsdecode(name)))
 
 
-def _point(worktree: str, folder: str, *, link: bool = False) -> None:
-    """Make the worktree's `.git` a file that names `folder`, or a link to it, whatever it is."""
+def _point_away(worktree: str, folder: str) -> None:
+    """Make the worktree's `.git` a link to `folder`; the file that was there is kept beside it.
+
+    A link, since of a file git tells every hook, and what that starts, by GIT_DIR.
+    """
     path, new = os.path.join(worktree, ".git"), f"{worktree}-{os.getpid()}.git"
     # Made outside of the worktree, where a killed one's would be captured as a file of the plan.
     with contextlib.suppress(FileNotFoundError):
         os.unlink(new)
-    if link:
-        os.symlink(folder, new)
-    else:
-        write_new(new, b"gitdir: " + os.fsencode(folder) + b"\n", 0o644)
+    os.symlink(folder, new)
+    os.rename(path, _kept(worktree))
+    os.rename(new, path)
+
+
+def _point_back(worktree: str, admin: str) -> None:
+    """Give the worktree the very `.git` file that it had, or a new one where none was kept."""
+    path, kept = os.path.join(worktree, ".git"), _kept(worktree)
+    if _target(worktree, kept) != os.path.realpath(admin):
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(kept)
+        write_new(kept, b"gitdir: " + os.fsencode(admin) + b"\n", 0o644)
     if os.path.isdir(path) and not os.path.islink(path):
         remove_tree(path)
-    os.replace(new, path)
+    os.replace(kept, path)
+
+
+def _kept(worktree: str) -> str:
+    return f"{worktree}.git-file"

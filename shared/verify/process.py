@@ -8,13 +8,14 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING
 
 from shared.git.settle import Ran
-from shared.sandbox import is_available, wrap
+from shared.sandbox import adopt_orphans, is_available, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -117,7 +118,7 @@ class Confined:
         deadline = time.monotonic() + self.time_limit_s
         words = wrap((cwd, private, *self.writable), list(argv), strict=True)
         # In a file, not a pipe: what the command leaves running would hold a pipe open for ever.
-        with _private_folder(temporary), tempfile.TemporaryFile() as output:
+        with _private_folder(temporary), tempfile.TemporaryFile() as output, _no_orphans():
             surroundings = {**env, **_temporary(temporary)}
             code = _run(words, cwd, surroundings, output, lambda: time.monotonic() < deadline)
             output.seek(max(0, output.seek(0, os.SEEK_END) - HOOK_OUTPUT_MAX_BYTES))
@@ -202,6 +203,42 @@ def _ends_with_us(process: subprocess.Popen[bytes]) -> Iterator[None]:
             # Ended before its input is, else it would kill a group that may be somebody else's.
             watch.kill()
             watch.wait()
+
+
+@contextlib.contextmanager
+def _no_orphans() -> Iterator[None]:
+    """End what was started inside and has left its group, where the system is Linux."""
+    before = _children()
+    adopt_orphans(True)  # noqa: FBT003 – on or off is all there is to say
+    try:
+        yield
+    finally:
+        # Again and again: what one of them had started is ours only once that has ended.
+        while left := _children() - before:
+            for pid in left:
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                    os.waitpid(pid, 0)
+                except (ProcessLookupError, ChildProcessError):
+                    continue
+                except PermissionError:
+                    before.add(pid)  # another user's by now, as what sudo starts
+        adopt_orphans(False)  # noqa: FBT003
+
+
+def _children() -> set[int]:
+    found = set()
+    for name in os.listdir("/proc") if sys.platform.startswith("linux") else []:
+        with contextlib.suppress(OSError):
+            if name.isdigit() and _parent(name) == os.getpid():
+                found.add(int(name))
+    return found
+
+
+def _parent(pid: str) -> int:
+    with open(f"/proc/{pid}/stat", "rb") as file:
+        # The name of the program stands in brackets and may hold anything.
+        return int(file.read().rpartition(b")")[2].split()[1])
 
 
 def _end_group(process: subprocess.Popen[bytes]) -> None:

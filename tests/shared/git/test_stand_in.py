@@ -14,7 +14,7 @@ import pytest
 
 from shared.git.worktree import admin_folder, make_worktree
 from shared.resources import ROOT, quote
-from shared.sandbox import is_available
+from shared.sandbox import _SCOPE_ABI, _abi, is_available
 from shared.verify.process import Confined
 from state.errors import Refused
 from tests.shared.git.conftest import Project, add_hook
@@ -63,6 +63,13 @@ def _everything(folder: Path, *aside: Path) -> dict[str, tuple[int, bytes]]:
                     data = place.read_bytes()
                 found[str(place.relative_to(folder))] = (place.lstat().st_mode, data)
     return found
+
+
+def _identity(project: Project) -> tuple[bytes, int, int]:
+    """Return what verify and git know the worktree by."""
+    place = project.worktree / ".git"
+    found = place.lstat()
+    return place.read_bytes(), found.st_ino, found.st_mtime_ns
 
 
 def _script(project: Project, tries: str) -> str:
@@ -161,6 +168,34 @@ def test_what_is_left_in_the_background_is_ended(project: Project, route: str) -
     until(lambda: gone(pid))
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux hands orphans to a chosen process")
+@pytest.mark.requirement("PL-33")
+def test_a_daemon_in_a_session_of_its_own_is_ended(project: Project) -> None:
+    daemon = "setsid sh -c 'echo $$ > pid; setsid tail -f /dev/null & echo $! > pid.2; wait'"
+    body = f"test -e pid.2 || {{ ({daemon} &); until test -s pid.2; do :; done; }}\n"
+    add_hook(project, "pre-commit", body)
+    project.write({"new.py": b"x\n"}, project.begin())
+    project.capture()
+    assert gone(int((project.worktree / "pid").read_text()))
+    assert gone(int((project.worktree / "pid.2").read_text()))
+
+
+@confined
+@pytest.mark.skipif(_abi() < _SCOPE_ABI, reason="this kernel's Landlock does not limit signals")
+@pytest.mark.requirement("PL-33")
+def test_a_hook_cannot_end_a_process_that_it_has_not_started(project: Project) -> None:
+    victim = subprocess.Popen(["tail", "-f", "/dev/null"])
+    try:
+        add_hook(project, "pre-commit", f"kill -9 {victim.pid} 2>/dev/null\n")
+        project.write({"new.py": b"x\n"}, project.begin())
+        with pytest.raises(Refused):
+            project.capture()
+        assert victim.poll() is None
+    finally:
+        victim.kill()
+        victim.wait()
+
+
 @pytest.mark.requirement("PL-33")
 def test_a_command_that_does_not_end_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
     words = ["sh", "-c", "echo on; tail -f /dev/null & echo $! > pid; tail -f /dev/null"]
@@ -186,9 +221,9 @@ def test_the_worktree_has_its_git_folder_again_whatever_the_hook_did(
 ) -> None:
     add_hook(project, "pre-commit", deed)
     project.write({"new.py": b"x\n"}, project.begin())
-    before = (project.worktree / ".git").read_bytes()
+    before = _identity(project)
     assert [change.file for change in project.capture().changes] == ["new.py"]
-    assert (project.worktree / ".git").read_bytes() == before
+    assert _identity(project) == before
     assert not (project.worktree / "ran").exists()
 
 
@@ -261,7 +296,7 @@ def test_after_a_kill_the_hook_ends_and_the_next_command_has_the_worktree_whole(
 ) -> None:
     add_hook(project, "pre-commit", "test -e pid || { echo $$ > pid; tail -f /dev/null; }\n")
     project.write({"new.py": b"x\n"}, project.begin())
-    before = (project.worktree / ".git").read_bytes()
+    before = _identity(project)
     words = [sys.executable, "-c", textwrap.dedent(_CAPTURE), ROOT]
     child = subprocess.Popen([*words, str(project.root), str(project.state)])
     pid = project.worktree / "pid"
@@ -276,7 +311,7 @@ def test_after_a_kill_the_hook_ends_and_the_next_command_has_the_worktree_whole(
         assert "new.py" in [change.file for change in project.capture().changes]
     else:
         make_worktree(project.repo, str(project.worktree), "HEAD")
-    assert (project.worktree / ".git").read_bytes() == before
+    assert _identity(project) == before
     admin = admin_folder(project.repo, str(project.worktree))
     assert project.git("rev-parse", "--git-dir", cwd=project.worktree) == admin
     project.capture()
