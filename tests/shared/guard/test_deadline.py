@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.requirement("PP-6")
 
 DEADLINE_S = 3
-MOST_S = 20  # on a busy machine; clients wait for longer
+MOST_S = 60  # on a busy machine; clients wait for longer
 LATE, FAILED = f"did not decide within {DEADLINE_S} s", "could not be started, or it failed"
 ALLOW = json.dumps({"hookSpecificOutput": {"permissionDecision": "allow"}})
 # What the interpreter does in place of deciding.
