@@ -54,9 +54,7 @@ HANGING = {
         "[signal.signal(s, signal.SIG_IGN) for s in (1, 2, 15)]; [signal.pause() for _ in range(9)]"
     ),
     "leaves it to another": "subprocess.run(['sleep', '1000'])",
-    "left its parent": (
-        "os.fork() or (print(ALLOW, flush=True), [signal.pause() for _ in range(9)]); signal.pause()"
-    ),
+    "has a child that answers": "os.fork() or print(ALLOW, flush=True); signal.pause()",
 }
 SLOW = "cat" + " *" * 1_992  # each pattern is compared with each file
 
@@ -102,7 +100,7 @@ class Desk:
 
     def asks(
         self, command: str, python: str, event: str = "PreToolUse", host: str = "claude",
-        shell: tuple[str, ...] = ("/bin/sh",),
+        shell: tuple[str, ...] = ("/bin/sh",), path: str = "",
     ) -> Ended:  # fmt: skip
         """Ask about a command as a client does, by this shell."""
         mark = f"MARK={self.folder}/{time.monotonic_ns()}"
@@ -112,7 +110,8 @@ class Desk:
         hook = subprocess.Popen(
             [*shell, GUARD, host, event], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, text=True, cwd=self.tree,
-            env={**self.environment, "PLANNER_PYTHON": python, "MARK": mark.partition("=")[2]},
+            env={**self.environment, "PLANNER_PYTHON": python, "MARK": mark.partition("=")[2],
+                 "PATH": path or self.environment["PATH"]},
         )  # fmt: skip
         try:
             found = hook.communicate(json.dumps(given), timeout=MOST_S)
@@ -222,9 +221,7 @@ def test_after_the_deadline_other_events_end_without_a_word(
 
 
 @pytest.mark.parametrize("shell", shells())
-def test_an_answer_in_time_arrives_whole_and_leaves_no_clock_behind(
-    desk: Desk, shell: str
-) -> None:
+def test_an_answer_in_time_arrives_whole_and_leaves_no_clock_behind(desk: Desk, shell: str) -> None:
     found = desk.asks("cat '0.txt' | grep -F 'a\\nb%s\\\\'", sys.executable, shell=shells()[shell])
     assert (found.code, found.stderr, found.left) == (0, "", [])
     run = json.loads(found.stdout)["hookSpecificOutput"]["updatedInput"]["command"]
@@ -234,16 +231,28 @@ def test_an_answer_in_time_arrives_whole_and_leaves_no_clock_behind(
     assert json.loads(denied.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
 
 
+def only(folder: Path, *programs: str) -> str:
+    """Return a PATH on which there are these alone."""
+    for name in programs:
+        (folder / name).symlink_to(shutil.which(name) or "")
+    return str(folder)
+
+
 def test_without_a_clock_every_tool_is_denied(desk: Desk, tmp_path: Path) -> None:
     """The guard itself could run, but nothing would end it."""
-    for name in ("readlink", "python3"):
-        (tmp_path / name).symlink_to(shutil.which(name) or "")
-    found = dict(desk.environment)
-    desk.environment["PATH"] = str(tmp_path)
-    denied = desk.asks("pwd", desk.python("signal.pause()"))
-    desk.environment.update(found)
+    path = only(tmp_path, "readlink")
+    denied = desk.asks("pwd", desk.python("signal.pause()"), path=path)
     assert (denied.code, denied.stdout, denied.left) == (2, "", [])
     assert FAILED in denied.stderr
+
+
+def test_where_no_setsid_is_the_guard_is_ended_too(desk: Desk, tmp_path: Path) -> None:
+    """As on macOS."""
+    path = only(tmp_path, "readlink", "sleep")
+    assert json.loads(desk.asks("touch made", sys.executable, path=path).stdout)
+    denied = desk.asks(SLOW, sys.executable, path=path)
+    assert (denied.code, denied.stdout, denied.left) == (2, "", [])
+    assert LATE in denied.stderr
 
 
 def test_every_client_waits_for_longer_than_the_deadline() -> None:
