@@ -12,6 +12,7 @@ from tests.journey import FILES, Journey
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from tests.conftest import Repository
 
@@ -50,6 +51,15 @@ def waiting(run: Journey, monkeypatch: pytest.MonkeyPatch) -> Journey:
 @pytest.fixture
 def digest(waiting: Journey) -> str:
     return str(json.loads(waiting.planner("status", "--json").text)["digest"])
+
+
+@pytest.fixture
+def stopped(tmp_path: Path) -> str:
+    """Return an interpreter that never decides: it stops itself."""
+    path = tmp_path / "stopped-python"
+    path.write_text("#!/bin/sh\nkill -s STOP $$\n", encoding="utf-8")
+    path.chmod(0o755)
+    return str(path)
 
 
 @pytest.fixture(params=CLAUDES)

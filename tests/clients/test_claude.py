@@ -160,6 +160,26 @@ def test_a_guard_that_cannot_start_denies(claude: Claude, planning: Journey) -> 
     assert not file.exists()
 
 
+@pytest.mark.requirement("PP-6")
+def test_a_guard_that_is_stopped_denies(claude: Claude, planning: Journey, stopped: str) -> None:
+    claude.permit("Bash")
+    claude.more = {"PLANNER_PYTHON": stopped}
+    played = claude.play([bash("touch made")])
+    assert "the guard did not decide within 3 s, so nothing was run" in played.only.text
+    assert not (planning.repository.path / "made").exists()
+
+
+@pytest.mark.requirement("PP-6")
+def test_a_guard_that_a_command_makes_slow_denies(claude: Claude, planning: Journey) -> None:
+    """Each of the patterns is compared with each of the files."""
+    for number in range(2_900):
+        (planning.repository.path / f"{number}.txt").touch()
+    claude.permit("Bash")
+    played = claude.play([bash(f"cat{' *' * 1_985} >/dev/null; touch made")])
+    assert "Planning mode: the guard did not decide within 3 s" in played.only.text
+    assert not (planning.repository.path / "made").exists()
+
+
 def test_where_the_hooks_are_broken_the_fingerprint_stops_the_freeze(
     claude: Claude, planning: Journey
 ) -> None:

@@ -87,6 +87,14 @@ def test_a_guard_that_cannot_start_denies(codex: Codex, run: Journey) -> None:
     assert not (run.repository.path / "new.py").exists()
 
 
+@pytest.mark.requirement("PP-6")
+def test_a_guard_that_is_stopped_denies(codex: Codex, run: Journey, stopped: str) -> None:
+    codex.more = {"PLANNER_PYTHON": stopped}
+    played = codex.play([shell("touch made")])
+    assert "the guard did not decide within 3 s, so nothing was run" in played.only.text
+    assert not (run.repository.path / "made").exists()
+
+
 @pytest.mark.requirement("PM-13")
 def test_what_codex_runs_approves_nothing(codex: Codex, run: Journey) -> None:
     """Not even where no hook is: its commands are known by what it sets in them."""
