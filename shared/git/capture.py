@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.change import GITLINK, LINK, FileChange, read_changes, rebuild
-from shared.git.command import Git
 from shared.git.files import refusing
 from shared.git.lending import give_back
-from shared.git.repository import PLANNER, submodules, within
+from shared.git.repository import PLANNER, repository_at, submodules, within
 from shared.git.settle import (
     ROUNDS,
     Ran,
@@ -23,12 +22,13 @@ from shared.git.settle import (
     tail,
 )
 from shared.git.stage import covered, stage_all, undo_gitlinks
-from shared.git.worktree import admin_folder, clear_stale_locks, made_at
+from shared.git.worktree import clear_stale_locks, open_worktree
 from state.errors import Problem, Refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
+    from shared.git.command import Git
     from shared.git.repository import Repository
     from shared.git.stage import Scan
     from shared.git.vault import Vault
@@ -128,16 +128,15 @@ def capture(  # noqa: PLR0913 – options, each named where it is given
 
 
 def _begin(repo: Repository, worktree: str, base_tree: str, leave_out: Iterable[str]) -> _Work:
-    admin = admin_folder(repo, worktree)
-    clear_stale_locks(admin)
+    tree = open_worktree(repo, worktree)
+    clear_stale_locks(tree.admin)
     give_back(repo, worktree)
-    git = Git(worktree)
-    commit = made_at(repo, worktree)
+    git, commit = tree.git, tree.made_at
     if commit and git.text("rev-parse", f"{commit}^{{tree}}") == base_tree:
         # A commit or branch made in the worktree is undone; its content stays and is captured.
         git.run("update-ref", "--no-deref", "HEAD", commit)
     left_out = tuple(name.rstrip("/").encode("utf-8") for name in leave_out)
-    return _Work(worktree, git, os.path.join(admin, "index"), base_tree, repo.zero, left_out)
+    return _Work(tree.path, git, tree.index, base_tree, repo.zero, left_out)
 
 
 def _settle(work: _Work, tools: _Tools) -> tuple[str, int, list[str], str]:
@@ -171,7 +170,7 @@ def _round(work: _Work, tree: str, tools: _Tools) -> _Round:
         tree, strays = _tidy(work, known, tools.owned)
     if not tools.hook:
         return _Round(tree, failed, strays, "")
-    ran = run_hook(work.path, work.index, tools.runner)
+    ran = run_hook(work.git, work.index, tools.runner)
     if ran.code and not failed:
         failed = ("pre-commit hook", ran)
     # What the hook staged itself would be in the commit, so it is captured, whoever owns it.
@@ -253,7 +252,11 @@ def _work_in(place: str) -> str | None:
     inside = sorted(os.listdir(place))
     if ".git" not in inside:
         return f"{inside[0]} lies in it" if inside else None
-    rows = Git(place).names("status", "--porcelain=v1", "-z", "--no-renames")
+    try:
+        git = repository_at(place).git
+    except Refused:
+        return "its .git is no repository"
+    rows = git.names("status", "--porcelain=v1", "-z", "--no-renames")
     return f"{rows[0][3:].decode('utf-8', 'backslashreplace')} differs in it" if rows else None
 
 

@@ -109,12 +109,7 @@ def _hashed(
 
 def quarantined(repo: Repository, vault: Vault, index: str, root: str) -> Git:
     """Return git as the user has it set up, on `index` and `root`, writing objects to the vault."""
-    return Git(root).on_index(
-        index,
-        GIT_DIR=repo.git_dir,
-        GIT_WORK_TREE=root,
-        GIT_OBJECT_DIRECTORY=vault.objects,
-    )
+    return repo.git_in(root).on_index(index, GIT_OBJECT_DIRECTORY=vault.objects)
 
 
 def _look_above(

@@ -12,6 +12,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from shared.git.command import project_environment
 from shared.sandbox import wrap
 
 if TYPE_CHECKING:
@@ -21,9 +22,6 @@ TAIL_CHARS = 3_000
 GRACE_S = 5.0
 POLL_S = 0.1
 OUT_OF_TIME = 124
-
-# A session could be told to look elsewhere, or to hand our role and state to what it runs.
-_SCRUBBED = ("GIT_", "PLANNER_", "PLAN_AGENT_")
 
 # Waits for the end of its input, which comes when the planner's process is gone however it went.
 _WATCH = 'read -r _; kill -s KILL -- "-$1"'
@@ -111,7 +109,7 @@ class Runner:
 
 def environment(folder: str, temporary: str) -> dict[str, str]:
     """Return the user's environment for a command that runs in `folder`."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(_SCRUBBED)}
+    kept = project_environment(folder)
     return kept | {"TMPDIR": temporary, "TMP": temporary, "TEMP": temporary, "PWD": folder}
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Unpack
 import pytest
 
 from shared.git.settle import run_plain
-from shared.git.worktree import set_executable
+from shared.git.worktree import open_worktree, set_executable
 from state.errors import Refused
 from tests.shared.git.conftest import Options, Project, add_hook
 
@@ -347,11 +347,11 @@ def project_tree(project: Project) -> str:
 def test_an_x_bit_is_captured_also_where_the_file_system_has_none(project: Project) -> None:
     project.git("config", "core.fileMode", "false")
     worktree = project.begin()
-    set_executable(str(worktree), ["run.sh"], executable=True)
+    set_executable(open_worktree(project.repo, str(worktree)), ["run.sh"], executable=True)
     for _ in range(2):
         (change,) = project.capture().changes
         assert (change.file, change.old_mode, change.mode) == ("run.sh", "100644", "100755")
-    set_executable(str(worktree), ["run.sh"], executable=False)
+    set_executable(open_worktree(project.repo, str(worktree)), ["run.sh"], executable=False)
     assert project.capture().changes == []
 
 
