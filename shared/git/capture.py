@@ -136,7 +136,7 @@ def _begin(repo: Repository, worktree: str, base_tree: str, leave_out: Iterable[
         # A commit or branch made in the worktree is undone; its content stays and is captured.
         git.run("update-ref", "--no-deref", "HEAD", commit)
     left_out = tuple(name.rstrip("/").encode("utf-8") for name in leave_out)
-    return _Work(tree.path, git, tree.index, base_tree, repo.zero, left_out)
+    return _Work(tree.path, git, tree.index_file, base_tree, repo.zero, left_out)
 
 
 def _settle(work: _Work, tools: _Tools) -> tuple[str, int, list[str], str]:

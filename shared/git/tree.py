@@ -7,7 +7,6 @@ import stat
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.change import LINK, Entry, ends, index_lines, listed
-from shared.git.command import Git
 from shared.git.repository import submodules
 from state.errors import Problem
 
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from shared.git.change import Change
+    from shared.git.command import Git
     from shared.git.repository import Repository
     from shared.git.vault import Vault
 

@@ -40,7 +40,7 @@ class Worktree(NamedTuple):
         return Git(self.admin, self.path)
 
     @property
-    def index(self) -> str:
+    def index_file(self) -> str:
         """The worktree's own index file."""
         return os.path.join(self.admin, "index")
 

@@ -29,7 +29,7 @@ def current_tree(job: Job) -> str:
     clear_stale_locks(tree.admin)
     git = tree.git
     left_out = [name.encode() for name in job.config.link]
-    stage_all(git, tree.index, job.base_tree, left_out)
+    stage_all(git, tree.index_file, job.base_tree, left_out)
     undo_gitlinks(git, job.base_tree, repository.zero)
     return git.text("write-tree")
 

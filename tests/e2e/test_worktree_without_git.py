@@ -37,7 +37,7 @@ class Picture(NamedTuple):
     refs: str
     staged: str
     status: str
-    index: bytes
+    index_bytes: bytes
     own: dict[str, bytes]
     files: dict[str, bytes]
 
@@ -65,7 +65,7 @@ def picture(repository: Repository) -> Picture:
         refs=repository.git("for-each-ref"),
         staged=repository.git("ls-files", "--stage", "--", archive),
         status=repository.git("--no-optional-locks", "status", "--porcelain=v1", "--", archive),
-        index=(git / "index").read_bytes(),
+        index_bytes=(git / "index").read_bytes(),
         own={str(name): name.read_bytes() for name in names if name.is_file()},
         files={n: data for n, data in files.items() if not n.startswith("planning/")},
     )
@@ -289,8 +289,9 @@ def test_a_command_that_commits_where_its_git_file_was_removed_finds_no_reposito
 
 @pytest.mark.requirement("PL-29", "PL-33")
 @pytest.mark.parametrize(
-    "name", ["pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "reference-transaction"]
-)  # fmt: skip
+    "name",
+    ["pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "reference-transaction"],
+)
 def test_a_hook_gets_the_index_alone_of_what_leads_git(
     wip: Repository, tmp_path: Path, name: str
 ) -> None:
