@@ -236,9 +236,9 @@ def test_a_revision_moves_to_another_base(
     journey.shape = shape
     journey.answers["design.json"] = []
     journey.edits["src/a.py"] = "# theirs\ndef f(x):\n    return x + 2\n"
-    revised = journey.follow(
-        f"{journey.last.commands()[0].split()[0]} plan revise --state-dir {journey.state_dir}"
-    )
+    accepted = journey.run("mode", "rebase", "--state-dir", journey.state_dir)
+    assert accepted.code == 0, accepted.text
+    revised = journey.last = journey.run("plan", "revise", "--state-dir", journey.state_dir)
     assert revised.code == 0, revised.text
     journey.to("committed")
     assert_committed(journey)
