@@ -124,6 +124,8 @@ def _git_file(path: str) -> str | None:
             text = file.read()
     except OSError:
         return None
+    if not text.startswith(b"gitdir: ") or b"\0" in text:
+        return None
     target = os.fsdecode(text.removeprefix(b"gitdir: ").rstrip(b"\r\n"))
     return os.path.realpath(os.path.join(path, target))
 

@@ -79,8 +79,8 @@ def vanish(place: Path, _user: Path) -> None:
 
 
 def move(place: Path, _user: Path) -> None:
-    place.replace(place.with_name(".git-before"))
-    place.with_name(".git-before").replace(place.parent.parent / "git-before")
+    if place.exists():
+        place.replace(place.parent.parent / "git-before")
 
 
 def empty_folder(place: Path, _user: Path) -> None:
