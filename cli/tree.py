@@ -33,7 +33,7 @@ def rm(path: str, state_dir: str | None, role: str | None) -> None:
     state = opened(state_dir)
     plans.open_plan(state)
     with undisturbed(state.state_dir):
-        write(_said(tree_rm(state.worktree, path)))
+        write(_said(tree_rm(capturing.open_tree(state), path)))
 
 
 @tree_command.command("mv")
@@ -50,7 +50,7 @@ def mv(old: str, new: str, state_dir: str | None, role: str | None) -> None:
     state = opened(state_dir)
     plans.open_plan(state)
     with undisturbed(state.state_dir):
-        write(_said(tree_mv(state.worktree, old, new)))
+        write(_said(tree_mv(capturing.open_tree(state), old, new)))
 
 
 @tree_command.command("chmod", context_settings={"ignore_unknown_options": True})
@@ -67,7 +67,7 @@ def chmod(change: str, path: str, state_dir: str | None, role: str | None) -> No
     state = opened(state_dir)
     plans.open_plan(state)
     with undisturbed(state.state_dir):
-        write(_said(tree_chmod(state.worktree, change, path)))
+        write(_said(tree_chmod(capturing.open_tree(state), change, path)))
 
 
 @tree_command.command("run")

@@ -13,10 +13,11 @@ from shared.git.capture import capture
 from shared.git.commit import check_head
 from shared.git.objects import Objects
 from shared.git.rebase import carry_over
-from shared.git.repository import Repository, find_repository, head, uncommitted
+from shared.git.repository import Repository, head, repository_at, uncommitted
 from shared.git.snapshot import snapshot
 from shared.git.tree import check_before
 from shared.git.vault import Vault, open_vault
+from shared.git.worktree import Worktree, open_worktree
 from shared.run import PERSON
 from shared.verify.background import verify
 from shared.verify.job import Done, Job, Running
@@ -48,8 +49,13 @@ class Captured(NamedTuple):
 
 def open_repository(state: State) -> tuple[Repository, Vault]:
     """Return the user's repository and the run's vault beside it."""
-    repository = find_repository(state.run.repository)
+    repository = repository_at(state.run.repository)
     return repository, open_vault(repository, resources.vault_path(state.state_dir))
+
+
+def open_tree(state: State) -> Worktree:
+    """Return the run's scratch worktree."""
+    return open_worktree(repository_at(state.run.repository), state.worktree)
 
 
 def base_of(plan: Plan) -> Base:

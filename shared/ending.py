@@ -9,7 +9,7 @@ from shared import resources
 from shared.builders import Block
 from shared.git.files import remove_tree
 from shared.git.journal import journal_state
-from shared.git.repository import find_repository
+from shared.git.repository import repository_at
 from shared.git.vault import remove_vault
 from shared.git.worktree import remove_worktree
 from shared.run import PERSON
@@ -58,7 +58,7 @@ def tidy(state: State) -> None:
     The run has ended by now: a file that cannot be removed is no reason to say that it failed.
     """
     with contextlib.suppress(OSError, Refused):
-        repository = find_repository(state.run.repository)
+        repository = repository_at(state.run.repository)
         remove_worktree(repository, state.worktree)
         remove_worktree(repository, resources.part_worktree_path(state.state_dir))
         remove_tree(resources.fingerprint_path(state.state_dir))

@@ -129,7 +129,7 @@ def apply_plan(state: State) -> str:
                 raise Refused.of(problems)
         done = apply(repository, vault, changes, journal, plan.digest or "")
         if done.how != "already" or not os.path.exists(resources.scene_path(state.state_dir)):
-            store.write_json(resources.scene_path(state.state_dir), users_tree(repository.root))
+            store.write_json(resources.scene_path(state.state_dir), users_tree(repository))
         fingerprints.absorb(state, done.files)
         with state.database as database:
             for milestone in plan.milestones:

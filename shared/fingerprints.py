@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from shared import resources
 from shared.git import fingerprint
-from shared.git.repository import find_repository
+from shared.git.repository import repository_at
 from state.errors import Refused
 from state.mode import READ_ONLY
 
@@ -59,12 +59,12 @@ def is_watched(place: Place) -> bool:
 
 def take(place: Place) -> None:
     """Take the fingerprint anew."""
-    fingerprint.take(find_repository(place.repository), place.folder, place.aside)
+    fingerprint.take(repository_at(place.repository), place.folder, place.aside)
 
 
 def differences(place: Place) -> list[Difference]:
     """Return what is not as it was; a fingerprint must have been taken."""
-    return fingerprint.compare(find_repository(place.repository), place.folder, place.aside)
+    return fingerprint.compare(repository_at(place.repository), place.folder, place.aside)
 
 
 def changed(state: State) -> list[str]:
@@ -108,7 +108,7 @@ def absorb(state: State, paths: Iterable[str]) -> None:
     ]
     for place in places:
         if fingerprint.is_taken(place.folder):
-            repository = find_repository(place.repository)
+            repository = repository_at(place.repository)
             fingerprint.absorb(repository, place.folder, written, place.aside)
 
 

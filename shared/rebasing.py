@@ -8,7 +8,7 @@ from shared import capturing, fingerprints, plans, resources
 from shared.builders import Block
 from shared.git import fingerprint
 from shared.git.capture import capture
-from shared.git.repository import find_repository, head
+from shared.git.repository import head, repository_at
 from shared.planning_view import render_mode
 from shared.run import PERSON
 from shared.verify.lock import undisturbed
@@ -97,7 +97,7 @@ def _planned(plan: Plan, found: Collection[Difference]) -> list[str]:
 
 def _head_moved(place: Place) -> str:
     then = fingerprint.head_then(place.folder) if fingerprint.is_taken(place.folder) else ""
-    now = head(find_repository(place.repository)).commit
+    now = head(repository_at(place.repository)).commit
     return "" if then in {"", now} else f"{then[:12]} → {now[:12]}"
 
 

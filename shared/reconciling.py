@@ -32,7 +32,7 @@ def reconcile(
     # A commit that was killed has written its archive already.
     planned.add(resources.archived_plan(state.run.run_id))
     ours = fingerprints.place_of(state).aside
-    then, now = store.read_json(resources.scene_path(state.state_dir)), users_tree(repository.root)
+    then, now = store.read_json(resources.scene_path(state.state_dir)), users_tree(repository)
     for file in sorted(now):
         mine = file in planned or any(within(file, folder) for folder in ours)
         if not mine and list(now[file][1:]) != list(then.get(file, ()))[1:]:

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from shared.config import named_commands
-from shared.git.command import Git
 from shared.git.worktree import set_executable
 from shared.verify.prepare import check_confirmed, runner_for, set_up
 from state.errors import Refused
@@ -23,6 +22,7 @@ from state.validator import path_problem
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from shared.git.worktree import Worktree
     from shared.verify.job import Job
 
 SHOWN_NAMES = 8
@@ -38,20 +38,20 @@ class Ran:
     log: str
 
 
-def tree_rm(worktree: str, path: str) -> str:
+def tree_rm(tree: Worktree, path: str) -> str:
     """Remove a file, a link or a folder with all in it; returns what was done."""
-    place = _existing(worktree, path)
+    place = _existing(tree, path)
     if stat.S_ISDIR(os.lstat(place).st_mode):
         shutil.rmtree(place)
     else:
         os.unlink(place)
-    _prune(worktree, path)
+    _prune(tree.path, path)
     return f"removed {path}"
 
 
-def tree_mv(worktree: str, old: str, new: str) -> str:
+def tree_mv(tree: Worktree, old: str, new: str) -> str:
     """Move a file, a link or a folder; folders for the new name are made. Nothing is replaced."""
-    source, target = _existing(worktree, old), _place(worktree, new)
+    source, target = _existing(tree, old), _place(tree.path, new)
     # Where names differ in case only, a file system may hold both for one.
     other_case = old.lower() == new.lower() and old != new
     if os.path.lexists(target) and not (other_case and os.path.samefile(source, target)):
@@ -63,18 +63,18 @@ def tree_mv(worktree: str, old: str, new: str) -> str:
         os.rename(source, target)
     except OSError as error:
         raise Refused("refused", new, f"{error.strerror}; nothing was moved") from None
-    _prune(worktree, old)
+    _prune(tree.path, old)
     return f"moved {old} to {new}"
 
 
-def tree_chmod(worktree: str, change: str, path: str) -> str:
+def tree_chmod(tree: Worktree, change: str, path: str) -> str:
     """Set (`+x`) or clear (`-x`) the executable bit of a file, as git keeps it."""
     if change not in {"+x", "-x"}:
         raise Refused("usage", change, "is no change of mode that git keeps", "+x, -x")
-    place = _existing(worktree, path)
+    place = _existing(tree, path)
     if not stat.S_ISREG(os.lstat(place).st_mode):
         raise Refused("invalid", path, "is no plain file, and only those have the bit")
-    set_executable(worktree, [path], executable=change == "+x")
+    set_executable(tree, [path], executable=change == "+x")
     return f"{path} is {'' if change == '+x' else 'not '}executable"
 
 
@@ -111,19 +111,19 @@ def _place(worktree: str, path: str) -> str:
     return os.path.join(worktree, path)
 
 
-def _existing(worktree: str, path: str) -> str:
-    place = _place(worktree, path)
+def _existing(tree: Worktree, path: str) -> str:
+    place = _place(tree.path, path)
     if not os.path.lexists(place):
-        near = difflib.get_close_matches(path, _names(worktree), n=SHOWN_NAMES, cutoff=0.5)
+        near = difflib.get_close_matches(path, _names(tree), n=SHOWN_NAMES, cutoff=0.5)
         allowed = ", ".join(near) or "a path that is in the worktree"
         raise Refused("not_found", path, "is not in the worktree", allowed)
     return place
 
 
-def _names(worktree: str) -> list[str]:
-    listed = Git(worktree).names("ls-files", "-z", "--cached", "--others", "--exclude-standard")
+def _names(tree: Worktree) -> list[str]:
+    listed = tree.git.names("ls-files", "-z", "--cached", "--others", "--exclude-standard")
     names = dict.fromkeys(name.decode("utf-8", "replace") for name in listed)
-    return [name for name in names if os.path.lexists(os.path.join(worktree, name))]
+    return [name for name in names if os.path.lexists(os.path.join(tree.path, name))]
 
 
 def _prune(worktree: str, path: str) -> None:

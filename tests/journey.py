@@ -12,7 +12,7 @@ import re
 import shlex
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from xml.etree import ElementTree as ET
 
 from cli.main import main
@@ -255,7 +255,7 @@ class Journey:
             return block.tag
         return f"{block.get('workflow')} {block.get('number')}"
 
-    def to(self, point: str) -> Journey:
+    def to(self, point: str) -> Self:
         """Go on, the happy way, until the run is at a point of POINTS."""
         if not self.state_dir:
             self.start()

@@ -18,7 +18,8 @@ from cli.demo.recorded import Recorded
 from cli.demo.telling import first_words, shown
 from cli.options import json_option
 from shared import resources, sessions
-from shared.git.command import Git, user_environment
+from shared.git.command import user_environment
+from shared.git.repository import init_repository
 from shared.stepping import write
 from state.errors import Refused
 
@@ -74,8 +75,8 @@ def make_sample(repository: str) -> None:
     """Make a repository with one commit whose identity is its own, not the user's."""
     unwanted = shutil.ignore_patterns("__pycache__")
     shutil.copytree(os.path.join(RECORDED, "repo"), repository, ignore=unwanted)
-    git = Git(repository, env=OWN_ENVIRONMENT)
-    git.run("init", "--quiet", "--template=", "--initial-branch=main")
+    options = ("--template=", "--initial-branch=main")
+    git = init_repository(repository, OWN_ENVIRONMENT, *options)
     for name, value in (*IDENTITY, ("commit.gpgSign", "false")):
         git.run("config", name, value)
     git.run("add", "--all")

@@ -8,7 +8,6 @@ import stat
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from shared.git.command import Git
 from shared.git.repository import PLANNER
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ _OWN_FILES = ("config", "info/attributes", "info/exclude")
 def own_files(repo: Repository) -> Iterator[bytes]:
     """Yield `own IDENTITY<tab>PATH` for each of them; `.git/` stands for the git folder."""
     folders = {".git/hooks": os.path.join(repo.common_dir, "hooks")}
-    chosen = Git(repo.root, config=None).attempt("config", "--path", "core.hooksPath").stdout
+    chosen = repo.git.as_set_up().attempt("config", "--path", "core.hooksPath").stdout
     if chosen.strip():
         named = os.fsdecode(chosen.removesuffix(b"\n"))
         folders[named] = os.path.join(repo.root, named)

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.change import GITLINK, LINK, FileChange, read_changes, rebuild
-from shared.git.command import Git
 from shared.git.files import refusing
 from shared.git.lending import give_back
-from shared.git.repository import PLANNER, submodules, within
+from shared.git.repository import PLANNER, repository_at, submodules, within
 from shared.git.settle import (
     ROUNDS,
     Ran,
@@ -23,15 +22,17 @@ from shared.git.settle import (
 )
 from shared.git.stage import covered, stage_all, undo_gitlinks
 from shared.git.stand_in import staged, stand_in, take_over
-from shared.git.worktree import admin_folder, clear_stale_locks, made_at
+from shared.git.worktree import clear_stale_locks, open_worktree
 from state.errors import Problem, Refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
+    from shared.git.command import Git
     from shared.git.repository import Repository
     from shared.git.stage import Scan
     from shared.git.vault import Vault
+    from shared.git.worktree import Worktree
 
 
 @dataclass(frozen=True)
@@ -56,16 +57,14 @@ class _Work:
     """The worktree under capture."""
 
     repo: Repository
-    path: str
+    tree: Worktree
     git: Git
-    admin: str
     base: str
     left_out: tuple[bytes, ...]
 
     def stage(self) -> str:
         """Stage everything and return the tree."""
-        index = os.path.join(self.admin, "index")
-        _check_names(stage_all(self.git, index, self.base, self.left_out))
+        _check_names(stage_all(self.git, self.tree.index_file, self.base, self.left_out))
         undo_gitlinks(self.git, self.base, self.repo.zero)
         return self.git.text("write-tree")
 
@@ -130,16 +129,15 @@ def capture(  # noqa: PLR0913 – options, each named where it is given
 
 
 def _begin(repo: Repository, worktree: str, base_tree: str, leave_out: Iterable[str]) -> _Work:
-    admin = admin_folder(repo, worktree)
-    clear_stale_locks(admin)
+    tree = open_worktree(repo, worktree)
+    clear_stale_locks(tree.admin)
     give_back(repo, worktree)
-    git = Git(worktree)
-    commit = made_at(repo, worktree)
+    git, commit = tree.git, tree.made_at
     if commit and git.text("rev-parse", f"{commit}^{{tree}}") == base_tree:
         # A commit or branch made in the worktree is undone; its content stays and is captured.
         git.run("update-ref", "--no-deref", "HEAD", commit)
     left_out = tuple(name.rstrip("/").encode("utf-8") for name in leave_out)
-    return _Work(repo, os.path.abspath(worktree), git, admin, base_tree, left_out)
+    return _Work(repo, tree, git, base_tree, left_out)
 
 
 def _settle(work: _Work, tools: _Tools) -> tuple[str, int, list[str], str]:
@@ -166,16 +164,16 @@ def _round(work: _Work, tree: str, tools: _Tools) -> _Round:
     failed: tuple[str, Ran] | None = None
     strays: list[str] = []
     if tools.formatters:
-        with stand_in(work.repo, work.path, work.admin) as lent:
+        with stand_in(work.repo, work.tree) as lent:
             for command in tools.formatters:
-                ran = run_formatter(command, work.path, files, tools.runner, lent.private)
+                ran = run_formatter(command, work.tree.path, files, tools.runner, lent.private)
                 if ran.code and not failed:
                     failed = (command, ran)
         tree, strays = _tidy(work, known, tools.owned)
     if not tools.hook:
         return _Round(tree, failed, strays, "")
-    with stand_in(work.repo, work.path, work.admin) as lent:
-        ran = run_hook(work.path, lent.index_file, tools.runner, lent.private)
+    with stand_in(work.repo, work.tree) as lent:
+        ran = run_hook(work.git, lent.index_file, tools.runner, lent.private)
         rows = staged(work.repo, lent.index_file, tree)
     if ran.code and not failed:
         failed = ("pre-commit hook", ran)
@@ -203,7 +201,7 @@ def _put_back(work: _Work, paths: Sequence[str]) -> None:
     at_base = set(rows)
     names = [os.fsencode(path) for path in paths]
     for name in names:
-        place = os.path.join(os.fsencode(work.path), name)
+        place = os.path.join(os.fsencode(work.tree.path), name)
         if name not in at_base and os.path.lexists(place):
             os.unlink(place)
     stdin = b"".join(name + b"\0" for name in names if name in at_base)
@@ -237,7 +235,7 @@ def _check_submodules(repo: Repository, work: _Work) -> None:
     """Refuse work inside submodules: their gitlinks are never captured, so it would be lost."""
     problems: list[Problem] = []
     for path in submodules(repo, work.base):
-        place = os.path.join(work.path, path)
+        place = os.path.join(work.tree.path, path)
         if covered(os.fsencode(path), work.left_out) or not os.path.lexists(place):
             continue
         found = _work_in(place)
@@ -255,7 +253,11 @@ def _work_in(place: str) -> str | None:
     inside = sorted(os.listdir(place))
     if ".git" not in inside:
         return f"{inside[0]} lies in it" if inside else None
-    rows = Git(place).names("status", "--porcelain=v1", "-z", "--no-renames")
+    try:
+        git = repository_at(place).git
+    except Refused:
+        return "its .git is no repository"
+    rows = git.names("status", "--porcelain=v1", "-z", "--no-renames")
     return f"{rows[0][3:].decode('utf-8', 'backslashreplace')} differs in it" if rows else None
 
 
@@ -272,7 +274,7 @@ def _check_change(work: _Work, change: FileChange) -> list[Problem]:
 
 
 def _leaves(work: _Work, path: str) -> bool:
-    place = os.path.join(work.path, path)
+    place = os.path.join(work.tree.path, path)
     if os.path.islink(place):
         target = os.readlink(place)
     else:  # core.symlinks=false: the link is a file with the target in it

@@ -39,6 +39,12 @@ _KEPT = re.compile(
     r"|GIT_ASKPASS|GIT_SSL_\w+|GIT_LFS_\w+|GIT_DISCOVERY_ACROSS_FILESYSTEM|GIT_CEILING_DIRECTORIES"
 )
 
+# Of those kept, the names that belong to one repository or one call: no other program gets them.
+_OF_A_CALL = ("GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_")
+
+# A command of the project is never told the role and the state that the planner gave to us.
+_OURS = ("PLANNER_", "PLAN_AGENT_")
+
 _SAID_MAX_CHARS = 2_000
 _LOCK = re.compile(r"Unable to create '([^']+\.lock)': File exists")
 
@@ -50,28 +56,53 @@ def user_environment() -> dict[str, str]:
     return kept
 
 
-class Git:
-    """Git in one folder, with one environment and one set of settings; holds no state.
+def project_environment(folder: str, *, with_settings: bool = False) -> dict[str, str]:
+    """Return the environment for a command or hook of the project that runs in the worktree.
 
-    `config` None is git just as the user has it, for what runs their hooks.
+    It has none of the names of `git rev-parse --local-env-vars`: with one of them, git that the
+    command starts anywhere would act on our repository. Git that looks for one from the worktree
+    stops there, because the user's own repository lies above. `with_settings` keeps the variables
+    that say who the user is and where their settings lie.
+    """
+    kept = user_environment() if with_settings else dict(os.environ)
+    unwanted = (*_OURS, *(_OF_A_CALL if with_settings else ("GIT_",)))
+    kept = {name: value for name, value in kept.items() if not name.startswith(unwanted)}
+    above = [os.path.dirname(os.path.realpath(folder)), kept.get("GIT_CEILING_DIRECTORIES", "")]
+    return kept | {"GIT_CEILING_DIRECTORIES": os.pathsep.join(filter(None, above))}
+
+
+class Git:
+    """Git on one repository, with one environment and one set of settings; holds no state.
+
+    The repository is always named (`git_dir`) and so is its working tree; without `root` it is
+    bare. Git that looks for one itself would find the user's where ours is damaged, so this is
+    made by `Repository`, `Worktree` and `Vault` alone. `config` None is git just as the user has
+    it, for what runs their hooks.
     """
 
-    __slots__ = ("config", "env", "root")
+    __slots__ = ("config", "env", "git_dir", "root")
 
     def __init__(
         self,
-        root: str,
+        git_dir: str,
+        root: str | None,
         *,
         env: Mapping[str, str] | None = None,
         config: Sequence[str] | None = SAFE,
     ) -> None:
+        self.git_dir = git_dir
         self.root = root
         self.env = dict(env or {})
         self.config = None if config is None else tuple(config)
 
     def having(self, *config: str, **env: str) -> Git:
         """Return the same git with further settings and variables."""
-        return Git(self.root, env={**self.env, **env}, config=(*(self.config or ()), *config))
+        settings = (*(self.config or ()), *config)
+        return Git(self.git_dir, self.root, env={**self.env, **env}, config=settings)
+
+    def as_set_up(self) -> Git:
+        """Return the same git just as the user has it, so that it runs their hooks."""
+        return Git(self.git_dir, self.root, env=self.env, config=None)
 
     def on_index(self, index: str, **env: str) -> Git:
         """Return the same git working on the index file `index`, which need not exist yet."""
@@ -79,12 +110,15 @@ class Git:
 
     def attempt(self, *args: str, stdin: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
         """Run git and return what came of it, whatever the exit code."""
-        command, surroundings = ["git"], user_environment()
+        command, surroundings = ["git", f"--git-dir={self.git_dir}"], user_environment()
+        if self.root is not None:
+            command.append(f"--work-tree={self.root}")
         if self.config is not None:
             command += ["--no-pager", "--no-optional-locks"]
             command += [word for setting in self.config for word in ("-c", setting)]
             surroundings |= {"LC_ALL": "C", "GIT_NO_REPLACE_OBJECTS": "1"}
-        return _start([*command, *args], self.root, surroundings | self.env, stdin)
+        folder = os.path.dirname(self.git_dir) if self.root is None else self.root
+        return _start([*command, *args], folder, surroundings | self.env, stdin)
 
     def run(self, *args: str, stdin: bytes | None = None) -> bytes:
         """Return what git printed; a failure is `Refused` with git's own words."""
@@ -104,6 +138,17 @@ class Git:
     def names(self, *args: str, stdin: bytes | None = None) -> list[bytes]:
         """Return git's NUL-separated output as a list; the caller passes `-z`."""
         return [part for part in self.run(*args, stdin=stdin).split(b"\0") if part]
+
+
+def discover(path: str, ceiling: str, *args: str) -> subprocess.CompletedProcess[bytes]:
+    """Run `git rev-parse` on whatever repository git finds from `path`; only for the finder.
+
+    Git looks no higher than `ceiling`, where that is not empty.
+    """
+    surroundings = user_environment() | {"LC_ALL": "C"}
+    if ceiling:
+        surroundings["GIT_CEILING_DIRECTORIES"] = ceiling
+    return _start(["git", "rev-parse", *args], path, surroundings, None)
 
 
 def _start(
@@ -151,7 +196,8 @@ def said(stderr: bytes, code: int) -> str:
 @functools.cache
 def version() -> tuple[int, ...]:
     """Return the version of the git on PATH, for example (2, 39, 5)."""
-    found = re.search(r"\d+(\.\d+)+", Git(os.sep).text("version"))
+    done = _start(["git", "version"], os.sep, user_environment(), None)
+    found = re.search(r"\d+(\.\d+)+", os.fsdecode(done.stdout))
     return tuple(int(part) for part in found[0].split(".")) if found else (0,)
 
 

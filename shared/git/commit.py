@@ -6,8 +6,9 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.change import Ends, Entry, apply_patches, ends, index_lines, listed
-from shared.git.command import Git, durable, failed
+from shared.git.command import durable, failed
 from shared.git.files import refusing
+from shared.git.hooks import plain_hooks
 from shared.git.lending import clean, forget, give_back, lend
 from shared.git.proof import (
     check_commit,
@@ -19,7 +20,7 @@ from shared.git.proof import (
 from shared.git.repository import check_branch, check_underway, head
 from shared.git.settle import tail
 from shared.git.tree import REVISE
-from shared.git.worktree import admin_folder, clear_stale_locks
+from shared.git.worktree import clear_stale_locks, open_worktree
 from state.errors import Problem, Refused
 from state.store import write_atomic
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from shared.git.change import Change
+    from shared.git.command import Git
     from shared.git.repository import Head, Repository
     from shared.git.vault import Vault
 
@@ -70,11 +72,11 @@ def commit(
         lend(repo, worktree, vault, changes)
         try:
             done = _make(repo, worktree, vault, changes, message, extra)
-            _move(repo, at, done, message)
+            _move(repo, vault, at, done, message)
         except Refused:
             give_back(repo, worktree)
             raise
-        forget(admin_folder(repo, worktree))
+        forget(open_worktree(repo, worktree).admin)
     _refresh(repo, plan, extra)
     parent = repo.git.text("rev-parse", f"{done}^")
     return Committed(done, parent, at.branch or "")
@@ -183,13 +185,13 @@ def _make(
     tree = _plan_tree(repo, vault, at, changes, extra)
     if tree == at.tree:
         raise Refused("refused", "HEAD", "the plan changes nothing there, so nothing is committed")
-    admin = admin_folder(repo, worktree)
-    clear_stale_locks(admin)
-    git = Git(worktree)
+    there = open_worktree(repo, worktree)
+    clear_stale_locks(there.admin)
+    git = there.git
     git.run("update-ref", "--no-deref", "HEAD", at.commit)
     git.run("read-tree", "--reset", "-u", tree)
     clean(worktree, git)
-    _commit_there(worktree, message)
+    _commit_there(git, vault, message)
     made = git.text("rev-parse", "HEAD")
     problems = check_commit(repo, made, changes, extra) + check_message(repo, made, message)
     if git.text("rev-parse", f"{made}^@") != at.commit:
@@ -219,13 +221,14 @@ def _plan_tree(
         return git.text("write-tree")
 
 
-def _commit_there(worktree: str, message: str) -> None:
-    git = Git(worktree, config=None)
-    fsync = [part for setting in durable() for part in ("-c", setting)]
-    done = git.attempt(
-        *fsync, "-c", "i18n.commitEncoding=UTF-8", "commit", "--quiet", "--cleanup=whitespace",
-        "--file=-", stdin=message.encode("utf-8"),
-    )  # fmt: skip
+def _commit_there(git: Git, vault: Vault, message: str) -> None:
+    settings = [part for setting in durable() for part in ("-c", setting)]
+    with vault.scratch() as folder:
+        hooks = plain_hooks(git, folder)
+        done = git.as_set_up().attempt(
+            *settings, *hooks, "-c", "i18n.commitEncoding=UTF-8", "commit", "--quiet",
+            "--cleanup=whitespace", "--file=-", stdin=message.encode("utf-8"),
+        )  # fmt: skip
     if done.returncode:
         said = tail((done.stdout + done.stderr).decode("utf-8", "replace"))
         text = "git commit failed (a hook, signing or the identity)"
@@ -233,10 +236,12 @@ def _commit_there(worktree: str, message: str) -> None:
         raise Refused("refused", "git commit", text, allowed, _AGAIN, said)
 
 
-def _move(repo: Repository, at: Head, made: str, message: str) -> None:
+def _move(repo: Repository, vault: Vault, at: Head, made: str, message: str) -> None:
     reason = f"commit: {message.split(chr(10), 1)[0]}"
     ref = f"refs/heads/{at.branch}"
-    done = Git(repo.root, config=None).attempt("update-ref", "-m", reason, ref, made, at.commit)
+    words = ("update-ref", "-m", reason, ref, made, at.commit)
+    with vault.scratch() as folder:
+        done = repo.git.as_set_up().attempt(*plain_hooks(repo.git, folder), *words)
     if done.returncode:
         text = f"the branch was not moved: {tail(done.stderr.decode('utf-8', 'replace'))}"
         raise failed(ref, text, "the plan's commit is made anew", _AGAIN)

@@ -184,8 +184,7 @@ def _unfiltered(repo: Repository, index: str) -> Git:
     for driver in _drivers(repo):
         off = ("clean=", "smudge=", "process=", "required=false")
         settings += [f"filter.{driver}.{setting}" for setting in off]
-    env = {"GIT_DIR": repo.git_dir, "GIT_WORK_TREE": repo.root}
-    return repo.git.having(*settings).on_index(index, **env)
+    return repo.git.having(*settings).on_index(index)
 
 
 def _drivers(repo: Repository) -> list[str]:

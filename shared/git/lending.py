@@ -10,9 +10,8 @@ import os
 from typing import TYPE_CHECKING
 
 from shared.git.change import rebuild
-from shared.git.command import Git
 from shared.git.files import remove_tree
-from shared.git.worktree import admin_folder, made_at
+from shared.git.worktree import open_worktree
 from state.errors import Refused
 from state.store import write_atomic
 
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from shared.git.change import Change
+    from shared.git.command import Git
     from shared.git.repository import Repository
     from shared.git.vault import Vault
 
@@ -29,30 +29,29 @@ _LENT = "planner-lent-tree"
 
 def lend(repo: Repository, worktree: str, vault: Vault, changes: Sequence[Change]) -> None:
     """Note what the worktree holds: the plan on its base. Noted once until it is given back."""
-    marker = os.path.join(admin_folder(repo, worktree), _LENT)
-    base = made_at(repo, worktree)
+    tree = open_worktree(repo, worktree)
+    marker, base = os.path.join(tree.admin, _LENT), tree.made_at
     if base is None or os.path.exists(marker):
         return
     try:
-        tree = rebuild(vault, base, changes, into=repo.objects)
+        held = rebuild(vault, base, changes, into=repo.objects)
     except Refused:
         return  # it was made for this commit alone, on a HEAD that is not the plan's base
-    write_atomic(marker, tree.encode("ascii") + b"\n")
+    write_atomic(marker, held.encode("ascii") + b"\n")
 
 
 def give_back(repo: Repository, worktree: str) -> None:
     """Bring the worktree back to what it held before it was lent; nothing where it was not."""
-    marker = os.path.join(admin_folder(repo, worktree), _LENT)
-    base = made_at(repo, worktree)
+    tree = open_worktree(repo, worktree)
+    marker, base = os.path.join(tree.admin, _LENT), tree.made_at
     try:
         with open(marker, encoding="ascii") as file:
-            tree = file.read().strip()
+            held = file.read().strip()
     except FileNotFoundError:
         return
-    git = Git(worktree)
     if base is not None:
-        git.run("update-ref", "--no-deref", "HEAD", base)
-    git.run("read-tree", "--reset", "-u", tree)
+        tree.git.run("update-ref", "--no-deref", "HEAD", base)
+    tree.git.run("read-tree", "--reset", "-u", held)
     os.unlink(marker)
 
 

@@ -6,10 +6,9 @@ import os
 from typing import TYPE_CHECKING
 
 from shared.git.change import apply_patches
-from shared.git.command import Git
 from shared.git.lending import clean, forget
 from shared.git.snapshot import IDENTITY
-from shared.git.worktree import admin_folder, clear_stale_locks, make_worktree, set_made_at
+from shared.git.worktree import clear_stale_locks, make_worktree, open_worktree, set_made_at
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,20 +33,20 @@ def carry_over(
     """
     if not os.path.isdir(worktree):
         make_worktree(repo, worktree, new)
-    admin = admin_folder(repo, worktree)
-    clear_stale_locks(admin)
+    tree = open_worktree(repo, worktree)
+    clear_stale_locks(tree.admin)
     with vault.fresh_index(GIT_OBJECT_DIRECTORY=repo.objects) as index:
         index.run("read-tree", old)
         apply_patches(index, changes)
-        tree = index.text("write-tree")
-    git = Git(worktree).having("rerere.enabled=false", **IDENTITY)
-    saved = git.text("commit-tree", tree, "-p", old, "-m", "the plan on its former base")
+        held = index.text("write-tree")
+    git = tree.git.having("rerere.enabled=false", **IDENTITY)
+    saved = git.text("commit-tree", held, "-p", old, "-m", "the plan on its former base")
     git.run("update-ref", "--no-deref", "HEAD", new)
     git.run("read-tree", "--reset", "-u", new)
     clean(worktree, git)
     git.attempt("cherry-pick", "--no-commit", "--allow-empty", saved)
     met = git.names("diff", "--name-only", "--diff-filter=U", "-z")
     git.run("read-tree", "--reset", new)
-    set_made_at(admin, new)
-    forget(admin)
+    set_made_at(tree.admin, new)
+    forget(tree.admin)
     return [os.fsdecode(name) for name in met]

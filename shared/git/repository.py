@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from shared.git.command import OLDEST, Git, said, version
+from shared.git.command import OLDEST, Git, discover, said, version
 from shared.git.files import refusing
 from state.errors import Problem, Refused
 from state.store import write_atomic
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 PLANNER = ".planner"
 
@@ -37,7 +40,11 @@ class Repository:
     @property
     def git(self) -> Git:
         """Git in the user's working tree, with settings under which it runs nothing of theirs."""
-        return Git(self.root)
+        return self.git_in(self.root)
+
+    def git_in(self, root: str) -> Git:
+        """Return git of this repository on the files below another folder."""
+        return Git(self.git_dir, root)
 
     @property
     def zero(self) -> str:
@@ -53,11 +60,31 @@ class Head(NamedTuple):
     tree: str
 
 
-def find_repository(path: str) -> Repository:
-    """Return the repository whose working tree holds `path`; Refused where there is none."""
+def repository_at(root: str) -> Repository:
+    """Return the repository whose working tree begins at `root`, never one around it."""
+    found = find_repository(root, os.path.dirname(os.path.realpath(root)))
+    if os.path.realpath(found.root) != os.path.realpath(root):
+        text = f"is no longer the root of a git repository; the next one is at {found.root}"
+        raise Refused("not_found", root, text, allowed="its .git put back, then the same again")
+    return found
+
+
+def init_repository(root: str, env: Mapping[str, str], *options: str) -> Git:
+    """Make a repository at `root` and return git on it, with `env` on top."""
+    git = Git(os.path.join(root, ".git"), root, env=env)
+    git.run("init", "--quiet", *options)
+    return git
+
+
+def find_repository(path: str, ceiling: str = "") -> Repository:
+    """Return the repository whose working tree holds `path`; Refused where there is none.
+
+    This alone has git look for a repository, no higher than `ceiling`. For a place that is known
+    to be one's root there is `repository_at`.
+    """
     facts = ("--is-inside-work-tree", "--show-object-format", "--absolute-git-dir")
     paths = ("--git-common-dir", "--git-path", "objects", "--show-toplevel")
-    done = Git(path).attempt("rev-parse", *facts, *paths)
+    done = discover(path, ceiling, *facts, *paths)
     lines = os.fsdecode(done.stdout).removesuffix("\n").split("\n")
     if lines[0] == "false":
         raise Refused("refused", path, "a bare repository or a git folder has no files to plan for")

@@ -5,14 +5,16 @@ So that the commit is not reformatted later: what is captured is what the hook l
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from shared.git.command import Git, user_environment, version
+from shared.git.command import project_environment
+from shared.git.hooks import find_hook
 from state.errors import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from shared.git.command import Git
 
 ROUNDS = 5
 OUTPUT_MAX_CHARS = 4_000
@@ -40,20 +42,24 @@ def run_formatter(
     command: str, worktree: str, files: Sequence[str], runner: Runner, private: str
 ) -> Ran:
     """Run a shell command in the worktree; the files it is about are its "$@"."""
-    return runner(["sh", "-c", command, "sh", *files], worktree, user_environment(), private)
+    env = project_environment(worktree, with_settings=True)
+    return runner(["sh", "-c", command, "sh", *files], worktree, env, private)
 
 
-def run_hook(worktree: str, index: str, runner: Runner, private: str) -> Ran:
-    """Run the user's pre-commit hook on what is staged, as `git commit` would; 0 without one."""
-    env = {**user_environment(), "GIT_INDEX_FILE": index, "GIT_EDITOR": ":"}
-    if version() >= (2, 36):
-        words = ["git", "hook", "run", "--ignore-missing", "pre-commit"]
-        return runner(words, worktree, env, private)
-    hook = Git(worktree, config=None).text("rev-parse", "--git-path", "hooks/pre-commit")
-    hook = os.path.join(worktree, hook)
-    if not os.access(hook, os.X_OK):
+def run_hook(git: Git, index: str, runner: Runner, private: str) -> Ran:
+    """Run the user's pre-commit hook on what is staged, as `git commit` would; 0 without one.
+
+    Not by `git hook run`, which tells the hook in which repository it is: git that the hook starts
+    elsewhere, for a test, would act on that one.
+    """
+    hook, worktree = find_hook(git, "pre-commit"), git.root or ""
+    if hook is None:
         return Ran(0, "")
-    return runner([hook], worktree, env, private)
+    env = project_environment(worktree, with_settings=True)
+    # Through the shell, as git does it: a hook may lack its first line.
+    words = ["sh", "-c", 'exec "$0" "$@"', hook]
+    env |= {"GIT_INDEX_FILE": index, "GIT_EDITOR": ":"}
+    return runner(words, worktree, env, private)
 
 
 def tail(output: str) -> str:

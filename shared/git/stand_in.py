@@ -10,18 +10,19 @@ import contextlib
 import os
 import shutil
 import stat
-import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from shared.git.files import remove_tree, write_new
+from shared.git.files import remove_tree
 from shared.git.scratch import scratch, sweep
 from shared.git.vault import alternates
+from shared.git.worktree import point
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from shared.git.command import Git
     from shared.git.repository import Repository
+    from shared.git.worktree import Worktree
 
 # Git reads these from the repository's own config file only, never from one that it includes.
 # Left out are those that describe the layout of a folder, for ours is the plain one.
@@ -36,41 +37,24 @@ class StandIn(NamedTuple):
 
 
 @contextlib.contextmanager
-def stand_in(repo: Repository, worktree: str, admin: str) -> Iterator[StandIn]:
-    """Have git work on copies in the worktree, whose own git folder is `admin`.
+def stand_in(repo: Repository, tree: Worktree) -> Iterator[StandIn]:
+    """Have git work on copies in the worktree.
 
-    The copies are removed afterwards and the worktree's `.git` file is as before. After a kill
-    `point_back` does that.
+    The copies are removed afterwards and the worktree's `.git` file names its own folder again.
+    After a kill `open_worktree` does that.
     """
-    beside = os.path.dirname(worktree)
+    beside = os.path.dirname(tree.path)
     sweep(beside)
     with scratch(beside) as private:
-        place = os.path.join(private, "git")
-        _make(repo, admin, place)
+        folder = os.path.join(private, "git")
+        _make(repo, tree.admin, folder)
         try:
-            _point_away(worktree, place)
-            yield StandIn(private, os.path.join(place, "index"))
+            _point_away(tree, folder)
+            yield StandIn(private, os.path.join(folder, "index"))
         finally:
-            _point_back(worktree, admin)
+            _point_back(tree, private)
             with contextlib.suppress(OSError):
                 remove_tree(private)
-
-
-def point_back(admin: str) -> None:
-    """Have the worktree name its git folder `admin` again, where a killed capture left another."""
-    try:
-        with open(os.path.join(admin, "gitdir"), "rb") as file:
-            name = os.path.join(admin, os.fsdecode(file.read().rstrip(b"\r\n")))
-    except FileNotFoundError:
-        return
-    worktree = os.path.realpath(os.path.dirname(name))
-    path = os.path.join(worktree, ".git")
-    if not os.path.isdir(worktree) or _target(worktree, path) == os.path.realpath(admin):
-        return
-    if os.path.isdir(path) and not os.path.islink(path):
-        # Not ours for certain, so it is kept, where no git comes upon it.
-        os.rename(path, f"{worktree}-{time.time_ns()}.git")
-    _point_back(worktree, admin)
 
 
 def staged(repo: Repository, index: str, tree: str) -> list[bytes]:
@@ -152,42 +136,20 @@ def _copy(source: str, target: str) -> None:
         shutil.copyfile(source, target)
 
 
-def _target(worktree: str, path: str) -> str | None:
-    """Return the git folder that the `.git` file at `path` names; None for anything else."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        with open(descriptor, "rb") as file:
-            name = file.read().removeprefix(b"gitdir: ").rstrip(b"\r\n")
-    except OSError:
-        return None
-    return os.path.realpath(os.path.join(worktree, os.fsdecode(name)))
+def _point_away(tree: Worktree, folder: str) -> None:
+    """Make the worktree's `.git` a link to `folder`.
 
-
-def _point_away(worktree: str, folder: str) -> None:
-    """Make the worktree's `.git` a link to `folder`; the file that was there is kept beside it.
-
-    A link, since of a file git tells every hook, and what that starts, by GIT_DIR.
+    A link, since of a file git tells every program that it starts by GIT_DIR.
     """
-    path, new = os.path.join(worktree, ".git"), f"{worktree}-{os.getpid()}.git"
     # Made outside of the worktree, where a killed one's would be captured as a file of the plan.
-    with contextlib.suppress(FileNotFoundError):
-        os.unlink(new)
+    new = f"{folder}-link"
     os.symlink(folder, new)
-    os.rename(path, _kept(worktree))
-    os.rename(new, path)
+    os.replace(new, os.path.join(tree.path, ".git"))
 
 
-def _point_back(worktree: str, admin: str) -> None:
-    """Give the worktree the very `.git` file that it had, or a new one where none was kept."""
-    path, kept = os.path.join(worktree, ".git"), _kept(worktree)
-    if _target(worktree, kept) != os.path.realpath(admin):
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(kept)
-        write_new(kept, b"gitdir: " + os.fsencode(admin) + b"\n", 0o644)
+def _point_back(tree: Worktree, private: str) -> None:
+    """Have the worktree name its own git folder again, whatever a hook put in that place."""
+    path = os.path.join(tree.path, ".git")
     if os.path.isdir(path) and not os.path.islink(path):
-        remove_tree(path)
-    os.replace(kept, path)
-
-
-def _kept(worktree: str) -> str:
-    return f"{worktree}.git-file"
+        os.rename(path, os.path.join(private, "git-of-the-hook"))
+    point(tree)

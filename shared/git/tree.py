@@ -7,7 +7,6 @@ import stat
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.change import LINK, Entry, ends, index_lines, listed
-from shared.git.command import Git
 from shared.git.repository import submodules
 from state.errors import Problem
 
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from shared.git.change import Change
+    from shared.git.command import Git
     from shared.git.repository import Repository
     from shared.git.vault import Vault
 
@@ -109,12 +109,7 @@ def _hashed(
 
 def quarantined(repo: Repository, vault: Vault, index: str, root: str) -> Git:
     """Return git as the user has it set up, on `index` and `root`, writing objects to the vault."""
-    return Git(root).on_index(
-        index,
-        GIT_DIR=repo.git_dir,
-        GIT_WORK_TREE=root,
-        GIT_OBJECT_DIRECTORY=vault.objects,
-    )
+    return repo.git_in(root).on_index(index, GIT_OBJECT_DIRECTORY=vault.objects)
 
 
 def _look_above(

@@ -58,10 +58,10 @@ def open_vault(repo: Repository, path: str) -> Vault:
     """Make the vault at `path`, or find it there; it may be removed whenever nobody uses it."""
     path = os.path.abspath(path)
     git = Git(
-        os.path.dirname(path),
+        path,
+        None,
         config=(*_SETTINGS, *durable()),
         env={
-            "GIT_DIR": path,
             "GIT_CONFIG_NOSYSTEM": "1",
             "GIT_CONFIG_SYSTEM": os.devnull,
             "GIT_CONFIG_GLOBAL": os.devnull,
@@ -96,7 +96,7 @@ def _make(repo: Repository, vault: Vault) -> None:
     folder, name = os.path.split(vault.path)
     os.makedirs(folder, exist_ok=True)
     new = tempfile.mkdtemp(prefix=f"{name}-{os.getpid()}-", dir=folder)
-    vault.git.having(GIT_DIR=new).run(
+    Git(new, None, env=vault.git.env, config=vault.git.config).run(
         "init", "-q", "--bare", "--template=", f"--object-format={repo.object_format}", new
     )
     try:

@@ -8,13 +8,13 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import shlex
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.command import Git
 from shared.git.files import refusing, remove_tree
 from shared.git.repository import PLANNER, within
-from shared.git.stand_in import point_back
 from state.errors import Problem, Refused
 from state.store import write_atomic
 
@@ -26,6 +26,28 @@ if TYPE_CHECKING:
 # Stands in git's own folder of a worktree once that is complete; holds the commit it was made at.
 _MADE = "planner-made-at"
 _LOCK_WAIT_S = 1.0
+
+
+class Worktree(NamedTuple):
+    """A worktree and git's own folder for it; `open_worktree` returns it."""
+
+    path: str
+    admin: str
+
+    @property
+    def git(self) -> Git:
+        """Git in the worktree, also where its `.git` file is gone or leads elsewhere."""
+        return Git(self.admin, self.path)
+
+    @property
+    def index_file(self) -> str:
+        """The worktree's own index file."""
+        return os.path.join(self.admin, "index")
+
+    @property
+    def made_at(self) -> str | None:
+        """The commit that the worktree was made at, None where we did not make it."""
+        return _made_at(self.admin)
 
 
 class Linked(NamedTuple):
@@ -48,11 +70,12 @@ def make_worktree(repo: Repository, path: str, commit: str) -> None:
     if admin is None and os.path.isfile(os.path.join(path, ".git")):
         admin = _reconnect(repo, path, commit)
     made_at = _made_at(admin)
-    if admin is not None and made_at is not None and os.path.isdir(path):
+    if admin is not None and made_at is not None and _is_folder(path):
         if made_at != commit:
             text = f"the worktree there was made for commit {made_at[:12]}, not {commit[:12]}"
             raise Refused("conflict", path, text, allowed="one commit per worktree")
         clear_stale_locks(admin)
+        point(Worktree(path, admin))
         return
     remove_worktree(repo, path)
     _create(repo, path, commit)
@@ -64,7 +87,7 @@ def _create(repo: Repository, path: str, commit: str) -> None:
     admin = _admin(repo, path)
     if admin is None:
         raise Refused("internal", path, "git made a worktree and does not know it")
-    git = Git(path)
+    git = Worktree(path, admin).git
     if os.path.exists(os.path.join(admin, "config.worktree")):
         # Git copies the user's sparse checkout; here every file is wanted.
         git.run("config", "--worktree", "core.sparseCheckout", "false")
@@ -100,6 +123,8 @@ def _git_file(path: str) -> str | None:
         with open(os.path.join(path, ".git"), "rb") as file:
             text = file.read()
     except OSError:
+        return None
+    if not text.startswith(b"gitdir: ") or b"\0" in text:
         return None
     target = os.fsdecode(text.removeprefix(b"gitdir: ").rstrip(b"\r\n"))
     return os.path.realpath(os.path.join(path, target))
@@ -148,7 +173,7 @@ def _reconnect(repo: Repository, path: str, commit: str) -> str | None:
         admin = _new_record(repo, path, commit)
     write_atomic(os.path.join(path, ".git"), b"gitdir: " + os.fsencode(admin) + b"\n")
     if not os.path.exists(os.path.join(admin, "index")):
-        Git(path).run("read-tree", "--reset", commit)
+        Worktree(path, admin).git.run("read-tree", "--reset", commit)
     return admin
 
 
@@ -179,12 +204,52 @@ def _new_record(repo: Repository, path: str, commit: str) -> str:
     return admin
 
 
-def admin_folder(repo: Repository, worktree: str) -> str:
-    """Return git's folder for the worktree; Refused where it is not one of the repository's."""
-    admin = _admin(repo, worktree)
+@refusing()
+def open_worktree(repo: Repository, path: str) -> Worktree:
+    """Return the worktree at `path`, its `.git` file put right for whoever else works there.
+
+    Refused where it is not one of the repository's.
+    """
+    path = os.path.abspath(path)
+    if os.path.islink(path):
+        raise Refused("refused", path, "a link stands in the worktree's place", "the folder itself")
+    admin = _admin(repo, path)
     if admin is None:
-        raise Refused("not_found", worktree, "no worktree of the repository is there")
-    return admin
+        raise Refused("not_found", path, "no worktree of the repository is there")
+    tree = Worktree(path, admin)
+    if os.path.isdir(path):
+        point(tree)
+    return tree
+
+
+def point(tree: Worktree) -> None:
+    """Have the worktree's `.git` file name git's folder for it.
+
+    People, agents and hooks go by that file; without it they would act on the user's repository
+    around the run. A repository of its own in the file's place is somebody's work: Refused.
+    """
+    place = os.path.join(tree.path, ".git")
+    linked = os.path.islink(place)
+    if not linked and _git_file(tree.path) == os.path.realpath(tree.admin):
+        return
+    if not linked and os.path.isdir(place):
+        if os.listdir(place):
+            raise _in_the_way(place)
+        os.rmdir(place)
+    write_atomic(place, b"gitdir: " + os.fsencode(tree.admin) + b"\n", 0o644)
+
+
+def _in_the_way(place: str) -> Refused:
+    aside = os.path.dirname(place) + "-git"
+    while os.path.lexists(aside):
+        aside += "-"
+    text = "a repository of its own stands where the worktree's .git file belongs"
+    retry = f"mv -- {shlex.quote(place)} {shlex.quote(aside)}"
+    return Refused("conflict", place, text, "it put aside, then the same command again", retry)
+
+
+def _is_folder(path: str) -> bool:
+    return os.path.isdir(path) and not os.path.islink(path)
 
 
 def made_at(repo: Repository, worktree: str) -> str | None:
@@ -196,9 +261,7 @@ def clear_stale_locks(admin: str) -> None:
     """Remove the locks that a killed git left in a worktree's own folder.
 
     A living one holds its lock for a moment only: what stays unchanged for a second is stale.
-    After a killed capture the worktree names this folder as its own again.
     """
-    point_back(admin)
     locks = [os.path.join(admin, name) for name in ("index.lock", "HEAD.lock")]
     deadline = time.monotonic() + _LOCK_WAIT_S
     while any(map(os.path.exists, locks)) and time.monotonic() < deadline:
@@ -256,13 +319,12 @@ def _inside(name: str) -> bool:
 
 
 @refusing()
-def set_executable(worktree: str, paths: Sequence[str], *, executable: bool) -> None:
+def set_executable(tree: Worktree, paths: Sequence[str], *, executable: bool) -> None:
     """Set or clear the x bit of files in the worktree, also where the file system has none."""
-    git = Git(worktree)
     for path in paths:
-        place = os.path.join(worktree, path)
+        place = os.path.join(tree.path, path)
         bits = os.stat(place, follow_symlinks=False).st_mode & 0o777
         os.chmod(place, bits | (bits & 0o444) >> 2 if executable else bits & ~0o111)
     names = "".join(f"{path}\0" for path in paths).encode("utf-8")
     sign = "+x" if executable else "-x"
-    git.run("update-index", "--add", f"--chmod={sign}", "-z", "--stdin", stdin=names)
+    tree.git.run("update-index", "--add", f"--chmod={sign}", "-z", "--stdin", stdin=names)

@@ -160,9 +160,9 @@ def _may_configure_filters(path: str) -> bool:
 
 def _filtered_path(root: str) -> str:
     """Ask git itself, which starts nothing for these questions."""
-    from shared.git.command import Git
+    from shared.git.repository import repository_at
 
-    git = Git(root)
+    git = repository_at(root).git
     pattern = r"^filter\..*\.(clean|smudge|process)$"
     listed = git.attempt("config", "-z", "--name-only", "--get-regexp", pattern).stdout
     names = {entry.split(b".", 1)[1].rpartition(b".")[0] for entry in listed.split(b"\0") if entry}

@@ -7,7 +7,7 @@ import fcntl
 import os
 from typing import TYPE_CHECKING
 
-from shared.git.repository import find_repository
+from shared.git.repository import repository_at
 from shared.git.worktree import remove_worktree
 from shared.resources import command
 from shared.verify.canary import is_broken, mend_files
@@ -65,7 +65,7 @@ def recover(state_dir: str) -> list[str]:
     base = place(state_dir, "base")
     if os.path.lexists(base):
         job = read_note(place(state_dir, "job.json"))
-        remove_worktree(find_repository(job["repository"]), base)
+        remove_worktree(repository_at(job["repository"]), base)
     return displaced
 
 

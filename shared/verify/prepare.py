@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from shared.config import commands_hash, render_commands, write_paths
 from shared.fingerprints import own_writes, place_in
-from shared.git.repository import find_repository
-from shared.git.worktree import link
+from shared.git.repository import repository_at
+from shared.git.worktree import Worktree, link, open_worktree
 from shared.resources import command
 from shared.verify.job import read_note
 from shared.verify.lock import undisturbed
@@ -52,13 +52,14 @@ def set_up(
     job: Job, worktree: str, stage: str, stopped: Callable[[], bool] = bool
 ) -> tuple[str, ...]:
     """Do what `prepare` does, for a worktree called `stage` in the names of its logs."""
-    config = job.config
+    config, repository = job.config, repository_at(job.repository)
+    tree = open_worktree(repository, worktree)
     marker = job.place(f"prepared-{stage}.json")
-    wanted = {"worktree": _identity(worktree), "link": [*config.link], "setup": [*config.setup]}
+    wanted = {"worktree": _identity(tree), "link": [*config.link], "setup": [*config.setup]}
     found = read_note(marker)
     if found.get("is") == wanted:
         return tuple(found["notes"])
-    linked = link(find_repository(job.repository), worktree, config.link)
+    linked = link(repository, worktree, config.link)
     notes = [f"{name} is not in your tree, so it could not be linked" for name in linked.missing]
     if config.setup:
         # A person has confirmed them; installing a project's hooks is what many of them are for.
@@ -96,10 +97,10 @@ def runner_for(
     return Runner(worktree, temporary, job.config.time_limit_s, stopped, limited)
 
 
-def _identity(worktree: str) -> list[int]:
-    # Made anew, a worktree at the same path has another `.git` file.
+def _identity(tree: Worktree) -> list[int]:
+    # Made anew, a worktree at the same path has another record, whose first file stays as it was.
     try:
-        found = os.stat(os.path.join(worktree, ".git"))
+        found = os.stat(os.path.join(tree.admin, "commondir"))
     except OSError as error:
-        raise unusable(worktree, error) from None
+        raise unusable(tree.admin, error) from None
     return [found.st_ino, found.st_mtime_ns]

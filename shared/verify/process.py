@@ -14,6 +14,7 @@ import time
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING
 
+from shared.git.command import project_environment
 from shared.git.settle import Ran
 from shared.sandbox import adopt_orphans, is_available, wrap
 
@@ -31,9 +32,6 @@ HOOK_LIMITS = (
     "where `[verify] write` of planner.toml says, so name there what else they need, for example "
     '"~/.cache/pre-commit"'
 )
-
-# A session could be told to look elsewhere, or to hand our role and state to what it runs.
-_SCRUBBED = ("GIT_", "PLANNER_", "PLAN_AGENT_")
 
 # Waits for the end of its input, which comes when the planner's process is gone however it went.
 _WATCH = 'read -r _; kill -s KILL -- "-$1"'
@@ -162,8 +160,7 @@ def _temporary(folder: str) -> dict[str, str]:
 
 def environment(folder: str, temporary: str) -> dict[str, str]:
     """Return the user's environment for a command that runs in `folder`."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(_SCRUBBED)}
-    return kept | _temporary(temporary) | {"PWD": folder}
+    return project_environment(folder) | _temporary(temporary) | {"PWD": folder}
 
 
 def read_tail(log: str) -> str:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from shared.git.command import Git
-from shared.git.repository import PLANNER, find_repository, within
+from shared.git.repository import PLANNER, repository_at, within
 from shared.git.stage import stage_all, undo_gitlinks
-from shared.git.worktree import admin_folder, clear_stale_locks
+from shared.git.worktree import clear_stale_locks, open_worktree
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from shared.git.command import Git
+    from shared.git.repository import Repository
     from shared.verify.job import Job
 
 SHOWN_NAMES = 10
@@ -23,28 +24,28 @@ Listed = tuple[str, int, int]
 
 def current_tree(job: Job) -> str:
     """Return the id of the tree that the scratch worktree holds now, as a capture would find it."""
-    repository = find_repository(job.repository)
-    admin = admin_folder(repository, job.worktree)
-    clear_stale_locks(admin)
-    git = Git(job.worktree)
+    repository = repository_at(job.repository)
+    tree = open_worktree(repository, job.worktree)
+    clear_stale_locks(tree.admin)
+    git = tree.git
     left_out = [name.encode() for name in job.config.link]
-    stage_all(git, os.path.join(admin, "index"), job.base_tree, left_out)
+    stage_all(git, tree.index_file, job.base_tree, left_out)
     undo_gitlinks(git, job.base_tree, repository.zero)
     return git.text("write-tree")
 
 
-def differing(job: Job, old: str, new: str, kinds: str = "") -> list[str]:
+def differing(git: Git, old: str, new: str, kinds: str = "") -> list[str]:
     """Return the paths that differ between two trees; `kinds` are letters of `--diff-filter`."""
     args = ["diff-tree", "-r", "-z", "--no-renames", "--name-only", f"--diff-filter={kinds}"]
-    return [os.fsdecode(name) for name in Git(job.worktree).names(*args, old, new)]
+    return [os.fsdecode(name) for name in git.names(*args, old, new)]
 
 
-def users_tree(repository: str) -> dict[str, Listed]:
+def users_tree(repository: Repository) -> dict[str, Listed]:
     """Return what `git status` lists in the user's own tree: state, size and time by path.
 
     Size and time tell a file that was changed from one that was changed again.
     """
-    rows = Git(repository).names(
+    rows = repository.git.names(
         "status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all",
         "--ignore-submodules=all",
     )  # fmt: skip
@@ -52,7 +53,7 @@ def users_tree(repository: str) -> dict[str, Listed]:
     for row in rows:
         state, path = os.fsdecode(row[:2]), os.fsdecode(row[3:])
         if not within(path, PLANNER):
-            found[path] = (state, *_size_and_time(os.path.join(repository, path)))
+            found[path] = (state, *_size_and_time(os.path.join(repository.root, path)))
     return found
 
 

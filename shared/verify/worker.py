@@ -10,7 +10,7 @@ import traceback
 from typing import TYPE_CHECKING, Any
 
 from shared.config import commands_hash
-from shared.git.repository import find_repository, within
+from shared.git.repository import repository_at, within
 from shared.git.worktree import make_worktree, remove_worktree
 from shared.sandbox import is_available
 from shared.verify.canary import break_files, is_code, mend_files
@@ -25,6 +25,7 @@ from state.store import read_json, unusable, write_json
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from shared.git.command import Git
     from shared.verify.job import Baseline, Outcome
     from shared.verify.process import Ended
     from shared.verify.scene import Listed
@@ -80,22 +81,23 @@ class _Verification:
     def run(self) -> dict[str, Any]:
         """Return the content of result.json."""
         job = self.job
-        before = users_tree(job.repository)
+        repository = repository_at(job.repository)
+        before = users_tree(repository)
         self.notes += _displaced(mend_files(job.place("canary")))
         self._say("setting up the worktree")
         self.notes += set_up(job, job.worktree, "worktree", self.stopped)
         tree = current_tree(job)
         baselines = self._baselines()
         ended = self._run_all(job.worktree, "worktree")
-        exercised = self._exercised(tree) if all(e.passed for e in ended) else None
+        exercised = self._exercised(repository.git, tree) if all(e.passed for e in ended) else None
         after = current_tree(job)
         results = tuple(
             _result(e, baseline, tree, exercised)
             for e, baseline in zip(ended, baselines, strict=True)
         )
         self.notes += _denied(ended)
-        wrote = _wrote(differing(job, tree, after))
-        touched = _touched(before, users_tree(job.repository))
+        wrote = _wrote(differing(repository.git, tree, after))
+        touched = _touched(before, users_tree(repository))
         done = Done(results, tree, touched, wrote, tuple(self.notes))
         return {"key": job.key(tree), "after": job.key(after), "done": done.to_json()}
 
@@ -106,7 +108,7 @@ class _Verification:
         cached = read_note(job.place("baseline.json"))
         if cached.get("key") == key:
             return list(cached["baselines"])
-        repository, base = find_repository(job.repository), job.place("base")
+        repository, base = repository_at(job.repository), job.place("base")
         remove_worktree(repository, base)
         make_worktree(repository, base, job.base_commit)
         try:
@@ -122,12 +124,12 @@ class _Verification:
         write_json(job.place("baseline.json"), {"key": key, "baselines": found})
         return found
 
-    def _exercised(self, tree: str) -> bool | None:
+    def _exercised(self, git: Git, tree: str) -> bool | None:
         """Return whether a command notices that the changed files are broken; None without any."""
         job = self.job
         files = [
             path
-            for path in differing(job, job.base_tree, tree, "AMT")
+            for path in differing(git, job.base_tree, tree, "AMT")
             if is_code(path) and not any(within(path, test.rstrip("/")) for test in job.tests)
         ]
         broken = break_files(job.place("canary"), job.worktree, files)

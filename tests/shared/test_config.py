@@ -13,7 +13,7 @@ from shared.config import (
     render_commands,
     write_paths,
 )
-from shared.git.command import Git
+from shared.git.repository import find_repository
 from state.errors import Refused
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def test_the_base_commit_counts_and_not_the_working_tree(repo: Repository) -> No
     (repo.path / "planner.toml").write_text("[verify]\ncommands = ['rm -r /']\n")
     (repo.path / "below").mkdir()
     for folder in (repo.path, repo.path / "below"):
-        git = Git(str(folder))
+        git = find_repository(str(folder)).git
         assert load_config(git, with_it).verify == ("true",)
         assert load_config(git, without) == Config()
 
@@ -80,7 +80,7 @@ def test_a_link_or_folder_in_place_of_the_file_is_refused(repo: Repository) -> N
     folder = repo.commit({"planner.toml/x": "y"})
     for commit in (linked, folder):
         with pytest.raises(Refused, match="no plain file"):
-            load_config(Git(str(repo.path)), commit)
+            load_config(find_repository(str(repo.path)).git, commit)
 
 
 def test_all_mistakes_are_told_at_once() -> None:

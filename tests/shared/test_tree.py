@@ -8,7 +8,7 @@ import pytest
 
 from shared.config import Config
 from shared.git.repository import find_repository
-from shared.git.worktree import make_worktree
+from shared.git.worktree import Worktree, make_worktree, open_worktree
 from shared.tree import tree_chmod, tree_mv, tree_rm, tree_run
 from shared.verify.job import Job
 from state.errors import Refused
@@ -33,6 +33,10 @@ def worktree(repo: Repository, tmp_path: Path) -> Path:
     return path
 
 
+def opened(worktree: Path) -> Worktree:
+    return open_worktree(find_repository(str(worktree.parents[1] / "repo")), str(worktree))
+
+
 def job_for(worktree: Path, repo: Repository, **config: object) -> Job:
     return Job(
         str(worktree.parent),
@@ -45,45 +49,45 @@ def job_for(worktree: Path, repo: Repository, **config: object) -> Job:
 
 
 def test_a_file_is_removed_and_with_it_the_folders_that_it_leaves_empty(worktree: Path) -> None:
-    assert tree_rm(str(worktree), "src/deep/one.py") == "removed src/deep/one.py"
+    assert tree_rm(opened(worktree), "src/deep/one.py") == "removed src/deep/one.py"
     assert not (worktree / "src" / "deep").exists()
     assert (worktree / "src" / "app.py").exists()
 
 
 def test_a_folder_is_removed_and_no_link_in_it_followed(worktree: Path) -> None:
     (worktree / "src" / "link").symlink_to(worktree.parent.parent / "outside")
-    tree_rm(str(worktree), "src")
+    tree_rm(opened(worktree), "src")
     assert not (worktree / "src").exists()
-    tree_rm(str(worktree), "away")
+    tree_rm(opened(worktree), "away")
     assert (worktree.parent.parent / "outside" / "kept").read_text() == "kept"
 
 
 def test_a_file_moves_and_folders_for_it_are_made(worktree: Path) -> None:
-    tree_mv(str(worktree), "src/app.py", "lib/new/app.py")
+    tree_mv(opened(worktree), "src/app.py", "lib/new/app.py")
     assert (worktree / "lib/new/app.py").read_text() == "x = 1\n"
     assert not (worktree / "src/app.py").exists()
 
 
 def test_a_move_replaces_nothing(worktree: Path) -> None:
     with pytest.raises(Refused) as refusal:
-        tree_mv(str(worktree), "src/app.py", "run.sh")
+        tree_mv(opened(worktree), "src/app.py", "run.sh")
     assert refusal.value.problems[0].kind == "conflict"
     assert (worktree / "run.sh").read_text() == "true\n"
     with pytest.raises(Refused, match="lies inside src"):
-        tree_mv(str(worktree), "src", "src/deep/src")
+        tree_mv(opened(worktree), "src", "src/deep/src")
     with pytest.raises(Refused, match="nothing was moved"):
-        tree_mv(str(worktree), "src/app.py", "run.sh/app.py")
+        tree_mv(opened(worktree), "src/app.py", "run.sh/app.py")
 
 
 def test_the_executable_bit_is_set_and_cleared(worktree: Path) -> None:
     for change, wanted in (("+x", True), ("-x", False)):
-        tree_chmod(str(worktree), change, "run.sh")
+        tree_chmod(opened(worktree), change, "run.sh")
         assert bool((worktree / "run.sh").stat().st_mode & 0o111) is wanted
     with pytest.raises(Refused) as refusal:
-        tree_chmod(str(worktree), "777", "run.sh")
+        tree_chmod(opened(worktree), "777", "run.sh")
     assert refusal.value.problems[0].allowed == "+x, -x"
     with pytest.raises(Refused, match="no plain file"):
-        tree_chmod(str(worktree), "+x", "src")
+        tree_chmod(opened(worktree), "+x", "src")
 
 
 @pytest.mark.parametrize(
@@ -92,18 +96,18 @@ def test_the_executable_bit_is_set_and_cleared(worktree: Path) -> None:
 )
 @pytest.mark.parametrize("act", [tree_rm, lambda w, p: tree_mv(w, "run.sh", p)])
 def test_nothing_outside_the_worktree_is_touched(
-    path: str, act: Callable[[str, str], str], worktree: Path
+    path: str, act: Callable[[Worktree, str], str], worktree: Path
 ) -> None:
     before = sorted(os.listdir(worktree))
     with pytest.raises(Refused):
-        act(str(worktree), path)
+        act(opened(worktree), path)
     assert sorted(os.listdir(worktree)) == before
     assert (worktree.parent.parent / "outside" / "kept").read_text() == "kept"
 
 
 def test_a_name_that_is_not_there_is_answered_with_names_like_it(worktree: Path) -> None:
     with pytest.raises(Refused) as refusal:
-        tree_rm(str(worktree), "src/ap.py")
+        tree_rm(opened(worktree), "src/ap.py")
     (problem,) = refusal.value.problems
     assert problem.kind == "not_found"
     assert "src/app.py" in problem.allowed

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Unpack
 
 import pytest
 
-from shared.git.worktree import set_executable
+from shared.git.worktree import open_worktree, set_executable
 from shared.verify.process import Confined
 from state.errors import Refused
 from tests.shared.git.conftest import Options, Project, add_hook
@@ -290,8 +290,7 @@ def test_the_hook_is_the_one_that_git_would_run(
 
 
 @pytest.mark.requirement("PL-33")
-def test_an_older_git_runs_the_hook_file(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shared.git.settle.version", lambda: (2, 30))
+def test_the_hook_sees_what_is_staged_in_the_worktree(project: Project) -> None:
     project.write({"new.py": b"x\n"}, project.begin())
     assert project.capture().rounds == 1
     add_hook(project, "pre-commit", "git diff --cached --name-only; exit 1\n")
@@ -345,11 +344,11 @@ def project_tree(project: Project) -> str:
 def test_an_x_bit_is_captured_also_where_the_file_system_has_none(project: Project) -> None:
     project.git("config", "core.fileMode", "false")
     worktree = project.begin()
-    set_executable(str(worktree), ["run.sh"], executable=True)
+    set_executable(open_worktree(project.repo, str(worktree)), ["run.sh"], executable=True)
     for _ in range(2):
         (change,) = project.capture().changes
         assert (change.file, change.old_mode, change.mode) == ("run.sh", "100644", "100755")
-    set_executable(str(worktree), ["run.sh"], executable=False)
+    set_executable(open_worktree(project.repo, str(worktree)), ["run.sh"], executable=False)
     assert project.capture().changes == []
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from shared.git.worktree import admin_folder, make_worktree
+from shared.git.worktree import make_worktree, open_worktree
 from shared.resources import ROOT, quote
 from shared.sandbox import _SCOPE_ABI, _abi, is_available
 from shared.verify.process import Confined
@@ -65,11 +65,10 @@ def _everything(folder: Path, *aside: Path) -> dict[str, tuple[int, bytes]]:
     return found
 
 
-def _identity(project: Project) -> tuple[bytes, int, int]:
-    """Return what verify and git know the worktree by."""
-    place = project.worktree / ".git"
-    found = place.lstat()
-    return place.read_bytes(), found.st_ino, found.st_mtime_ns
+def _git_file(project: Project) -> tuple[bytes, bool]:
+    """Return what git knows the worktree by: a plain file that names its git folder."""
+    file = project.worktree / ".git"
+    return file.read_bytes(), file.is_symlink()
 
 
 def _script(project: Project, tries: str) -> str:
@@ -221,9 +220,9 @@ def test_the_worktree_has_its_git_folder_again_whatever_the_hook_did(
 ) -> None:
     add_hook(project, "pre-commit", deed)
     project.write({"new.py": b"x\n"}, project.begin())
-    before = _identity(project)
+    before = _git_file(project)
     assert [change.file for change in project.capture().changes] == ["new.py"]
-    assert _identity(project) == before
+    assert _git_file(project) == before
     assert not (project.worktree / "ran").exists()
 
 
@@ -296,7 +295,7 @@ def test_after_a_kill_the_hook_ends_and_the_next_command_has_the_worktree_whole(
 ) -> None:
     add_hook(project, "pre-commit", "test -e pid || { echo $$ > pid; tail -f /dev/null; }\n")
     project.write({"new.py": b"x\n"}, project.begin())
-    before = _identity(project)
+    before = _git_file(project)
     words = [sys.executable, "-c", textwrap.dedent(_CAPTURE), ROOT]
     child = subprocess.Popen([*words, str(project.root), str(project.state)])
     pid = project.worktree / "pid"
@@ -311,8 +310,8 @@ def test_after_a_kill_the_hook_ends_and_the_next_command_has_the_worktree_whole(
         assert "new.py" in [change.file for change in project.capture().changes]
     else:
         make_worktree(project.repo, str(project.worktree), "HEAD")
-    assert _identity(project) == before
-    admin = admin_folder(project.repo, str(project.worktree))
+    assert _git_file(project) == before
+    admin = open_worktree(project.repo, str(project.worktree)).admin
     assert project.git("rev-parse", "--git-dir", cwd=project.worktree) == admin
     project.capture()
     assert not list(project.state.glob("scratch-*"))

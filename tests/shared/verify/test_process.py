@@ -44,7 +44,8 @@ def test_commands_see_no_git_or_planner_variables(
     log = tmp_path / "log"
     assert runner.run("env; test ! -t 0; cat; echo in $TMPDIR > $TMPDIR/x", str(log)).passed
     text = log.read_text()
-    assert not [line for line in text.splitlines() if line.startswith(("GIT_", "PLAN"))]
+    found = [line for line in text.splitlines() if line.startswith(("GIT_", "PLAN"))]
+    assert found == [f"GIT_CEILING_DIRECTORIES={tmp_path.parent}"]
     assert f"TMPDIR={tmp_path / 'tmp'}" in text
     assert not (tmp_path / "tmp").exists()
 

@@ -1,0 +1,120 @@
+"""No git call of ours may look for its repository: it would find the user's around the run."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from shared.git.command import project_environment
+from shared.git.hooks import LOCAL, plain_hooks
+from shared.git.repository import find_repository, repository_at
+from shared.git.worktree import open_worktree
+from state.errors import Refused
+from tests.shared.git.conftest import add_hook
+from tests.test_layers import ROOT, sources
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.shared.git.conftest import Project
+
+# Who may make a Git: these know the git folder. And the one function that has git look for it.
+MAKERS = {f"shared/git/{name}.py" for name in ("command", "repository", "worktree", "vault")}
+FINDERS = {"shared/git/repository.py"}
+
+
+def calls(name: str) -> Iterator[str]:
+    """Yield each module that calls the function, once a call."""
+    for path in sources():
+        for node in ast.walk(ast.parse(path.read_bytes())):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == name:
+                yield path.relative_to(ROOT).as_posix()
+
+
+def test_git_is_made_only_where_its_folder_is_known() -> None:
+    assert set(calls("Git")) == MAKERS
+    assert set(calls("discover")) == FINDERS
+
+
+def test_no_other_module_starts_git() -> None:
+    found = {
+        path.relative_to(ROOT).as_posix()
+        for path in sources()
+        for node in ast.walk(ast.parse(path.read_bytes()))
+        if isinstance(node, ast.List) and node.elts
+        if isinstance(node.elts[0], ast.Constant) and node.elts[0].value == "git"
+    }
+    # The guard writes the words of a command that the assistant runs itself.
+    assert found == {"shared/git/command.py", "shared/guard/git.py"}
+
+
+def test_a_root_that_lost_its_git_folder_is_not_taken_for_the_repository_around(
+    project: Project,
+) -> None:
+    inner = project.root / "inner"
+    inner.mkdir()
+    with pytest.raises(Refused, match="not inside a git repository"):
+        repository_at(str(inner))
+    assert find_repository(str(inner)).root == str(project.root)
+
+
+def test_a_worktree_is_named_by_its_record_and_its_file_put_right(project: Project) -> None:
+    worktree = project.begin()
+    (worktree / ".git").unlink()
+    tree = open_worktree(project.repo, str(worktree))
+    assert tree.git.text("rev-parse", "--git-dir") == tree.admin
+    assert project.git("rev-parse", "--show-toplevel", cwd=worktree) == str(worktree)
+
+
+def test_a_link_to_the_users_tree_is_no_worktree(project: Project) -> None:
+    worktree = project.begin()
+    worktree.rename(worktree.with_name("before"))
+    worktree.symlink_to(project.root)
+    with pytest.raises(Refused, match="a link stands"):
+        open_worktree(project.repo, str(worktree))
+
+
+def test_what_leads_git_is_known_in_whole() -> None:
+    done = subprocess.run(
+        ["git", "rev-parse", "--local-env-vars"], capture_output=True, text=True, check=True
+    )
+    assert set(done.stdout.split()) <= {*LOCAL, "GIT_INDEX_FILE"}
+
+
+@pytest.mark.parametrize("with_settings", [True, False])
+def test_a_command_gets_none_of_what_leads_git(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, with_settings: bool
+) -> None:
+    for name in (*LOCAL, "GIT_INDEX_FILE", "GIT_CONFIG_KEY_0", "GIT_CONFIG_VALUE_0"):
+        monkeypatch.setenv(name, "x")
+    monkeypatch.setenv("GIT_AUTHOR_NAME", "Somebody")
+    found = project_environment(str(tmp_path / "worktree"), with_settings=with_settings)
+    assert not {*LOCAL, "GIT_INDEX_FILE", "GIT_CONFIG_KEY_0"} & {*found}
+    assert found["GIT_CEILING_DIRECTORIES"] == str(tmp_path)
+    assert ("GIT_AUTHOR_NAME" in found) == with_settings
+
+
+@pytest.mark.parametrize("chosen", [None, "my hooks", "absolute"])
+def test_hooks_are_found_as_git_finds_them(
+    project: Project, tmp_path: Path, chosen: str | None
+) -> None:
+    add_hook(project, "pre-commit", "exit 0\n")
+    source = project.root / ".git/hooks"
+    if chosen:
+        folder = tmp_path / "absolute" if chosen == "absolute" else project.root / chosen
+        source.rename(folder)
+        source = folder
+        project.git("config", "core.hooksPath", str(folder) if chosen == "absolute" else chosen)
+    (source / "commit-msg").write_text("#!/bin/sh\nexit 1\n")
+    (source / "post-commit.sample").write_text("")
+    (source / "post-commit.sample").chmod(0o755)
+    lent = tmp_path / "lent"
+    lent.mkdir()
+    plain_hooks(project.repo.git, str(lent))
+    assert os.listdir(lent) == ["pre-commit"]
+    assert f"{source}/pre-commit" in (lent / "pre-commit").read_text()
