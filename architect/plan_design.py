@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sys
 
-from shared.stepping import main
-from shared.workflow import Workflow, explore_step, work_step
+from architect.explore import explore_step
+from shared.steps.brief import work_step
+from shared.steps.program import main
+from shared.steps.workflow import Workflow
 
 SCRIPT = "architect.plan_design"
 STEPS = {

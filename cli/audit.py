@@ -9,8 +9,9 @@ import time
 import click
 
 from cli.options import json_option, state_dir_option
-from shared import recording
-from shared.stepping import write
+from orchestrator.run import audit
+from orchestrator.run.audit import as_line, check_terminal, open_record
+from shared.output import write
 
 EVERY_S = 0.5
 
@@ -24,16 +25,16 @@ def audit_command(state_dir: str | None, *, as_json: bool, follow: bool) -> None
 
     Example: planner audit --json
     """
-    record = recording.open_record(os.getcwd(), state_dir)
-    shown = recording.as_json if as_json else recording.as_line
+    record = open_record(os.getcwd(), state_dir)
+    shown = audit.as_json if as_json else as_line
     if follow:
-        recording.check_terminal(sys.stdin)
+        check_terminal(sys.stdin)
         for row in record.grow(lambda: time.sleep(EVERY_S)):
             write(shown(row) + "\n")
     elif as_json:
         write("".join(f"{shown(row)}\n" for row in record.rows()))
     else:
-        write(recording.render(record))
+        write(audit.render(record))
 
 
 if __name__ == "__main__":

@@ -7,9 +7,9 @@ import sys
 import click
 
 from cli.options import allow_roles, opened, role_option, state_dir_option
-from shared import capturing
+from developer import verification
 from shared.builders import Block
-from shared.stepping import write
+from shared.output import write
 
 
 @click.group("config")
@@ -39,7 +39,7 @@ def confirm(hash_: str, state_dir: str | None, role: str | None) -> None:
     Example: planner config confirm 9b1d…07
     """
     allow_roles(role)
-    capturing.confirm(opened(state_dir), hash_)
+    verification.confirm(opened(state_dir), hash_)
     write(Block("result").data("confirmed", hash_).render())
 
 

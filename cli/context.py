@@ -7,10 +7,12 @@ import sys
 import click
 
 from cli.options import allow_roles, opened, role_option, state_dir_option
-from shared import plans, resources
+from orchestrator.plan import context
+from orchestrator.plan.context import answer_in_words
+from shared import resources
 from shared.builders import Block
-from shared.stepping import write
-from state import store
+from shared.output import write
+from state.files import read_json, read_text
 from state.kinds import ARCHITECT, DEVELOPER, WRITER
 
 
@@ -30,7 +32,7 @@ def set_context(path: str, state_dir: str | None, role: str | None) -> None:
     """
     allow_roles(role)
     state = opened(state_dir)
-    write(plans.set_context(state, resources.find_answer(state.state_dir, path)))
+    write(context.set_context(state, resources.find_answer(state.state_dir, path)))
 
 
 @context_command.command("add-quote")
@@ -43,7 +45,7 @@ def add_quote(text: str, state_dir: str | None, role: str | None) -> None:
     Example: planner context add-quote "Keep the old flag working"
     """
     allow_roles(role)
-    plans.add_quote(opened(state_dir), text)
+    context.add_quote(opened(state_dir), text)
     write(Block("result").data("quote", text).render())
 
 
@@ -65,10 +67,10 @@ def answer(
         raise click.UsageError("give either a CHOICE, or a --file with the user's words")
     state = opened(state_dir)
     if path is None:
-        write(plans.answer(state, checkpoint, (choice or "").split(",")))
+        write(context.answer(state, checkpoint, (choice or "").split(",")))
     else:
-        words = store.read_text(resources.find_answer(state.state_dir, path)).strip()
-        write(plans.answer_in_words(state, checkpoint, words))
+        words = read_text(resources.find_answer(state.state_dir, path)).strip()
+        write(answer_in_words(state, checkpoint, words))
 
 
 @context_command.command("ask")
@@ -82,7 +84,7 @@ def ask(path: str, state_dir: str | None, role: str | None) -> None:
     """
     allow_roles(role, ARCHITECT, DEVELOPER, WRITER)
     state = opened(state_dir)
-    asked = plans.ask(state, store.read_json(resources.find_answer(state.state_dir, path)))
+    asked = context.ask(state, read_json(resources.find_answer(state.state_dir, path)))
     block = Block("result").task("Your questions are stored. End here and say that they wait.")
     write(block.data("questions", ", ".join(asked)).render())
 

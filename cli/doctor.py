@@ -8,9 +8,9 @@ import os
 import click
 
 from cli.options import json_option, state_dir_option
+from orchestrator.run.doctor import examine
 from shared.builders import Block
-from shared.doctor import examine
-from shared.stepping import write
+from shared.output import write
 
 
 @click.command("doctor")

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
 import click
 
 from cli.options import opened, role_option, state_dir_option
-from shared import plans
+from shared import plan_file
 from shared.builders import Block
-from shared.stepping import write
-from state import store
+from shared.output import write
 from state.errors import Refused
+from state.files import read_json
 from state.kinds import DOC_LISTS, KINDS
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def _fields(values: dict[str, Any]) -> dict[str, Any]:
     fields = {
         k: list(v) if isinstance(v, tuple) else v for k, v in values.items() if v not in (None, ())
     }
-    more = store.read_json(file) if file else {}
+    more = read_json(file) if file else {}
     if not isinstance(more, dict):
         raise Refused("invalid", "--json", "the file holds no JSON object", '{"field": value, …}')
     return {**fields, **more}
@@ -121,7 +121,7 @@ class AddGroup(click.Group):
 
         def run(state_dir: str | None, role: str | None, **values: Any) -> None:  # noqa: ANN401
             edit = {"op": "add", "kind": cmd_name, "fields": _fields(values)}
-            write(applied_block(plans.edit(opened(state_dir), [edit], role, None)))
+            write(applied_block(plan_file.edit(opened(state_dir), [edit], role, None)))
 
         example = f"planner plan add {cmd_name} --json fields.json"
         text = f"Add {_one(cmd_name)}.\n\nExample: {example}"
@@ -152,7 +152,7 @@ class SetGroup(click.Group):
 
         def run(version: int, state_dir: str | None, role: str | None, **values: Any) -> None:  # noqa: ANN401
             edit = {"op": "set", "id": cmd_name, "version": version, "fields": _fields(values)}
-            write(applied_block(plans.edit(opened(state_dir), [edit], role, None)))
+            write(applied_block(plan_file.edit(opened(state_dir), [edit], role, None)))
 
         text = "The version that you have read."
         version = click.Option(["--version"], type=int, required=True, help=text)

@@ -7,8 +7,12 @@ import sys
 import click
 
 from cli.options import allow_roles, opened, role_option, state_dir_option
-from shared import execution, reconciling, undoing
-from shared.stepping import write
+from orchestrator.execute import reconcile
+from orchestrator.execute.apply import apply_plan
+from orchestrator.execute.commit import commit_plan
+from orchestrator.execute.reconcile import accept_deviation
+from orchestrator.execute.undo import undo_plan
+from shared.output import write
 
 
 @click.group("exec")
@@ -25,7 +29,7 @@ def apply(state_dir: str | None, role: str | None) -> None:
     Example: planner exec apply
     """
     allow_roles(role)
-    write(execution.apply_plan(opened(state_dir)))
+    write(apply_plan(opened(state_dir)))
 
 
 @exec_command.command("commit")
@@ -37,7 +41,7 @@ def commit(state_dir: str | None, role: str | None) -> None:
     Example: planner exec commit
     """
     allow_roles(role)
-    write(execution.commit_plan(opened(state_dir)))
+    write(commit_plan(opened(state_dir)))
 
 
 @exec_command.command("deviate")
@@ -54,7 +58,7 @@ def deviate(
     Example: planner exec deviate M-001 --file src/a.py --reason "the user edited it meanwhile"
     """
     allow_roles(role)
-    write(reconciling.deviate(opened(state_dir), milestone, path, reason))
+    write(reconcile.deviate(opened(state_dir), milestone, path, reason))
 
 
 @exec_command.command("accept")
@@ -68,7 +72,7 @@ def accept(path: str, reason: str, state_dir: str | None, role: str | None) -> N
     Example: planner exec accept --file src/a.py --reason "my own edit, leave it"
     """
     allow_roles(role)
-    write(reconciling.accept_deviation(opened(state_dir), path, reason))
+    write(accept_deviation(opened(state_dir), path, reason))
 
 
 @click.command("undo")
@@ -78,7 +82,7 @@ def undo_command(state_dir: str | None) -> None:
 
     Example: planner undo
     """
-    write(undoing.undo_plan(opened(state_dir)))
+    write(undo_plan(opened(state_dir)))
 
 
 if __name__ == "__main__":

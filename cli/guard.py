@@ -13,9 +13,9 @@ from cli.options import json_option
 from shared.builders import Block
 from shared.guard.decide import Decision, decide
 from shared.guard.denial import Denied
+from shared.guard.permissions import allowed_to_assistants
 from shared.guard.settings import load_settings
-from shared.stepping import write
-from shared.who import allowed_to_assistants
+from shared.output import write
 from state.errors import Refused
 
 if TYPE_CHECKING:

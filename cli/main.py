@@ -12,8 +12,8 @@ import click
 
 from shared import resources
 from shared.builders import error_block
-from shared.stepping import exit_code, internal, write
-from shared.who import WHO
+from shared.guard.permissions import WHO
+from shared.output import exit_code, internal, write
 from state.errors import Problem, Refused
 
 if TYPE_CHECKING:

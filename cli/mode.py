@@ -11,8 +11,10 @@ import click
 
 from cli.mode_revisions import REVISIONS, only_option, submit_part
 from cli.options import agent_option, allow_roles, json_option, role_option, state_dir_option
-from shared import planning, planning_view, whom
-from shared.stepping import write
+from orchestrator.mode import light_plan, lookup
+from orchestrator.mode.lookup import Mode, own_mode
+from orchestrator.mode.view import render_mode, status_of
+from shared.output import write
 from state.light import DONE, STARTED
 
 
@@ -36,7 +38,7 @@ def enter(task: str | None, reason: str | None, agent: str | None, role: str | N
     Example: planner mode enter "Move the importer to ISO dates" --reason "several files"
     """
     allow_roles(role)
-    write(planning.enter(os.getcwd(), task, reason, agent, time.time()))
+    write(light_plan.enter(os.getcwd(), task, reason, agent, time.time()))
 
 
 @mode_command.command("status")
@@ -48,9 +50,9 @@ def status(state_dir: str | None, agent: str | None, *, as_json: bool) -> None:
 
     Example: planner mode status --json
     """
-    found = whom.look(os.getcwd(), agent, state_dir, time.time())
-    status = planning_view.status_of(found)
-    write(json.dumps(status, indent=2) + "\n" if as_json else planning_view.render_mode(found))
+    found = lookup.look(os.getcwd(), agent, state_dir, time.time())
+    status = status_of(found)
+    write(json.dumps(status, indent=2) + "\n" if as_json else render_mode(found))
 
 
 @mode_command.command("submit")
@@ -64,7 +66,7 @@ def submit(file: str, state_dir: str | None, agent: str | None, role: str | None
     Example: planner mode submit --file answers/light.json
     """
     allow_roles(role)
-    write(planning.submit(_own(agent, state_dir), file))
+    write(light_plan.submit(_own(agent, state_dir), file))
 
 
 @mode_command.command("approve")
@@ -86,7 +88,7 @@ def approve(
     if only is not None:
         write(submit_part(state_dir, digest, only))
         return
-    write(planning.approve((os.getcwd(), agent, state_dir), digest, time.time()))
+    write(light_plan.approve((os.getcwd(), agent, state_dir), digest, time.time()))
 
 
 @mode_command.command("reject")
@@ -103,7 +105,7 @@ def reject(
     Example: planner mode reject 3f0c…e1 --reason "not before the release"
     """
     allow_roles(role)
-    write(planning.reject(_found(agent, state_dir), digest, reason))
+    write(light_plan.reject(_found(agent, state_dir), digest, reason))
 
 
 @mode_command.command("cancel")
@@ -116,7 +118,7 @@ def cancel(state_dir: str | None, agent: str | None, role: str | None) -> None:
     Example: planner mode cancel
     """
     allow_roles(role)
-    write(planning.cancel(_found(agent, state_dir)))
+    write(light_plan.cancel(_found(agent, state_dir)))
 
 
 @mode_command.command("step")
@@ -134,15 +136,15 @@ def step(
     """
     allow_roles(role)
     marked = {"start": STARTED, "done": DONE}[status]
-    write(planning.track(_own(agent, state_dir), number, marked))
+    write(light_plan.track(_own(agent, state_dir), number, marked))
 
 
-def _own(agent: str | None, state_dir: str | None) -> whom.Mode:
-    return whom.own_mode(os.getcwd(), agent, state_dir, time.time())
+def _own(agent: str | None, state_dir: str | None) -> Mode:
+    return own_mode(os.getcwd(), agent, state_dir, time.time())
 
 
-def _found(agent: str | None, state_dir: str | None) -> whom.Mode:
-    return whom.find(os.getcwd(), agent, state_dir, time.time())
+def _found(agent: str | None, state_dir: str | None) -> Mode:
+    return lookup.find(os.getcwd(), agent, state_dir, time.time())
 
 
 if __name__ == "__main__":

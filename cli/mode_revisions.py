@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cli.options import agent_option, allow_roles, opened, role_option, state_dir_option
-from shared.stepping import write
+from shared.output import write
 
 if TYPE_CHECKING:
     from cli.options import Command
@@ -23,10 +23,10 @@ def only_option(command: Command) -> Command:
 
 def submit_part(state_dir: str | None, digest: str, only: str) -> str:
     """Return what is printed when a person takes a part of a submitted plan."""
-    from shared import parting
+    from orchestrator.submit import part
 
     names = {name.strip() for name in only.split(",")} - {""}
-    return parting.submit_part(opened(state_dir), digest, names)
+    return part.submit_part(opened(state_dir), digest, names)
 
 
 @click.command("rebase")
@@ -38,12 +38,14 @@ def rebase(state_dir: str | None, agent: str | None, role: str | None) -> None:
 
     Example: planner mode rebase --state-dir .planner/runs/20260102-abcdef
     """
+    from orchestrator.mode import lookup
+    from orchestrator.mode.light_plan import rebase_light
+    from orchestrator.plan import rebase as rebasing
     from orchestrator.planner import WORKFLOW
-    from shared import rebasing, whom
 
     allow_roles(role)
-    found = whom.find(os.getcwd(), agent, state_dir, time.time())
-    write(rebasing.rebase(found.state, WORKFLOW) if found.state else rebasing.rebase_light(found))
+    found = lookup.find(os.getcwd(), agent, state_dir, time.time())
+    write(rebasing.rebase(found.state, WORKFLOW) if found.state else rebase_light(found))
 
 
 @click.command("edit")
@@ -56,11 +58,12 @@ def edit(text: str, state_dir: str | None, agent: str | None, role: str | None) 
 
     Example: planner mode edit "Keep the old name as an alias"
     """
-    from shared import freezing, planning, whom
+    from orchestrator.mode import light_plan, lookup
+    from orchestrator.submit import revise
 
     allow_roles(role)
-    found = whom.find(os.getcwd(), agent, state_dir, time.time())
-    write(freezing.remark(found.state, text) if found.state else planning.remark(found, text))
+    found = lookup.find(os.getcwd(), agent, state_dir, time.time())
+    write(revise.remark(found.state, text) if found.state else light_plan.remark(found, text))
 
 
 REVISIONS = (rebase, edit)

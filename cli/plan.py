@@ -21,11 +21,14 @@ from cli.options import (
     role_option,
     state_dir_option,
 )
-from shared import plans, resources
+from orchestrator.plan import import_plan as plans
+from shared import plan_file, resources
 from shared.builders import Block
-from shared.stepping import write
+from shared.output import write
+from shared.plan_file import read_batch
 from state import kinds, store
 from state.errors import Refused
+from state.files import read_text, write_atomic
 from state.kinds import ARCHITECT, DEVELOPER, WRITER
 
 if TYPE_CHECKING:
@@ -52,7 +55,7 @@ def remove(entity_id: str, version: int, state_dir: str | None, role: str | None
     Example: planner plan remove CI-004 --version 1
     """
     rows = [{"op": "remove", "id": entity_id, "version": version}]
-    write(applied_block(plans.edit(opened(state_dir), rows, role, None)))
+    write(applied_block(plan_file.edit(opened(state_dir), rows, role, None)))
 
 
 @plan_command.command("batch")
@@ -66,8 +69,8 @@ def batch(path: str, operation: str | None, state_dir: str | None, role: str | N
     Example: planner plan batch --file .planner/runs/20260102-abcdef/answers/design.json
     """
     state = opened(state_dir)
-    rows, digest = plans.read_batch(resources.find_answer(state.state_dir, path))
-    write(applied_block(plans.edit(state, rows, role, operation or digest)))
+    rows, digest = read_batch(resources.find_answer(state.state_dir, path))
+    write(applied_block(plan_file.edit(state, rows, role, operation or digest)))
 
 
 @plan_command.command("show")
@@ -144,10 +147,10 @@ def capture(state_dir: str | None, role: str | None) -> None:
 
     Example: planner plan capture
     """
-    from shared import capturing
+    from developer.capture import capture_now
 
     allow_roles(role, DEVELOPER, WRITER)
-    write(capturing.capture_now(opened(state_dir)))
+    write(capture_now(opened(state_dir)))
 
 
 @plan_command.command("verify")
@@ -160,14 +163,14 @@ def verify(ctx: click.Context, state_dir: str | None, role: str | None, *, worke
 
     Example: planner plan verify
     """
-    from shared import capturing
-    from shared.verify.worker import worker_main
+    from developer.verification import verify_now
+    from developer.verify.worker import worker_main
 
     allow_roles(role, DEVELOPER, WRITER)
     state = opened(state_dir)
     if worker:
         ctx.exit(worker_main(state.state_dir))
-    write(capturing.verify_now(state))
+    write(verify_now(state))
 
 
 @plan_command.command("check")
@@ -179,7 +182,7 @@ def check(phase: Phase, state_dir: str | None, *, as_json: bool) -> None:
 
     Example: planner plan check --phase plan-design
     """
-    from shared import capturing
+    from orchestrator.plan import check as capturing
 
     state = opened(state_dir)
     items = capturing.check(state, phase)
@@ -201,11 +204,11 @@ def done(phase: Phase, path: str | None, state_dir: str | None, role: str | None
 
     Example: planner plan done --phase plan-code
     """
+    from orchestrator.plan.finish import finish_phase
     from orchestrator.planner import WORKFLOW
-    from shared import gates
 
     allow_roles(role, WORKFLOW.steps[WORKFLOW.number(phase, "execute")].agent or "")
-    write(gates.finish_phase(opened(state_dir), WORKFLOW, phase, path, role))
+    write(finish_phase(opened(state_dir), WORKFLOW, phase, path, role))
 
 
 @plan_command.command("freeze")
@@ -217,10 +220,10 @@ def freeze(state_dir: str | None, role: str | None) -> None:
     Example: planner plan freeze
     """
     from orchestrator.planner import WORKFLOW
-    from shared import freezing
+    from orchestrator.submit.freeze import freeze_plan
 
     allow_roles(role)
-    write(freezing.freeze_plan(opened(state_dir), WORKFLOW))
+    write(freeze_plan(opened(state_dir), WORKFLOW))
 
 
 @plan_command.command("revise")
@@ -232,12 +235,12 @@ def revise(path: str | None, state_dir: str | None, role: str | None) -> None:
 
     Example: planner plan revise --file .planner/runs/20260102-abcdef/answers/remarks.md
     """
-    from shared import freezing
+    from orchestrator.submit.revise import revise_plan
 
     allow_roles(role)
     state = opened(state_dir)
-    remarks = store.read_text(resources.find_answer(state.state_dir, path)) if path else ""
-    write(freezing.revise_plan(state, remarks))
+    remarks = read_text(resources.find_answer(state.state_dir, path)) if path else ""
+    write(revise_plan(state, remarks))
 
 
 @plan_command.command("diff")
@@ -248,7 +251,7 @@ def diff(ids: tuple[str, ...], state_dir: str | None) -> None:
 
     Example: planner plan diff M-001
     """
-    from shared.render import patches
+    from orchestrator.submit.plan_md import patches
 
     state = opened(state_dir)
     block = Block("result")
@@ -264,12 +267,12 @@ def render(state_dir: str | None) -> None:
 
     Example: planner plan render
     """
-    from shared.render import render_plan
+    from orchestrator.submit.plan_md import render_plan
 
     state = opened(state_dir)
     path = resources.rendered_plan_path(state.state_dir)
     plan = store.load_plan(resources.plan_path(state.state_dir))
-    store.write_atomic(path, render_plan(plan, state.database.answers(state.run)).encode())
+    write_atomic(path, render_plan(plan, state.database.answers(state.run)).encode())
     write(Block("result").data("file", path).render())
 
 

@@ -18,13 +18,15 @@ from cli.options import (
     role_option,
     state_dir_option,
 )
+from orchestrator.plan.gate import accept_finding, decide_gate
 from orchestrator.planner import WORKFLOW
-from shared import gates, resources, reviewing
-from shared.agents import HOST
+from quality_reviewer.answers import store_verdicts
+from shared import resources
 from shared.builders import Block
+from shared.output import write
 from shared.qr.schema import read_review
-from shared.stepping import write
-from state import store
+from state.actors import HOST
+from state.files import read_json, read_text
 from state.kinds import REVIEWER
 
 if TYPE_CHECKING:
@@ -93,8 +95,8 @@ def set_items(  # noqa: PLR0913 – one parameter per option
     given = {"id": item, "status": status, "finding": finding, "severity": severity}
     rows: object = [{k: v for k, v in given.items() if v is not None}]
     if path is not None:
-        rows = store.read_json(resources.find_answer(state.state_dir, path))
-    write(reviewing.store_verdicts(state, WORKFLOW, phase, rows, group=group, who=role or HOST))
+        rows = read_json(resources.find_answer(state.state_dir, path))
+    write(store_verdicts(state, WORKFLOW, phase, rows, group=group, who=role or HOST))
 
 
 @qr_command.command("add")
@@ -112,8 +114,8 @@ def add_items(
     """
     allow_roles(role, REVIEWER)
     state = opened(state_dir)
-    rows = store.read_json(resources.find_answer(state.state_dir, path))
-    write(reviewing.store_verdicts(state, WORKFLOW, phase, rows, group=group, who=role or HOST))
+    rows = read_json(resources.find_answer(state.state_dir, path))
+    write(store_verdicts(state, WORKFLOW, phase, rows, group=group, who=role or HOST))
 
 
 @qr_command.command("gate")
@@ -138,7 +140,7 @@ def gate(
     allow_roles(role)
     state = opened(state_dir)
     reason = _reason(state, reason, reason_file)
-    write(gates.decide_gate(state, WORKFLOW, phase, verdict, reason))
+    write(decide_gate(state, WORKFLOW, phase, verdict, reason))
 
 
 @qr_command.command("accept")
@@ -168,12 +170,12 @@ def accept(  # noqa: PLR0913 – one parameter per option
     reason = _reason(state, reason, reason_file)
     if not reason:
         raise click.UsageError("a finding stands for a reason: --reason, or --reason-file")
-    write(gates.accept_finding(state, phase, check, scope, reason))
+    write(accept_finding(state, phase, check, scope, reason))
 
 
 def _reason(state: State, given: str, path: str | None) -> str:
     if path:
-        given = store.read_text(resources.find_answer(state.state_dir, path))
+        given = read_text(resources.find_answer(state.state_dir, path))
     return given.strip()
 
 

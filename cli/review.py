@@ -9,9 +9,9 @@ from pathlib import Path
 import click
 
 from cli.options import opened, state_dir_option
+from orchestrator.submit.page.render import write_review
 from shared.builders import Block
-from shared.review_page import write_review
-from shared.stepping import write
+from shared.output import write
 
 
 @click.command("review")

@@ -11,11 +11,13 @@ import time
 import click
 
 from cli.options import agent_option, json_option, opened, state_dir_option
-from shared import ending, planning, whom
-from shared.qr.scale import MODES
-from shared.start import BASES, DEPTHS, Choices, begin
-from shared.status import render_status, status_of
-from shared.stepping import run_step, write
+from orchestrator.mode import light_plan, lookup
+from orchestrator.run import end
+from orchestrator.run.start import BASES, DEPTHS, Choices, begin
+from orchestrator.run.status import render_status, status_of
+from orchestrator.step import run_step
+from quality_reviewer.scale import MODES
+from shared.output import write
 
 
 @click.command("start")
@@ -77,7 +79,7 @@ def cancel_command(state_dir: str | None) -> None:
 
     Example: planner cancel --state-dir .planner/runs/20260102-abcdef
     """
-    write(ending.cancel(opened(state_dir)))
+    write(end.cancel(opened(state_dir)))
 
 
 @click.command("pause")
@@ -88,7 +90,7 @@ def pause_command(state_dir: str | None, agent: str | None) -> None:
 
     Example: planner pause
     """
-    write(planning.pause(whom.find(os.getcwd(), agent, state_dir, time.time())))
+    write(light_plan.pause(lookup.find(os.getcwd(), agent, state_dir, time.time())))
 
 
 @click.command("resume")
@@ -99,7 +101,7 @@ def resume_command(state_dir: str | None, agent: str | None) -> None:
 
     Example: planner resume --state-dir .planner/runs/20260102-abcdef
     """
-    write(planning.resume(os.getcwd(), agent, state_dir, time.time()))
+    write(light_plan.resume(os.getcwd(), agent, state_dir, time.time()))
 
 
 @click.command("edit")
@@ -109,7 +111,7 @@ def edit_command(state_dir: str | None) -> None:
 
     Example: planner edit
     """
-    from shared.capturing import capture_now
+    from developer.capture import capture_now
 
     state = opened(state_dir)
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")

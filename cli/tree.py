@@ -7,11 +7,13 @@ import sys
 import click
 
 from cli.options import allow_roles, opened, role_option, state_dir_option
-from shared import capturing, plans
+from developer.verification import job_of
+from developer.verify.lock import undisturbed
+from developer.worktree_files import tree_chmod, tree_mv, tree_rm, tree_run
 from shared.builders import Block
-from shared.stepping import write
-from shared.tree import tree_chmod, tree_mv, tree_rm, tree_run
-from shared.verify.lock import undisturbed
+from shared.output import write
+from shared.plan_file import open_plan
+from shared.workspace import open_tree
 from state.kinds import DEVELOPER, WRITER
 
 
@@ -31,9 +33,9 @@ def rm(path: str, state_dir: str | None, role: str | None) -> None:
     """
     allow_roles(role, DEVELOPER, WRITER)
     state = opened(state_dir)
-    plans.open_plan(state)
+    open_plan(state)
     with undisturbed(state.state_dir):
-        write(_said(tree_rm(capturing.open_tree(state), path)))
+        write(_said(tree_rm(open_tree(state), path)))
 
 
 @tree_command.command("mv")
@@ -48,9 +50,9 @@ def mv(old: str, new: str, state_dir: str | None, role: str | None) -> None:
     """
     allow_roles(role, DEVELOPER, WRITER)
     state = opened(state_dir)
-    plans.open_plan(state)
+    open_plan(state)
     with undisturbed(state.state_dir):
-        write(_said(tree_mv(capturing.open_tree(state), old, new)))
+        write(_said(tree_mv(open_tree(state), old, new)))
 
 
 @tree_command.command("chmod", context_settings={"ignore_unknown_options": True})
@@ -65,9 +67,9 @@ def chmod(change: str, path: str, state_dir: str | None, role: str | None) -> No
     """
     allow_roles(role, DEVELOPER, WRITER)
     state = opened(state_dir)
-    plans.open_plan(state)
+    open_plan(state)
     with undisturbed(state.state_dir):
-        write(_said(tree_chmod(capturing.open_tree(state), change, path)))
+        write(_said(tree_chmod(open_tree(state), change, path)))
 
 
 @tree_command.command("run")
@@ -82,7 +84,7 @@ def run(ctx: click.Context, name: str, state_dir: str | None, role: str | None) 
     """
     allow_roles(role, DEVELOPER, WRITER)
     state = opened(state_dir)
-    job = capturing.job_of(state, plans.open_plan(state))
+    job = job_of(state, open_plan(state))
     with undisturbed(state.state_dir):
         ran = tree_run(job, name, state.database.is_confirmed)
     block = Block("result", code=ran.code, log=ran.log)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from orchestrator.run.validate import Report, Wanted, validate_files
 from shared.builders import Block
-from shared.stepping import write
-from shared.validation import Report, Wanted, validate_files
+from shared.output import write
 from state.errors import Refused
 
 if TYPE_CHECKING:

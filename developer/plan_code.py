@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from shared.stepping import main
-from shared.workflow import Workflow, work_step
+from shared.steps.brief import work_step
+from shared.steps.program import main
+from shared.steps.workflow import Workflow
 
 SCRIPT = "developer.plan_code"
 STEPS = {1: work_step("write", phase="plan-code", agent="developer", script=SCRIPT)}

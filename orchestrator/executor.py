@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from shared.stepping import main
-from shared.workflow import Workflow, person_step, program_step
+from orchestrator.host_steps import person_step, program_step
+from shared.steps.program import main
+from shared.steps.workflow import Workflow
 
 STEPS = {
     1: person_step("approval", prompt="approval"),

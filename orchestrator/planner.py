@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import sys
 
-from shared.stepping import main
-from shared.workflow import (
-    Workflow,
+from orchestrator.host_steps import (
     execute_dispatch_step,
     init_step,
     qr_dispatch_step,
     qr_gate_step,
     verify_step,
 )
+from shared.steps.program import main
+from shared.steps.workflow import Workflow
 
 STEPS = {
     1: init_step("plan-init", prompt="plan-init"),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from shared.stepping import main
-from shared.workflow import Workflow, review_step
+from quality_reviewer.ask import review_step
+from shared.steps.program import main
+from shared.steps.workflow import Workflow
 
 STEPS = {1: review_step("answer", phase="plan-design")}
 WORKFLOW = Workflow(

@@ -14,10 +14,10 @@ import tomllib
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from shared.qr.scale import DEFAULT_LINES, DEFAULT_MILESTONES
+from shared.defaults import DEFAULT_LINES, DEFAULT_MILESTONES
 from shared.resources import CONFIG_FILE
 from state.errors import Problem, Refused
-from state.mode import APPROVAL_TIMEOUT_S, GATHERING_TIMEOUT_S, ON_TIMEOUT
+from state.stages import APPROVAL_TIMEOUT_S, GATHERING_TIMEOUT_S, ON_TIMEOUT
 from state.validator import path_problem
 
 if TYPE_CHECKING:

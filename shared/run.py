@@ -8,20 +8,22 @@ from __future__ import annotations
 import os
 import time
 
-from shared import mode, resources, sessions, stages
-from shared.qr.scale import review_mode
+from quality_reviewer.scale import review_mode
+from shared import resources
+from shared.mode import limits, sessions
+from shared.mode.sessions import agent_name, is_published
+from shared.mode.transitions import change_run
 from state import store
 from state.clock import now
-from state.database import Database, Run
+from state.database import Database
 from state.errors import Refused
+from state.files import Lock, read_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-
-# Whom the audit names for a person's command where no channel tells them from the host.
-PERSON = "person (unproven)"
+    from state.database import Run
 
 
 class State:
@@ -34,7 +36,7 @@ class State:
         self.database = database
         self.run = run
         self._config: dict[str, Any] | None = None
-        database.agent = sessions.agent_name(None, run.repository)
+        database.agent = agent_name(None, run.repository)
 
     @property
     def plan(self) -> dict[str, Any]:
@@ -46,7 +48,7 @@ class State:
         """Return what `start` stored of the project: config, hash and text of its commands."""
         path = resources.run_config_path(self.state_dir)
         if self._config is None and os.path.exists(path):
-            self._config = store.read_json(path)
+            self._config = read_json(path)
         return self._config or {"config": {}, "hash": "", "text": "", "submodules": []}
 
     def review_of(self, plan: dict[str, Any]) -> tuple[str, str]:
@@ -72,9 +74,9 @@ class State:
         if run is not None:
             self.run = run
 
-    def lock(self, command: str) -> store.Lock:
+    def lock(self, command: str) -> Lock:
         """Return the lock of the state directory, to be used in a `with`."""
-        return store.Lock(resources.lock_path(self.state_dir), command)
+        return Lock(resources.lock_path(self.state_dir), command)
 
     def command(self, *words: str, role: str | None = None) -> str:
         """Return a printed command for this run."""
@@ -96,7 +98,7 @@ class State:
 
         `values` are further columns of the run, its step among them.
         """
-        stages.change_run(self.database, self.run, action, who, at=at, detail=detail, **values)
+        change_run(self.database, self.run, action, who, at=at, detail=detail, **values)
         self.reload()
 
 
@@ -143,15 +145,15 @@ def _settled(state: State) -> State:
     database, run_id = state.database, state.run.run_id
     rows = database.planning_of(run_id)
     if rows:
-        changed = mode.settle(database, rows[0].agent_name, time.time())
+        changed = limits.settle(database, rows[0].agent_name, time.time())
         sessions.touch(database.agent)
         for row in database.planning_of(run_id) if changed else rows:
-            if row.phase != "inactive" and not sessions.is_published(row.agent_name):
+            if row.phase != "inactive" and not is_published(row.agent_name):
                 sessions.publish(row, database.path, state.run)  # a crash kept it from being
         if changed:
             state.reload()
         if changed and state.run.status == "CANCELLED":
-            from shared import ending
+            from shared import cleanup
 
-            ending.tidy(state)
+            cleanup.tidy(state)
     return state

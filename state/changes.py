@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from state.models import Plan
+
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from state.edits import finish
@@ -139,3 +144,9 @@ def _with_changes(
     counters = {**plan.counters, "CC": counter}
     changed = plan.model_copy(update={"milestones": tuple(milestones), "counters": counters})
     return finish(changed.model_dump(mode="python"))
+
+
+def missing_documents(plan: Plan) -> list[str]:
+    """Return the files in which documentation is promised and nothing is changed yet."""
+    changed = {c.file for c in plan_changes(plan)}
+    return sorted({f for m in plan.milestones for f in promised_files(m)} - changed)

@@ -6,204 +6,18 @@ loaded when a plan is asked for as models.
 
 from __future__ import annotations
 
-import fcntl
-import json
-import os
-import sys
-import time
-
 from state.errors import Refused
+from state.files import parse_json, read_bytes, read_json, write_atomic
 from state.shape import check_shape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from types import TracebackType
-    from typing import Any, Self
+    from typing import Any
 
     from state.models import Plan
 
-TEMPORARY = ".planner-tmp"
-# Folders of a state directory in which files are replaced as well.
-JOURNALS = ("apply", "revert")
-LOCK_TIMEOUT_S = 30.0
+
 SCHEMA_VERSION = 2
-
-
-class Lock:
-    """Exclusive use of a state directory, released by the kernel when the process ends.
-
-    The file is never renamed or removed. Raises Refused (`locked`) with the holder when the
-    deadline passes.
-    """
-
-    def __init__(self, path: str, command: str, timeout_s: float = LOCK_TIMEOUT_S) -> None:
-        self.path = path
-        self.command = command
-        self.timeout_s = timeout_s
-        self._descriptor = -1
-
-    def __enter__(self) -> Self:
-        """Wait for the lock, note who holds it, sweep what a killed writer left behind."""
-        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-        try:
-            self._descriptor = os.open(self.path, flags, 0o600)
-            if os.fstat(self._descriptor).st_size == 0:
-                os.fchmod(self._descriptor, 0o600)  # a umask may have taken our own right away
-        except OSError as error:
-            raise unusable(self.path, error) from None
-        try:
-            self._wait()
-            note = {"pid": os.getpid(), "start": int(time.time()), "command": self.command}
-            os.ftruncate(self._descriptor, 0)
-            os.pwrite(self._descriptor, json.dumps(note).encode(), 0)
-            sweep(os.path.dirname(self.path))
-        except BaseException as error:
-            os.close(self._descriptor)  # releases the lock
-            if isinstance(error, OSError):
-                raise unusable(self.path, error) from None
-            raise
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        os.close(self._descriptor)
-
-    def _wait(self) -> None:
-        deadline = time.monotonic() + self.timeout_s
-        told = False
-        while True:
-            try:
-                fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                pass
-            else:
-                return
-            left = deadline - time.monotonic()
-            if left < 0:
-                text = f"another command holds the state directory: {self._holder()}"
-                raise Refused("locked", self.path, text, "wait until it ends, then run this again")
-            if not told and left < self.timeout_s - 1:
-                told = True
-                sys.stderr.write(f"waiting for {self._holder()}\n")
-            time.sleep(0.02)
-
-    def _holder(self) -> str:
-        try:
-            note = json.loads(os.pread(self._descriptor, 4096, 0) or b"{}")
-            return f"pid {note['pid']} since {note['start']} (unix seconds): {note['command']}"
-        except (ValueError, KeyError, TypeError, RecursionError):
-            return "a command that has just begun"
-
-
-def unusable(path: str, error: OSError) -> Refused:
-    """Return the refusal for a file that the system will not let us use."""
-    text = f"{error.strerror or error} ({error.__class__.__name__}); nothing was changed"
-    allowed = "a folder that can be written and has room; then run the command again"
-    return Refused("refused", path, text, allowed)
-
-
-def sweep(folder: str) -> None:
-    """Remove temporary files of writers that were killed; the caller holds the lock."""
-    for name in os.listdir(folder or "."):
-        path = os.path.join(folder, name)
-        if name.endswith(TEMPORARY):
-            os.unlink(path)
-        elif name in JOURNALS and os.path.isdir(path):
-            sweep(path)
-
-
-def write_atomic(path: str, data: bytes, mode: int | None = None) -> None:
-    """Replace the file at `path` by `data`, durably: after a crash it is the old or the new one.
-
-    `mode` is the permission bits; None keeps the old file's, 0600 for a new one. A failure of
-    the system raises Refused and leaves the old file.
-    """
-    folder, name = os.path.split(path)
-    temporary = os.path.join(folder, f".{name}.{os.getpid()}{TEMPORARY}")
-    try:
-        if mode is None:
-            mode = os.stat(path).st_mode & 0o777 if os.path.exists(path) else 0o600
-        _write_new(temporary, data, mode)
-        os.replace(temporary, path)
-    except OSError as error:
-        _discard(temporary)
-        raise unusable(path, error) from None
-    try:
-        sync_folder(folder)
-    except OSError as error:
-        text = f"was written, but may be lost in a crash: {error.strerror or error}"
-        raise Refused("refused", path, text, "run the command again") from None
-
-
-def _discard(path: str) -> None:
-    """Remove a file if that can be done; the next holder of the lock sweeps what stays."""
-    try:
-        os.unlink(path)
-    except OSError:
-        return
-
-
-def _write_new(path: str, data: bytes, mode: int) -> None:
-    if os.path.lexists(path):
-        os.unlink(path)
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    descriptor = os.open(path, flags, mode)
-    try:
-        os.fchmod(descriptor, mode)
-        view = memoryview(data)
-        while view:
-            view = view[os.write(descriptor, view) :]
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def sync_folder(folder: str) -> None:
-    """Make the names in `folder` durable."""
-    descriptor = os.open(folder or ".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def read_bytes(path: str) -> bytes:
-    """Return the bytes of a file of ours; Refused (`not_found`) when it is not there."""
-    try:
-        with open(path, "rb") as file:
-            return file.read()
-    except FileNotFoundError:
-        allowed = "the state directory that `planner start` printed"
-        raise Refused("not_found", path, "there is no such file", allowed) from None
-    except OSError as error:
-        raise unusable(path, error) from None
-
-
-def read_text(path: str) -> str:
-    """Return the text of a file that a person or model wrote; bytes that are no UTF-8 show as �."""
-    return read_bytes(path).decode("utf-8", "replace")
-
-
-def parse_json(data: bytes, path: str) -> Any:  # noqa: ANN401 – any JSON value
-    """Return the JSON value in `data`; damage is Refused with its place and left as it is."""
-    try:
-        return json.loads(data.decode("utf-8"))
-    except UnicodeDecodeError as error:
-        text = f"is not UTF-8 at byte {error.start}; the file is left as it is"
-    except RecursionError:
-        text = "is nested too deeply to be read; the file is left as it is"
-    except ValueError as error:
-        text = f"is no JSON: {error}; the file is left as it is"
-    raise Refused("invalid", path, text, "valid JSON in UTF-8")
-
-
-def read_json(path: str) -> Any:  # noqa: ANN401 – any JSON value
-    """Return the JSON value of a file."""
-    return parse_json(read_bytes(path), path)
 
 
 def read_plan(path: str) -> dict[str, Any]:
@@ -250,8 +64,3 @@ def parse_plan(data: bytes, path: str) -> Plan:
 def save_plan(path: str, plan: Plan) -> None:
     """Write an unfrozen plan."""
     write_atomic(path, plan.model_dump_json(indent=2).encode() + b"\n")
-
-
-def write_json(path: str, value: object) -> None:
-    """Write a JSON file that people may read as well."""
-    write_atomic(path, json.dumps(value, indent=2, ensure_ascii=False).encode() + b"\n")

@@ -9,8 +9,8 @@ import math
 from typing import TYPE_CHECKING
 
 from state.errors import Problem
-from state.glance import glance
 from state.models import LARGEST_INTEGER
+from state.quick_check import glance
 from state.waves import compute_waves, docs_of, files_of, find_cycle
 
 if TYPE_CHECKING:

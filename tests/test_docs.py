@@ -12,9 +12,9 @@ import click
 import pytest
 
 from cli.main import planner
+from orchestrator.step import run_step
 from shared.config import _KEYS as CONFIG_KEYS
-from shared.stepping import run_step
-from tests.reference import context_of, leaves, render_commands, run_examples
+from tests.generated_docs import context_of, leaves, render_commands, run_examples
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -17,10 +17,11 @@ from cli.demo.host import Player, Stage
 from cli.demo.recorded import Recorded
 from cli.demo.telling import first_words, shown
 from cli.options import json_option
-from shared import resources, sessions
+from shared import resources
 from shared.git.command import user_environment
 from shared.git.repository import init_repository
-from shared.stepping import write
+from shared.mode.sessions import SESSION_VARIABLES
+from shared.output import write
 from state.errors import Refused
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def play(folder: str) -> dict[str, Any]:
     repository = os.path.join(folder, "repository")
     make_sample(repository)
     # Its planning mode is its own: a session that plays the demo must not find itself held by it.
-    ours = ("PLAN_", *sessions.SESSION_VARIABLES)
+    ours = ("PLAN_", *SESSION_VARIABLES)
     env = {k: v for k, v in user_environment().items() if not k.startswith(ours)}
     env["XDG_STATE_HOME"] = os.path.join(folder, "state")
     host = Player(Stage(repository, Recorded(RECORDED), env | OWN_ENVIRONMENT), _say)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.journal import Journal, check_copies, load_journal, save_journal
-from shared.git.play import Raced, check_sides, play
 from shared.git.prepare import prepare
-from shared.git.tree import check_tree
+from shared.git.replay import Raced, check_sides, play
+from shared.git.users_files import check_tree
 from state.errors import Refused
 
 if TYPE_CHECKING:

@@ -19,10 +19,10 @@ from shared.git.proof import (
 )
 from shared.git.repository import check_branch, check_underway, head
 from shared.git.settle import tail
-from shared.git.tree import REVISE
+from shared.git.users_files import REVISE
 from shared.git.worktree import clear_stale_locks, open_worktree
 from state.errors import Problem, Refused
-from state.store import write_atomic
+from state.files import write_atomic
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

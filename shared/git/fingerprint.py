@@ -14,13 +14,13 @@ import stat
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
-from shared.git.behaviour import own_files
 from shared.git.change import GITLINK
 from shared.git.files import refusing
+from shared.git.own_files import own_files
 from shared.git.repository import PLANNER, find_repository
 from shared.git.scratch import scratch, sweep
 from shared.git.stage import covered, scan, stage_names
-from state.store import write_atomic
+from state.files import write_atomic
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence

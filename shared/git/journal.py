@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
 from shared.git.files import remove_tree, write_new
 from state.errors import Problem, Refused
-from state.store import sync_folder, write_atomic
+from state.files import sync_folder, write_atomic
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

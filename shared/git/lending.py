@@ -13,7 +13,7 @@ from shared.git.change import rebuild
 from shared.git.files import remove_tree
 from shared.git.worktree import open_worktree
 from state.errors import Refused
-from state.store import write_atomic
+from state.files import write_atomic
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

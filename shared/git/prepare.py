@@ -19,8 +19,8 @@ from shared.git.journal import (
     seal_copies,
     store,
 )
-from shared.git.play import check_sides
-from shared.git.tree import check_before, compare_at, is_set, quarantined
+from shared.git.replay import check_sides
+from shared.git.users_files import check_before, compare_at, is_set, quarantined
 from state.errors import Refused
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from shared.git.command import OLDEST, Git, discover, said, version
 from shared.git.files import refusing
 from state.errors import Problem, Refused
-from state.store import write_atomic
+from state.files import write_atomic
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from shared.git.command import OWN_INDEX, Git, durable
 from shared.git.files import refusing
 from shared.git.scratch import scratch, sweep
-from state.store import write_atomic
+from state.files import write_atomic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

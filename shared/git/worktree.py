@@ -16,7 +16,7 @@ from shared.git.command import Git
 from shared.git.files import refusing, remove_tree
 from shared.git.repository import PLANNER, within
 from state.errors import Problem, Refused
-from state.store import write_atomic
+from state.files import write_atomic
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

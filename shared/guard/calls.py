@@ -7,16 +7,16 @@ import os
 from shared import resources
 from shared.guard import places, tools
 from shared.guard.denial import Denied
+from shared.guard.permissions import allowed_to_assistants
 from shared.guard.settings import load_settings
-from shared.who import allowed_to_assistants
-from state.mode import EXECUTING
+from state.stages import EXECUTING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from shared.sessions import Session
+    from shared.mode.sessions import Session
     from state.database import Planning, Run
 
 _LAUNCHER = os.path.join("bin", "planner")

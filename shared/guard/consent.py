@@ -11,7 +11,9 @@ import json
 import os
 import sys
 
-from shared import resources, sessions
+from shared import resources
+from shared.mode import sessions
+from shared.mode.sessions import path_of
 from state.errors import Refused
 
 TYPE_CHECKING = False
@@ -110,7 +112,7 @@ def _is_typed(digest: str, environ: Mapping[str, str], now: float) -> bool:
 
 def _path(session: str) -> str:
     folder = os.path.join(os.path.dirname(sessions.folder()), "typed")
-    return os.path.join(folder, os.path.basename(sessions.path_of(session)))
+    return os.path.join(folder, os.path.basename(path_of(session)))
 
 
 def _client_is_an_assistants(session: str) -> bool:

@@ -12,20 +12,21 @@ import os
 import sys
 import time
 
-from shared import mode, resources, sessions
+from shared import resources
 from shared.guard import consent
 from shared.guard.calls import Call
 from shared.guard.denial import Denied
+from shared.mode import limits, reminder, sessions
 from state.database import Database
 from state.errors import Refused
-from state.mode import INACTIVE
+from state.stages import INACTIVE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from shared.sessions import Session
+    from shared.mode.sessions import Session
     from state.database import Planning, Run
 
     Payload = Mapping[str, Any]
@@ -68,7 +69,7 @@ def tell(host: str, payload: Payload, now: float) -> dict[str, Any]:
     """Begin a session or a prompt with what holds in this stage (PM-10)."""
     del host
     session = _session(payload)
-    text = mode.injected(session, now) if session else ""
+    text = reminder.injected(session, now) if session else ""
     return _tell(str(payload["hook_event_name"]), text) if text else {}
 
 
@@ -93,7 +94,7 @@ def check(host: str, payload: Payload, now: float) -> dict[str, Any]:
         return {}
     database = Database(session.database)
     # By the calls before this one: its own time would make every limit seem far away.
-    mode.settle(database, session.agent, now)
+    limits.settle(database, session.agent, now)
     session.touch()
     row = database.planning(session.agent)
     if row is None or row.phase == INACTIVE:

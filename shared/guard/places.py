@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 
-from shared import resources, sessions
+from shared import resources
 from shared.guard.denial import Denied
+from shared.mode import sessions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from shared.sessions import Session
+    from shared.mode.sessions import Session
     from state.database import Run
 
 CONTEXT_STEPS = 3  # until this step of planning the context is still being written

@@ -9,13 +9,14 @@ from __future__ import annotations
 import os
 import sys
 
-from shared import sessions
 from shared.guard import seccomp
 from shared.guard.consent import assistant
 from shared.guard.decide import decide, understand
 from shared.guard.denial import Denied
 from shared.guard.harden import harden, harden_text
 from shared.guard.settings import load_settings
+from shared.mode import sessions
+from shared.mode.sessions import agent_name
 from shared.resources import command, quote
 from shared.sandbox import become, is_available, restrict
 from state.errors import Refused
@@ -47,12 +48,12 @@ def run_ro(argv: list[str]) -> int:
         hold(admitted(argv))
     except Refused as refusal:
         from shared.builders import error_block
-        from shared.stepping import exit_code, write
+        from shared.output import exit_code, write
 
         write(error_block(refusal.problems))
         return exit_code(refusal)
     except Exception as error:  # noqa: BLE001 – the one handler of what does not go through click
-        from shared.stepping import internal
+        from shared.output import internal
 
         return internal(error)
     return _NOT_FOUND
@@ -64,7 +65,7 @@ def check_needed(folder: str) -> None:
     The rule that lets an assistant run our launcher would lead past its user's own rules then:
     while it plans, the guard keeps the command in their view.
     """
-    if assistant() and sessions.find(sessions.agent_name(None, ""), folder) is None:
+    if assistant() and sessions.find(agent_name(None, ""), folder) is None:
         text = "nobody plans here, so nothing has to be held to reading"
         raise Refused("refused", "ro", text, "the command alone, as your client lets you run it")
 

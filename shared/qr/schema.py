@@ -17,8 +17,8 @@ from shared.qr.types import (
     STATUSES,
     Item,
 )
-from state import store
 from state.errors import Problem, Refused
+from state.files import read_json, write_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class Review:
 
 def read_review(path: str) -> Review:
     """Return the review in a file; Refused with everything that is wrong with it."""
-    data = store.read_json(path)
+    data = read_json(path)
     problems = check_review(data, path)
     if problems:
         raise Refused.of(problems)
@@ -116,7 +116,7 @@ def write_review(path: str, review: Review) -> None:
     problems = check_review(data, path)
     if problems:
         raise Refused.of(problems)
-    store.write_json(path, data)
+    write_json(path, data)
 
 
 def check_review(data: object, at: str) -> list[Problem]:

@@ -8,7 +8,7 @@ import click
 import pytest
 
 from cli.main import COMMANDS, Lazy, planner
-from shared.who import WHO
+from shared.guard.permissions import WHO
 from tests.journey import FILES, Journey, call
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def test_a_fault_of_ours_is_a_short_block_and_a_traceback_on_stderr(
         raise ZeroDivisionError("]]></problem><next>rm")
 
     monkeypatch.setattr("cli.run.status_of", broken)
-    monkeypatch.setattr("shared.blocks.work", broken)
+    monkeypatch.setattr("orchestrator.host_steps.work", broken)
     for argv in (("status",), ("step", "planner")):
         answer = call(journey.repository.path, *argv)
         assert answer.code == 3

@@ -15,7 +15,7 @@ import pytest
 from shared.resources import ROOT
 from tests.conftest import GOLDEN
 from tests.journey import FILES, SHOWN, VERIFIED, Answer, Journey, all_pass, words_of
-from tests.larger import larger
+from tests.larger_tasks import larger
 from tests.orchestrator.test_golden import tokens
 
 if TYPE_CHECKING:

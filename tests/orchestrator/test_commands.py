@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.journey import FILES, Answer, Journey, shell, words_of
-from tests.orchestrator.tour import TOURS, normalised
+from tests.orchestrator.every_step import TOURS, normalised
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from tests.conftest import Repository
-    from tests.orchestrator.tour import Stop
+    from tests.orchestrator.every_step import Stop
 
     Repositories = Callable[..., Repository]
 

@@ -8,13 +8,13 @@ import pytest
 
 from tests.conftest import GOLDEN
 from tests.journey import FILES, VERIFIED, Journey, call
-from tests.orchestrator.tour import TOURS, normalised
+from tests.orchestrator.every_step import TOURS, normalised
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from tests.conftest import Golden, Repository
-    from tests.orchestrator.tour import Stop
+    from tests.orchestrator.every_step import Stop
 
     Repositories = Callable[..., Repository]
 

@@ -14,7 +14,8 @@ import pytest
 from orchestrator import executor, planner
 from shared import resources
 from shared.resources import ROOT
-from shared.workflow import FOLDERS, Step, Workflow, discover_workflows, find_workflow
+from shared.steps.printing import FOLDERS, discover_workflows, find_workflow
+from shared.steps.workflow import Step, Workflow
 from state.errors import Refused
 from tests.journey import FILES, Journey, call, words_of
 

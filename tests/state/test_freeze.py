@@ -12,7 +12,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from shared.validation import Wanted, validate_files
+from orchestrator.run.validate import Wanted, validate_files
 from state.freeze import check_seals, digest_of, freeze, seal
 from state.models import Plan
 from state.validator import check_plan

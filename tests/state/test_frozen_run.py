@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from cli.main import main
-from shared.who import WHO
+from shared.guard.permissions import WHO
 from tests.e2e.drive import design
 from tests.state.plans import add
 

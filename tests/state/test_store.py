@@ -16,10 +16,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from state import store
+from state import files
 from state.errors import Problem, Refused
+from state.files import Lock, read_json, write_atomic, write_json
 from state.shape import check_shape
-from state.store import Lock, load_plan, read_json, read_plan, save_plan, write_atomic, write_json
+from state.store import load_plan, read_plan, save_plan
 from tests.state.plans import empty_plan, outcome, plain, refusal, sample_plan
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ print(read_bytes(sys.argv[1] + "/plan.json"))
 
     def test_does_not_follow_a_link_in_place_of_its_temporary_file(self, tmp_path: Path) -> None:
         (tmp_path / "elsewhere").write_bytes(b"theirs")
-        trap = tmp_path / f".plan.json.{os.getpid()}{store.TEMPORARY}"
+        trap = tmp_path / f".plan.json.{os.getpid()}{files.TEMPORARY}"
         trap.symlink_to("elsewhere")
         write_atomic(str(tmp_path / "plan.json"), b"ours")
         assert (tmp_path / "elsewhere").read_bytes() == b"theirs"
@@ -447,7 +448,7 @@ def test_any_flipped_bytes_are_a_plan_or_refused(
 
 def test_bytes_that_are_no_text_show_as_marks_in_what_people_wrote(tmp_path: Path) -> None:
     (tmp_path / "reason.md").write_bytes(b"caf\xe9")
-    assert store.read_text(str(tmp_path / "reason.md")) == "caf�"
+    assert files.read_text(str(tmp_path / "reason.md")) == "caf�"
 
 
 # what plain readers rely on

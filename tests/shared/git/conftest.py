@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import pytest
 
+from developer.verify.process import Confined
 from shared.git.apply import Applied, apply
 from shared.git.capture import Capture, capture
 from shared.git.repository import Repository, exclude_planner, find_repository, head
 from shared.git.vault import Vault, open_vault
 from shared.git.worktree import make_worktree
-from shared.verify.process import Confined
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

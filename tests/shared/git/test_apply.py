@@ -15,7 +15,7 @@ from shared.git import apply as apply_module
 from shared.git.apply import undo
 from shared.git.change import FileChange
 from shared.git.journal import journal_state
-from shared.git.tree import check_before, check_tree
+from shared.git.users_files import check_before, check_tree
 from state.errors import Refused
 from tests.shared.git.conftest import Project, look
 

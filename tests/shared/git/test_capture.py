@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Unpack
 
 import pytest
 
+from developer.verify.process import Confined
 from shared.git.worktree import open_worktree, set_executable
-from shared.verify.process import Confined
 from state.errors import Refused
 from tests.shared.git.conftest import Options, Project, add_hook
 

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from developer.verify.process import Confined
 from shared.git.worktree import make_worktree, open_worktree
 from shared.resources import ROOT, quote
 from shared.sandbox import _SCOPE_ABI, _abi, is_available
-from shared.verify.process import Confined
 from state.errors import Refused
+from tests.developer.verify.conftest import gone, until
 from tests.shared.git.conftest import Project, add_hook
-from tests.shared.verify.conftest import gone, until
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -281,7 +281,7 @@ sys.path.insert(0, sys.argv[1])
 from shared.git.capture import capture
 from shared.git.repository import find_repository, head
 from shared.git.vault import open_vault
-from shared.verify.process import Confined
+from developer.verify.process import Confined
 repo = find_repository(sys.argv[2])
 vault = open_vault(repo, sys.argv[3] + "/vault.git")
 capture(repo, sys.argv[3] + "/worktree", vault, head(repo).tree, runner=Confined())

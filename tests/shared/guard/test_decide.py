@@ -13,9 +13,9 @@ import pytest
 
 from shared.guard.decide import decide
 from shared.guard.denial import Denied
+from shared.guard.permissions import allowed_to_assistants
 from shared.guard.settings import Settings, load_settings
 from shared.resources import ROOT, launcher
-from shared.who import allowed_to_assistants
 from tests.journey import call
 from tests.shared.guard.corpus.corpus import must_be_denied, must_pass
 from tests.shared.guard.scene import PROJECT, build

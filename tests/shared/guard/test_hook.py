@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from shared import resources, sessions
+from shared import resources
 from shared.guard import hook
 from shared.guard.calls import witnessed
+from shared.mode import sessions
 from shared.resources import launcher
 from tests.journey import FILES, LAUNCHER, Journey, call, words_of
-from tests.lightly import Lightly
+from tests.light_plans import Lightly
 from tests.shared.guard.client import SESSION, Client
 
 if TYPE_CHECKING:

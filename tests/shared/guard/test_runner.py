@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from shared import doctor, sandbox
+from orchestrator.run import doctor
+from shared import sandbox
 from shared.guard import runner, seccomp
 from shared.resources import ROOT
 from state.errors import Refused

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from shared.resources import ROOT
-from tests.lightly import Lightly
+from tests.light_plans import Lightly
 
 if TYPE_CHECKING:
     from tests.conftest import Repository

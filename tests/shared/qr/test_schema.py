@@ -244,7 +244,7 @@ def test_a_damaged_file_is_refused_and_never_crashes(
 WRITER = f"""
 import sys
 sys.path.insert(0, {ROOT!r})
-from shared.qr.items import item_id, next_number
+from quality_reviewer.items import item_id, next_number
 from shared.qr.schema import read_review, write_review
 from shared.qr.types import Item
 from state.store import Lock

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.qr import types
-from shared.qr.items import (
+from quality_reviewer.items import (
     ROUNDS_BEFORE_USER,
     carry_over,
     count_items,
@@ -19,6 +18,7 @@ from shared.qr.items import (
     needs_user,
     next_number,
 )
+from shared.qr import types
 from shared.qr.types import (
     FAIL,
     MUST,
@@ -223,7 +223,7 @@ def test_severities_and_phases_are_those_of_the_plan() -> None:
 
 def test_reading_a_review_imports_nothing_that_is_slow() -> None:
     code = (
-        f"import sys; sys.path.insert(0, {ROOT!r}); import shared.qr.schema, shared.qr.items; "
+        f"import sys; sys.path.insert(0, {ROOT!r}); import shared.qr.schema, quality_reviewer.items; "
         "print(*{'typing', 'dataclasses', 'argparse', 'pydantic', 'jsonschema'} & {*sys.modules})"
     )
     done = subprocess.run(

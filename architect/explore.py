@@ -1,0 +1,32 @@
+"""The architect looks round before designing: its printed step."""
+
+from __future__ import annotations
+
+from shared.resources import fill, read_prompt
+from shared.steps.brief import notes_for
+from shared.steps.slices import agent_slice, answer_lines
+from shared.steps.workflow import Step
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from shared.builders import Block
+    from shared.qr.types import Phase
+    from shared.steps.workflow import Context
+
+
+def explore(ctx: Context, script: str) -> Block:
+    """Have the architect look round before it decides."""
+    folder, _, module = script.partition(".")
+    state = ctx.state
+    text = fill(read_prompt(folder, module, ctx.step.name), {"worktree": state.worktree})
+    block = ctx.block().task(text)
+    block.data("request", state.run.request)
+    block.data("task", agent_slice(ctx.plan, ctx.phase))
+    block.data("answers", answer_lines(ctx.plan, state.database.answers(state.run)))
+    block.data("notes of an agent before you", notes_for(ctx))
+    return block.next("done", state.command("step", ctx.workflow.name, str(ctx.number + 1)))
+
+
+def explore_step(name: str, *, phase: Phase, agent: str, script: str) -> Step:
+    """Make the step in which an agent looks round before it writes."""
+    return Step(name, "explore", lambda ctx: explore(ctx, script), phase=phase, agent=agent)

@@ -1,0 +1,72 @@
+"""The scratch worktree becomes changes in the plan, and the project's commands judge it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from developer.verification import job_of
+from developer.verify.lock import undisturbed
+from developer.verify.prepare import prepare
+from developer.verify.process import Confined
+from shared import resources
+from shared.builders import Block
+from shared.config import commands_hash, write_paths
+from shared.git.capture import capture
+from shared.plan_file import open_plan
+from shared.workspace import base_of, config_of, open_repository
+from state import store
+from state.changes import attach, plan_changes
+from state.waves import files_of
+
+if TYPE_CHECKING:
+    from shared.git.capture import Capture
+    from shared.run import State
+    from state.models import Plan
+
+
+class Captured(NamedTuple):
+    """A plan with the worktree's changes in it, and what the capture said."""
+
+    plan: Plan
+    capture: Capture
+
+
+def capture_into(state: State, plan: Plan) -> Captured:
+    """Return the plan with the worktree's changes; formatters and the user's hook run first."""
+    config = config_of(state)
+    if config.format and not state.database.is_confirmed(commands_hash(config)):
+        prepare(job_of(state, plan), state.database.is_confirmed)
+    repository, vault = open_repository(state)
+    planned = {file for m in plan.milestones for file in files_of(m)}
+    with undisturbed(state.state_dir):
+        found = capture(
+            repository,
+            state.worktree,
+            vault,
+            base_of(plan).tree,
+            runner=Confined(tuple(write_paths(config, repository.root))),
+            leave_out=config.link,
+            formatters=config.format,
+            owned=planned.__contains__,
+        )
+    return Captured(attach(plan, found.changes), found)
+
+
+def capture_now(state: State) -> str:
+    """Capture, store and say what was found."""
+    with state.lock("plan capture"):
+        plan = open_plan(state)
+        captured = capture_into(state, plan)
+        store.save_plan(resources.plan_path(state.state_dir), captured.plan)
+    lines = [
+        f"{c.id} {c.file}: {(c.before or 'absent')[:10]} → {(c.after or 'absent')[:10]}"
+        for c in plan_changes(captured.plan)
+    ]
+    block = Block("result", tree=captured.capture.tree)
+    block.data("changes", "\n".join(lines) or "the worktree is as the base")
+    return _notes(block, captured.capture).render()
+
+
+def _notes(block: Block, found: Capture) -> Block:
+    block.data("left out, ignored by git", "\n".join(found.ignored[:20]))
+    return block.data("put back, nobody planned them", "\n".join(found.put_back[:20]))

@@ -1,0 +1,55 @@
+"""Bring a plan and its worktree onto the user's tree as it is now."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from shared.git.carry import carry_over
+from shared.git.commit import check_head
+from shared.git.repository import head, uncommitted
+from shared.git.snapshot import snapshot
+from shared.git.users_files import check_before
+from shared.workspace import base_of, open_repository
+from state.changes import plan_changes
+from state.models import Base
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from shared.git.change import Change as Changed
+    from shared.run import State
+    from state.models import Plan
+
+
+def move_base(state: State, plan: Plan) -> Plan:
+    """Return the plan on the tree as it is now; the worktree and its changes move along.
+
+    Nothing moves where every planned file is still as the plan found it. Files at which the
+    changes met others hold conflict markers and are named among the remarks.
+    """
+    repository, vault = open_repository(state)
+    changes = plan_changes(plan)
+    moved = check_before(repository, vault, changes) + check_head(repository, changes)
+    if not moved and os.path.isdir(state.worktree):
+        return plan
+    return on_tree(state, plan, changes, {c.file for c in changes})
+
+
+def on_tree(state: State, plan: Plan, changes: Sequence[Changed], planned: Collection[str]) -> Plan:
+    """Return the plan on HEAD, or with uncommitted work on top as before or for a planned file.
+
+    The worktree is made anew, with `changes` carried along.
+    """
+    repository, vault = open_repository(state)
+    at, old = head(repository), base_of(plan)
+    mixed = not set(planned).isdisjoint(uncommitted(repository))
+    new = snapshot(repository) if mixed or old.snapshot else at.commit
+    saved = new if new != at.commit else None
+    met = carry_over(repository, state.worktree, vault, old.snapshot or old.commit, changes, new)
+    tree = repository.git.text("rev-parse", f"{new}^{{tree}}")
+    base = Base(commit=at.commit, branch=at.branch or old.branch, tree=tree, snapshot=saved)
+    note = f"The base moved to {new[:12]}." + (
+        f" The changes met others in {', '.join(met)}: settle these files." if met else ""
+    )
+    return plan.model_copy(update={"base": base, "remarks": (*plan.remarks, note)})

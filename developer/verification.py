@@ -1,0 +1,111 @@
+"""The project's own commands judge the worktree, and the plan keeps what they said (PL-34)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from developer.verify.background import verify
+from developer.verify.job import Job, Running
+from developer.verify.lock import vacancy
+from developer.verify.prepare import prepare
+from shared import resources
+from shared.builders import Block
+from shared.config import commands_hash
+from shared.plan_file import open_plan
+from shared.workspace import base_of, config_of
+from state import store
+from state.actors import PERSON
+from state.errors import Refused
+from state.models import VerifyResult
+
+if TYPE_CHECKING:
+    from developer.verify.job import Done
+    from shared.run import State
+    from state.models import Plan
+
+
+def confirm(state: State, digest: str) -> None:
+    """Remember a person's word on the project's commands; Refused for another hash."""
+    stored = state.config
+    if not digest or digest != stored["hash"]:
+        text = f"the commands of this run have the hash {stored['hash'] or '(none configured)'}"
+        raise Refused("not_found", digest, text, "", state.command("config", "show"))
+    with state.database as database:
+        database.confirm(digest, stored["text"])
+        database.audit(state.run, PERSON, "confirm commands", detail=stored["text"])
+
+
+def job_of(state: State, plan: Plan) -> Job:
+    """Return what verify needs to know."""
+    base = base_of(plan)
+    return Job(
+        state_dir=state.state_dir,
+        repository=state.run.repository,
+        worktree=state.worktree,
+        base_commit=base.snapshot or base.commit,
+        base_tree=base.tree,
+        config=config_of(state),
+        tests=tuple(sorted({f for m in plan.milestones for f in m.tests.files})),
+    )
+
+
+def verify_plan(state: State, plan: Plan) -> Done | Running:
+    """Return what verify says of the worktree; to be called without the lock."""
+    return verify(job_of(state, plan), state.database.is_confirmed)
+
+
+def with_results(plan: Plan, done: Done) -> Plan:
+    """Return the plan with verify results."""
+    results = tuple(VerifyResult.model_validate(r.for_plan()) for r in done.results)
+    return plan.model_copy(update={"verify": results})
+
+
+def still_running(state: State) -> Running | None:
+    """Return what a verification in the background does, after waiting for its end; or None."""
+    plan = store.load_plan(resources.plan_path(state.state_dir))
+    with vacancy(state.state_dir) as free:
+        if free is not None:
+            return None
+    answer = verify(job_of(state, plan), state.database.is_confirmed)
+    return answer if isinstance(answer, Running) else None
+
+
+def verify_now(state: State) -> str:
+    """Verify, store the results and show them; or say that verify goes on."""
+    with state.lock("plan verify"):
+        plan = open_plan(state)
+    answer = verify(job_of(state, plan), state.database.is_confirmed, again=True)
+    if isinstance(answer, Running):
+        return running_block(state, answer, state.command("plan", "verify"))
+    with state.lock("plan verify"):
+        plan = open_plan(state)
+        store.save_plan(resources.plan_path(state.state_dir), with_results(plan, answer))
+    return _show_results(answer)
+
+
+def _show_results(answer: Done) -> str:
+    if not answer.results:
+        text = "no verify commands are configured at the base: NOT VERIFIED"
+        return Block("result").data("verify", text).render()
+    block = Block("result", tree=answer.tree)
+    lines = [f"{r.command}: {r.outcome} (base: {r.baseline})" for r in answer.results]
+    block.data("verify", "\n".join(lines))
+    for result in answer.failures:
+        block.data("output", result.tail, command=result.command)
+    notes = [answer.touched, answer.wrote, *answer.notes]
+    return block.data("notes", "\n".join(n for n in notes if n)).render()
+
+
+def running_block(state: State, running: Running, again: str) -> str:
+    """Return the block that says that verify goes on and how to come back to it."""
+    block = Block("step", workflow="planner", name="verify", state_dir=state.state_dir)
+    return block.data("progress", running.text).next("running", again).render()
+
+
+def prepare_worktree(state: State) -> None:
+    """Link and set up the worktree where a person has confirmed the commands; else later."""
+    plan = store.load_plan(resources.plan_path(state.state_dir))
+    job = job_of(state, plan)
+    digest = commands_hash(job.config)
+    if job.config.setup and state.database.is_confirmed(digest):
+        prepare(job, state.database.is_confirmed)

@@ -1,0 +1,167 @@
+"""Starts a verification that outlives the command, waits for it a while, and finds it again."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from developer.verify.job import Done, Running, place, read_note
+from developer.verify.lock import VARIABLE, recover, vacancy
+from developer.verify.prepare import check_confirmed
+from developer.verify.process import read_tail
+from developer.verify.scene import current_tree
+from shared.resources import ROOT
+from state.errors import Problem, Refused
+from state.files import write_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from developer.verify.job import Job
+
+WAIT_S = 100.0
+POLL_S = 0.05
+STOP_S = 20.0
+
+# The shell leaves at once, so that the worker is nobody's child and no caller has to reap it.
+_DETACH = '"$@" </dev/null >"$0" 2>&1 &'
+
+
+def verify(
+    job: Job,
+    is_confirmed: Callable[[str], bool],
+    *,
+    wait_s: float = WAIT_S,
+    again: bool = False,
+    worker: Sequence[str] = (),
+) -> Done | Running:
+    """Return what the commands say about the worktree as it is, or that they still run.
+
+    A result for the same tree and commands is returned at once; with `again`, only one that no
+    call has returned yet. Attaches to a running verification. Refused where the commands are not
+    confirmed, or where setting up fails. `worker` is the worker's command line, by default ours.
+    To be called without the state lock, which it would keep from everybody else.
+    """
+    if not job.config.verify:
+        return Done()
+    check_confirmed(job.config, is_confirmed, job.state_dir)
+    deadline = time.monotonic() + wait_s
+    started = False
+    while True:
+        with vacancy(job.state_dir) as lock:
+            if lock is not None:
+                recover(job.state_dir)
+                answer = _take_result(job, again=again and not started)
+                if answer is not None:
+                    return answer
+                if started:
+                    raise _died(job)
+                _start(job, lock, worker or _our_worker(job.state_dir))
+                started = True
+        if time.monotonic() >= deadline:
+            return Running(describe_running(job.state_dir))
+        time.sleep(POLL_S)
+
+
+def cancel_verify(state_dir: str) -> bool:
+    """End a running verification, its commands with it, files mended; False where none runs."""
+    deadline = time.monotonic() + STOP_S
+    asked = False
+    while time.monotonic() < deadline:
+        with vacancy(state_dir) as lock:
+            if lock is not None:
+                recover(state_dir)
+                return asked
+        pid = read_note(place(state_dir, "worker.json")).get("pid", 0)
+        if pid and not asked:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGTERM)
+            asked = True
+        time.sleep(POLL_S)
+    raise Refused("locked", "plan verify", "verify did not end when asked", "try again")
+
+
+def wait_until_idle(state_dir: str, wait_s: float = 0.0) -> Running | None:
+    """Return None when no verification runs, all files mended, or what runs after `wait_s`."""
+    deadline = time.monotonic() + wait_s
+    while True:
+        with vacancy(state_dir) as lock:
+            if lock is not None:
+                recover(state_dir)
+                return None
+        if time.monotonic() >= deadline:
+            return Running(describe_running(state_dir))
+        time.sleep(POLL_S)
+
+
+def describe_running(state_dir: str) -> str:
+    """Return what the worker does at this moment and for how long, in words."""
+    begun = read_note(place(state_dir, "worker.json")).get("begun", time.time())
+    progress = read_note(place(state_dir, "progress.json"))
+    total = max(0, time.time() - begun)
+    if progress.get("since", 0) < begun:
+        return f"verify has run for {total:.0f} s and is getting ready"
+    step = max(0, time.time() - progress["since"])
+    return f"verify has run for {total:.0f} s; for {step:.0f} s: {progress['what']}"
+
+
+def _take_result(job: Job, *, again: bool) -> Done | None:
+    """Return a finished result that counts for the tree as it is; raises what the worker refused.
+
+    With `again` one that was returned before counts no more. Problems are shown once: the next
+    call tries anew.
+    """
+    path = job.place("result.json")
+    found = read_note(path)
+    if not found:
+        return None
+    if "problems" in found:
+        os.unlink(path)
+        raise Refused.of(Problem(**problem) for problem in found["problems"])
+    # What the commands themselves wrote into the worktree must not start them over and over.
+    key = job.key(current_tree(job))
+    if key not in (found["key"], found["after"]) or (again and found.get("returned")):
+        return None
+    if not found.get("returned"):
+        write_json(path, {**found, "returned": True})
+    return Done.from_json(found["done"])
+
+
+def _start(job: Job, lock: int, worker: Sequence[str]) -> None:
+    """Start a worker that takes over `lock`, so that at no moment a second one could start."""
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(job.place("result.json"))
+    write_json(job.place("job.json"), job.to_json())
+    write_json(job.place("worker.json"), {"pid": 0, "begun": time.time()})
+    subprocess.run(
+        ["sh", "-c", _DETACH, job.place("worker.log"), *worker],
+        cwd=job.state_dir,
+        env={**os.environ, VARIABLE: str(lock)},
+        stdin=subprocess.DEVNULL,
+        start_new_session=True,
+        pass_fds=(lock,),
+        check=True,
+    )
+
+
+def _our_worker(state_dir: str) -> list[str]:
+    program = os.path.join(ROOT, "bin", "planner")
+    python = [sys.executable, "-I", "-S", "-X", "utf8", program]
+    return [*python, "plan", "verify", "--worker", "--state-dir", state_dir]
+
+
+def _died(job: Job) -> Refused:
+    log = job.place("worker.log")
+    said = read_tail(log) or "it said nothing"
+    return Refused(
+        "internal",
+        "plan verify",
+        "the background process ended without a result",
+        f"the same command once more; if it ends so again, show the user {log}",
+        output=said,
+    )

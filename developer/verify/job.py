@@ -1,0 +1,137 @@
+"""What a verification is about, what came of it, and where its files lie."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from shared.config import Config, commands_hash
+from state.files import read_json, unusable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Baseline = Literal["pass", "fail", "not-run"]
+Outcome = Literal["pass", "fail", "known-failure"]
+
+
+@dataclass(frozen=True)
+class Job:
+    """One verification: all folders absolute; `base_commit` is the snapshot where there is one.
+
+    `tests` are the files that milestones name as their tests; these are never made unparsable.
+    """
+
+    state_dir: str
+    repository: str
+    worktree: str
+    base_commit: str
+    base_tree: str
+    config: Config
+    tests: tuple[str, ...] = ()
+
+    def place(self, name: str) -> str:
+        """Return the path of a file of this verification."""
+        return place(self.state_dir, name)
+
+    def key(self, tree: str) -> dict[str, Any]:
+        """Return what a result must agree with to count for `tree`."""
+        return {
+            "tree": tree,
+            "base_tree": self.base_tree,
+            "commands": commands_hash(self.config),
+            "link": list(self.config.link),
+            "tests": sorted(self.tests),
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the job as JSON."""
+        return {**asdict(self), "config": self.config.to_json()}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Job:
+        """Return the job that `to_json` gave."""
+        config = Config.from_json(data["config"])
+        return cls(**{**data, "config": config, "tests": tuple(data["tests"])})
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of one command; `tail` is the end of its output, empty when it passed.
+
+    `exercised` is false where it stayed green with the changed files broken, None where that
+    was not tried: another command failed, or no changed file is code.
+    """
+
+    command: str
+    baseline: Baseline
+    outcome: Outcome
+    tree: str
+    exercised: bool | None = None
+    seconds: float = 0.0
+    log: str = ""
+    tail: str = ""
+
+    def for_plan(self) -> dict[str, Any]:
+        """Return the fields that plan.json keeps."""
+        names = ("command", "baseline", "outcome", "tree", "exercised")
+        return {name: getattr(self, name) for name in names}
+
+
+@dataclass(frozen=True)
+class Done:
+    """All commands ran; no results at all means that none are configured: NOT VERIFIED.
+
+    `touched` names files of the user's own tree that changed meanwhile, `wrote` those of the
+    worktree; both are sentences or empty. `notes` is whatever else a reader should know.
+    """
+
+    results: tuple[Result, ...] = ()
+    tree: str = ""
+    touched: str = ""
+    wrote: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def failures(self) -> tuple[Result, ...]:
+        """The results that block: what fails here and does not fail at the base."""
+        return tuple(result for result in self.results if result.outcome == "fail")
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the answer as JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Done:
+        """Return the answer that `to_json` gave."""
+        results = tuple(Result(**result) for result in data["results"])
+        return cls(**{**data, "results": results, "notes": tuple(data["notes"])})
+
+
+@dataclass(frozen=True)
+class Running:
+    """It goes on in the background; `text` says what runs and for how long."""
+
+    text: str
+
+
+def place(state_dir: str, name: str) -> str:
+    """Return the path of `name` in the folder that verifying uses, and make that folder."""
+    folder = os.path.join(state_dir, "verify")
+    try:
+        if not os.path.isdir(folder):
+            os.mkdir(folder, 0o700)
+    except FileExistsError:
+        pass  # another process was quicker; a file in its place is found by whoever opens it
+    except OSError as error:
+        raise unusable(folder, error) from None
+    return os.path.join(folder, name)
+
+
+def read_note(path: str) -> dict[str, Any]:
+    """Return a JSON object of ours that may be missing; {} then."""
+    if not os.path.exists(path):
+        return {}
+    data = read_json(path)
+    return data if isinstance(data, dict) else {}

@@ -1,0 +1,106 @@
+"""Sets a worktree up as the project says: links first, then the setup commands (PL-33)."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from developer.verify.job import read_note
+from developer.verify.lock import undisturbed
+from developer.verify.process import Runner
+from shared.config import commands_hash, render_commands, write_paths
+from shared.drift import own_writes, place_in
+from shared.git.repository import repository_at
+from shared.git.worktree import Worktree, link, open_worktree
+from shared.resources import command
+from state.errors import Refused
+from state.files import unusable, write_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from developer.verify.job import Job
+    from shared.config import Config
+
+
+def check_confirmed(config: Config, is_confirmed: Callable[[str], bool], state_dir: str) -> None:
+    """Refuse with all commands where no person has confirmed them; no commands need nobody."""
+    digest = commands_hash(config)
+    if digest and not is_confirmed(digest):
+        raise Refused(
+            "refused",
+            "planner.toml",
+            "a person has not confirmed the commands of this project yet:\n"
+            + render_commands(config),
+            "only a person runs this, after reading them: "
+            + command("config", "confirm", digest, state_dir=state_dir),
+        )
+
+
+def prepare(job: Job, is_confirmed: Callable[[str], bool]) -> tuple[str, ...]:
+    """Link and set up the scratch worktree, unless that was done; returns notes for a reader.
+
+    Refused where the commands are not confirmed, with the output of the one that failed, or while
+    verify runs. The caller does not hold `undisturbed`.
+    """
+    check_confirmed(job.config, is_confirmed, job.state_dir)
+    with undisturbed(job.state_dir):
+        return set_up(job, job.worktree, "worktree")
+
+
+def set_up(
+    job: Job, worktree: str, stage: str, stopped: Callable[[], bool] = bool
+) -> tuple[str, ...]:
+    """Do what `prepare` does, for a worktree called `stage` in the names of its logs."""
+    config, repository = job.config, repository_at(job.repository)
+    tree = open_worktree(repository, worktree)
+    marker = job.place(f"prepared-{stage}.json")
+    wanted = {"worktree": _identity(tree), "link": [*config.link], "setup": [*config.setup]}
+    found = read_note(marker)
+    if found.get("is") == wanted:
+        return tuple(found["notes"])
+    linked = link(repository, worktree, config.link)
+    notes = [f"{name} is not in your tree, so it could not be linked" for name in linked.missing]
+    if config.setup:
+        # A person has confirmed them; installing a project's hooks is what many of them are for.
+        with own_writes(place_in(job.state_dir, job.repository)):
+            _run_setup(job, worktree, stage, stopped)
+    write_json(marker, {"is": wanted, "notes": notes})
+    return tuple(notes)
+
+
+def _run_setup(job: Job, worktree: str, stage: str, stopped: Callable[[], bool]) -> None:
+    runner = runner_for(job, worktree, stopped, free=True)
+    for number, line in enumerate(job.config.setup, start=1):
+        ended = runner.run(line, job.place(f"{number}-{stage}-setup.log"))
+        if not ended.passed:
+            raise Refused(
+                "refused",
+                "planner.toml [worktree].setup",
+                f"`{line}` ended with exit code {ended.code}",
+                f"a command that works in {worktree}; the whole output is in {ended.log}",
+                output=ended.tail(),
+            )
+
+
+def runner_for(
+    job: Job, worktree: str, stopped: Callable[[], bool] = bool, *, free: bool = False
+) -> Runner:
+    """Return what runs the job's commands in `worktree`.
+
+    They may write there, in their TMPDIR and where `[verify] write` says, if the kernel can see
+    to it; with `free` they may write anywhere, as setting up fills caches in the home folder.
+    """
+    temporary = job.place("tmp")
+    writable = (worktree, temporary, *write_paths(job.config, job.repository))
+    limited = () if free else writable
+    return Runner(worktree, temporary, job.config.time_limit_s, stopped, limited)
+
+
+def _identity(tree: Worktree) -> list[int]:
+    # Made anew, a worktree at the same path has another record, whose first file stays as it was.
+    try:
+        found = os.stat(os.path.join(tree.admin, "commondir"))
+    except OSError as error:
+        raise unusable(tree.admin, error) from None
+    return [found.st_ino, found.st_mtime_ns]

@@ -1,0 +1,72 @@
+"""What git says about the trees that a verification looks at."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from shared.git.repository import PLANNER, repository_at, within
+from shared.git.stage import stage_all, undo_gitlinks
+from shared.git.worktree import clear_stale_locks, open_worktree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from developer.verify.job import Job
+    from shared.git.command import Git
+    from shared.git.repository import Repository
+
+SHOWN_NAMES = 10
+
+# What `git status` says of a path, with its size and time.
+Listed = tuple[str, int, int]
+
+
+def current_tree(job: Job) -> str:
+    """Return the id of the tree that the scratch worktree holds now, as a capture would find it."""
+    repository = repository_at(job.repository)
+    tree = open_worktree(repository, job.worktree)
+    clear_stale_locks(tree.admin)
+    git = tree.git
+    left_out = [name.encode() for name in job.config.link]
+    stage_all(git, tree.index_file, job.base_tree, left_out)
+    undo_gitlinks(git, job.base_tree, repository.zero)
+    return git.text("write-tree")
+
+
+def differing(git: Git, old: str, new: str, kinds: str = "") -> list[str]:
+    """Return the paths that differ between two trees; `kinds` are letters of `--diff-filter`."""
+    args = ["diff-tree", "-r", "-z", "--no-renames", "--name-only", f"--diff-filter={kinds}"]
+    return [os.fsdecode(name) for name in git.names(*args, old, new)]
+
+
+def users_tree(repository: Repository) -> dict[str, Listed]:
+    """Return what `git status` lists in the user's own tree: state, size and time by path.
+
+    Size and time tell a file that was changed from one that was changed again.
+    """
+    rows = repository.git.names(
+        "status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all",
+        "--ignore-submodules=all",
+    )  # fmt: skip
+    found = {}
+    for row in rows:
+        state, path = os.fsdecode(row[:2]), os.fsdecode(row[3:])
+        if not within(path, PLANNER):
+            found[path] = (state, *_size_and_time(os.path.join(repository.root, path)))
+    return found
+
+
+def show_names(paths: Iterable[str]) -> str:
+    """Return paths as text for a reader: bytes that are no text are escaped, many are cut."""
+    names = sorted(os.fsencode(path).decode("utf-8", "backslashreplace") for path in paths)
+    more = f" and {len(names) - SHOWN_NAMES} more" if len(names) > SHOWN_NAMES else ""
+    return ", ".join(names[:SHOWN_NAMES]) + more
+
+
+def _size_and_time(path: str) -> tuple[int, int]:
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return (-1, -1)
+    return (found.st_size, found.st_mtime_ns)

@@ -1,0 +1,134 @@
+"""Changes files of the scratch worktree and runs the project's named commands in it.
+
+Nothing here reaches beyond the worktree: paths are normal and relative, and no folder on the way
+is a link. Callers hold `developer.verify.undisturbed`, since verify breaks files on purpose.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import shutil
+import stat
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from developer.verify.prepare import check_confirmed, runner_for, set_up
+from shared.config import named_commands
+from shared.git.worktree import set_executable
+from state.errors import Refused
+from state.validator import path_problem
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from developer.verify.job import Job
+    from shared.git.worktree import Worktree
+
+SHOWN_NAMES = 8
+
+
+@dataclass(frozen=True)
+class Ran:
+    """How a named command ended; `tail` is the end of its output, `log` the file with all of it."""
+
+    command: str
+    code: int
+    tail: str
+    log: str
+
+
+def tree_rm(tree: Worktree, path: str) -> str:
+    """Remove a file, a link or a folder with all in it; returns what was done."""
+    place = _existing(tree, path)
+    if stat.S_ISDIR(os.lstat(place).st_mode):
+        shutil.rmtree(place)
+    else:
+        os.unlink(place)
+    _prune(tree.path, path)
+    return f"removed {path}"
+
+
+def tree_mv(tree: Worktree, old: str, new: str) -> str:
+    """Move a file, a link or a folder; folders for the new name are made. Nothing is replaced."""
+    source, target = _existing(tree, old), _place(tree.path, new)
+    # Where names differ in case only, a file system may hold both for one.
+    other_case = old.lower() == new.lower() and old != new
+    if os.path.lexists(target) and not (other_case and os.path.samefile(source, target)):
+        raise Refused("conflict", new, "something is there already", "a path that is free")
+    if new.startswith(old + "/"):
+        raise Refused("invalid", new, f"lies inside {old}, which is to be moved", "another path")
+    try:
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        os.rename(source, target)
+    except OSError as error:
+        raise Refused("refused", new, f"{error.strerror}; nothing was moved") from None
+    _prune(tree.path, old)
+    return f"moved {old} to {new}"
+
+
+def tree_chmod(tree: Worktree, change: str, path: str) -> str:
+    """Set (`+x`) or clear (`-x`) the executable bit of a file, as git keeps it."""
+    if change not in {"+x", "-x"}:
+        raise Refused("usage", change, "is no change of mode that git keeps", "+x, -x")
+    place = _existing(tree, path)
+    if not stat.S_ISREG(os.lstat(place).st_mode):
+        raise Refused("invalid", path, "is no plain file, and only those have the bit")
+    set_executable(tree, [path], executable=change == "+x")
+    return f"{path} is {'' if change == '+x' else 'not '}executable"
+
+
+def tree_run(job: Job, name: str, is_confirmed: Callable[[str], bool]) -> Ran:
+    """Run a named command of planner.toml in the worktree, or a list of them until one fails.
+
+    Refused for a name that is none, with those there are, and for commands nobody confirmed.
+    """
+    known = named_commands(job.config)
+    if name not in known:
+        allowed = ", ".join(known) or "none: planner.toml at the base names no commands"
+        raise Refused("not_found", name, "there is no command of this name", allowed)
+    check_confirmed(job.config, is_confirmed, job.state_dir)
+    if name != "setup":
+        set_up(job, job.worktree, "worktree")
+    runner = runner_for(job, job.worktree, free=name == "setup")
+    for number, command in enumerate(known[name], start=1):
+        ended = runner.run(command, job.place(f"{number}-run-{name}.log"))
+        if not ended.passed:
+            break
+    return Ran(ended.command, ended.code, ended.tail(), ended.log)
+
+
+def _place(worktree: str, path: str) -> str:
+    """Return where `path` lies; Refused where that could be outside the worktree."""
+    if text := path_problem(path):
+        raise Refused("invalid", path, text, "a relative path of a file in the worktree")
+    parts = path.split("/")
+    for depth in range(1, len(parts)):
+        parent = "/".join(parts[:depth])
+        if os.path.islink(os.path.join(worktree, parent)):
+            text = f"{parent} is a symbolic link, so this path may lie outside the worktree"
+            raise Refused("refused", path, text, "a path through real folders")
+    return os.path.join(worktree, path)
+
+
+def _existing(tree: Worktree, path: str) -> str:
+    place = _place(tree.path, path)
+    if not os.path.lexists(place):
+        near = difflib.get_close_matches(path, _names(tree), n=SHOWN_NAMES, cutoff=0.5)
+        allowed = ", ".join(near) or "a path that is in the worktree"
+        raise Refused("not_found", path, "is not in the worktree", allowed)
+    return place
+
+
+def _names(tree: Worktree) -> list[str]:
+    listed = tree.git.names("ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    names = dict.fromkeys(name.decode("utf-8", "replace") for name in listed)
+    return [name for name in names if os.path.lexists(os.path.join(tree.path, name))]
+
+
+def _prune(worktree: str, path: str) -> None:
+    """Remove the folders that became empty: git knows none, and another run would have none."""
+    folder = os.path.dirname(path)
+    while folder and not os.listdir(os.path.join(worktree, folder)):
+        os.rmdir(os.path.join(worktree, folder))
+        folder = os.path.dirname(folder)

@@ -1,0 +1,93 @@
+"""An approved plan becomes a proven commit: approve, apply, commit, proof (PL-26, PL-29)."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from developer.verification import running_block, verify_plan
+from developer.verify.job import Running
+from developer.verify.scene import users_tree
+from orchestrator.submit.revise import begin_writing
+from shared import drift, resources
+from shared.git.apply import apply
+from shared.git.carry import carry_over
+from shared.git.commit import check_head
+from shared.git.journal import journal_state
+from shared.git.repository import head
+from shared.git.users_files import check_before
+from shared.git.worktree import made_at
+from shared.plan_file import load_approved
+from shared.steps.printing import find_workflow, print_current
+from shared.workspace import base_of, open_repository
+from state.changes import plan_changes
+from state.errors import Refused
+from state.files import write_json
+from state.models import Base
+
+if TYPE_CHECKING:
+    from shared.run import State
+
+
+def apply_plan(state: State) -> str:
+    """Write the approved bytes into the user's tree; finishes what a crash interrupted.
+
+    Approved intents open the revision in which their code is written.
+    """
+    if state.run.depth == "intent":
+        return begin_writing(state, find_workflow("planner"))
+    running = _verify_on_new_head(state)
+    if running is not None:
+        return running
+    with state.lock("exec apply"):
+        plan = load_approved(state)
+        if state.run.status == "COMPLETED":
+            return print_current(state)
+        repository, vault = open_repository(state)
+        changes = plan_changes(plan)
+        journal = resources.journal_path(state.state_dir)
+        if journal_state(journal) in (None, "undone"):
+            problems = check_head(repository, changes)
+            if problems:
+                raise Refused.of(problems)
+        done = apply(repository, vault, changes, journal, plan.digest or "")
+        if done.how != "already" or not os.path.exists(resources.scene_path(state.state_dir)):
+            write_json(resources.scene_path(state.state_dir), users_tree(repository))
+        drift.absorb(state, done.files)
+        with state.database as database:
+            for milestone in plan.milestones:
+                database.set_milestone(state.run, milestone.id, "COMPLETED")
+            if state.run.step < 3:  # noqa: PLR2004 – step 3 is commit
+                database.audit(state.run, "program", "apply", digest=plan.digest)
+                state.go_to("executor", 3)
+    return print_current(state)
+
+
+def _verify_on_new_head(state: State) -> str | None:
+    """Verify again where HEAD has moved since the plan was made (PL-26); a block while it runs."""
+    plan = load_approved(state)
+    repository, vault = open_repository(state)
+    at, base = head(repository), base_of(plan)
+    applied = journal_state(resources.journal_path(state.state_dir)) not in (None, "undone")
+    if applied or not plan.verify or at.commit == base.commit:
+        return None
+    with state.lock("exec apply"):
+        changes = plan_changes(plan)
+        problems = check_before(repository, vault, changes) + check_head(repository, changes)
+        if problems:
+            raise Refused.of(problems)
+        if made_at(repository, state.worktree) != at.commit:
+            old = base.snapshot or base.commit
+            carry_over(repository, state.worktree, vault, old, changes, at.commit)
+    on_head = Base(commit=at.commit, branch=base.branch, tree=at.tree)
+    moved = plan.model_copy(update={"base": on_head})
+    answer = verify_plan(state, moved)
+    if isinstance(answer, Running):
+        return running_block(state, answer, state.command("exec", "apply"))
+    if answer.failures:
+        output = "\n".join(f"$ {r.command}\n{r.tail}" for r in answer.failures)
+        text = f"HEAD has moved to {at.commit[:12]}, and there verify fails"
+        allowed = "a revision on the new base"
+        again = state.command("plan", "revise")
+        raise Refused("refused", "exec apply", text, allowed, again, output)
+    return None

@@ -1,0 +1,69 @@
+"""An apply is taken back: the old bytes before the commit, a revert commit after it (PL-31)."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from orchestrator.execute.commit import make_worktree_if_gone, message_of
+from shared import cleanup, drift, resources
+from shared.builders import Block
+from shared.git.apply import apply, undo
+from shared.git.change import ends, revert_changes
+from shared.git.commit import check_head, commit
+from shared.git.journal import journal_state
+from shared.plan_file import check_frozen
+from shared.workspace import open_repository
+from state.changes import plan_changes
+from state.errors import Refused
+
+if TYPE_CHECKING:
+    from shared.run import State
+
+
+def undo_plan(state: State) -> str:
+    """Take an apply back: the bytes from before it, or after the commit a revert commit."""
+    with state.lock("undo"):
+        state.reload()
+        journal = resources.journal_path(state.state_dir)
+        if state.run.commit_id is not None:
+            return _revert(state)
+        if journal_state(journal) is None:
+            text = "nothing of this run was applied, so there is nothing to take back"
+            raise Refused("conflict", "undo", text, "", state.command("step", "planner"))
+        repository, _ = open_repository(state)
+        files = undo(repository, journal)
+        drift.absorb(state, files)
+        with state.database as database:
+            database.audit(state.run, "host", "undo", digest=state.run.digest)
+            if state.run.status in ("ACTIVE", "PAUSED"):
+                state.go_to("executor", 2)
+    block = Block("result").data("taken back", "\n".join(files))
+    block.next("again", state.command("exec", "apply"))
+    return block.next("revise", state.command("plan", "revise")).render()
+
+
+def _revert(state: State) -> str:
+    plan = check_frozen(state)
+    repository, vault = open_repository(state)
+    changes = revert_changes(vault, plan_changes(plan), repository.zero)
+    folder = os.path.join(state.state_dir, "revert")
+    digest = plan.digest or ""
+    if journal_state(folder) in (None, "undone"):
+        problems = check_head(repository, changes)
+        if problems:
+            raise Refused.of(problems)
+    apply(repository, vault, changes, folder, digest)
+    make_worktree_if_gone(state, repository)
+    title = message_of(plan).splitlines()[0]
+    message = (
+        f'Revert "{title}"\n\nThis reverts commit {state.run.commit_id}.\n\nPlan-Digest: {digest}\n'
+    )
+    archived = {resources.archived_plan(state.run.run_id): None}
+    done = commit(repository, state.worktree, vault, changes, message, archived)
+    drift.absorb(state, ends(changes))
+    if state.run.status != "CANCELLED":
+        with state.database:
+            state.move("revert", "host", detail=done.commit)
+    cleanup.tidy(state)
+    return Block("result", commit=done.commit).data("reverted", state.run.commit_id or "").render()

@@ -1,0 +1,250 @@
+"""What each kind of step prints: a block from the run's state and a prompt file.
+
+Wording lies in the prompt files; tags, commands and what is shown are decided here.
+"""
+
+from __future__ import annotations
+
+from orchestrator.submit.summary import summary
+from quality_reviewer.ask import answered_alone, items_of
+from quality_reviewer.items import count_items, needs_user
+from shared.mode import sessions
+from shared.mode.sessions import is_published
+from shared.qr.types import (
+    AUTHORS,
+    FAIL,
+    NOT_CHECKED,
+    TODO,
+    blocking_severities,
+    computed_verdict,
+    is_blocking,
+)
+from shared.resources import answer_path, answer_word, fill, read_prompt
+from shared.steps.brief import item_line, variant_of, with_commands, work_task
+from shared.steps.workflow import Step
+from state.actors import HOST
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from shared.builders import Block
+    from shared.qr.types import Item, Phase
+    from shared.run import State
+    from shared.steps.workflow import Context
+
+
+def init(ctx: Context, prompt: str) -> Block:
+    """Say that the run has begun and pass on."""
+    block = ctx.block().task(read_prompt("orchestrator", "planner", prompt))
+    return block.next("done", ctx.state.command("step", "planner", "2"))
+
+
+def context(ctx: Context, prompt: str) -> Block:
+    """Ask the host to write down the task as it has understood it."""
+    state = ctx.state
+    file = answer_path(state.state_dir, "context.json")
+    text = fill(read_prompt("orchestrator", "planner", prompt), {"file": file})
+    block = with_commands(ctx, text, asks=True)
+    block.rules(read_prompt("orchestrator", "planner", f"{prompt}-rules"))
+    block.data("request", state.run.request)
+    block.data("guard", unguarded(state))
+    block.data(
+        "submodules, empty in the worktree unless [worktree] setup fills them",
+        "\n".join(state.config["submodules"]),
+    )
+    return block.next(
+        "done", state.command("context", "set", "--file", answer_word("context.json"))
+    )
+
+
+def unguarded(state: State) -> str:
+    """Return that no hook can hold the mode of this session; empty where one can, or none is on."""
+    agent = state.database.agent
+    if state.database.planning(agent) is None or is_published(agent):
+        return ""
+    return f"{sessions.folder()} cannot be written, so no hook holds this session"
+
+
+def work(ctx: Context, script: str) -> Block:
+    """Give a work step to the host, in full to an agent; open questions come first."""
+    state, phase = ctx.state, ctx.phase
+    answers = state.database.answers(state.run)
+    waiting = [c for c in ctx.plan["checkpoints"] if c["id"] not in answers]
+    if waiting:
+        return _questions(ctx, waiting)
+    if state.review_of(ctx.plan)[0] != "full":
+        return work_task(ctx, script, agent=False)
+    words = ["step", phase, "2"] if variant_of(ctx) and phase == "plan-design" else ["step", phase]
+    block = with_commands(ctx, read_prompt("orchestrator", "planner", "dispatch"), asks=True)
+    _say_why(block, ctx)
+    block.dispatch(ctx.step.agent or "", [state.command(*words)])
+    return block.next("done", state.command("step", "planner"))
+
+
+def _say_why(block: Block, ctx: Context) -> None:
+    """Say how much review the plan gets and why, the first time."""
+    if ctx.iteration == 1:
+        block.data("review", ": ".join(ctx.state.review_of(ctx.plan)))
+
+
+def _questions(ctx: Context, waiting: list[dict[str, Any]]) -> Block:
+    """Relay to the user what an agent has asked."""
+    state = ctx.state
+    folder = answer_path(state.state_dir, "")
+    text = fill(read_prompt("orchestrator", "planner", "ask"), {"folder": folder})
+    block = ctx.block().task(text)
+    for asked in waiting:
+        options = [(o["key"], o["label"]) for o in asked["options"]]
+        block.ask(asked["id"], asked["question"], options, multi=asked["multi"])
+    for asked in waiting:
+        name = asked["id"]
+        for option in asked["options"]:
+            key = option["key"]
+            block.next(f"{name} {key}", state.command("context", "answer", name, key))
+        words = ("context", "answer", name, "--file", answer_word(f"{name}.md"))
+        block.next(f"{name} other", state.command(*words))
+    return block
+
+
+def review(ctx: Context) -> Block:
+    """Send out a reviewer for each group that has questions left."""
+    state, phase = ctx.state, ctx.phase
+    groups = sorted({i.group or "1" for i in items_of(ctx) if i.status == TODO}, key=int)
+    if not groups:  # the last answer was stored by a command that then died
+        return gate(ctx)
+    runs = [state.command("step", f"{phase}-qr", "--group", group) for group in groups]
+    alone = state.command("step", f"{phase}-qr", "--group", groups[0], "--by", HOST)
+    again = ctx.iteration > 1
+    if again and answered_alone(state, phase):
+        task = read_prompt("orchestrator", "planner", "review-again-alone")
+        return ctx.block().task(task).next("done", alone)
+    name = "review-again" if again else "review" if len(runs) == 1 else "review-parallel"
+    block = ctx.block().task(read_prompt("orchestrator", "planner", name))
+    _say_why(block, ctx)
+    block.dispatch("quality-reviewer", runs, parallel=len(runs) > 1)
+    block.next("done", state.command("step", "planner"))
+    return block if again else block.next("alone", alone)
+
+
+def gate(ctx: Context) -> Block:
+    """Show figures and the verdict that follows; deciding otherwise needs a reason."""
+    state, phase = ctx.state, ctx.phase
+    if state.database.phase(state.run, phase)[0] == "COMPLETE":
+        block = ctx.block().task(read_prompt("orchestrator", "planner", "freeze"))
+        return block.next("done", state.command("plan", "freeze"))
+    items = items_of(ctx)
+    verdict = computed_verdict(items, ctx.iteration)
+    slots = {"verdict": verdict, "figures": _figures(items, ctx.iteration)}
+    slots["reason"] = answer_word("reason.md")
+    block = ctx.block().task(fill(read_prompt("orchestrator", "planner", "gate"), slots))
+    rows = [i for i in items if i.status in ("FAIL", "NOT_CHECKED", "TODO")]
+    marked = (f"{_weight(i, ctx.iteration)}: {item_line(i.to_json())}" for i in rows)
+    block.data("answers", "\n".join(_answers_by(items, by, ctx.iteration) for by in AUTHORS))
+    block.data("items", "\n".join(marked))
+    _converge(block, ctx, items)
+    for choice in ("pass", "fail"):
+        words = ["qr", "gate", "--phase", phase, "--verdict", choice]
+        if choice != verdict:
+            words += ["--reason-file", answer_word("reason.md")]
+        block.next(choice, state.command(*words))
+    return block
+
+
+def _weight(item: Item, iteration: int) -> str:
+    if item.status == NOT_CHECKED:
+        return "never blocks"
+    return "blocks" if is_blocking(item, iteration) else "open"
+
+
+def _answers_by(items: list[Item], by: str, iteration: int) -> str:
+    figures = count_items([i for i in items if i.by == by], iteration)
+    return f"{by}: " + ", ".join(f"{n} {name}" for name, n in figures.items() if n)
+
+
+def _figures(items: list[Item], iteration: int) -> str:
+    blocking = sum(is_blocking(i, iteration) for i in items)
+    which = ", ".join(blocking_severities(iteration))
+    if not any(i.status == FAIL for i in items):
+        return "Nothing blocks."
+    if not blocking:
+        return f"Nothing blocks (in this round {which} would)."
+    return f"{blocking} of {len(items)} items block (in this round {which} do)."
+
+
+def _converge(block: Block, ctx: Context, items: list[Item]) -> None:
+    """Turn to the user where items have blocked for three rounds (PL-25)."""
+    stuck = [i.id for i in items if needs_user(i, ctx.iteration)]
+    if not stuck:
+        return
+    state = ctx.state
+    options = [
+        ("fail", "Go on: another round."),
+        ("accept", "Let it stand, for a reason that the plan shows (the person's command)."),
+        ("cancel", "Give the run up (the person's command)."),
+    ]
+    block.ask("stuck", f"{', '.join(stuck)} came back for the third time. What now?", options)
+    for name in stuck:
+        words = ("qr", "accept", name, "--phase", ctx.phase)
+        block.person(state.command(*words, "--reason-file", answer_word("reason.md")))
+    block.person(state.command("cancel"))
+
+
+def approval(ctx: Context, prompt: str) -> Block:
+    """Show what waits for approval and the command that only a person types."""
+    state = ctx.state
+    block = ctx.block().task(read_prompt("orchestrator", "executor", prompt))
+    block.rules(read_prompt("orchestrator", "executor", f"{prompt}-rules"))
+    block.data("summary", summary(state))
+    block.next("approved", state.command("exec", "apply"))
+    block.next("remarks", state.command("plan", "revise", "--file", answer_word("remarks.md")))
+    digest = state.run.digest or ""
+    return block.person(state.command("mode", "approve", digest))
+
+
+def program(ctx: Context, prompt: str, words: tuple[str, ...], intent: str) -> Block:
+    """Name the one command that does the step."""
+    text = intent if ctx.state.run.depth == "intent" else prompt
+    block = ctx.block().task(read_prompt("orchestrator", "executor", text))
+    return block.next("done", ctx.state.command(*words))
+
+
+# pattern functions
+
+
+def init_step(name: str, prompt: str) -> Step:
+    """Make the step that begins a workflow and passes on."""
+    return Step(name, "init", lambda ctx: init(ctx, prompt))
+
+
+def verify_step(name: str, prompt: str) -> Step:
+    """Make the step in which the host writes down what it has understood."""
+    return Step(name, "verify", lambda ctx: context(ctx, prompt))
+
+
+def execute_dispatch_step(name: str, *, phase: Phase, agent: str, script: str) -> Step:
+    """Make a work step: `script` (`folder.module`) names where its prompts lie."""
+    return Step(name, "execute", lambda ctx: work(ctx, script), phase=phase, agent=agent)
+
+
+def qr_dispatch_step(name: str, *, phase: Phase) -> Step:
+    """Make the step that sends reviewers out."""
+    return Step(name, "qr", review, phase=phase)
+
+
+def qr_gate_step(name: str, *, phase: Phase, on_fail: int) -> Step:
+    """Make the gate of a phase: pass goes on, fail goes back to step `on_fail`."""
+    return Step(name, "gate", gate, phase=phase, on_fail=on_fail)
+
+
+def person_step(name: str, prompt: str) -> Step:
+    """Make a step that waits for what only a person may do."""
+    return Step(name, "person", lambda ctx: approval(ctx, prompt))
+
+
+def program_step(name: str, *words: str, prompt: str, intent: str | None = None) -> Step:
+    """Make a step that is one command: the program does the work.
+
+    `intent` is the prompt at depth intent, where that differs.
+    """
+    return Step(name, "program", lambda ctx: program(ctx, prompt, words, intent or prompt))

@@ -1,0 +1,112 @@
+"""How the mode is shown: the light plan as people read it, the status, what to type (PM-6)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from shared import resources
+from shared.builders import Block
+from shared.mode import sessions
+from shared.mode.sessions import is_published
+from shared.resources import fill, read_prompt
+from state.light import DONE, STARTED
+from state.stages import EXECUTING, GATHERING, INACTIVE, SUBMITTED, described
+
+if TYPE_CHECKING:
+    from orchestrator.mode.lookup import Mode
+
+_RISKS = {"low": "🟢 low", "medium": "🟡 medium", "high": "🔴 high"}
+_MARKS = {STARTED: " ← in progress", DONE: " ✓ done"}
+LIGHT_FILE = "light.json"
+
+
+def render_light(plan: dict[str, Any]) -> str:
+    """Return a light plan as text: title, numbered steps with their risk, questions, notes."""
+    lines = [f"Plan: {plan['summary']}", ""]
+    for number, step in enumerate(plan["steps"], 1):
+        tools = f" (tools: {', '.join(step['tools'])})" if step["tools"] else ""
+        mark = _MARKS.get(step["status"], "")
+        lines.append(f"{number}. {_RISKS[step['risk']]}: {step['description']}{tools}{mark}")
+    if plan["questions"]:
+        lines += ["", "Questions:", *(f"- {question}" for question in plan["questions"])]
+    if plan["context_notes"]:
+        lines += ["", f"Found: {plan['context_notes']}"]
+    return "\n".join(lines)
+
+
+def status_of(found: Mode) -> dict[str, Any]:
+    """Return the mode as JSON."""
+    row, state = found.row, found.state
+    own = row is not None and row.phase != INACTIVE
+    return {
+        "agent": found.agent,
+        "stage": found.stage,
+        "paused": found.status == "PAUSED",
+        "task": row.task_description if row and own else None,
+        "reason": row.reason if row and own else None,
+        "revision": found.revision,
+        "digest": found.digest,
+        "gathering_start": row.gathering_start if row and own else None,
+        "submitted_at": row.submitted_at if row and own else None,
+        "approved_at": row.approved_at if row and own else None,
+        "approved_by": row.approved_by if row and own else None,
+        "run": state.run.run_id if state else None,
+        "state_dir": state.state_dir if state else None,
+        "plan": found.plan,
+        "guarded": is_published(found.agent),
+        "said": found.said or None,
+    }
+
+
+def render_mode(found: Mode, note: str = "") -> str:
+    """Return the mode as a block: where it stands, the plan, what comes next and who types it."""
+    stage = described(found.stage, found.status) if found.status == "PAUSED" else found.stage
+    block = Block("result", stage=stage, agent=found.agent, digest=found.digest)
+    task = " ".join(part for part in (found.said, note, _task(found)) if part)
+    block.task(task)
+    row, plan = found.row, found.plan
+    if row is not None and row.phase != INACTIVE:
+        block.data("task", row.task_description or "")
+        block.data("reason", row.reason or "")
+        if not is_published(found.agent):
+            block.data("guard", f"{sessions.folder()} cannot be written, so no hook holds the mode")
+    if plan is not None:
+        block.data("plan", render_light(plan))
+    return _what_next(block, found).render()
+
+
+def _task(found: Mode) -> str:
+    """Return what to do now: a prompt for each stage, where no run has steps that say it."""
+    if found.status == "PAUSED":
+        why = f": {found.halted}" if found.halted else ""
+        return fill(read_prompt("orchestrator", "mode", "paused"), {"why": why})
+    if found.state is not None:
+        return read_prompt("orchestrator", "mode", "run")
+    slots = {
+        GATHERING: {"file": resources.answer_path(found.home, LIGHT_FILE)},
+        SUBMITTED: {"revision": str(found.revision)},
+    }.get(found.stage, {})
+    name = found.stage if found.row is not None else "nobody"
+    return fill(read_prompt("orchestrator", "mode", name), slots)
+
+
+def _what_next(block: Block, found: Mode) -> Block:
+    if found.status == "PAUSED":
+        return block.next("resume", found.command("resume"))
+    if found.state is not None:
+        return block.next("done", found.command("step", found.state.run.workflow))
+    if found.stage == GATHERING:
+        words = ("mode", "submit", "--file", resources.answer_word(LIGHT_FILE))
+        return block.next("done", found.command(*words))
+    digest = found.digest or ""
+    if found.stage == SUBMITTED:
+        words = ("mode", "submit", "--file", resources.answer_word(LIGHT_FILE))
+        block.next("remarks", found.command(*words))
+        block.person(found.command("mode", "approve", digest))
+        return block.person(found.command("mode", "reject", digest))
+    if found.stage == EXECUTING:
+        steps = (found.plan or {"steps": []})["steps"]
+        number = next((n for n, s in enumerate(steps, 1) if s["status"] != DONE), 0)
+        how = "start" if steps[number - 1]["status"] != STARTED else "done"
+        return block.next(f"step {number} {how}", found.command("mode", "step", str(number), how))
+    return block

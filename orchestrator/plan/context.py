@@ -1,0 +1,127 @@
+"""The task as the host has understood it, and questions to the user with their answers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from shared import resources
+from shared.plan_file import edited, open_plan
+from shared.steps.printing import print_current
+from state import store
+from state.context import check_context, task_items, user_context
+from state.errors import Refused
+from state.files import read_json, write_json
+
+if TYPE_CHECKING:
+    from shared.run import State
+    from state.models import Checkpoint
+
+
+MOST_QUESTIONS = 3
+
+
+def set_context(state: State, file: str) -> str:
+    """Store context.json from `file`, number the task's entries and print the next step."""
+    context = check_context(read_json(file))
+    with state.lock("context set"):
+        plan = open_plan(state)
+        state.reload()
+        if state.run.step > 2:  # noqa: PLR2004 – step 2 is context-verify
+            stored = read_json(resources.get_context_path(state.state_dir))
+            if stored == context:
+                return print_current(state)
+            text = "context.json is read-only after step 2"
+            allowed = state.command("context", "add-quote", "TEXT")
+            raise Refused("frozen", "context.json", text, f"later words of the user: {allowed}")
+        write_json(resources.get_context_path(state.state_dir), context)
+        values = {"task_spec": task_items(context), "context": user_context(context)}
+        changed = plan.model_copy(update=values)
+        store.save_plan(resources.plan_path(state.state_dir), changed)
+        with state.database as database:
+            database.add_step(state.run, "planner", 2, "context-verify", "host")
+            state.go_to("planner", 3)
+    return print_current(state)
+
+
+def add_quote(state: State, text: str) -> None:
+    """Add words of the user to the context, until the plan is frozen."""
+    with state.lock("context add-quote"):
+        plan = open_plan(state)
+        path = resources.get_context_path(state.state_dir)
+        context = read_json(path)
+        if text not in context["user_quotes"]:
+            context["user_quotes"].append(text)
+        values = {"context": user_context(check_context(context))}
+        store.save_plan(resources.plan_path(state.state_dir), plan.model_copy(update=values))
+        write_json(path, context)
+
+
+def ask(state: State, questions: object) -> list[str]:
+    """Add an agent's questions to the plan as checkpoints and return their ids.
+
+    A question that the plan asks already is not asked twice.
+    """
+    if not isinstance(questions, list) or not 0 < len(questions) <= MOST_QUESTIONS:
+        example = '[{"question": "…", "options": [{"key": "a", "label": "…"}, …]}]'
+        text = f"is no list of 1 to {MOST_QUESTIONS} questions"
+        raise Refused("invalid", "questions", text, example)
+    with state.lock("context ask"):
+        plan = open_plan(state)
+        texts = [q.get("question") if isinstance(q, dict) else None for q in questions]
+        known = [c.id for c in plan.checkpoints if c.question in texts]
+        asked = [c.question for c in plan.checkpoints]
+        edits = [
+            {"op": "add", "kind": "checkpoint", "fields": question}
+            for question, text in zip(questions, texts, strict=True)
+            if text not in asked
+        ]
+        if not edits:
+            return known
+        changed, applied = edited(plan, edits, None, None)
+        store.save_plan(resources.plan_path(state.state_dir), changed)
+    return known + [a.id for a in applied]
+
+
+def answer(state: State, checkpoint_id: str, choices: list[str]) -> str:
+    """Store the user's answer to a checkpoint and print what follows.
+
+    Refused with the valid ids and keys.
+    """
+    with state.lock("context answer"):
+        checkpoint = _checkpoint(state, checkpoint_id)
+        keys = [o.key for o in checkpoint.options]
+        unknown = [c for c in choices if c not in keys]
+        if unknown or (len(choices) != 1 and not checkpoint.multi):
+            how = "one or more, joined by commas" if checkpoint.multi else "one"
+            text = f"{', '.join(choices)} is no answer to {checkpoint_id}"
+            raise Refused("invalid", "CHOICE", text, f"{how} of {', '.join(keys)}")
+        _store_answer(state, checkpoint_id, choices)
+    return print_current(state)
+
+
+def answer_in_words(state: State, checkpoint_id: str, words: str) -> str:
+    """Store an answer in the user's own words, or several choices; print what follows."""
+    with state.lock("context answer"):
+        checkpoint = _checkpoint(state, checkpoint_id)
+        keys = [o.key for o in checkpoint.options]
+        if not words:
+            text = "holds no answer"
+            raise Refused("invalid", "--file", text, f"the user's words, or of {', '.join(keys)}")
+        choices = [word.strip() for word in words.split(",")] if checkpoint.multi else [words]
+        _store_answer(state, checkpoint_id, choices if set(choices) <= set(keys) else [words])
+    return print_current(state)
+
+
+def _checkpoint(state: State, checkpoint_id: str) -> Checkpoint:
+    plan = open_plan(state)
+    found = next((c for c in plan.checkpoints if c.id == checkpoint_id), None)
+    if found is None:
+        known = ", ".join(c.id for c in plan.checkpoints) or "the plan asks nothing"
+        raise Refused("not_found", checkpoint_id, "there is no such checkpoint", known)
+    return found
+
+
+def _store_answer(state: State, checkpoint_id: str, choices: list[str]) -> None:
+    with state.database as database:
+        database.answer(state.run, checkpoint_id, choices)
+        database.audit(state.run, "host", "answer", detail=f"{checkpoint_id}: {choices}")

@@ -1,0 +1,124 @@
+"""A phase ends: capture, verify and script checks, then its gate (PL-20 to PL-24)."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from developer.capture import capture_into
+from orchestrator.plan.finish import pass_documents, unasked_questions
+from orchestrator.plan.outcome import Decision, Work, record_fail, record_pass
+from quality_reviewer.checks.registry import CHECKS
+from shared import resources
+from shared.drift import check_run
+from shared.plan_file import open_plan
+from shared.qr.schema import Review, read_review, write_review
+from shared.qr.types import TODO, computed_verdict, is_blocking
+from shared.steps.printing import print_current
+from state.actors import PERSON
+from state.errors import Refused
+
+if TYPE_CHECKING:
+    from shared.qr.types import Phase
+    from shared.run import State
+    from shared.steps.workflow import Workflow
+    from state.models import Plan
+
+
+def decide_gate(state: State, workflow: Workflow, phase: Phase, verdict: str, reason: str) -> str:
+    """Pass or fail a gate (PL-22); a failed one goes back with the failing items alone."""
+    with state.lock(f"qr gate --phase {phase}"):
+        plan = open_plan(state)
+        state.reload()
+        check_run(state)
+        path = resources.review_path(state.state_dir, phase)
+        _check_open(state, workflow, phase, path)
+        decision = Decision(read_review(path).items, "host", reason)
+        if verdict == "pass":
+            _refuse_unasked(state, phase, plan)
+        _check_verdict(state, decision, phase, verdict)
+        if verdict == "pass":
+            work = _as_checked(state, phase, plan)
+            record_pass(state, workflow, phase, work, decision)
+            pass_documents(state, workflow, phase, work)
+        else:
+            record_fail(state, workflow, phase, decision)
+    return print_current(state)
+
+
+def _check_open(state: State, workflow: Workflow, phase: Phase, path: str) -> None:
+    here = state.command("step", "planner")
+    asking = state.run.step == workflow.number(phase, "qr")
+    if not os.path.exists(path) or not (asking or state.run.step == workflow.number(phase, "gate")):
+        text = f"the gate of {phase} is not open: the run is at step {state.run.step}"
+        raise Refused("conflict", "--phase", text, "the current step", here)
+    todo = [i.id for i in read_review(path).items if i.status == TODO]
+    if asking and todo:
+        text = f"reviewers have not answered {', '.join(todo)}"
+        raise Refused("refused", "--verdict", text, "after they have", here)
+
+
+def _refuse_unasked(state: State, phase: Phase, plan: Plan) -> None:
+    if unasked := unasked_questions(state, phase, plan):
+        text = f"nobody was asked: {', '.join(unasked)}"
+        again = state.command("plan", "done", "--phase", phase)
+        raise Refused("refused", "--verdict", text, "after the work step is ended again", again)
+
+
+def _as_checked(state: State, phase: Phase, plan: Plan) -> Work:
+    """Return the work that the open gate is about; Refused where the worktree is another now."""
+    if phase == "plan-design":
+        return Work(plan, plan)
+    captured = capture_into(state, plan)
+    if captured.plan != plan:
+        text = "the worktree changed after it was checked"
+        again = state.command("plan", "done", "--phase", phase)
+        raise Refused("conflict", state.worktree, text, "check it again", again)
+    return Work(plan, plan, captured.capture)
+
+
+def _check_verdict(state: State, decision: Decision, phase: Phase, verdict: str) -> None:
+    iteration = state.database.phase(state.run, phase)[1]
+    todo = [i.id for i in decision.items if i.status == TODO]
+    if todo and verdict == "pass":
+        text = f"these items have no verdict yet: {', '.join(todo)}"
+        raise Refused("refused", "--verdict", text, "fail")
+    computed = computed_verdict(decision.items, iteration)
+    if verdict != computed and not decision.reason.strip():
+        blocking = [i.id for i in decision.items if is_blocking(i, iteration)]
+        file = resources.answer_word("reason.md")
+        again = state.command(
+            "qr", "gate", "--phase", phase, "--verdict", verdict, "--reason-file", file
+        )
+        figures = f"{computed} ({', '.join(blocking) or 'nothing blocks'})"
+        text = f"by the figures the verdict is {figures}; deciding {verdict} needs a reason"
+        raise Refused("refused", "--verdict", text, f"{computed}, or a reason in {file}", again)
+
+
+def accept_finding(state: State, phase: Phase, check: str, scope: str, reason: str) -> str:
+    """Let what a check finds at a scope stand, with a person's reason; it no longer blocks.
+
+    `check` is the name of a script check or the id of an item of the open review.
+    """
+    with state.lock(f"qr accept --phase {phase}"):
+        open_plan(state)
+        path = resources.review_path(state.state_dir, phase)
+        review = read_review(path) if os.path.exists(path) else Review(phase)
+        item = next((i for i in review.items if i.id == check and i.status == "FAIL"), None)
+        names = [c.id for c in CHECKS if c.phase == phase and c.acceptable]
+        if item is not None:
+            check, scope = item.check, item.scope
+        elif check not in names:
+            failing = [i.id for i in review.items if i.status == "FAIL"]
+            text = "is no failing item and no check whose finding a person may accept"
+            raise Refused("not_found", check, text, ", ".join([*failing, *names]))
+        with state.database as database:
+            database.accept(state.run, phase, check, scope, reason)
+            database.audit(state.run, PERSON, "qr accept", detail=f"{check} {scope}: {reason}")
+        if review.items:
+            items = [
+                i.changed(accepted=reason) if (i.check, i.scope) == (check, scope) else i
+                for i in review.items
+            ]
+            write_review(path, Review(phase, review.iteration, items))
+    return print_current(state)

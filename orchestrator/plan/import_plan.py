@@ -1,0 +1,59 @@
+"""Take over a plan that was written elsewhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from shared import resources
+from shared.plan_file import open_plan
+from state import store
+from state.edits import finish
+from state.errors import Refused
+from state.files import read_json
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from shared.run import State
+
+
+def import_plan(state: State, path: str) -> list[str]:
+    """Take the content of another plan into an empty one; returns notes on what was left out."""
+    data = store.check_version(read_json(path), path)
+    with state.lock("plan import"):
+        plan = open_plan(state)
+        if plan.milestones or plan.planning_context.decision_log:
+            allowed = "a run whose plan is empty"
+            raise Refused("conflict", path, "the plan of this run has content already", allowed)
+        own = plan.model_dump(mode="python")
+        kept = {k: data[k] for k in _IMPORTED if k in data}
+        notes = _without_changes(kept)
+        imported = finish({**own, **kept, "milestone_dependencies": {"waves": []}})
+        store.save_plan(resources.plan_path(state.state_dir), imported)
+    return notes
+
+
+def _without_changes(data: dict[str, Any]) -> list[str]:
+    """Drop what capture makes and dependencies that cannot hold; returns a note for each."""
+    notes = []
+    listed = data.get("milestones")
+    milestones = [m for m in listed if isinstance(m, dict)] if isinstance(listed, list) else []
+    known = {str(m.get("id")) for m in milestones}
+    for milestone in milestones:
+        if milestone.pop("code_changes", None):
+            notes.append(f"{milestone.get('id')}: its changes; capture makes them anew")
+        if isinstance(milestone.get("documentation"), dict):
+            milestone["documentation"].pop("changes", None)
+        wanted = milestone.get("depends_on")
+        if not isinstance(wanted, list):
+            continue  # the schema says what is wrong with it
+        lost = [d for d in wanted if str(d) not in known or d == milestone.get("id")]
+        if lost:
+            milestone["depends_on"] = [d for d in wanted if d not in lost]
+            notes.append(f"{milestone.get('id')}: dependencies on {', '.join(map(str, lost))}")
+    return notes
+
+
+_IMPORTED = (
+    "overview", "planning_context", "invisible_knowledge", "milestones", "diagrams", "checkpoints",
+)  # fmt: skip

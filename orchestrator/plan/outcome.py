@@ -1,0 +1,124 @@
+"""How a gate was decided, stored in plan, database and audit (PL-21, PM-9)."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from developer.verification import prepare_worktree
+from quality_reviewer.answers import judged_by, mode_for
+from quality_reviewer.ask import answered_alone
+from quality_reviewer.items import count_round
+from shared import resources
+from shared.qr.schema import Review, read_review, write_review
+from shared.qr.types import LoopState, computed_verdict, is_blocking
+from state import store
+from state.models import OpenItem, Outcome
+
+if TYPE_CHECKING:
+    from developer.verify.job import Done
+    from shared.git.capture import Capture
+    from shared.qr.types import Item, Phase
+    from shared.run import State
+    from shared.steps.workflow import Workflow
+    from state.models import Plan
+
+
+class Work(NamedTuple):
+    """What a work step has made and what is known of it, not stored yet."""
+
+    before: Plan
+    plan: Plan
+    capture: Capture | None = None
+    verified: Done | None = None
+    again: str = ""
+
+
+class Decision(NamedTuple):
+    """How a gate is decided: on which items, by whom (script or host), why."""
+
+    items: list[Item]
+    by: str = "script"
+    reason: str = ""
+
+
+def record_pass(
+    state: State, workflow: Workflow, phase: Phase, work: Work, decision: Decision
+) -> None:
+    """Store a passed gate in the plan and the database; go on."""
+    iteration = state.database.phase(state.run, phase)[1]
+    plan = _with_outcome(state, work, phase, iteration, decision)
+    store.save_plan(resources.plan_path(state.state_dir), plan)
+    gate = workflow.number(phase, "gate")
+    with state.database as database:
+        _keep(state, phase, iteration, _outcome("pass", iteration, decision))
+        database.set_phase(state.run, phase, LoopState.COMPLETE, iteration)
+        for number in (workflow.number(phase, "execute"), workflow.number(phase, "qr"), gate):
+            name = workflow.steps[number].name
+            database.add_step(state.run, workflow.name, number, name, decision.by)
+        state.go_to(workflow.name, min(gate + 1, workflow.last(state.run.depth)))
+    path = resources.review_path(state.state_dir, phase)
+    if os.path.exists(path):
+        os.unlink(path)
+    if phase == "plan-design":
+        prepare_worktree(state)
+
+
+def _keep(state: State, phase: Phase, iteration: int, outcome: dict[str, object]) -> None:
+    """Store a gate's decision; the audit has one that goes against the figures (PM-9)."""
+    state.database.add_outcome(state.run, phase, iteration, outcome)
+    verdict, computed = outcome["verdict"], outcome["computed"]
+    if verdict != computed:
+        detail = f"{phase} {verdict}, by the figures {computed}: {outcome['reason']}"
+        state.database.audit(state.run, str(outcome["decided_by"]), "override", detail=detail)
+
+
+def _outcome(verdict: str, iteration: int, decision: Decision) -> dict[str, object]:
+    return {
+        "verdict": verdict,
+        "computed": computed_verdict(decision.items, iteration),
+        "decided_by": decision.by,
+        "reason": decision.reason,
+        "items": [i.to_json() for i in decision.items],
+    }
+
+
+def _with_outcome(
+    state: State, work: Work, phase: Phase, iteration: int, decision: Decision
+) -> Plan:
+    left = tuple(
+        OpenItem(id=i.id, check=i.check, severity=i.severity, finding=i.finding or "")
+        for i in decision.items
+        if i.status == "FAIL"
+    )
+    values = {
+        "phase": phase,
+        "iteration": iteration,
+        "by": decision.by,
+        "reason": decision.reason,
+        "review": mode_for(state, work.plan),
+        "judged": judged_by(decision.items),
+        "alone": answered_alone(state, phase),
+        "open": left,
+        "tree": work.capture.tree if work.capture else None,
+    }
+    others = tuple(o for o in work.plan.reviews if o.phase != phase)
+    return work.plan.model_copy(update={"reviews": (*others, Outcome.model_validate(values))})
+
+
+def record_fail(state: State, workflow: Workflow, phase: Phase, decision: Decision) -> None:
+    loop, iteration = state.database.phase(state.run, phase)
+    path = resources.review_path(state.state_dir, phase)
+    # Counted already where this was killed between the file and the database.
+    if read_review(path).iteration == iteration:
+        counted = count_round(decision.items, iteration)
+        write_review(path, Review(phase, iteration + 1, counted))
+    failing = [i for i in decision.items if i.status == "FAIL"]
+    blocking = [i for i in failing if is_blocking(i, iteration)] or failing
+    outcome = _outcome("fail", iteration, decision)
+    outcome["items"] = [i.to_json() for i in blocking]
+    back = workflow.steps[workflow.number(phase, "gate")].on_fail
+    with state.database as database:
+        _keep(state, phase, iteration, outcome)
+        database.set_phase(state.run, phase, LoopState(loop).after("fail"), iteration + 1)
+        state.go_to(workflow.name, back or 1)

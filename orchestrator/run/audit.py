@@ -1,0 +1,89 @@
+"""The audit read back: the rows of one run or of a whole repository, as they are and as text."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from shared.builders import DATA_LIMITS, Block, visible
+from shared.mode import where
+from shared.mode.where import open_database
+from shared.run import open_state
+from state.errors import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import TextIO
+
+    from state.database import Database, Run
+
+_NAMES = {"from_state": "from", "to_state": "to"}
+_BREAKS = str.maketrans({"\n": "\\n", "\t": "\\t"})
+
+
+class Record:
+    """The audit of a database, or of one run in it."""
+
+    def __init__(self, database: Database, run: Run | None) -> None:
+        self.database = database
+        self.run = run
+
+    def rows(self, after: int = 0) -> list[dict[str, Any]]:
+        """Return the rows behind number `after`, oldest first."""
+        rows = self.database.audit_rows(self.run, after)
+        return [{_NAMES.get(k, k): v for k, v in row.items()} for row in rows]
+
+    def grow(self, wait: Callable[[], object]) -> Iterator[dict[str, Any]]:
+        """Yield every row, then each that is added; `wait` comes before each further look."""
+        last = 0
+        while True:
+            for row in self.rows(last):
+                last = row["seq"]
+                yield row
+            wait()
+
+
+def open_record(folder: str, state_dir: str | None) -> Record:
+    """Return the audit of a run, or of all that happened in the repository around `folder`."""
+    folder, state_dir = where.place(folder, state_dir)
+    if state_dir is not None:
+        state = open_state(state_dir, folder)
+        return Record(state.database, state.run)
+    return Record(open_database(folder), None)
+
+
+def check_terminal(stream: TextIO) -> None:
+    """Refuse to go on for ever where nobody sits to end it."""
+    if not stream.isatty():
+        text = "follows only where standard input is a terminal, since it never ends"
+        raise Refused("usage", "--follow", text, "without --follow", "planner audit --json")
+
+
+def as_json(row: dict[str, Any]) -> str:
+    """Return a row as one line of JSON."""
+    return json.dumps(row, ensure_ascii=False)
+
+
+def as_line(row: dict[str, Any]) -> str:
+    """Return a row as one line of text; what a terminal would obey is shown escaped."""
+    moved = f"{row['from']} → {row['to']}" if row["from"] or row["to"] else ""
+    digest = f"digest {row['digest'][:12]}…" if row["digest"] else ""
+    parts = (row["at"], row["action"], moved, f"by {row['who']}", digest, row["detail"])
+    agent = f"[{row['agent']}]" if row["agent"] else ""
+    return visible(" · ".join(p for p in (*parts, agent) if p)).translate(_BREAKS)
+
+
+def render(record: Record) -> str:
+    """Return the newest part of the record that fits into a block."""
+    lines = [as_line(row) for row in record.rows()]
+    kept: list[str] = []
+    room = DATA_LIMITS["result"]
+    for line in reversed(lines):
+        room -= len(line) + 1
+        if room < 0:
+            break
+        kept.append(line)
+    block = Block("result").data("audit", "\n".join(reversed(kept)), rows=len(lines))
+    if len(kept) < len(lines):
+        block.task(f"The newest {len(kept)} of {len(lines)} rows; all: planner audit --json")
+    return block.render()

@@ -1,0 +1,48 @@
+"""A run ends: completed or cancelled; its worktree goes, its plan and audit stay."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from developer.verify.background import cancel_verify
+from shared import resources
+from shared.builders import Block
+from shared.cleanup import tidy
+from shared.git.journal import journal_state
+from state.actors import PERSON
+from state.errors import Refused
+
+if TYPE_CHECKING:
+    from shared.run import State
+
+
+def cancel(state: State) -> str:
+    """End the run without applying anything more; repeated, it says the same."""
+    return _end(state, "cancel", "")
+
+
+def reject(state: State, reason: str) -> str:
+    """End the run because a person does not want what was submitted."""
+    return _end(state, "reject", reason)
+
+
+def _end(state: State, action: str, reason: str) -> str:
+    with state.lock(action):
+        state.reload()
+        journal = journal_state(resources.journal_path(state.state_dir))
+        if journal in ("applying", "undoing"):
+            text = "an apply was interrupted; finish it or take it back first"
+            raise Refused("conflict", action, text, state.command("undo"))
+        if state.run.status == "COMPLETED":
+            text = f"the run is completed as commit {state.run.commit_id}"
+            raise Refused("refused", action, text, state.command("undo"))
+        cancel_verify(state.state_dir)
+        if state.run.status != "CANCELLED":
+            with state.database as database:
+                database.event(state.run, "PlanCompleted", {"status": "CANCELLED"})
+                state.move(action, PERSON, detail=reason)
+        tidy(state)
+    note = "The run is cancelled. Its plan and audit are kept."
+    if journal == "applied":
+        note += f" What was applied stays in your tree; to take it back: {state.command('undo')}"
+    return Block("result").data("cancelled", note).render()

@@ -1,0 +1,254 @@
+"""A run begins: its directory, its row, its worktree; found again when repeated (PL-1, PL-32)."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import time
+import uuid
+from typing import NamedTuple
+
+from shared import drift, resources
+from shared.builders import Block
+from shared.config import commands_hash, load_config, render_commands
+from shared.drift import place_of
+from shared.git.repository import (
+    Repository,
+    check_startable,
+    exclude_planner,
+    find_repository,
+    head,
+    submodules,
+    uncommitted,
+)
+from shared.git.snapshot import snapshot
+from shared.git.worktree import link, make_worktree
+from shared.mode import limits, transitions
+from shared.mode.sessions import agent_name
+from shared.run import State
+from shared.steps.printing import find_workflow, print_current
+from state import files, store
+from state.clock import now
+from state.database import Database, Run
+from state.errors import Refused
+from state.files import Lock, write_atomic, write_json
+from state.models import SCHEMA_VERSION, Base, Plan
+from state.validator import check_value
+
+BASES = ("head", "snapshot")
+DEPTHS = ("full", "intent")
+
+
+class Choices(NamedTuple):
+    """What whoever starts a run may choose; None leaves it to the program, or to be asked."""
+
+    base: str | None = None
+    review: str | None = None
+    depth: str | None = None
+
+
+LEFT_OPEN = Choices()
+
+
+def begin(
+    folder: str,
+    request: str | None,
+    state_dir: str | None,
+    chosen: Choices = LEFT_OPEN,
+    agent: str | None = None,
+) -> str:
+    """Return the block that a new run, or the one begun with the same words, is at.
+
+    Where uncommitted work leaves the base open the block asks.
+    A run that `state_dir` names is found from any folder. Raises Refused where the repository
+    cannot carry a plan.
+    """
+    state = _run_at(state_dir)
+    if state is not None:
+        folder = state.run.repository
+    problems = [*check_startable(folder), *check_value("TEXT", request or "")]
+    if problems:
+        raise Refused.of(problems)
+    repository = find_repository(folder)
+    if state is None and state_dir is None:
+        state = _run_for(repository, request)
+    if state is None:
+        if not (request or "").strip():
+            return _ask_for_goal()
+        state = _create(repository, (request or "").strip(), state_dir)
+    _take_choices(state, chosen)
+    if state.run.status == "IDLE":
+        waiting = uncommitted(repository)
+        begun = os.path.exists(resources.plan_path(state.state_dir))
+        if waiting and chosen.base is None and not begun:
+            return _ask_for_base(state, waiting)
+        _prepare(repository, state, chosen.base or "head", agent)
+    elif state.run.stage != "inactive":
+        join(state, agent)
+    return print_current(state)
+
+
+def join(state: State, agent: str | None) -> None:
+    """Let an agent take part in a run, with the run's time limits."""
+    name = agent_name(agent, state.run.repository)
+    with state.database as database:
+        transitions.bind(database, state.run, name, limits.limits(state.config["config"]))
+
+
+def _take_choices(state: State, chosen: Choices) -> None:
+    if chosen.review not in (None, state.run.review):
+        _choose(state, "review", chosen.review)
+    if chosen.depth not in (None, state.run.depth):
+        _check_depth_open(state)
+        _choose(state, "depth", chosen.depth)
+
+
+def _choose(state: State, column: str, value: str | None) -> None:
+    before = getattr(state.run, column)
+    with state.lock("start"), state.database as database:
+        database.set_run(state.run.run_id, **{column: value})
+        database.audit(state.run, "host", column, before=before, after=value)
+    state.reload()
+
+
+def _check_depth_open(state: State) -> None:
+    """Refuse another depth once the design is decided: then intents are approved, or past that."""
+    run, planner = state.run, find_workflow("planner")
+    early = run.workflow == planner.name and run.step <= planner.last("intent")
+    if not early or run.revision > 1:
+        text = f"the depth is {run.depth}; it is chosen before the first design is decided"
+        raise Refused("conflict", "--depth", text, run.depth, state.command("step", "planner"))
+
+
+def _run_at(state_dir: str | None) -> State | None:
+    """Return the run of a state directory, None where none was begun there."""
+    real = os.path.realpath(state_dir or "")
+    path = resources.database_path(real)
+    if state_dir is None or not os.path.isfile(path):
+        return None
+    database = Database(path)
+    run = database.run_at(real)
+    return State(real, database, run) if run else None
+
+
+def _run_for(repository: Repository, request: str | None) -> State | None:
+    """Return the newest unfinished run with the same request."""
+    path = resources.database_path(os.path.join(repository.root, resources.PLANNER_FOLDER))
+    if not os.path.isfile(path):
+        return None
+    database = Database(path)
+    wanted = (request or "").strip()
+    for run in reversed(database.runs("IDLE", "ACTIVE", "PAUSED")):
+        same = run.request == wanted and run.repository == repository.root
+        if same and os.path.isdir(run.state_dir):
+            return State(run.state_dir, database, run)
+    return None
+
+
+def _create(repository: Repository, request: str, state_dir: str | None) -> State:
+    planner = os.path.join(repository.root, resources.PLANNER_FOLDER)
+    run_id = f"{time.strftime('%Y%m%d')}-{secrets.token_hex(3)}"
+    folder = os.path.realpath(state_dir or os.path.join(planner, "runs", run_id))
+    if state_dir is None:
+        make_planner_folder(repository.root)
+        exclude_planner(repository)
+    make_folder(os.path.join(folder, "answers"))
+    database = Database(resources.database_path(folder), create=True)
+    with Lock(resources.lock_path(folder), "start"), database:
+        run = new_run(database, run_id, request, repository.root, folder)
+    return State(folder, database, run)
+
+
+def make_planner_folder(root: str) -> str:
+    """Make the planner's folder in a repository, hidden from git, and return it."""
+    planner = os.path.join(root, resources.PLANNER_FOLDER)
+    make_folder(os.path.join(planner, "answers"))
+    write_atomic(os.path.join(planner, ".gitignore"), b"*\n")
+    return planner
+
+
+def make_folder(path: str) -> None:
+    """Make a folder of ours with its parents."""
+    try:
+        os.makedirs(path, exist_ok=True)
+    except OSError as error:
+        raise files.unusable(path, error) from None
+
+
+def new_run(database: Database, run_id: str, request: str, repository: str, folder: str) -> Run:
+    """Add a run that is about to begin; call it inside a transaction."""
+    values = {
+        "run_id": run_id, "request": request, "repository": repository, "state_dir": folder,
+        "depth": "full", "status": "IDLE", "stage": "inactive", "workflow": "planner", "step": 1,
+    }  # fmt: skip
+    database.add_run(values)
+    run = database.run_at(folder)
+    if run is None:
+        raise Refused("conflict", folder, "the run could not be read back", "start it again")
+    database.event(run, "PlanStarted", {"goal": request})
+    return run
+
+
+def _prepare(repository: Repository, state: State, base: str, agent: str | None) -> None:
+    """Fix the base, make the worktree at it and let planning begin; each part only once."""
+    with state.lock("start"):
+        path = resources.plan_path(state.state_dir)
+        if not os.path.exists(path):
+            store.save_plan(path, _empty_plan(repository, base))
+        plan = store.load_plan(path)
+        if plan.base is None:
+            raise Refused("invalid", path, "the plan has no base", "a new run")
+        commit = plan.base.snapshot or plan.base.commit
+        config = load_config(repository.git, commit)
+        make_worktree(repository, state.worktree, commit)
+        link(repository, state.worktree, config.link)
+        values = {
+            "config": config.to_json(),
+            "hash": commands_hash(config),
+            "text": render_commands(config),
+            "submodules": submodules(repository, plan.base.tree),
+        }
+        write_json(resources.run_config_path(state.state_dir), values)
+        drift.take(place_of(state))
+        with state.database as database:
+            database.add_step(state.run, "planner", 1, "plan-init", "script")
+            name = agent_name(agent, state.run.repository)
+            state.move("enter", "host", workflow="planner", step=2)
+            transitions.bind(database, state.run, name, limits.limits(config.to_json()))
+
+
+def _empty_plan(repository: Repository, base: str) -> Plan:
+    at = head(repository)
+    saved = snapshot(repository) if base == "snapshot" else None
+    tree = repository.git.text("rev-parse", f"{saved}^{{tree}}").strip() if saved else at.tree
+    return Plan(
+        schema_version=SCHEMA_VERSION,
+        plan_id=str(uuid.uuid4()),
+        created_at=now(),
+        base=Base(commit=at.commit, branch=at.branch or "", tree=tree, snapshot=saved),
+    )
+
+
+def _ask_for_goal() -> str:
+    block = Block("step", workflow="planner", number=1, of=11, name="plan-init")
+    block.ask("goal", "What should be changed?", [])
+    command = resources.command("start")
+    block.task(f"Ask the user, then run `{command}` with their words as its one argument.")
+    return block.render()
+
+
+def _ask_for_base(state: State, waiting: list[str]) -> str:
+    block = Block(
+        "step", workflow="planner", number=1, of=11, name="plan-init", state_dir=state.state_dir
+    )
+    block.task("The repository holds work that is not committed. Let the user choose.")
+    shown = waiting[:20] + ([f"… {len(waiting) - 20} more"] if len(waiting) > 20 else [])  # noqa: PLR2004
+    block.data("uncommitted", "\n".join(shown))
+    options = [
+        ("head", "Plan against the last commit; the uncommitted work stays out."),
+        ("snapshot", "Plan on top of it; commit those files before the plan is applied."),
+    ]
+    block.ask("base", "What is the plan made against?", options)
+    for value, _ in options:
+        block.next(value, resources.command("start", "--base", value, state_dir=state.state_dir))
+    return block.render()

@@ -1,0 +1,106 @@
+"""Frozen plans, many at once, as CI looks at them (PL-30): schema, references, waves, digest."""
+
+from __future__ import annotations
+
+import gc
+import os
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, NamedTuple
+
+from shared.git.proof import check_commit
+from shared.git.repository import find_repository
+from shared.git.users_files import check_before
+from shared.git.vault import open_vault
+from shared.resources import ARCHIVE_FOLDER
+from state import store
+from state.changes import plan_changes
+from state.errors import Problem, Refused
+from state.files import parse_json, read_bytes
+from state.freeze import check_seals, digest_of
+from state.validator import check_plan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from shared.git.repository import Repository
+    from state.models import Plan
+
+
+class Report(NamedTuple):
+    """What was found in one file; no problems means that it is sound."""
+
+    file: str
+    digest: str | None
+    problems: list[Problem]
+
+
+class Wanted(NamedTuple):
+    """What is asked beyond a sound plan: frozen, fitting a tree, agreeing with a commit."""
+
+    frozen: bool = False
+    repository: str | None = None
+    commit: str | None = None
+
+
+def validate_files(files: Iterable[str], wanted: Wanted) -> Iterator[Report]:
+    """Yield a report for each file; a file that cannot be read is a finding, not an end."""
+    gc.disable()  # plans are trees without cycles: collecting while they load only costs time
+    try:
+        for file in files:
+            try:
+                yield _validate(file, wanted)
+            except Refused as refusal:
+                yield Report(file, None, list(refusal.problems))
+    finally:
+        gc.enable()
+
+
+def _validate(file: str, wanted: Wanted) -> Report:
+    if not os.path.isfile(file):
+        raise Refused("not_found", file, "there is no such file", "the path of a plan.json")
+    data = read_bytes(file)
+    plan = store.parse_plan(data, file)
+    problems = check_plan(plan) + _check_digest(file, data, plan, wanted)
+    if not problems and wanted.repository is not None:
+        problems = _check_repository(data, file, plan, wanted)
+    return Report(file, plan.digest, problems)
+
+
+def _check_digest(file: str, data: bytes, plan: Plan, wanted: Wanted) -> list[Problem]:
+    if plan.digest is None and plan.frozen_at is None:
+        text = "the plan is not frozen"
+        return (
+            [Problem("invalid", "frozen_at", text, "planner plan freeze")] if wanted.frozen else []
+        )
+    stated, actual = digest_of(data)
+    if stated is not None and stated == actual:
+        return []
+    return check_seals(store.check_version(parse_json(data, file), file))
+
+
+def _check_repository(data: bytes, file: str, plan: Plan, wanted: Wanted) -> list[Problem]:
+    repository = find_repository(wanted.repository or ".")
+    changes = plan_changes(plan)
+    if wanted.commit is None:
+        with TemporaryDirectory(prefix="planner-") as folder:
+            vault = open_vault(repository, os.path.join(folder, "vault.git"))
+            problems = check_before(repository, vault, changes)
+        for problem in problems:
+            problem.allowed = "the base of the plan; or name the plan's commit by --commit"
+        return problems
+    problems = check_commit(repository, wanted.commit, changes, _archived(repository, data, wanted))
+    message = repository.git.text("log", "-1", "--format=%B", wanted.commit, "--")
+    if f"Plan-Digest: {plan.digest}" not in message.splitlines():
+        text = f"the commit does not name this plan: no trailer Plan-Digest: {plan.digest}"
+        problems.append(Problem("invalid", f"{file} {wanted.commit}", text))
+    return problems
+
+
+def _archived(repository: Repository, data: bytes, wanted: Wanted) -> dict[str, bytes | None]:
+    """Return the archived plan that the commit itself adds, expected to be these bytes."""
+    names = repository.git.names(
+        "diff-tree", "-r", "-z", "--name-only", "--no-commit-id", "--diff-filter=A",
+        wanted.commit or "HEAD",
+    )  # fmt: skip
+    prefix = f"{ARCHIVE_FOLDER}/".encode()
+    return {n.decode(): data for n in names if n.startswith(prefix) and n.endswith(b".json")}

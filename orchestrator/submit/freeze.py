@@ -1,0 +1,77 @@
+"""A revision becomes immutable and is submitted; a later one takes its place (PL-15, PL-28)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from developer.capture import capture_into
+from orchestrator.plan.check import check_all
+from orchestrator.submit.page.render import write_review
+from orchestrator.submit.plan_md import write_rendered
+from shared import resources
+from shared.drift import check_run
+from shared.plan_file import check_frozen, open_plan
+from shared.qr.types import LoopState
+from shared.steps.printing import print_current
+from state import store
+from state.clock import now
+from state.errors import Problem, Refused
+from state.files import read_bytes, write_atomic
+from state.freeze import digest_of, freeze
+
+if TYPE_CHECKING:
+    from shared.run import State
+    from shared.steps.workflow import Workflow
+    from state.models import Plan
+
+
+def freeze_plan(state: State, workflow: Workflow) -> str:
+    """Make the revision immutable and submit it; repeated, it prints the submission again."""
+    with state.lock("plan freeze"):
+        state.reload()
+        path = resources.plan_path(state.state_dir)
+        if state.run.digest is None:
+            check_run(state)
+            plan = store.load_plan(path)
+            if plan.frozen_at is None:
+                plan = open_plan(state)
+                _check_ready(state, workflow, plan)
+                data, _ = freeze(plan.model_copy(update={"last_operation": None}), now())
+                write_atomic(path, data)
+            digest, _ = digest_of(read_bytes(path))
+            frozen = check_frozen(state)
+            write_rendered(state, frozen)
+            with state.database:
+                state.move("submit", "host", workflow="executor", step=1, digest=digest)
+        else:
+            check_frozen(state)
+        write_review(state)
+    return print_current(state)
+
+
+def _check_ready(state: State, workflow: Workflow, plan: Plan) -> None:
+    here = state.command("step", "planner")
+    depth = state.run.depth
+    loops = {state.database.phase(state.run, phase)[0] for phase in workflow.phases(depth)}
+    if loops != {LoopState.COMPLETE} or state.run.step != workflow.last(depth):
+        text = f"the run is at step {state.run.step}; a plan is frozen when all gates are passed"
+        raise Refused("conflict", "plan freeze", text, "the current step", here)
+    answered = state.database.answers(state.run)
+    problems = [
+        Problem("refused", c.id, f"the question is not answered: {c.question}",
+                ", ".join(o.key for o in c.options),
+                state.command("context", "answer", c.id, c.options[0].key))
+        for c in plan.checkpoints
+        if c.id not in answered
+    ]  # fmt: skip
+    if problems:
+        raise Refused.of(problems)
+    if depth == "intent":
+        check_all(state, workflow, plan, None)
+        return
+    captured = capture_into(state, plan)
+    if captured.plan != plan:
+        again = state.command("plan", "done", "--phase", "plan-code", role="developer")
+        text = "the worktree changed after it was checked"
+        raise Refused("conflict", state.worktree, text, "the checked state", again)
+    check_all(state, workflow, plan, captured.capture)

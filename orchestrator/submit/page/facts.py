@@ -1,0 +1,120 @@
+"""What the page shows: the plan, what happened to it, and figures that several parts need."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from orchestrator.submit.page.patch import Line, read_patch, size
+from shared.builders import visible
+from state.changes import all_changes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from state.database import Run
+    from state.models import Change, Checkpoint, Milestone, Plan
+
+LINK = "120000"
+
+
+class Review(NamedTuple):
+    """Everything that the page is made of; the same review gives the same bytes.
+
+    `outcomes` are the gates' decisions of this revision, oldest first; `accepted` holds (phase,
+    check, scope, reason); `approved` is the audit's row of the approval; `commands` are the texts
+    that the user may type, by what they do.
+    """
+
+    plan: Plan
+    run: Run
+    previous: Plan | None = None
+    answers: Mapping[str, Sequence[str]] = {}
+    outcomes: Sequence[Mapping[str, Any]] = ()
+    accepted: Sequence[tuple[str, str, str, str]] = ()
+    approved: Mapping[str, Any] | None = None
+    commands: Mapping[str, str] = {}
+
+    @property
+    def waits(self) -> bool:
+        """Whether this revision is submitted and nobody has answered yet."""
+        return self.run.stage == "submitted" and self.plan.digest is not None
+
+    @property
+    def is_intent(self) -> bool:
+        """Whether intents are approved now and their code later, by a digest of its own."""
+        return self.run.depth == "intent"
+
+    def open_questions(self) -> list[Checkpoint]:
+        """Return the questions that the user has not answered."""
+        return [c for c in self.plan.checkpoints if c.id not in self.answers]
+
+
+class Edited:
+    """A change with its milestone and its patch, read once."""
+
+    def __init__(self, change: Change, milestone: Milestone) -> None:
+        self.change = change
+        self.milestone = milestone
+        self.lines: list[Line] = read_patch(change)
+        self.added, self.removed = size(self.lines)
+
+    @property
+    def what(self) -> str:
+        """What happens to the file, in one word or a few."""
+        change = self.change
+        if change.before is None and change.after is None:
+            return "changed"
+        if change.before is None:
+            return "new"
+        if change.after is None:
+            return "deleted"
+        if change.old_file:
+            return "renamed" if change.before == change.after else "renamed and changed"
+        return "mode only" if change.before == change.after else "changed"
+
+    @property
+    def figures(self) -> str:
+        """How many lines come and go; nothing where no line does."""
+        return f"+{self.added:,} −{self.removed:,}" if self.added or self.removed else ""
+
+    @cached_property
+    def notes(self) -> list[str]:
+        """What else a reader must know of the file: its old name, modes, kinds."""
+        change = self.change
+        old, new = change.old_mode, change.mode
+        found = [f"was {change.old_file}"] if change.old_file else []
+        if LINK in (old, new):
+            found.append("symbolic link" if old == new or None in (old, new) else _kinds(old))
+        elif old and new and old != new:
+            found.append(f"mode {old} → {new}")
+        elif new == "100755" and old is None:
+            found.append("executable")
+        if self.is_binary:
+            found.append("binary")
+        elif change.encoding == "base64":
+            found.append("not UTF-8: other bytes are shown as \\xNN")
+        if self.unseen:
+            found.append(f"{self.unseen} characters that nobody would see, shown as escapes")
+        return found
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether the patch holds bytes that no table can show."""
+        return any(line.kind == "!" and line.text.startswith("binary:") for line in self.lines)
+
+    @cached_property
+    def unseen(self) -> int:
+        """How many characters come in that are invisible or turn the text's direction."""
+        added = "".join(line.text.removesuffix("\r") for line in self.lines if line.kind == "+")
+        shown = visible(added)
+        return sum(visible(c) != c for c in added) if shown != added else 0
+
+
+def _kinds(old: str | None) -> str:
+    return "a link becomes a file" if old == LINK else "a file becomes a link"
+
+
+def edited_files(plan: Plan) -> list[Edited]:
+    """Return the changes in the order of the milestones."""
+    return [Edited(change, m) for m in plan.milestones for change in all_changes(m)]

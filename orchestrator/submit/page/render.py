@@ -1,0 +1,113 @@
+"""review.html: the whole plan on one page for the person who decides (PM-15).
+
+It holds no script, and its policy lets nothing but its own style take effect: what a plan says is
+text, wherever it stands.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from orchestrator.submit.page import changes, design, proof, revisions
+from orchestrator.submit.page.facts import Review, edited_files
+from orchestrator.submit.page.first import answer_box, first_screen
+from orchestrator.submit.page.html import Markup, joined, tag
+from shared import resources
+from shared.plan_file import check_frozen
+from shared.qr.types import PHASES
+from state import store
+from state.files import write_atomic
+
+if TYPE_CHECKING:
+    from shared.run import State
+
+_DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "page")
+
+
+def write_review(state: State) -> str:
+    """Write review.html for the plan as it stands and return its path; the caller locks."""
+    path = resources.review_page_path(state.state_dir)
+    write_atomic(path, render_page(read_review(state)).encode())
+    return path
+
+
+def read_review(state: State) -> Review:
+    """Return what the page shows of a run; Refused where a frozen plan is not what was frozen."""
+    run, database = state.run, state.database
+    if run.digest is None:
+        plan = store.load_plan(resources.plan_path(state.state_dir))
+    else:
+        plan = check_frozen(state)
+    kept = resources.superseded_plan_path(state.state_dir, plan.revision - 1)
+    accepted = [
+        (phase, check, scope, reason)
+        for phase in PHASES
+        for (check, scope), reason in database.accepted(run, phase).items()
+    ]
+    approvals = [r for r in database.audit_rows(run) if r["action"] == "approve"]
+    return Review(
+        plan,
+        run,
+        previous=store.load_plan(kept) if os.path.exists(kept) else None,
+        answers=database.answers(run),
+        outcomes=[o for phase in PHASES for o in database.outcomes(run, phase)],
+        accepted=accepted,
+        approved=next((r for r in approvals if r["digest"] == plan.digest), None),
+        commands=_commands(state),
+    )
+
+
+def _commands(state: State) -> dict[str, str]:
+    digest = state.run.digest or ""
+    return {
+        "approve typed": f"/planner:approve {digest}",
+        "approve": state.command("mode", "approve", digest),
+        "remark": state.command("mode", "edit", "what should be different"),
+        "reject": state.command("mode", "reject", digest),
+    }
+
+
+def render_page(review: Review) -> str:
+    """Return the page; the same review gives the same bytes."""
+    plan, files = review.plan, edited_files(review.plan)
+    sections = {
+        "answer": ("Your answer", answer_box(review)),
+        "differences": ("Differences", revisions.differences(review)),
+        "questions": ("Questions", design.questions(review)),
+        "goal": ("Goal", design.goal(review)),
+        "decisions": ("Decisions", design.decisions(plan)),
+        "risks": ("Risks", design.risks(plan)),
+        "milestones": ("Milestones", design.milestones(plan, files)),
+        "verify": ("Verify", proof.verified(review)),
+        "reviews": ("Reviews", proof.reviews(review)),
+        "changes": ("Changes", changes.changes(files)),
+    }
+    found = {name: pair for name, pair in sections.items() if pair[1]}
+    links = [tag("a", title, href=f"#{name}") for name, (title, _) in found.items()]
+    style = _read("style.css")
+    title = " ".join(plan.overview.title.split()) or "Plan"
+    slots = {
+        "hash": "sha256-" + base64.b64encode(sha256(style.encode()).digest()).decode(),
+        "style": style,
+        "title": joined([f"{title} – plan for review"]),
+        "links": joined([tag("a", "Overview", href="#top"), *links]),
+        "content": joined([first_screen(review, files), *(p[1] for p in found.values())], "\n"),
+        "footer": _footer(review),
+    }
+    return resources.fill(_read("frame.html"), slots)
+
+
+def _footer(review: Review) -> Markup:
+    plan = review.plan
+    said = ["Made by planner review. This page shows the plan; what is approved is its digest"]
+    said += [", ", tag("code", plan.digest)] if plan.digest else []
+    archived = resources.archived_plan(review.run.run_id)
+    return tag("p", *said, ". The commit adds the plan as ", tag("code", archived), ".")
+
+
+def _read(name: str) -> str:
+    with open(os.path.join(_DATA, name), encoding="utf-8") as file:
+        return file.read()

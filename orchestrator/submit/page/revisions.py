@@ -1,0 +1,121 @@
+"""What differs from the last revision, field by field."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from orchestrator.submit.page.design import named
+from orchestrator.submit.page.diff import compare
+from orchestrator.submit.page.html import Markup, items, joined, section, tag, titled
+from orchestrator.submit.page.patch import read_patch, size
+from state.freeze import parts
+from state.models import Change
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from orchestrator.submit.page.facts import Review
+
+# What every revision has anew, or what follows from the rest.
+_ASIDE = frozenset({
+    "counters", "created_at", "digest", "frozen_at", "last_operation", "milestone_dependencies",
+    "plan_id", "remarks", "revision", "reviews", "schema_version", "seals", "verify",
+})  # fmt: skip
+# Lists of what has an entry of its own.
+_CHILDREN = frozenset({
+    "algorithm_blocks", "changes", "checkpoints", "code_changes", "code_intents", "constraints",
+    "decision_log", "diagrams", "docstrings", "inline_comments", "invariants", "known_risks",
+    "milestones", "module_comment", "rejected_alternatives", "tradeoffs",
+})  # fmt: skip
+_PATCH = frozenset({"patch", "before", "after", "diff", "encoding"})
+_TITLES = ("decision", "risk", "name", "file", "question", "alternative", "description", "title")
+_WITH_ANCHOR = ("DL-", "M-", "CC-")
+
+
+class _Difference(NamedTuple):
+    """An entity that differs: its old and its new fields, None where it is not there."""
+
+    name: str
+    old: Mapping[str, Any] | None
+    new: Mapping[str, Any] | None
+
+
+def differences(review: Review) -> Markup:
+    """Return what was added, what is gone, and what reads otherwise than in the last revision."""
+    if review.previous is None:
+        return Markup()
+    old = _entities(review.previous.model_dump(mode="json"))
+    new = _entities(review.plan.model_dump(mode="json"))
+    found = [
+        _Difference(name, old.get(name), new.get(name))
+        for name in (*new, *(n for n in old if n not in new))
+        if old.get(name) != new.get(name)
+    ]
+    changed = [
+        tag("article", tag("h3", _heading(name, new)), items(_fields(old, new), class_="rows"))
+        for name, old, new in found
+        if old is not None and new is not None
+    ]
+    added = [_heading(name, new) for name, old, new in found if old is None and new]
+    gone = [_heading(name, old, gone=True) for name, old, new in found if new is None and old]
+    return section(
+        "differences",
+        f"Since revision {review.previous.revision}",
+        None if found else tag("p", "Nothing of the plan differs."),
+        titled("You remarked", items(review.plan.remarks, class_="text rows")),
+        *changed,
+        titled("New", items(added, class_="rows")),
+        titled("Gone", items(gone, class_="rows")),
+    )
+
+
+def _entities(plan: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return each entity and each top-level field of a plan by name, without their children."""
+    found = {
+        name: value if isinstance(value, dict) else {name: value}
+        for name, value in parts(dict(plan), "")
+        if name not in _ASIDE
+    }
+    return {
+        name: {key: v for key, v in fields.items() if not _is_children(key, v, found)}
+        for name, fields in found.items()
+    }
+
+
+def _is_children(key: str, value: object, known: Mapping[str, object]) -> bool:
+    names = value if isinstance(value, list) else [value]
+    return key in _CHILDREN and all(isinstance(n, str) and n in known for n in names)
+
+
+def _heading(name: str, fields: Mapping[str, Any], *, gone: bool = False) -> Markup:
+    title = next((str(fields[key]) for key in _TITLES if fields.get(key)), "")
+    linked = name.startswith(_WITH_ANCHOR) and not gone
+    label = tag("a", name, href=f"#{name}") if linked else name.replace("_", " ")
+    return named(label, title)
+
+
+def _fields(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Markup]:
+    if any(old.get(key) != new.get(key) for key in _PATCH):
+        yield joined([f"another diff: {_size(new)}, was {_size(old)}"])
+    for key in (*new, *(k for k in old if k not in new)):
+        if key in _PATCH or key == "version" or old.get(key) == new.get(key):
+            continue
+        before, after = compare(_text(old.get(key)), _text(new.get(key)))
+        label = tag("span", key.replace("_", " "), class_="quiet")
+        yield joined([label, " ", tag("del", before), " ", tag("ins", after)])
+
+
+def _size(change: Mapping[str, Any]) -> str:
+    added, removed = size(read_patch(Change.model_validate(change)))
+    return f"+{added:,} −{removed:,}, blob {(change['after'] or 'absent')[:12]}"
+
+
+def _text(value: object) -> str:
+    if isinstance(value, dict):
+        if "text" in value:
+            return _text(value["text"])
+        shown = ((k.replace("_", " "), _text(v)) for k, v in value.items())
+        return ", ".join(f"{k} {v}" for k, v in shown if v != "none") or "none"
+    if isinstance(value, list):
+        return "; ".join(map(_text, value)) or "none"
+    return "none" if value is None else str(value) or "none"

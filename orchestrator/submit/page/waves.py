@@ -1,0 +1,125 @@
+"""The picture of the waves: milestones one below the other, lines from each to what needs it.
+
+Every milestone has a lane; a line keeps its lane until the last milestone that needs it, so no
+line runs through another milestone's mark. Each row draws its own part, so text may wrap.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from orchestrator.submit.page.html import Markup, count, tag
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from state.models import Milestone, Plan
+
+WIDEST = 132  # pixels of all lanes together; what is left at 360 holds the names
+_GAP, _TOP, _RADIUS, _EDGE = 18.0, 18, 6, 10.0
+
+
+class Placed(NamedTuple):
+    """A milestone in its row: its lane and the lanes that lead into it or pass by."""
+
+    milestone: Milestone
+    wave: int
+    lane: int
+    into: tuple[int, ...]
+    passing: tuple[int, ...]
+    leaves: bool
+
+
+def picture(plan: Plan, about: Callable[[Milestone], str]) -> Markup:
+    """Return the waves as a list with drawn lines; `about` says what stands beside a mark."""
+    rows = place(plan)
+    lanes = max([row.lane for row in rows], default=0) + 1
+    gap = min(_GAP, (WIDEST - 2 * _EDGE) / max(lanes - 1, 1))
+    waves = sorted({row.wave for row in rows})
+    found = []
+    for wave in waves:
+        inside = [row for row in rows if row.wave == wave]
+        open_lanes = tuple(dict.fromkeys((*inside[0].into, *inside[0].passing)))
+        title = tag("span", _title(wave, len(inside)), class_="wave")
+        parts = [tag("div", _lines(open_lanes, gap, lanes), title, class_="row")]
+        parts += [
+            tag("div", _lane_of(row, gap, lanes), about(row.milestone), class_="row")
+            for row in inside
+        ]
+        found.append(tag("li", *parts))
+    return tag("ol", *found, class_="waves")
+
+
+def _title(wave: int, number: int) -> str:
+    return f"Wave {wave}" + (f" · {number} at once" if number > 1 else "")
+
+
+def place(plan: Plan) -> list[Placed]:
+    """Return the milestones in the order of their waves, each in a lane of its own."""
+    known = {m.id: m for m in plan.milestones}
+    order = [
+        (wave.wave, known[name])
+        for wave in plan.milestone_dependencies.waves
+        for name in wave.milestones
+        if name in known
+    ]
+    row_of = {m.id: n for n, (_, m) in enumerate(order)}
+    last = {m.id: n for n, (_, m) in enumerate(order)}
+    for _, milestone in order:
+        for needed in milestone.depends_on:
+            if needed in last:
+                last[needed] = max(last[needed], row_of[milestone.id])
+    return _with_lanes(order, last)
+
+
+def _with_lanes(order: Sequence[tuple[int, Milestone]], last: dict[str, int]) -> list[Placed]:
+    held: dict[int, str] = {}  # lane → the milestone whose line is in it
+    lane_of: dict[str, int] = {}
+    placed = []
+    for n, (wave, milestone) in enumerate(order):
+        needed = [m for m in milestone.depends_on if m in lane_of]
+        into = tuple(lane_of[m] for m in needed)
+        held = {lane: m for lane, m in held.items() if last[m] >= n}
+        passing = tuple(lane for lane, m in held.items() if last[m] > n)
+        lane = next(i for i in range(len(order) + 1) if i not in passing)
+        placed.append(Placed(milestone, wave, lane, into, passing, last[milestone.id] > n))
+        lane_of[milestone.id] = lane
+        held = {i: m for i, m in held.items() if i in passing} | {lane: milestone.id}
+    return placed
+
+
+def _drawing(gap: float, lanes: int, *parts: Markup) -> Markup:
+    width = round(2 * _EDGE + (lanes - 1) * gap)
+    return tag("svg", *parts, width=str(width), class_="lanes", aria_hidden="true")
+
+
+def _x(lane: int, gap: float) -> str:
+    return f"{_EDGE + lane * gap:g}"
+
+
+def _line(lane: int, gap: float, top: str = "0") -> Markup:
+    x = _x(lane, gap)
+    return tag("line", x1=x, y1=top, x2=x, y2="100%")
+
+
+def _lines(lanes: Sequence[int], gap: float, number: int) -> Markup:
+    return _drawing(gap, number, *(_line(lane, gap) for lane in lanes))
+
+
+def _lane_of(row: Placed, gap: float, lanes: int) -> Markup:
+    """Return the part of the drawing beside a milestone: lines by, lines in, its mark, line out."""
+    x = _x(row.lane, gap)
+    parts = [_line(lane, gap) for lane in row.passing]
+    for lane in row.into:
+        bend = f"M{_x(lane, gap)} 0C{_x(lane, gap)} {_TOP} {x} 0 {x} {_TOP}"
+        parts.append(tag("path", d=bend))
+    if row.leaves:
+        parts.append(_line(row.lane, gap, str(_TOP)))
+    parts.append(tag("circle", cx=x, cy=str(_TOP), r=str(_RADIUS)))
+    return _drawing(gap, lanes, *parts)
+
+
+def size_of(plan: Plan) -> str:
+    """Return how many milestones in how many waves, in words."""
+    waves = len(plan.milestone_dependencies.waves)
+    return f"{count(len(plan.milestones), 'milestone')} in {count(waves, 'wave')}"

@@ -1,0 +1,160 @@
+"""A person takes some milestones of a submitted plan: they become a revision of their own (PM-7).
+
+It is submitted, not approved: its digest names other bytes than the one that the person has seen,
+and what the project's commands say of the smaller tree is known only now.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from developer.verification import job_of, with_results
+from developer.verify.background import WAIT_S, verify, wait_until_idle
+from developer.verify.job import Done, Running
+from developer.verify.lock import undisturbed
+from developer.verify.scene import current_tree
+from orchestrator.submit.plan_md import write_rendered
+from shared import resources
+from shared.builders import Block
+from shared.drift import check_run
+from shared.git.carry import carry_over
+from shared.git.change import rebuild
+from shared.git.worktree import remove_worktree
+from shared.plan_file import check_named
+from shared.steps.printing import print_current
+from shared.workspace import base_of, open_repository
+from state import store
+from state.actors import PERSON
+from state.changes import plan_changes
+from state.clock import now
+from state.errors import Refused
+from state.files import read_bytes, write_atomic
+from state.freeze import digest_of, freeze
+from state.parts import part_of
+from state.stages import SUBMITTED
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from developer.verify.job import Job
+    from shared.run import State
+    from state.models import Plan
+
+
+_COMMAND = "mode approve --only"
+_ALLOWED = "the whole plan, or other milestones; nothing was changed"
+
+
+def submit_part(state: State, digest: str, only: Collection[str], who: str = PERSON) -> str:
+    """Freeze and submit these milestones alone, verified, as the next revision.
+
+    Refused, with the revision `digest` as it was, where they need others or do not pass without
+    them. Repeated, it goes on where it was and prints the submission.
+    """
+    with state.lock(_COMMAND):
+        state.reload()
+        if _is_frozen(state, digest, only):
+            return _submit(state, only, who)
+        part = part_of(_submitted(state, digest), only)
+        _check_alone(state, part)
+    answer = _verified(state, part)
+    if isinstance(answer, Running):
+        again = state.command("mode", "approve", digest, "--only", ",".join(sorted(only)))
+        return Block("result").data("progress", answer.text).person(again).render()
+    with state.lock(_COMMAND):
+        whole = _submitted(state, digest)
+        path = resources.plan_path(state.state_dir)
+        data, _ = freeze(with_results(part, answer), now())
+        kept = resources.superseded_plan_path(state.state_dir, whole.revision)
+        write_atomic(kept, read_bytes(path))
+        write_atomic(path, data)
+        return _submit(state, only, who)
+
+
+def _submitted(state: State, digest: str) -> Plan:
+    """Return the plan that waits for an answer, on the tree that it was made for."""
+    plan = check_named(state, digest)
+    if state.run.stage != SUBMITTED:
+        text = f"the plan is approved already: the run is {state.run.stage}"
+        raise Refused("conflict", "--only", text, "a revision", state.command("plan", "revise"))
+    check_run(state)
+    return plan
+
+
+def _is_frozen(state: State, digest: str, only: Collection[str]) -> bool:
+    """Return whether plan.json is this part already: the command was killed, or its answer lost."""
+    plan = store.load_plan(resources.plan_path(state.state_dir))
+    whole = resources.superseded_plan_path(state.state_dir, plan.revision - 1)
+    if plan.frozen_at is None or not os.path.exists(whole):
+        return False
+    same = {m.id for m in plan.milestones} == set(only)
+    return same and digest_of(read_bytes(whole))[0] == digest
+
+
+def _submit(state: State, only: Collection[str], who: str) -> str:
+    """Bring worktree and database to the part that plan.json holds."""
+    plan = store.load_plan(resources.plan_path(state.state_dir))
+    if state.run.revision != plan.revision:
+        _fill(state, plan, state.worktree)
+        _remove(state)
+        write_rendered(state, plan)
+        with state.database:
+            state.move(
+                "submit", who, detail=f"{', '.join(sorted(only))} of revision {plan.revision - 1}",
+                workflow="executor", step=1, digest=plan.digest, revision=plan.revision,
+            )  # fmt: skip
+    return print_current(state)
+
+
+def _check_alone(state: State, part: Plan) -> str:
+    """Return the tree that the part makes of its base; Refused where it takes the others."""
+    _, vault = open_repository(state)
+    try:
+        return rebuild(vault, base_of(part).tree, plan_changes(part))
+    except Refused as refusal:
+        text = f"these milestones cannot be applied without the others: {refusal}"
+        raise Refused("refused", "--only", text, _ALLOWED) from refusal
+
+
+def _verified(state: State, part: Plan) -> Done | Running:
+    """Return what the project's commands say of the part, in a worktree of its own.
+
+    The run's worktree holds the whole until the part is submitted. Refused where something fails.
+    """
+    job = job_of(state, part)
+    if not job.config.verify:
+        return Done()
+    job = replace(job, worktree=resources.part_worktree_path(state.state_dir))
+    running = wait_until_idle(state.state_dir, WAIT_S)
+    if running is not None:
+        return running
+    _fill(state, part, job.worktree, job)
+    answer = verify(job, state.database.is_confirmed, wait_s=WAIT_S)
+    if isinstance(answer, Done) and answer.failures:
+        _remove(state)
+        output = "\n".join(f"$ {r.command}\n{r.tail}" for r in answer.failures)
+        failed = "; ".join(r.command for r in answer.failures)
+        text = f"these milestones do not stand without the others: {failed} fails"
+        raise Refused("refused", "--only", text, _ALLOWED, output=output)
+    return answer
+
+
+def _fill(state: State, plan: Plan, worktree: str, job: Job | None = None) -> None:
+    """Make `worktree` hold the base with the plan's changes and nothing else.
+
+    With a `job`, one that holds just that is left, so that a result which belongs to it is found.
+    """
+    repository, vault = open_repository(state)
+    base, changes = base_of(plan), plan_changes(plan)
+    commit = base.snapshot or base.commit
+    with undisturbed(state.state_dir):
+        known = job if os.path.isdir(worktree) else None
+        if known is None or current_tree(known) != _check_alone(state, plan):
+            carry_over(repository, worktree, vault, commit, changes, commit)
+
+
+def _remove(state: State) -> None:
+    repository, _ = open_repository(state)
+    remove_worktree(repository, resources.part_worktree_path(state.state_dir))

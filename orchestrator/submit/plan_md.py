@@ -1,0 +1,225 @@
+"""plan.md: the plan for people, derived from plan.json and the user's answers (PL-16).
+
+Texts of the plan stay text in whatever shows the Markdown: they bring no elements and no images,
+and what they open ends with them.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from shared import resources
+from shared.builders import visible
+from shared.resources import ARCHIVE_FOLDER
+from shared.steps.slices import chosen
+from state.errors import Refused
+from state.files import write_atomic
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from shared.run import State
+    from state.models import Change, Milestone, Plan
+
+
+# What a viewer of Markdown would not show as it stands: a tag, a comment, an entity, an image.
+_LIVE = re.compile(r"(\\*)(<(?=[A-Za-z/!?])|&(?=[#A-Za-z])|(?<=!)\[)")
+
+
+_DECIDED = {
+    "script": "checked by program, read by no reviewer",
+    "host": "decided by the assistant",
+    "person": "decided by a person",
+}
+
+
+def render_plan(plan: Plan, answers: Mapping[str, Sequence[str]]) -> str:
+    """Return plan.md; what nobody would see in the plan's text is shown as escapes."""
+    lines = [*_head(plan), *_task(plan), *_questions(plan, answers)]
+    for section in (_decisions, _risks, _milestones, _verify, _reviews):
+        lines += section(plan)
+    lines += ["", f"The commit adds this plan under `{ARCHIVE_FOLDER}/`."]
+    return visible("\n".join(lines)) + "\n"
+
+
+def _head(plan: Plan) -> Iterator[str]:
+    state = f"frozen {plan.frozen_at}" if plan.frozen_at else "draft"
+    yield f"# {_one_line(plan.overview.title) or 'Plan'}"
+    yield ""
+    yield f"Revision {plan.revision}, {state}." + (
+        f" Digest `{plan.digest}`." if plan.digest else ""
+    )
+    if plan.base:
+        extra = " with uncommitted work on top" if plan.base.snapshot else ""
+        yield f"Base: `{plan.base.commit}` on {_code(plan.base.branch)}{extra}."
+    for title, text in (
+        ("Problem", plan.overview.problem),
+        ("Approach", plan.overview.approach),
+        ("Remarks on the last revision", "\n".join(plan.remarks)),
+    ):
+        if text:
+            yield from ("", f"## {title}", "", *(f"> {_live(line)}" for line in text.split("\n")))
+
+
+def _task(plan: Plan) -> Iterator[str]:
+    if plan.task_spec:
+        yield from ("", "## Task", "")
+        for task in plan.task_spec:
+            cited = [m.id for m in plan.milestones if task.id in m.requirements]
+            where = "" if task.out_of_scope else f" ({', '.join(cited) or 'not cited'})"
+            yield f"- {task.id}: {_one_line(task.text)}{where}"
+
+
+def _questions(plan: Plan, answers: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    if plan.checkpoints:
+        yield from ("", "## Questions", "")
+    for asked in plan.checkpoints:
+        labels = {option.key: option.label for option in asked.options}
+        said = ", ".join(chosen(labels, answers.get(asked.id, ()))) or "not answered"
+        yield f"- {asked.id}: {_one_line(asked.question)} → {_one_line(said)}"
+
+
+def _decisions(plan: Plan) -> Iterator[str]:
+    context = plan.planning_context
+    if context.decision_log or context.rejected_alternatives or plan.context.rejected_alternatives:
+        yield from ("", "## Decisions", "")
+        for d in context.decision_log:
+            yield f"- {d.id}: {_one_line(d.decision)}" + _because(d.reasoning_chain)
+        for a in context.rejected_alternatives:
+            yield f"- {a.id}, not chosen: {_one_line(a.alternative)}" + _because(a.rejection_reason)
+        yield from (f"- not chosen: {_one_line(a)}" for a in plan.context.rejected_alternatives)
+
+
+def _because(reason: str) -> str:
+    return f" – {_one_line(reason)}" if reason else ""
+
+
+def _risks(plan: Plan) -> Iterator[str]:
+    rows = [
+        *plan.context.constraints,
+        *(f"assumed: {text}" for text in plan.context.assumptions),
+        *(f"{c.id}: {c.type} {c.description}" for c in plan.planning_context.constraints),
+        *(f"{r.id}: {r.risk}{_because(r.mitigation)}" for r in plan.planning_context.known_risks),
+        *(
+            i if isinstance(i, str) else f"{i.id}: {i.text}"
+            for i in (*plan.invisible_knowledge.invariants, *plan.invisible_knowledge.tradeoffs)
+        ),
+    ]
+    if rows:
+        yield from ("", "## Constraints, assumptions, risks, invariants", "")
+        yield from (f"- {_one_line(row)}" for row in rows)
+
+
+def _milestones(plan: Plan) -> Iterator[str]:
+    for wave in plan.milestone_dependencies.waves:
+        yield from ("", f"## Wave {wave.wave}")
+        for milestone in plan.milestones:
+            if milestone.id in wave.milestones:
+                yield from _milestone(milestone)
+
+
+def _milestone(milestone: Milestone) -> Iterator[str]:
+    yield from ("", f"### {milestone.id} {_one_line(milestone.name)}", "")
+    if milestone.depends_on:
+        yield f"After {', '.join(milestone.depends_on)}."
+    yield from (f"- accepted when: {_one_line(c)}" for c in milestone.acceptance_criteria)
+    for intent in milestone.code_intents:
+        yield f"- {intent.id} {_code(intent.file)}: {_one_line(intent.behavior)}"
+    tests = milestone.tests
+    if tests.files:
+        yield f"- tests: {', '.join(map(_code, tests.files))}"
+    elif tests.skip_reason:
+        yield f"- no tests: {_one_line(tests.skip_reason)}"
+    for change in (*milestone.code_changes, *milestone.documentation.changes):
+        yield from _change(change)
+
+
+def _change(change: Change) -> Iterator[str]:
+    what = "new" if change.before is None else "deleted" if change.after is None else "changed"
+    if change.old_file:
+        what = f"renamed from {_code(change.old_file)}"
+    if change.old_mode and change.mode and change.old_mode != change.mode:
+        what += f", mode {change.old_mode} → {change.mode}"
+    yield from ("", f"#### {change.id} {_code(change.file)} ({what})", "")
+    yield f"`{(change.before or 'absent')[:12]}` → `{(change.after or 'absent')[:12]}`"
+    if change.patch and change.encoding is None:
+        fence = _fence(change.patch)
+        yield from ("", f"{fence}diff", change.patch.rstrip("\n"), fence)
+    elif change.patch:
+        yield from ("", "The patch is not UTF-8; plan.json holds it.")
+
+
+def patches(plan: Plan, milestones: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield file and patch of each change, of all milestones or of those named."""
+    known = [m.id for m in plan.milestones]
+    if unknown := [m for m in milestones if m not in known]:
+        text = "there is no such milestone"
+        raise Refused("not_found", ", ".join(unknown), text, ", ".join(known) or "none yet")
+    for milestone in plan.milestones:
+        if not milestones or milestone.id in milestones:
+            for change in (*milestone.code_changes, *milestone.documentation.changes):
+                text = change.patch or ""
+                yield change.file, text if change.encoding is None else "binary"
+
+
+def _fence(text: str) -> str:
+    """Return a fence of backticks longer than any run of them in `text`."""
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return fence
+
+
+def _verify(plan: Plan) -> Iterator[str]:
+    yield from ("", "## Verify", "")
+    if not plan.verify:
+        yield "NOT VERIFIED: the project configures no verify commands."
+    for result in plan.verify:
+        yield f"- {_code(result.command)}: {result.outcome} (base: {result.baseline})"
+    proof = {
+        True: "With the changed code broken this fails, so some of it is run.",
+        False: "With the changed code broken this still passes, so none of it is run.",
+    }
+    exercised = {proof[r.exercised] for r in plan.verify if r.exercised is not None}
+    yield from ("", *exercised) if exercised else ()
+
+
+def _reviews(plan: Plan) -> Iterator[str]:
+    if plan.reviews:
+        yield from ("", "## Reviews", "")
+    for outcome in plan.reviews:
+        reason = f": {_one_line(outcome.reason)}" if outcome.reason else ""
+        by = _DECIDED[outcome.by]
+        if outcome.judged:
+            who = "the assistant itself" if outcome.alone else "reviewers"
+            by += f"; {who} answered {len(outcome.judged)} questions ({outcome.review} review)"
+        yield f"- {outcome.phase} passed in round {outcome.iteration}, {by}{reason}"
+        for item in outcome.open:
+            yield f"  - open, {item.severity} {item.id}: {_one_line(item.finding)}"
+    if plan.frozen_at and not any(outcome.judged for outcome in plan.reviews):
+        yield "- no reviewer has read this plan"
+
+
+def _one_line(text: str) -> str:
+    return _live(" ".join(text.split()))
+
+
+def _live(text: str) -> str:
+    """Return text in which what a viewer would take for an element stands as it was written."""
+    return _LIVE.sub(r"\1\1\\\2", text)
+
+
+def _code(text: str) -> str:
+    """Return a name as code, whatever backticks it holds."""
+    shown = " ".join(text.split())
+    if "`" not in shown:
+        return f"`{shown}`"
+    fence = _fence(shown)
+    return f"{fence} {shown} {fence}"
+
+
+def write_rendered(state: State, plan: Plan) -> None:
+    """Write plan.md anew."""
+    path = resources.rendered_plan_path(state.state_dir)
+    write_atomic(path, render_plan(plan, state.database.answers(state.run)).encode())

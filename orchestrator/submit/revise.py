@@ -1,0 +1,120 @@
+"""Open the next revision of a frozen plan (PL-28)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from developer.move_base import move_base
+from shared import drift, resources
+from shared.drift import check_run, place_of
+from shared.git.journal import journal_state
+from shared.plan_file import check_active, check_approved, check_frozen
+from shared.qr.types import LoopState
+from shared.steps.printing import print_current
+from state import store
+from state.errors import Refused
+from state.files import read_bytes, write_atomic
+from state.models import TaskItem
+from state.stages import READ_ONLY
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from shared.run import State
+    from shared.steps.workflow import Workflow
+    from state.models import Plan
+
+
+def revise_plan(state: State, remarks: str) -> str:
+    """Keep the frozen revision as plan.rN.json and open the next one with the remarks (PL-28)."""
+    with state.lock("plan revise"):
+        state.reload()
+        run = state.run
+        path = resources.plan_path(state.state_dir)
+        if journal_state(resources.journal_path(state.state_dir)) not in (None, "undone"):
+            text = "this revision is applied; take it back before it is revised"
+            raise Refused("conflict", "plan revise", text, "undo first", state.command("undo"))
+        check_active(state)
+        if run.stage in READ_ONLY:
+            check_run(state)
+        if run.digest is None and store.load_plan(path).frozen_at is None:
+            text = "the plan is not frozen: edit it as it is"
+            raise Refused("conflict", "plan revise", text, "", state.command("step", "planner"))
+        plan = _open_next(state, lambda frozen: next_revision(frozen, remarks))
+        if run.stage not in READ_ONLY:
+            # The user and their assistant were free to write since the approval.
+            drift.take(place_of(state))
+        with state.database:
+            state.move(
+                "revise", "host", detail=remarks,
+                workflow="planner", step=3, digest=None, revision=plan.revision,
+            )  # fmt: skip
+    return print_current(state)
+
+
+def begin_writing(state: State, workflow: Workflow) -> str:
+    """Open the revision in which the code of approved intents is written; from here all is full."""
+    with state.lock("exec apply"):
+        state.reload()
+        run = state.run
+        if run.depth == "full":
+            return print_current(state)
+        check_approved(state)
+        # Approved intents are no leave to write in the user's tree.
+        check_run(state)
+        plan = _open_next(state, lambda frozen: _with_reviews(next_revision(frozen, ""), frozen))
+        step = workflow.last(run.depth) + 1
+        with state.database as database:
+            state.move(
+                "write", "program",
+                workflow="planner", step=step, digest=None, revision=plan.revision, depth="full",
+            )  # fmt: skip
+            for outcome in plan.reviews:
+                phase, iteration = outcome.phase, outcome.iteration
+                database.set_phase(state.run, phase, LoopState.COMPLETE, iteration)
+    return print_current(state)
+
+
+def _with_reviews(plan: Plan, frozen: Plan) -> Plan:
+    return plan.model_copy(update={"reviews": frozen.reviews})
+
+
+def _open_next(state: State, successor: Callable[[Plan], Plan]) -> Plan:
+    """Keep the frozen revision as plan.rN.json and store its successor on the tree as it is now."""
+    path = resources.plan_path(state.state_dir)
+    plan = store.load_plan(path)
+    if plan.frozen_at is None and plan.revision == state.run.revision + 1:
+        return plan  # a command that was killed half-way has opened it already
+    plan = check_frozen(state)
+    kept = resources.superseded_plan_path(state.state_dir, plan.revision)
+    write_atomic(kept, read_bytes(path))
+    plan = move_base(state, successor(plan))
+    store.save_plan(path, plan)
+    return plan
+
+
+def remark(state: State, text: str) -> str:
+    """Open the next revision with a person's remarks, as they typed or the host passed them on."""
+    if not text.strip():
+        raise Refused("invalid", "TEXT", "the remarks are empty", "what is to be otherwise")
+    return revise_plan(state, text)
+
+
+def next_revision(plan: Plan, remarks: str) -> Plan:
+    """Return the unfrozen successor of a frozen plan; remarks become an entry of its task.
+
+    A single milestone takes the new entry up by itself.
+    """
+    values: dict[str, Any] = {
+        "frozen_at": None, "digest": None, "seals": {}, "reviews": (), "verify": (),
+        "revision": plan.revision + 1, "remarks": (remarks,) if remarks.strip() else (),
+    }  # fmt: skip
+    if remarks.strip():
+        task = TaskItem(id=f"T-{len(plan.task_spec) + 1}", text=remarks.strip())
+        values["task_spec"] = (*plan.task_spec, task)
+        if len(plan.milestones) == 1:
+            only = plan.milestones[0]
+            cited = {"requirements": (*only.requirements, task.id), "version": only.version + 1}
+            values["milestones"] = (only.model_copy(update=cited),)
+    return plan.model_copy(update=values)

@@ -1,0 +1,95 @@
+"""What a person is shown before they approve: the plan in one line for each thing."""
+
+from __future__ import annotations
+
+import os
+
+from shared.resources import archived_plan, superseded_plan_path
+from shared.steps.slices import answer_lines
+from state import store
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from shared.run import State
+    from state.database import Run
+
+
+def _verified(results: list[dict[str, Any]]) -> str:
+    """Return what the project's commands said; the canary asked all of them together."""
+    if not results:
+        return "NOT VERIFIED"
+    proof = {
+        True: "; with the changed code broken this fails, so some of it is run",
+        False: "; with the changed code broken this still passes, so none of it is run",
+    }
+    known = "fails on the base as well, so it tells NOTHING of the change"
+    said = "; ".join(
+        f"{r['command']}: {known if r['outcome'] == 'known-failure' else r['outcome']}"
+        for r in results
+    )
+    return said + proof.get(results[0]["exercised"], "")
+
+
+def _revised(state: State, plan: dict[str, Any]) -> list[str]:
+    """Return what differs from the revision before, by the seals of both."""
+    path = superseded_plan_path(state.state_dir, plan["revision"] - 1)
+    if not os.path.exists(path):
+        return []
+    old, new = store.read_plan(path)["seals"], plan["seals"]
+    changed = [n for n in sorted({*old, *new}) if old.get(n) != new.get(n) and "-" in n]
+    return [f"changed since revision {plan['revision'] - 1}: {', '.join(changed) or 'nothing'}"]
+
+
+def _reviewed(plan: dict[str, Any]) -> str:
+    count = sum(len(outcome["judged"]) for outcome in plan["reviews"])
+    if not count:
+        return "review: no reviewer has read this plan"
+    who = "the assistant itself" if any(o["alone"] for o in plan["reviews"]) else "reviewers"
+    rounds = max(outcome["iteration"] for outcome in plan["reviews"])
+    return f"review: {count} points judged by {who}" + (
+        f"; a gate took {rounds} rounds" if rounds > 1 else ""
+    )
+
+
+def _files_of(milestone: dict[str, Any], run: Run) -> list[str]:
+    if run.depth == "intent":
+        return [intent["file"] for intent in milestone["code_intents"]]
+    changes = (*milestone["code_changes"], *milestone["documentation"]["changes"])
+    return [change["file"] for change in changes]
+
+
+def summary(state: State) -> str:
+    """Return what is approved, a line for each thing: no text of the plan begins another line."""
+    plan, run = state.plan, state.run
+    overview = plan["overview"]
+    files = list(dict.fromkeys(file for m in plan["milestones"] for file in _files_of(m, run)))
+    answers = answer_lines(plan, state.database.answers(run))
+    lines = [
+        f"{overview['title']} (revision {run.revision}, digest {run.digest})",
+        overview["approach"],
+        *(f"answered: {line}" for line in answers.split("\n") if line),
+        *(f"{d['id']}: {d['decision']}" for d in plan["planning_context"]["decision_log"]),
+        *(task["text"] for task in plan["task_spec"] if task["out_of_scope"]),
+        *(f"assumed: {text}" for text in plan["context"]["assumptions"]),
+        *(f"risk: {r['risk']}" for r in plan["planning_context"]["known_risks"]),
+        f"files: {', '.join(files)}; the commit adds this plan as {archived_plan(run.run_id)}",
+        f"verify: {_verified(plan['verify'])}"
+        if run.depth == "full"
+        else "approved are the intents; their code is written then and comes back for approval",
+        *_revised(state, plan),
+        *(f"remark: {text}" for text in plan["remarks"]),
+        _reviewed(plan),
+        *(
+            f"passed against the figures, {o['phase']}: {o['reason']}"
+            for o in plan["reviews"]
+            if o["reason"]
+        ),
+    ]
+    lines += [
+        f"open: {item['id']} {item['severity']} {item['finding']}"
+        for outcome in plan["reviews"]
+        for item in outcome["open"]
+    ]
+    return "\n".join(" ".join(line.split()) for line in lines)

@@ -1,0 +1,235 @@
+"""Reviewers are asked and answer: items of a phase, verdict files, who is still due (PL-18, PL-23).
+
+Several reviewers write at once: each change reads and writes the review under the run's lock.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from quality_reviewer.items import item_id, next_number
+from quality_reviewer.questions import TEXTS, due_questions, group_of, make_items
+from shared import resources
+from shared.builders import Block
+from shared.plan_file import open_plan
+from shared.qr.schema import Review, check_review, read_review, write_review
+from shared.qr.types import EVERYTHING, FAIL, PASS, REVIEWER, TODO, Item, is_blocking
+from shared.steps.printing import print_current
+from state.actors import HOST
+from state.changes import missing_documents
+from state.errors import Problem, Refused
+from state.validator import check_value
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from shared.qr.types import Phase
+    from shared.run import State
+    from shared.steps.workflow import Workflow
+    from state.models import Plan
+
+MOST_ADDED = 3
+# What a reviewer may write of an item that is there, and of one that it adds.
+_ANSWER = ("id", "status", "finding", "severity")
+_ADDED = ("check", "scope", "severity", "status", "finding", "broken_by")
+
+
+def mode_for(state: State, plan: Plan) -> str:
+    """Return how much review a plan gets that is not stored yet."""
+    return state.review_of(plan.model_dump())[0]
+
+
+def with_questions(state: State, phase: Phase, plan: Plan, previous: Sequence[Item]) -> list[Item]:
+    """Return the reviewers' items of a phase: new ones, and those of the round before.
+
+    What blocked the last round is asked again; every other answer stands.
+    """
+    mode = mode_for(state, plan)
+    judged = [name for o in plan.reviews if o.phase != phase for name in o.judged]
+    documented = not missing_documents(plan)
+    questions = due_questions(phase, mode, judged, documented=documented)
+    milestones = [m.id for m in plan.milestones]
+    items = make_items(questions, milestones, previous, mode)
+    asked = {item.id for item in items}
+    items += [
+        i for i in previous if i.by == REVIEWER and i.check not in TEXTS and i.id not in asked
+    ]
+    iteration = state.database.phase(state.run, phase)[1]
+    return [
+        i.changed(status=TODO) if i.rounds and is_blocking(i, iteration - 1) else i for i in items
+    ]
+
+
+def judged_by(items: Sequence[Item]) -> tuple[str, ...]:
+    """Return the names of the questions that a reviewer has answered."""
+    answered = (i.check for i in items if i.by == REVIEWER and i.status != TODO)
+    return tuple(dict.fromkeys(check for check in answered if check in TEXTS))
+
+
+def store_verdicts(
+    state: State, workflow: Workflow, phase: Phase, rows: object, *, group: str | None, who: str
+) -> str:
+    """Store a reviewer's answers, all or none, and say what is left; the last opens the gate.
+
+    `who` is the reviewer's role, or `host` where no agent answers: then it is told what is next.
+    """
+    with state.lock(f"qr set --phase {phase}"):
+        plan = open_plan(state)
+        state.reload()
+        review = _open_review(state, workflow, phase)
+        items = _answered(review, rows, group, [m.id for m in plan.milestones])
+        path = resources.review_path(state.state_dir, phase)
+        write_review(path, Review(phase, review.iteration, items))
+        todo = [i for i in items if i.status == TODO]
+        gate = workflow.number(phase, "gate")
+        with state.database as database:
+            detail = f"revision {state.run.revision}, {phase}"
+            if items != review.items:
+                database.audit(state.run, who, "qr set", detail=detail)
+            if not todo and state.run.step != gate:
+                number = workflow.number(phase, "qr")
+                database.add_step(
+                    state.run, workflow.name, number, workflow.steps[number].name, who
+                )
+                state.go_to(workflow.name, gate)
+    return print_current(state) if who == HOST else _said(items, todo, group)
+
+
+def _said(items: Sequence[Item], todo: Sequence[Item], group: str | None) -> str:
+    own = [i for i in items if i.by == REVIEWER and group in (None, i.group)]
+    figures = [f"{sum(i.status == s for i in own)} {s}" for s in (PASS, FAIL, TODO)]
+    block = Block("result").data("answers", ", ".join(figures))
+    left = [i.id for i in todo if group in (None, i.group)]
+    text = f"Still to answer: {', '.join(left)}." if left else "End here; report these figures."
+    return block.task(text).render()
+
+
+def _open_review(state: State, workflow: Workflow, phase: Phase) -> Review:
+    path = resources.review_path(state.state_dir, phase)
+    due = (workflow.number(phase, "qr"), workflow.number(phase, "gate"))
+    if state.run.workflow != workflow.name or state.run.step not in due or not os.path.exists(path):
+        text = f"no review of {phase} is open: the run is at {state.run.workflow} {state.run.step}"
+        raise Refused("conflict", phase, text, "", state.command("step", "planner"))
+    return read_review(path)
+
+
+def _answered(
+    review: Review, rows: object, group: str | None, milestones: Sequence[str]
+) -> list[Item]:
+    """Return the items with the answers in `rows`; Refused with everything wrong with them."""
+    if not isinstance(rows, list):
+        example = '[{"id": "qa-001", "status": "PASS"}, …]'
+        raise Refused("invalid", "verdicts", "is no JSON list", example)
+    changed = Review(review.phase, review.iteration, review.items)
+    problems = _twice(rows)
+    for n, row in enumerate(rows):
+        at = f"[{n}]"
+        if not isinstance(row, dict):
+            problems.append(Problem("invalid", at, "is no answer", ", ".join(_ANSWER)))
+        elif unfit := list(check_value(at, row)):
+            problems += unfit
+        elif "id" in row:
+            problems += _answer(changed, row, group, at)
+        else:
+            problems += _add(changed, row, (group, milestones), at)
+    if problems:
+        raise Refused.of(problems)
+    return changed.items
+
+
+def _twice(rows: Sequence[object]) -> list[Problem]:
+    ids = [str(row["id"]) for row in rows if isinstance(row, dict) and "id" in row]
+    return [
+        Problem("invalid", "verdicts", f"{name} is answered twice", "each id once")
+        for name in dict.fromkeys(ids)
+        if ids.count(name) > 1
+    ]
+
+
+def _answer(review: Review, row: dict[str, Any], group: str | None, at: str) -> list[Problem]:
+    """Put one answer into the review, or return what is wrong with it."""
+    items = review.items
+    mine = {i.id: n for n, i in enumerate(items) if i.by == REVIEWER and group in (None, i.group)}
+    number = mine.get(str(row["id"]))
+    if number is None:
+        whose = f"a question of group {group}" if group else "a question for reviewers"
+        text = f"{row['id']} is not {whose}"
+        return [Problem("not_found", f"{at}.id", text, ", ".join(mine) or "none")]
+    problems = _unknown(row, _ANSWER, at)
+    status, finding = row.get("status"), row.get("finding")
+    if status not in (PASS, FAIL):
+        problems.append(Problem("invalid", f"{at}.status", f"is {status!r}", "PASS, FAIL"))
+    elif status == FAIL and not _is_said(finding):
+        text = "a FAIL says what was found"
+        problems.append(Problem("invalid", f"{at}.finding", text, "what, where, what to do"))
+    values = {"status": status, "finding": finding or None}
+    values |= {k: v for k, v in row.items() if k == "severity"}
+    answered = items[number].changed(**values)
+    problems = problems or _unfit(review, answered, at)
+    if not problems:
+        items[number] = answered
+    return problems
+
+
+def _add(
+    review: Review, row: dict[str, Any], whose: tuple[str | None, Sequence[str]], at: str
+) -> list[Problem]:
+    """Add a reviewer's own finding, or return what is wrong with it."""
+    scope = row.get("scope", EVERYTHING)
+    group = whose[0] or group_of(scope if isinstance(scope, str) else EVERYTHING, whose[1])
+    problems = _unsound(review, row, at)
+    if problems:
+        return problems
+    breaker = row.get("broken_by")
+    cause = f"(broken by the fix of {breaker}) " if breaker else ""
+    values = {
+        "id": item_id(next_number(review.items)), "scope": scope, "check": row["check"],
+        "severity": row.get("severity", "SHOULD"), "status": FAIL, "group": group,
+        "finding": f"{cause}{row['finding']}",
+    }  # fmt: skip
+    new = Item(**values)
+    if unfit := _unfit(review, new, at):
+        return unfit
+    own = [i for i in review.items if (i.by, i.group) == (REVIEWER, group) and i.check not in TEXTS]
+    if any(i == new.changed(id=i.id) for i in own):
+        return []  # the same file again, after a lost answer
+    if len(own) >= MOST_ADDED:
+        return [Problem("refused", at, f"{MOST_ADDED} are added already", "the worst ones")]
+    review.items.append(new)
+    return []
+
+
+def _unsound(review: Review, row: dict[str, Any], at: str) -> list[Problem]:
+    """Return what is wrong with an addition: later ones only name what a fix has broken."""
+    problems = _unknown(row, _ADDED, at)
+    check, ids = row.get("check"), [i.id for i in review.items]
+    if not _is_said(check):
+        problems.append(Problem("invalid", f"{at}.check", "is missing", "a name for the finding"))
+    elif check in TEXTS:
+        text = f"{check} is a question of the program"
+        problems.append(Problem("refused", f"{at}.check", text, "its answer by id, another name"))
+    if row.get("status", FAIL) != FAIL or not _is_said(row.get("finding")):
+        text = "what a reviewer adds is a FAIL with a finding"
+        problems.append(Problem("invalid", at, text, "what, where, what to do"))
+    if review.iteration > 1 and "broken_by" not in row:
+        text = "after the first round only what a fix has broken may be added"
+        problems.append(Problem("refused", f"{at}.broken_by", text, ", ".join(ids)))
+    elif "broken_by" in row and row["broken_by"] not in ids:
+        text = f"is {row['broken_by']!r}"
+        problems.append(Problem("not_found", f"{at}.broken_by", text, ", ".join(ids)))
+    return problems
+
+
+def _unfit(review: Review, item: Item, at: str) -> list[Problem]:
+    return check_review(Review(review.phase, review.iteration, [item]).to_json(), at)
+
+
+def _unknown(row: dict[str, Any], known: Sequence[str], at: str) -> list[Problem]:
+    wrong = ", ".join(repr(k) for k in row if k not in known)
+    text = f"there is no field {wrong}"
+    return [Problem("invalid", at, text, ", ".join(known))] if wrong else []
+
+
+def _is_said(text: object) -> bool:
+    return isinstance(text, str) and bool(text.strip())

@@ -1,0 +1,89 @@
+"""A reviewer's questions as a printed step, sliced to its group (PL-4, PL-9)."""
+
+from __future__ import annotations
+
+import os
+
+from quality_reviewer.questions import QUESTIONS, TEXTS, milestones_of
+from shared.qr.schema import read_review
+from shared.qr.types import EVERYTHING, REVIEWER, TODO
+from shared.resources import answer_path, answer_word, fill, read_prompt, review_path
+from shared.steps import slices
+from shared.steps.slices import answer_lines, review_slice
+from shared.steps.workflow import Step
+from state.actors import HOST
+from state.errors import Refused
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from shared.builders import Block
+    from shared.qr.types import Item, Phase
+    from shared.run import State
+    from shared.steps.workflow import Context
+
+
+SHOWN_CHANGE = 8_000  # characters of a change that a reviewer is shown at once
+
+
+DESIGN = {q.id for q in QUESTIONS if q.phase == "plan-design"}
+
+
+def questions(ctx: Context) -> Block:
+    """Put a group's questions to its reviewer, with the part of the plan that they are about."""
+    state, phase, group = ctx.state, ctx.phase, ctx.selectors.get("group", "1")
+    items = [i for i in items_of(ctx) if i.by == REVIEWER]
+    todo = [i for i in items if i.status == TODO and i.group == group]
+    if not todo:
+        if group not in (known := {i.group or "1" for i in items}):
+            allowed = ", ".join(sorted(known))
+            raise Refused("not_found", "--group", f"there is no group {group}", allowed)
+        return ctx.block().task("Every question of this group is answered: end here.")
+    plan = ctx.plan
+    file = f"verdicts-{group}.json"
+    again = all(i.rounds for i in todo)
+    text = read_prompt("quality_reviewer", "review", "questions-again" if again else "questions")
+    slots = {"worktree": state.worktree, "file": answer_path(state.state_dir, file)}
+    text = fill(text, slots)
+    if again:
+        own = slices.concerned(plan, [i.to_json() for i in todo])
+    else:
+        own = milestones_of(todo, [m["id"] for m in plan["milestones"]])
+    alone = ctx.selectors.get("by") == HOST
+    change = "" if phase == "plan-design" else slices.patches(plan, own)
+    if change and (alone or len(change) > SHOWN_CHANGE):  # who made it need not read it again
+        diff = read_prompt("quality_reviewer", "review", "change")
+        text += "\n\n" + fill(diff, {"diff": state.command("plan", "diff", *own)})
+        change = ""
+    block = ctx.block().task(text).data("change", change)
+    block.data("questions", "\n".join(_question_line(item) for item in todo))
+    found = "\n".join(i.finding or "" for i in todo)
+    block.data("plan", review_slice(plan, phase, own, again=again, found=found))
+    answers = answer_lines(plan, state.database.answers(state.run))
+    block.data("answers", "" if again else answers)
+    words = ("qr", "set", "--phase", phase, "--group", group, "--file", answer_word(file))
+    role = None if alone else "quality-reviewer"
+    return block.next("done", state.command(*words, role=role))
+
+
+def answered_alone(state: State, phase: str) -> bool:
+    """Return whether the host has answered questions of this revision's phase itself."""
+    rows = state.database.audit_rows(state.run)
+    mark = f"revision {state.run.revision}, {phase}"
+    return any(r["action"] == "qr set" and r["who"] == HOST and r["detail"] == mark for r in rows)
+
+
+def _question_line(item: Item) -> str:
+    before = f" – found before: {item.finding}" if item.finding else ""
+    scope = "" if item.scope == EVERYTHING else f" {item.scope}"
+    return f"{item.id} {item.severity}{scope}: {TEXTS.get(item.check, item.check)}{before}"
+
+
+def items_of(ctx: Context) -> list[Item]:
+    """Return the items of the phase's review; none where no review is open."""
+    path = review_path(ctx.state.state_dir, ctx.phase)
+    return list(read_review(path).items) if os.path.exists(path) else []
+
+
+def review_step(name: str, *, phase: Phase) -> Step:
+    """Make the step in which a reviewer answers its group's questions."""
+    return Step(name, "review", questions, phase=phase, agent="quality-reviewer")

@@ -1,0 +1,153 @@
+"""Checks of plan-code on the changes as such: whose they are, what they make, what verify said."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from quality_reviewer.checks.subject import Finding, differing
+from state.errors import Refused
+from state.validator import changes_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from quality_reviewer.checks.subject import Subject
+    from state.models import Documentation, Milestone
+
+CAPTURE = "capture again (plan capture)"
+
+
+def check_intents(subject: Subject) -> Iterator[Finding]:
+    """Every intent's file has a change, and every changed file an intent or a test naming it."""
+    for milestone in subject.plan.milestones:
+        yield from _unanswered_intents(milestone)
+        yield from _unnamed_changes(milestone)
+
+
+def _unanswered_intents(milestone: Milestone) -> Iterator[Finding]:
+    changed = {path for c in changes_of(milestone) for path in (c.file, c.old_file)}
+    for intent in milestone.code_intents:
+        if intent.file not in changed:
+            text = f"{intent.id} of {milestone.id} is about {intent.file}, which has no change"
+            yield Finding(intent.id, f"{text}; do it in the worktree and {CAPTURE}")
+
+
+def _unnamed_changes(milestone: Milestone) -> Iterator[Finding]:
+    named = {*milestone.tests.files, *(i.file for i in milestone.code_intents)}
+    if milestone.is_documentation_only:
+        named |= {*milestone.files, *promised_files(milestone.documentation)}
+    for change in milestone.code_changes:
+        if change.file not in named and change.old_file not in named:
+            text = f"{change.file} is changed, and no intent or test of {milestone.id} names it"
+            what = f"take the change back in the worktree and {CAPTURE}, or have an intent added"
+            yield Finding(change.id, f"{text}; {what}")
+
+
+def promised_files(documentation: Documentation) -> list[str]:
+    """Return the files of all pieces of documentation that a milestone promises."""
+    return [
+        doc.file
+        for doc in (
+            documentation.module_comment,
+            *documentation.docstrings,
+            *documentation.algorithm_blocks,
+            *documentation.inline_comments,
+        )
+        if doc is not None and not isinstance(doc, str)
+    ]
+
+
+def check_rebuild(subject: Subject) -> Iterator[Finding]:
+    """The patches, played on the base, make the captured tree, blob by blob."""
+    if subject.tree is None or subject.base_tree is None:
+        yield Finding("*", "no tree is captured; do the work in the worktree, then plan capture")
+        return
+    missing = [c for c in subject.changes if c.patch is None]
+    for change in missing:
+        yield Finding(change.file, f"{change.id} carries no patch; {CAPTURE}")
+    if not missing:
+        yield from _rebuild(subject, subject.base_tree, subject.tree)
+
+
+def _rebuild(subject: Subject, base_tree: str, tree: str) -> Iterator[Finding]:
+    try:
+        rebuilt = subject.trees.rebuild(base_tree, subject.changes)
+    except Refused as refusal:
+        for problem in refusal.problems:
+            scope = problem.at if problem.at in {c.file for c in subject.changes} else "*"
+            yield Finding(scope, f"{problem.at}: {problem.text()}; {CAPTURE}")
+        return
+    except ValueError as error:
+        yield Finding("*", f"a patch is damaged: {error}; {CAPTURE}")
+        return
+    if rebuilt != tree:
+        made, captured = subject.trees.entries(rebuilt), subject.trees.entries(tree)
+        for path in differing(made, captured):
+            text = f"the changes make {_named(made.get(path))}, captured is"
+            yield Finding(path, f"{path}: {text} {_named(captured.get(path))}; {CAPTURE}")
+
+
+def _named(entry: tuple[str, str] | None) -> str:
+    return "no file" if entry is None else f"{entry[1]} (mode {entry[0]})"
+
+
+def check_listed(subject: Subject) -> Iterator[Finding]:
+    """Between base and captured tree only files differ that a milestone lists."""
+    if subject.tree is None or subject.base_tree is None:
+        return
+    listed = {path for m in subject.plan.milestones for path in _listed(m)}
+    trees = subject.trees
+    for path in differing(trees.entries(subject.base_tree), trees.entries(subject.tree)):
+        if path not in listed:
+            text = f"{path} differs from the base, and no milestone lists it"
+            what = "take it back in the worktree, or have it added to the milestone's `files`"
+            yield Finding(path, f"{text}; {what}; then {CAPTURE}")
+
+
+def _listed(milestone: Milestone) -> set[str]:
+    listed = {
+        *milestone.files,
+        *milestone.tests.files,
+        *(i.file for i in milestone.code_intents),
+        *promised_files(milestone.documentation),
+    }
+    moved = {c.old_file for c in changes_of(milestone) if c.old_file and c.file in listed}
+    return listed | moved
+
+
+def check_verify(subject: Subject) -> Iterator[Finding]:
+    """Every verify command passes on the captured tree, or fails as it did at the base."""
+    results = [r for r in subject.plan.verify if r.tree == subject.tree]
+    if not subject.verify_commands and not subject.plan.verify:
+        text = "NOT VERIFIED: planner.toml has no [verify] commands, so nothing has run the changes"
+        yield Finding("*", text, "NOT_CHECKED")
+        return
+    commands = subject.verify_commands or {r.command for r in subject.plan.verify}
+    for command in sorted({*commands} - {r.command for r in results}):
+        yield Finding("*", f"`{command}` has not run on the captured tree; run plan verify")
+    for result in results:
+        if result.outcome == "fail":
+            was = {"pass": "passes", "fail": "fails too", "not-run": "was not run"}
+            text = f"`{result.command}` fails on the captured tree (at the base it"
+            what = "mend the change; its output is in verify/ of the run"
+            yield Finding("*", f"{text} {was[result.baseline]}); {what}")
+        elif result.outcome == "known-failure":
+            text = (
+                f"`{result.command}` fails on the base as well, so it tells nothing of the change"
+            )
+            way = "see verify/ of the run; a checkout may need [worktree] setup or link"
+            yield Finding("*", f"{text}; {way}", "NOT_CHECKED")
+
+
+def check_exercised(subject: Subject) -> Iterator[Finding]:
+    """Verify runs the changed files: it fails when they are made unparsable."""
+    where = subject.worktree or "the worktree"
+    for result in subject.plan.verify:
+        if result.tree == subject.tree and result.exercised is False:
+            text = f"verify does not exercise the changed files: `{result.command}` stayed green"
+            cause = (
+                f"while they could not be parsed. Usual cause: an editable install or a link that "
+                f"points outside {where}. Way out: install or link the project inside it by "
+                f"[worktree] setup in planner.toml, or add a test that imports the changed files"
+            )
+            yield Finding("*", f"{text} {cause}")

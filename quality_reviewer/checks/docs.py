@@ -1,0 +1,118 @@
+"""Checks of plan-docs: it changes no code, keeps its promises, and links to what is there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from quality_reviewer.checks.code import CAPTURE, promised_files
+from quality_reviewer.checks.links import Paths, find_links, resolve_link
+from quality_reviewer.checks.meaning import compare_meaning
+from quality_reviewer.checks.subject import SYMLINK, Entry, Finding, differing, is_file
+from state.validator import changes_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from quality_reviewer.checks.subject import Subject
+    from state.models import Change
+
+MARKDOWN = (".md", ".markdown")
+
+
+class Pair(NamedTuple):
+    """A file before and after documentation was written; None where it is absent."""
+
+    path: str
+    before: Entry | None
+    after: Entry | None
+
+
+def check_no_code(subject: Subject) -> Iterator[Finding]:
+    """What changed for documentation changes no code: only comments, docstrings and prose."""
+    unknown = []
+    for pair in written_pairs(subject):
+        if _is_mode_change(pair):
+            text = f"{pair.path} changes its kind or mode, which is no documentation"
+            yield Finding(pair.path, f"{text}; take that back and {CAPTURE}")
+            continue
+        answer = compare_meaning(
+            pair.path, content_of(subject, pair.before), content_of(subject, pair.after)
+        )
+        if answer == "other":
+            text = f"{pair.path} differs in more than comments and docstrings"
+            yield Finding(pair.path, f"{text}; take the other differences back and {CAPTURE}")
+        elif answer == "unknown":
+            unknown.append(pair.path)
+    for path in unknown:
+        text = f"no program here can tell code from comment in {path}; look at the change"
+        yield Finding(path, text, "NOT_CHECKED")
+
+
+def written_pairs(subject: Subject) -> Iterator[Pair]:
+    """Yield what was written as documentation, each path once."""
+    pairs = {}
+    for milestone in subject.plan.milestones:
+        written = changes_of(milestone) if milestone.is_documentation_only else ()
+        for change in (*milestone.documentation.changes, *written):
+            pairs[change.file] = _pair_of(change)
+    if subject.code_tree is not None and subject.tree is not None:
+        old = subject.trees.entries(subject.code_tree)
+        new = subject.trees.entries(subject.tree)
+        for path in differing(old, new):
+            pairs[path] = Pair(path, old.get(path), new.get(path))
+    yield from pairs.values()
+
+
+def _pair_of(change: Change) -> Pair:
+    before = Entry(change.old_mode or "", change.before) if change.before else None
+    after = Entry(change.mode or "", change.after) if change.after else None
+    return Pair(change.file, before, after)
+
+
+def _is_mode_change(pair: Pair) -> bool:
+    modes = {entry.mode for entry in (pair.before, pair.after) if entry is not None}
+    return len(modes) > 1 or SYMLINK in modes
+
+
+def content_of(subject: Subject, entry: Entry | None) -> bytes:
+    """Return what a tree's entry holds; empty for none."""
+    return b"" if entry is None else subject.trees.read(entry.blob)
+
+
+def check_promises(subject: Subject) -> Iterator[Finding]:
+    """Every file for which a milestone promises documentation is among its captured changes."""
+    for milestone in subject.plan.milestones:
+        changed = {c.file for c in changes_of(milestone)}
+        for file in sorted({*promised_files(milestone.documentation)} - changed):
+            text = f"{milestone.id} promises documentation in {file}, which has no change"
+            yield Finding(file, f"{text}; write it in the worktree and {CAPTURE}")
+
+
+def check_links(subject: Subject) -> Iterator[Finding]:
+    """Relative links in changed Markdown files lead to a path of the captured tree."""
+    changed = [c for c in subject.changes if c.file.lower().endswith(MARKDOWN) and is_file(c)]
+    if not changed or subject.tree is None:
+        return
+    now = Paths(subject.trees.entries(subject.tree))
+    base = Paths(subject.trees.entries(subject.base_tree) if subject.base_tree else {})
+    for change in changed:
+        yield from _broken_links(subject, change, now, base)
+
+
+def _broken_links(subject: Subject, change: Change, now: Paths, base: Paths) -> Iterator[Finding]:
+    """Yield one finding for the links that this plan breaks; those broken at the base are not."""
+    before = subject.before(change).decode("utf-8", "replace")
+    old = {resolve_link(change.old_file or change.file, t) for _, t in find_links(before)}
+    broken: list[str] = []
+    outside: list[str] = []
+    for number, target in find_links(subject.after(change).decode("utf-8", "replace")):
+        path = resolve_link(change.file, target)
+        if path is None or now.holds(path) or (path in old and not base.holds(path)):
+            continue
+        (outside if path.startswith("..") else broken).append(f"line {number}: {target}")
+    if broken:
+        text = f"{change.file} links to what the captured tree does not hold: {'; '.join(broken)}"
+        yield Finding(change.file, f"{text}; mend the links and {CAPTURE}")
+    if outside:
+        text = f"{change.file} links out of the repository: {'; '.join(outside)}"
+        yield Finding(change.file, text, "NOT_CHECKED")

@@ -1,0 +1,81 @@
+"""Checks of plan-design on files: each is named by an intent, listed, and spelled as it is."""
+
+from __future__ import annotations
+
+import posixpath
+from typing import TYPE_CHECKING
+
+from quality_reviewer.checks.code import promised_files
+from quality_reviewer.checks.links import Paths
+from quality_reviewer.checks.subject import Finding
+from state.errors import Refused
+from state.waves import files_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from quality_reviewer.checks.subject import Subject
+
+
+def check_named(subject: Subject) -> Iterator[Finding]:
+    """Every file that a milestone lists is named by an intent, a test or promised documentation."""
+    for milestone in subject.plan.milestones:
+        if milestone.is_documentation_only:
+            continue
+        named = {
+            *milestone.tests.files,
+            *promised_files(milestone.documentation),
+            *(intent.file for intent in milestone.code_intents),
+        }
+        for file in dict.fromkeys(milestone.files):
+            if file not in named:
+                text = f"{milestone.id} lists {file}, and no intent says what is to change there"
+                yield Finding(milestone.id, f"{text}; add the intent, or take the file off `files`")
+
+
+def check_intents_listed(subject: Subject) -> Iterator[Finding]:
+    """Every intent is for a file that its milestone lists."""
+    for milestone in subject.plan.milestones:
+        listed = {*milestone.files, *milestone.tests.files}
+        for intent in milestone.code_intents:
+            if intent.file not in listed:
+                text = f"{intent.id} is for {intent.file}, which {milestone.id} does not list"
+                yield Finding(intent.id, f"{text}; add it to `files` of {milestone.id}")
+
+
+def check_spelling(subject: Subject) -> Iterator[Finding]:
+    """No planned file is one of the base, or lies in a folder of it, in other upper or lower case.
+
+    Where the file system does not tell the two apart they are one file, elsewhere two.
+    """
+    if subject.base_tree is None:
+        yield Finding("*", "the plan has no base, so nobody knows its files", "NOT_CHECKED")
+        return
+    try:
+        entries = subject.trees.entries(subject.base_tree)
+    except Refused as refusal:
+        text = f"git cannot read the base: {refusal.problems[0].text()}"
+        yield Finding("*", text, "NOT_CHECKED")
+        return
+    paths = Paths(entries)
+    spelled = {path.casefold(): path for path in sorted({*paths.files, *paths.folders})}
+    listed = {file for milestone in subject.plan.milestones for file in milestone.files}
+    for milestone in subject.plan.milestones:
+        for file in sorted(files_of(milestone)):
+            there = _as_spelled(file, paths, spelled)
+            # A plan that lists both spellings renames the one to the other.
+            if there != file and not {file, there} <= listed:
+                text = f"{milestone.id} names {file}; the base spells that {there}"
+                yield Finding(milestone.id, f"{text}; use one spelling")
+
+
+def _as_spelled(file: str, paths: Paths, spelled: Mapping[str, str]) -> str:
+    """Return the path in the letters of the base, as far down as the base has it."""
+    path = file
+    while path:
+        if path in paths.files or path in paths.folders:
+            return file
+        if path.casefold() in spelled:
+            return spelled[path.casefold()] + file[len(path) :]
+        path = posixpath.dirname(path)
+    return file

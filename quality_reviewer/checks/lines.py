@@ -1,0 +1,191 @@
+"""Checks of plan-code on added lines: secrets, conflict markers, debug leftovers.
+
+A line is added when the file at the base does not hold it as often; a line that only moved is
+not. The two contents are compared, not the patch: attributes can make git hide a text's lines.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from quality_reviewer.checks.subject import Finding, is_file
+from quality_reviewer.checks.syntax import Doubt, read_python
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from quality_reviewer.checks.subject import Subject
+
+SHOWN_MAX = 10
+SHOWN_CHARS = 8
+LEAST_DISTINCT = 8
+PRIVATE_KEY = "private key"
+
+# Each form is one that its issuer made to be recognised; a password has no form and is not sought.
+_SECRETS: tuple[tuple[str, re.Pattern[bytes]], ...] = (
+    # The line alone may be code that reads keys; a block has its first data or header right after.
+    (
+        PRIVATE_KEY,
+        re.compile(
+            rb"-----BEGIN (?:[A-Z]{2,9} )?PRIVATE KEY(?: BLOCK)?-----"
+            rb"(?:[\s\"'+,]|\\[nr]){0,200}(?:[A-Za-z0-9+/]{32}|Proc-Type:|Version:|Comment:)"
+        ),
+    ),
+    ("AWS access key", re.compile(rb"\b(?:AKIA|ASIA)[A-Z2-7]{16}\b")),
+    ("GitHub token", re.compile(rb"\bgh[pousr]_[A-Za-z0-9]{36,255}\b")),
+    ("GitHub token", re.compile(rb"\bgithub_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}\b")),
+    ("GitLab token", re.compile(rb"\bglpat-[A-Za-z0-9_-]{20}\b")),
+    ("Slack token", re.compile(rb"\bxox[abeprs]-[0-9]{8,14}-[0-9A-Za-z-]{16,200}\b")),
+    (
+        "Slack webhook",
+        re.compile(rb"\bhooks\.slack\.com/services/T\w{8,12}/B\w{8,12}/[A-Za-z0-9]{24}\b"),
+    ),
+    ("Google API key", re.compile(rb"\bAIza[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])")),
+    ("Google client secret", re.compile(rb"\bGOCSPX-[A-Za-z0-9_-]{28}(?![A-Za-z0-9_-])")),
+    ("Stripe live key", re.compile(rb"\b[sr]k_live_[A-Za-z0-9]{24,128}\b")),
+    ("npm token", re.compile(rb"\bnpm_[A-Za-z0-9]{36}\b")),
+    ("PyPI token", re.compile(rb"\bpypi-AgEIcHlwaS5vcmc[A-Za-z0-9_-]{50,}")),
+    ("Anthropic key", re.compile(rb"\bsk-ant-[a-z]{3,6}[0-9]{2}-[A-Za-z0-9_-]{80,}")),
+)
+_MARKERS = tuple(re.compile(p) for p in (rb"<{7}(?: |$)", rb"={7}$", rb">{7}(?: |$)"))
+_JAVASCRIPT = (".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte")
+_DEBUG: tuple[tuple[tuple[str, ...], re.Pattern[bytes]], ...] = (
+    (_JAVASCRIPT, re.compile(rb"^\s*debugger;\s*(?://.*)?$")),
+    ((".rb", ".rake"), re.compile(rb"^\s*(?:require ['\"]pry['\"];\s*)?binding\.pry\s*(?:#.*)?$")),
+    ((".rs",), re.compile(rb"^(?:(?!//|\").)*\bdbg!\(")),
+)
+_PYTHON = (".py", ".pyi")
+_DEBUGGERS = frozenset(("breakpoint", "pdb.set_trace", "ipdb.set_trace", "pudb.set_trace"))
+
+
+class Line(NamedTuple):
+    """A line of a file, counted from 1."""
+
+    number: int
+    text: bytes
+
+
+def added_lines(before: bytes, after: bytes) -> list[Line]:
+    """Return the lines that `after` holds more often than `before`, in their order."""
+    old = Counter(before.splitlines())
+    added = []
+    for number, text in enumerate(after.splitlines(), start=1):
+        if old[text] > 0:
+            old[text] -= 1
+        else:
+            added.append(Line(number, text))
+    return added
+
+
+def check_secrets(subject: Subject) -> Iterator[Finding]:
+    """No added line holds a private key or an access token of a known form."""
+    what = "take it out, read it from the environment, and have the key replaced if it is real"
+    yield from _scan(subject, find_secrets, what)
+
+
+def check_merge_markers(subject: Subject) -> Iterator[Finding]:
+    """No added lines hold the three markers of an unfinished merge."""
+    yield from _scan(subject, find_markers, "finish the merge of these lines")
+
+
+def check_leftovers(subject: Subject) -> Iterator[Finding]:
+    """No added line stops in a debugger or prints for one."""
+    yield from _scan(subject, find_leftovers, "take it out")
+
+
+def _scan(
+    subject: Subject,
+    find: Callable[[str, bytes, list[Line]], Iterable[tuple[int, str]]],
+    what_to_do: str,
+) -> Iterator[Finding]:
+    for change in subject.changes:
+        if not is_file(change):
+            continue
+        content = subject.after(change)
+        lines = added_lines(subject.before(change), content)
+        places = [f"line {n}: {what}" for n, what in find(change.file, content, lines)]
+        if places:
+            more = [f"{len(places) - SHOWN_MAX} more"] if len(places) > SHOWN_MAX else []
+            text = "; ".join([*places[:SHOWN_MAX], *more])
+            yield Finding(change.file, f"{change.file}, {text}; {what_to_do}, then capture again")
+
+
+def find_secrets(_path: str, content: bytes, added: Iterable[Line]) -> list[tuple[int, str]]:
+    """Return line and kind of each secret, shortened so that the finding gives nothing away."""
+    numbers = {line.number for line in added}
+    text = b"\n".join(content.splitlines())
+    found = set()
+    for kind, pattern in _SECRETS:
+        at, number = 0, 1
+        for match in pattern.finditer(text):
+            number += text.count(b"\n", at, match.start())
+            at = match.start()
+            if number in numbers and (kind == PRIVATE_KEY or _is_real(match[0])):
+                shown = "" if kind == PRIVATE_KEY else f" {match[0][:SHOWN_CHARS].decode('ascii')}…"
+                found.add((number, f"{kind}{shown}"))
+    return sorted(found)
+
+
+def _is_real(token: bytes) -> bool:
+    """Return whether a token is no placeholder such as `AKIAXXXXXXXXXXXXXXXX`."""
+    return b"EXAMPLE" not in token.upper() and len(set(token[4:])) >= LEAST_DISTINCT
+
+
+def find_markers(_path: str, _content: bytes, added: Iterable[Line]) -> Iterator[tuple[int, str]]:
+    """Yield each place where the three markers stand in their order; one alone is an underline."""
+    first, seen = 0, 0
+    for line in added:
+        if _MARKERS[0].match(line.text):
+            first, seen = line.number, 1
+        elif seen and _MARKERS[seen].match(line.text):
+            seen += 1
+            if seen == len(_MARKERS):
+                yield first, f"conflict markers, up to line {line.number}"
+                seen = 0
+
+
+def find_leftovers(path: str, content: bytes, added: Iterable[Line]) -> Iterator[tuple[int, str]]:
+    """Yield statements that are of use only while somebody debugs."""
+    ending = os.path.splitext(path)[1].lower()
+    if ending in _PYTHON:
+        numbers = {line.number for line in added}
+        yield from (place for place in _python_leftovers(content) if place[0] in numbers)
+    for endings, pattern in _DEBUG:
+        if ending in endings:
+            for line in added:
+                if pattern.search(line.text):
+                    yield line.number, line.text.strip()[:60].decode("utf-8", "replace")
+
+
+def _python_leftovers(content: bytes) -> Iterator[tuple[int, str]]:
+    tree = read_python(content)
+    if isinstance(tree, Doubt):
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            called = _dotted(node.value.func)
+            if called in _DEBUGGERS and called not in _own_names(tree):
+                yield node.lineno, f"{called}()"
+
+
+def _dotted(node: ast.expr) -> str:
+    """Return a name, or one attribute of a name, as it is written; empty for anything else."""
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        return f"{node.value.id}.{node.attr}"
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _own_names(tree: ast.Module) -> set[str]:
+    """Return the names that a module imports or defines itself, so that they are no builtins."""
+    imported = {
+        alias.asname or alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+        for alias in node.names
+    }
+    defined = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    return imported | {node.name for node in ast.walk(tree) if isinstance(node, defined)}

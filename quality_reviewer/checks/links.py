@@ -1,0 +1,100 @@
+"""Links in Markdown text that lead to a file of the repository."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from quality_reviewer.checks.subject import GITLINK, SYMLINK
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from quality_reviewer.checks.subject import Entry
+
+LONGEST_LINE = 10_000
+_FENCE = re.compile(r"[ \t>]*(`{3,}|~{3,})")
+_LIST = re.compile(r"[ \t]*([-*+]|[0-9]{1,9}[.)])[ \t]")
+_SPAN = re.compile(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)")
+_COMMENT = re.compile(r"<!--.*?(-->|\Z)", re.DOTALL)
+_INLINE = re.compile(r"(?<!\\)\]\(\s*(<[^<>\n]*>|[^\s()<>]+(?:\([^\s()]*\)[^\s()]*)*)")
+_TITLE = r"(?:\s+(?:\"[^\"]*\"|'[^']*'|\([^()]*\)))?"
+_REFERENCE = re.compile(rf" {{0,3}}\[(?!\^)[^\]\n]+\]:\s*(<[^<>\n]*>|[^\s<]\S*){_TITLE}\s*$")
+_HTML = re.compile(r"<(?:a|img)\s[^<>]*?(?:href|src)=\"([^\"<>]*)\"", re.IGNORECASE)
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
+_SLOT = re.compile(r"\{\{|\{%|\$\{|<%")
+
+
+def find_links(text: str) -> Iterator[tuple[int, str]]:
+    """Yield line number and target of each link outside code, comments and templates."""
+    for number, line in find_prose(text):
+        plain = _SPAN.sub("", line)
+        reference = _REFERENCE.match(plain)
+        targets = [m[1] for pattern in (_INLINE, _HTML) for m in pattern.finditer(plain)]
+        for target in [*targets, *([reference[1]] if reference else [])]:
+            bare = target.removeprefix("<").removesuffix(">")
+            if not _SLOT.search(bare):
+                yield number, bare
+
+
+def find_prose(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines that are neither code nor comment, with their numbers from 1."""
+    text = _COMMENT.sub(lambda m: "\n" * m[0].count("\n"), text)
+    fence = ""
+    in_list = False
+    for number, line in enumerate(text.split("\n"), start=1):
+        mark = _FENCE.match(line)
+        if fence:
+            closes = mark and mark[1].startswith(fence) and not line[mark.end() :].strip()
+            fence = "" if closes else fence
+        elif mark:
+            fence = mark[1]
+        elif len(line) <= LONGEST_LINE:
+            indented = line.startswith(("    ", "\t"))
+            if line.strip():
+                in_list = bool(_LIST.match(line)) if not indented else in_list
+            if not indented or in_list:
+                yield number, line
+
+
+def resolve_link(file: str, target: str) -> str | None:
+    """Return the path in the repository that a link in `file` means.
+
+    None for a link that is not relative or means its own file; it may begin with `..`.
+    """
+    path = unquote(re.split(r"[?#]", target, maxsplit=1)[0])
+    if not path or path.startswith("/") or _SCHEME.match(target):
+        return None
+    return posixpath.normpath(posixpath.join(posixpath.dirname(file), path))
+
+
+class Paths:
+    """The files and folders of a tree."""
+
+    def __init__(self, entries: Mapping[str, Entry]) -> None:
+        self.files = entries
+        self.folders = {"."}
+        for path in entries:
+            folder = posixpath.dirname(path)
+            while folder and folder not in self.folders:
+                self.folders.add(folder)
+                folder = posixpath.dirname(folder)
+
+    def holds(self, path: str) -> bool:
+        """Return whether a path is there, as a file, a folder, or a page that is made of one."""
+        if path in self.files or path in self.folders or self._leads_out(path):
+            return True
+        stem, ending = posixpath.splitext(path)
+        pages = [path] if ending != ".html" else [stem]
+        return any(f"{p}{e}" in self.files for p in pages for e in (".md", ".mdx", ".rst"))
+
+    def _leads_out(self, path: str) -> bool:
+        """Return whether the path goes through a submodule or a link, whose inside is not here."""
+        while path:
+            entry = self.files.get(path)
+            if entry is not None:
+                return entry.mode in (GITLINK, SYMLINK)
+            path = posixpath.dirname(path)
+        return False

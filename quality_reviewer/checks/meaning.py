@@ -1,0 +1,117 @@
+"""Whether two contents of a file mean the same to who runs it: comments and docstrings aside."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import tomllib
+from typing import TYPE_CHECKING, Literal
+
+from quality_reviewer.checks.syntax import (
+    TOO_DEEP,
+    Doubt,
+    parse_json,
+    parse_toml,
+    read_python,
+    read_yaml,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Answer = Literal["same", "other", "unknown"]
+
+PROSE = (".md", ".markdown", ".rst", ".adoc")
+PROSE_NAMES = ("readme", "changelog", "changes", "news", "license", "authors", "contributing")
+LINE_COMMENTS = {
+    b"#": (".sh", ".bash", ".rb", ".pl", ".r", ".jl", ".tcl", ".cmake", ".mk", ".cfg"),
+    b"//": (
+        ".js", ".mjs", ".cjs", ".ts", ".jsx", ".tsx", ".go", ".rs", ".java", ".kt", ".c", ".h",
+        ".cc", ".cpp", ".hpp", ".cs", ".swift", ".scala", ".dart", ".php",
+    ),
+    b"--": (".sql", ".lua", ".hs", ".elm"),
+}  # fmt: skip
+
+
+def compare_meaning(path: str, before: bytes, after: bytes) -> Answer:
+    """Return whether two contents differ in nothing but documentation; a missing file is empty.
+
+    Content that parsed before and does not any more is something other.
+    """
+    name, ending = os.path.splitext(os.path.basename(path).lower())
+    if ending in PROSE or (ending in ("", ".txt") and name in PROSE_NAMES):
+        return "same"
+    reader = _READERS.get(ending)
+    if reader is None:
+        prefix = next((p for p, endings in LINE_COMMENTS.items() if ending in endings), None)
+        bare = prefix is not None and all(_only_comments(c, prefix) for c in (before, after))
+        return "same" if bare else "unknown"
+    try:
+        old, new = (reader(content) if content.strip() else "" for content in (before, after))
+    except TOO_DEEP:
+        return "unknown"
+    if old is None:
+        return "unknown"
+    return "same" if old == new else "other"
+
+
+def _only_comments(content: bytes, prefix: bytes) -> bool:
+    lines = (line.strip() for line in content.splitlines())
+    return all(line.startswith(prefix) and not line.startswith(b"#!") for line in lines if line)
+
+
+def _read_python(content: bytes) -> str | None:
+    tree = read_python(content)
+    if isinstance(tree, Doubt):
+        return None
+    for node in ast.walk(tree):
+        for field in ("body", "orelse", "finalbody"):
+            block = getattr(node, field, None)
+            if isinstance(block, list):
+                block[:] = [statement for statement in block if not _does_nothing(statement)]
+    said = ast.dump(tree) if tree.body else ""
+    # The first line names the interpreter, comment or not.
+    shebang = content.splitlines()[0] if content.startswith(b"#!") else b""
+    return f"{shebang!r} {said}" if shebang else said
+
+
+def _does_nothing(statement: ast.AST) -> bool:
+    """Return whether a statement is a docstring, a bare text, `...` or `pass`."""
+    if isinstance(statement, ast.Pass):
+        return True
+    return (
+        isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Constant)
+        and (statement.value.value is Ellipsis or isinstance(statement.value.value, str))
+    )
+
+
+def _read_json(content: bytes) -> str | None:
+    if parse_json(content):
+        return None
+    return repr(json.loads(content, parse_int=str, parse_float=str, object_pairs_hook=tuple))
+
+
+def _read_toml(content: bytes) -> str | None:
+    if parse_toml(content):
+        return None
+    return repr(tomllib.loads(content.decode("utf-8-sig"))).removeprefix("{}")
+
+
+def _read_yaml(content: bytes) -> str | None:
+    events = read_yaml(content)
+    if isinstance(events, Doubt):
+        return None
+    said = [event for event in events if not str(event[0]).startswith("Stream")]
+    return repr(said) if said else ""
+
+
+_READERS: dict[str, Callable[[bytes], str | None]] = {
+    ".py": _read_python,
+    ".pyi": _read_python,
+    ".json": _read_json,
+    ".toml": _read_toml,
+    ".yaml": _read_yaml,
+    ".yml": _read_yaml,
+}

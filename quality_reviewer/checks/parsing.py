@@ -1,0 +1,75 @@
+"""The check of plan-code that what was captured parses."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from quality_reviewer.checks.subject import Finding, is_file
+from quality_reviewer.checks.syntax import PYTHON, check_syntax, find_parser, parse_python
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from quality_reviewer.checks.subject import Subject
+    from state.models import Change
+
+# Text without a grammar: there is nothing to parse, hence nothing left unchecked.
+PROSE = frozenset((".md", ".markdown", ".rst", ".adoc", ".txt", ".csv", ".tsv", ".log", ".patch"))
+BINARY_MARK_WITHIN_BYTES = 8_000
+_LEAST_PYTHON = re.compile(
+    rb"^(?:requires-)?python\s*=\s*[\"'][^\"'\n]*?(?:>=?|\^|~=?|==)\s*3\.([0-9]{1,3})", re.MULTILINE
+)
+
+
+def check_parsing(subject: Subject) -> Iterator[Finding]:
+    """What was captured parses: Python, JSON, TOML, YAML."""
+    unread: Counter[str] = Counter()
+    for change in filter(is_file, subject.changes):
+        content = subject.after(change)
+        if find_parser(change.file, content) is None:
+            unread[family_of(change.file, content)] += 1
+        else:
+            yield from _check_file(subject, change, content)
+    unread.pop("", None)
+    if unread:
+        families = ", ".join(f"{n} × {name}" for name, n in sorted(unread.items()))
+        text = f"nothing here parses {families}; only verify can tell"
+        yield Finding("*", text, "NOT_CHECKED")
+
+
+def _check_file(subject: Subject, change: Change, content: bytes) -> Iterator[Finding]:
+    doubt = check_syntax(change.file, content)
+    if doubt is None:
+        return
+    text = f"{change.file} does not parse: {doubt.text}"
+    parser = find_parser(change.file, content)
+    if not doubt.certain:
+        yield Finding(change.file, text, "NOT_CHECKED")
+    elif change.before is not None and parser and parser(subject.before(change)):
+        yield Finding(change.file, f"{text} – nor did it at the base", "NOT_CHECKED")
+    elif parser is parse_python and _wants_newer_python(subject):
+        text = f"{text} – but the project requires a newer Python than {PYTHON}, which parsed it"
+        yield Finding(change.file, text, "NOT_CHECKED")
+    else:
+        yield Finding(change.file, f"{text}; mend it in the worktree and capture again")
+
+
+def family_of(path: str, content: bytes) -> str:
+    """Return the ending that a file without parser is counted under; empty for nothing to parse."""
+    name = os.path.basename(path)
+    ending = os.path.splitext(name)[1].lower()
+    if ending in PROSE or b"\0" in content[:BINARY_MARK_WITHIN_BYTES] or not content.strip():
+        return ""
+    return ending or name
+
+
+def _wants_newer_python(subject: Subject) -> bool:
+    entry = subject.trees.entries(subject.tree or "").get("pyproject.toml")
+    if entry is None:
+        return False
+    found = _LEAST_PYTHON.search(subject.trees.read(entry.blob))
+    return found is not None and int(found[1]) > sys.version_info.minor

@@ -1,0 +1,252 @@
+"""Every check that a program decides, in one table, and the items that a run of them makes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from quality_reviewer.checks.code import (
+    check_exercised,
+    check_intents,
+    check_listed,
+    check_rebuild,
+    check_verify,
+)
+from quality_reviewer.checks.definitions import check_docstrings, check_sizes
+from quality_reviewer.checks.design import (
+    check_acyclic,
+    check_decisions,
+    check_milestones,
+    check_mitigations,
+    check_overview,
+    check_reasoning,
+    check_references,
+    check_requirements,
+    check_tests,
+    check_waves,
+)
+from quality_reviewer.checks.docs import check_links, check_no_code, check_promises
+from quality_reviewer.checks.files import check_intents_listed, check_named, check_spelling
+from quality_reviewer.checks.lines import check_leftovers, check_merge_markers, check_secrets
+from quality_reviewer.checks.parsing import check_parsing
+from quality_reviewer.checks.subject import Entry, Finding, Subject, Trees
+from quality_reviewer.checks.wording import check_comments, check_documentation
+from quality_reviewer.items import item_id
+from quality_reviewer.questions import QUESTIONS
+from shared.qr.types import EVERYTHING, MUST, PASS, SCRIPT, SHOULD, Item
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from shared.qr.types import Phase, Severity
+
+__all__ = ["CHECKS", "Check", "Entry", "Finding", "Subject", "Trees", "render_table", "run_checks"]
+
+
+class Check(NamedTuple):
+    """One question that a program answers; `reads_tree` is for those that need a captured tree.
+
+    `acceptable` are findings that can be mistaken: a person may let one stand, with a reason.
+    """
+
+    id: str
+    phase: Phase
+    severity: Severity
+    run: Callable[[Subject], Iterator[Finding]]
+    reads_tree: bool = False
+    acceptable: bool = False
+
+    @property
+    def doc(self) -> str:
+        """Return what holds where the check finds nothing: the function's own first line."""
+        return (self.run.__doc__ or "").splitlines()[0]
+
+
+CHECKS: tuple[Check, ...] = (
+    Check("design-references-hold", "plan-design", MUST, check_references),
+    Check("design-requirements-covered", "plan-design", MUST, check_requirements),
+    Check("design-dependencies-acyclic", "plan-design", MUST, check_acyclic),
+    Check("design-waves-follow", "plan-design", MUST, check_waves),
+    Check("design-milestones-complete", "plan-design", MUST, check_milestones),
+    Check("design-decisions-exist", "plan-design", MUST, check_decisions),
+    Check("design-tests-planned", "plan-design", MUST, check_tests),
+    Check("design-overview-written", "plan-design", MUST, check_overview),
+    Check(
+        "design-decisions-reasoned",
+        "plan-design",
+        SHOULD,
+        check_reasoning,
+        acceptable=True,
+    ),
+    Check(
+        "design-risks-mitigated",
+        "plan-design",
+        SHOULD,
+        check_mitigations,
+        acceptable=True,
+    ),
+    Check(
+        "design-files-intended",
+        "plan-design",
+        SHOULD,
+        check_named,
+        acceptable=True,
+    ),
+    Check(
+        "design-intents-listed",
+        "plan-design",
+        SHOULD,
+        check_intents_listed,
+        acceptable=True,
+    ),
+    Check(
+        "design-files-spelled",
+        "plan-design",
+        SHOULD,
+        check_spelling,
+        acceptable=True,
+    ),
+    Check("code-intents-changed", "plan-code", MUST, check_intents),
+    Check("code-changes-rebuild", "plan-code", MUST, check_rebuild),
+    Check("code-parses", "plan-code", MUST, check_parsing, reads_tree=True, acceptable=True),
+    Check("code-only-listed-files", "plan-code", MUST, check_listed, reads_tree=True),
+    Check("code-verify-passes", "plan-code", MUST, check_verify, reads_tree=True, acceptable=True),
+    Check("code-no-secrets", "plan-code", MUST, check_secrets, reads_tree=True, acceptable=True),
+    Check(
+        "code-no-merge-markers",
+        "plan-code",
+        MUST,
+        check_merge_markers,
+        reads_tree=True,
+        acceptable=True,
+    ),
+    Check(
+        "code-no-debug-leftovers",
+        "plan-code",
+        MUST,
+        check_leftovers,
+        reads_tree=True,
+        acceptable=True,
+    ),
+    Check(
+        "code-verify-exercises",
+        "plan-code",
+        SHOULD,
+        check_exercised,
+        reads_tree=True,
+        acceptable=True,
+    ),
+    Check(
+        "code-comments-timeless",
+        "plan-code",
+        SHOULD,
+        check_comments,
+        reads_tree=True,
+        acceptable=True,
+    ),
+    Check(
+        "code-sizes-bounded",
+        "plan-code",
+        SHOULD,
+        check_sizes,
+        reads_tree=True,
+        acceptable=True,
+    ),
+    Check(
+        "docs-change-no-code",
+        "plan-docs",
+        MUST,
+        check_no_code,
+        reads_tree=True,
+        acceptable=True,
+    ),
+    Check("docs-promises-kept", "plan-docs", MUST, check_promises),
+    Check("docs-links-exist", "plan-docs", MUST, check_links, reads_tree=True, acceptable=True),
+    Check("docs-changes-rebuild", "plan-docs", MUST, check_rebuild),
+    Check("docs-only-listed-files", "plan-docs", MUST, check_listed, reads_tree=True),
+    Check("docs-no-secrets", "plan-docs", MUST, check_secrets, reads_tree=True, acceptable=True),
+    Check(
+        "docs-docstrings-written",
+        "plan-docs",
+        SHOULD,
+        check_docstrings,
+        reads_tree=True,
+        acceptable=True,
+    ),
+    Check(
+        "docs-wording-timeless",
+        "plan-docs",
+        SHOULD,
+        check_documentation,
+        reads_tree=True,
+        acceptable=True,
+    ),
+)
+
+
+def run_checks(phase: Phase, subject: Subject, start: int = 1) -> list[Item]:
+    """Return the answered items of a phase, numbered from `start`.
+
+    A check that finds nothing makes one item, PASS, on everything; else each finding makes one.
+    """
+    answers: list[tuple[Check, Finding | None]] = []
+    for check in CHECKS:
+        if check.phase == phase:
+            findings = [(check, finding) for finding in _findings(check, subject)]
+            answers += findings or [(check, None)]
+    return [_item(n, *answer) for n, answer in enumerate(answers, start)]
+
+
+def _findings(check: Check, subject: Subject) -> Iterator[Finding]:
+    if check.reads_tree and subject.tree is None:
+        text = "no tree is captured, so there is nothing to look at"
+        yield Finding(EVERYTHING, text, "NOT_CHECKED")
+    else:
+        yield from check.run(subject)
+
+
+def _item(number: int, check: Check, finding: Finding | None) -> Item:
+    scope, text, status = finding or (EVERYTHING, None, PASS)
+    return Item(
+        id=item_id(number),
+        scope=_storable(scope),
+        check=check.id,
+        severity=check.severity,
+        status=status,
+        finding=None if text is None else _storable(text),
+        by=SCRIPT,
+    )
+
+
+def _storable(text: str) -> str:
+    """Return `text` with what no JSON file can carry escaped: bytes of names that are no UTF-8."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def render_table() -> str:
+    """Return docs/checks.md: every check with its severity and what holds when it is silent."""
+    parts = [_HEAD]
+    for phase in dict.fromkeys(check.phase for check in CHECKS):
+        parts.append(f"\n## {phase}\n\n| check | severity | what must hold |\n|---|---|---|\n")
+        parts += [f"| `{c.id}` | {c.severity} | {c.doc} |\n" for c in CHECKS if c.phase == phase]
+    parts.append(_QUESTIONS)
+    for q in QUESTIONS:
+        text = f"{q.text} (each milestone)" if q.each else q.text
+        parts.append(f"| `{q.id}` | {q.phase} | {q.severity} | {text} |\n")
+    return "".join(parts)
+
+
+_HEAD = """\
+# Checks that the program decides
+
+They run when a work step ends, before a reviewer is asked. A failing MUST sends the step back at
+once; other findings go into the review and block by its iteration. Where the program lacks the
+means the answer is NOT CHECKED, which blocks nothing and is shown. The table is made from
+`quality_reviewer/checks/registry.py`, and a test holds it.
+"""
+
+_QUESTIONS = """
+## Questions that reviewers answer
+
+| question | phase | severity | what must hold |
+|---|---|---|---|
+"""

@@ -1,0 +1,141 @@
+"""What only judgement can answer: the questions of each planning phase, in one table (PL-23).
+
+The program asks them; a reviewer answers. Only the standard library, and little of it: printed
+steps import this module.
+"""
+
+from __future__ import annotations
+
+from quality_reviewer.items import item_id, next_number
+from shared.qr.types import COULD, EVERYTHING, MUST, SHOULD, TODO, Item
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from shared.qr.types import Phase, Severity
+
+# How many milestones one reviewer takes.
+SHARE = 3
+
+
+class Question:
+    """One question; where it is about each milestone it is asked once for each of them."""
+
+    __slots__ = ("each", "id", "phase", "severity", "text")
+
+    def __init__(
+        self,
+        id: str,  # noqa: A002 – as in the review file
+        severity: Severity,
+        text: str,
+        *,
+        phase: Phase,
+        each: bool,
+    ) -> None:
+        self.id = id
+        self.phase: Phase = phase
+        self.severity: Severity = severity
+        self.text = text
+        self.each = each
+
+
+def _design(id: str, severity: Severity, text: str, *, each: bool = False) -> Question:  # noqa: A002
+    return Question(id, severity, text, phase="plan-design", each=each)
+
+
+def _code(id: str, severity: Severity, text: str, *, each: bool = False) -> Question:  # noqa: A002
+    return Question(id, severity, text, phase="plan-code", each=each)
+
+
+def _docs(id: str, severity: Severity, text: str) -> Question:  # noqa: A002
+    return Question(id, severity, text, phase="plan-docs", each=False)
+
+
+QUESTIONS = (
+    _design("choices-trace", MUST, "Each threshold, default, concurrency and data-structure choice "
+            "follows from a decision or the user's words; if not: who suffers when it is wrong?"),
+    _design("scope-kept", MUST, "All that was asked is done, nothing that was put out of scope."),
+    _design("callers-covered", MUST, "Every caller and test of a changed interface is in the plan.",
+            each=True),
+    _design("invariants-stated", MUST, "What the code it touches relies on is stated and kept.",
+            each=True),
+    _design("alternatives-real", SHOULD, "Alternatives and the reasons against them were real."),
+    _design("slices-vertical", SHOULD, "Each milestone works and can be tested alone."),
+    _design("old-behaviour-chosen", SHOULD, "Each old behaviour is kept or dropped on purpose."),
+    _design("design-clear", COULD, "Names, order and wording are clear."),
+    _code("intent-done", MUST, "The change does what its intents say, also for empty, huge, "
+          "concurrent and failing input.", each=True),
+    _code("nothing-else", MUST, "No behaviour changes that no intent names.", each=True),
+    _code("errors-alike", MUST, "Errors are handled as the code around it handles them."),
+    _code("nothing-twice", SHOULD, "It repeats nothing that the project has."),
+    _code("simple", SHOULD, "Nothing is more complex than it needs to be."),
+    _code("right-layer", SHOULD, "Each part stands in the layer where it belongs."),
+    _code("style", COULD, "It reads like the code around it."),
+    _docs("comments-say-why", SHOULD, "Comments give reasons, they do not restate code."),
+    _docs("knowledge-near", SHOULD, "Reasons that code cannot show stand beside that code."),
+    _docs("rules-kept", SHOULD, "The project's own rules (README, AGENTS.md …) are kept."),
+    _docs("docs-clear", COULD, "The documentation is clear."),
+)  # fmt: skip
+TEXTS = {question.id: question.text for question in QUESTIONS}
+
+
+def due_questions(
+    phase: Phase, mode: str, judged: Iterable[str], *, documented: bool
+) -> list[Question]:
+    """Return what a reviewer is asked when `phase` ends; `judged` was answered before it.
+
+    In full each phase asks its own questions and what an earlier one left open. A small plan is
+    looked at once, when there is code: then everything is asked, about documentation where all
+    of it is written (`documented`).
+    """
+    order: list[Phase] = ["plan-design", "plan-code", "plan-docs"]
+    upto = order[: order.index(phase) + 1]
+    if mode == "none" or (mode == "small" and phase == "plan-design"):
+        return []
+    if mode == "small" and documented:
+        upto = order
+    known = set(judged)
+    return [q for q in QUESTIONS if q.phase in upto and q.id not in known]
+
+
+def make_items(
+    questions: Iterable[Question], milestones: Sequence[str], previous: Sequence[Item], mode: str
+) -> list[Item]:
+    """Return an item for each question and milestone; one that was asked before keeps its answer.
+
+    Each is given to a group: about three milestones for one reviewer, and what is about the whole
+    plan for the first of them.
+    """
+    known = {(item.check, item.scope): item for item in previous}
+    number = next_number(previous)
+    items = []
+    for question in questions:
+        for scope in milestones if question.each else [EVERYTHING]:
+            group = "1" if mode == "small" else group_of(scope, milestones)
+            item = known.get((question.id, scope))
+            if item is None:
+                item = Item(
+                    id=item_id(number),
+                    scope=scope,
+                    check=question.id,
+                    severity=question.severity,
+                    status=TODO,
+                )
+                number += 1
+            items.append(item.changed(group=group))
+    return items
+
+
+def group_of(scope: str, milestones: Sequence[str]) -> str:
+    """Return the group that takes what is about `scope`: a milestone, or anything else."""
+    if scope not in milestones:
+        return "1"
+    shares = -(-len(milestones) // SHARE)
+    return str(milestones.index(scope) * shares // len(milestones) + 1)
+
+
+def milestones_of(items: Iterable[Item], milestones: Sequence[str]) -> list[str]:
+    """Return the milestones that items are about: all, where one is about the whole plan."""
+    scopes = {item.scope for item in items}
+    return [m for m in milestones if m in scopes or not scopes.issubset(milestones)]

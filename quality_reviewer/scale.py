@@ -1,0 +1,73 @@
+"""How much review a plan gets: full, small or none (PL-23).
+
+Only the standard library, and little of it: printed steps import this module.
+"""
+
+from __future__ import annotations
+
+from shared.defaults import DEFAULT_LINES, DEFAULT_MILESTONES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+
+MODES = ("full", "small", "none")
+
+
+AUTO = "auto"
+
+
+HIGH_RISK = "high-risk"
+
+
+def review_mode(chosen: str, plan: Mapping[str, Any], config: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the mode and, in a few words, why.
+
+    `chosen` is what `start --review` said or `auto`; `plan` is plan.json; `config` the settings
+    of the run. A plan is small while nothing about it is big.
+    """
+    if chosen != AUTO:
+        return chosen, f"chosen by --review {chosen}"
+    milestones = plan.get("milestones", [])
+    lines = changed_lines(plan)
+    if len(milestones) > config.get("review_milestones", DEFAULT_MILESTONES):
+        return "full", f"{len(milestones)} milestones"
+    if lines > config.get("review_lines", DEFAULT_LINES):
+        return "full", f"{lines} changed lines"
+    for milestone in milestones:
+        if HIGH_RISK in milestone["flags"]:
+            return "full", f"{milestone['id']} is flagged {HIGH_RISK}"
+        for file in files_of(milestone):
+            if is_sensitive(file, config.get("sensitive", ())):
+                return "full", f"{file} is on the project's sensitive list"
+    return "small", f"{len(milestones)} milestone, {lines} changed lines"
+
+
+def changed_lines(plan: Mapping[str, Any]) -> int:
+    """Return how many lines the captured changes add and remove."""
+    count = 0
+    for milestone in plan.get("milestones", []):
+        for change in (*milestone["code_changes"], *milestone["documentation"]["changes"]):
+            hunks = (change.get("patch") or "").split("\n@@ ")[1:]
+            count += sum(hunk.count("\n+") + hunk.count("\n-") for hunk in hunks)
+    return count
+
+
+def files_of(milestone: Mapping[str, Any]) -> list[str]:
+    """Return the files that a milestone lists, intends or changes."""
+    files = [*milestone["files"], *milestone["tests"]["files"]]
+    files += [intent["file"] for intent in milestone["code_intents"]]
+    files += [change["file"] for change in milestone["code_changes"]]
+    return files
+
+
+def is_sensitive(file: str, patterns: tuple[str, ...] | list[str]) -> bool:
+    """Return whether a file matches a pattern or lies in a folder that one names."""
+    # Only where a project has such a list: fnmatch brings `re` along.
+    if not patterns:
+        return False
+    from fnmatch import fnmatchcase
+
+    return any(fnmatchcase(file, p) or file.startswith(p.rstrip("/") + "/") for p in patterns)

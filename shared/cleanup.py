@@ -1,0 +1,29 @@
+"""Remove what only an active run needs."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+from shared import resources
+from shared.git.files import remove_tree
+from shared.git.repository import repository_at
+from shared.git.vault import remove_vault
+from shared.git.worktree import remove_worktree
+from state.errors import Refused
+
+if TYPE_CHECKING:
+    from shared.run import State
+
+
+def tidy(state: State) -> None:
+    """Remove what only an active run needs, the worktree, vault and the like, as far as it goes.
+
+    The run has ended by now: a file that cannot be removed is no reason to say that it failed.
+    """
+    with contextlib.suppress(OSError, Refused):
+        repository = repository_at(state.run.repository)
+        remove_worktree(repository, state.worktree)
+        remove_worktree(repository, resources.part_worktree_path(state.state_dir))
+        remove_tree(resources.fingerprint_path(state.state_dir))
+    remove_vault(resources.vault_path(state.state_dir))

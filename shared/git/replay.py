@@ -1,0 +1,151 @@
+"""Play one side of a journal into the user's tree: every file whole, every step repeatable."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from typing import TYPE_CHECKING
+
+from shared.git.files import write_new
+from shared.git.journal import is_reached, load_copy, read_raw, stands
+from state.errors import Problem, Refused
+from state.files import sync_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from shared.git.journal import Journal, Move, Side, Stored
+
+
+class Raced(Exception):  # noqa: N818 – somebody saved the file meanwhile, no error of ours
+    """The file at `path` changed between the check and the write; it was not touched."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+        self.path = path
+
+
+def play(root: str, folder: str, journal: Journal, side: Side, leave: Collection[str] = ()) -> None:
+    """Bring every file of the journal to `side`; those that are there already are left alone.
+
+    Raises Refused, before anything is changed, where a file is on neither side; OSError where
+    the system fails and Raced where somebody else writes meanwhile. Playing either side again
+    then ends right. Files to `leave` are not looked at.
+    """
+    sweep(root, journal)
+    moves = tuple(move for move in journal.moves if move.path not in leave)
+    problems = check_sides(root, journal._replace(moves=moves))
+    if problems:
+        raise Refused.of(problems)
+    _remove(root, journal, moves, side)
+    for number, move in enumerate(journal.moves):
+        stored = move.side(side)
+        if stored is None or move not in moves or stands(root, journal, move, side):
+            continue
+        data = load_copy(folder, stored)
+        _make_folders(root, move.path, journal)
+        _check_still(root, journal, move, side)
+        _write(os.path.join(root, move.path), data, stored, _temporary(root, journal, number))
+
+
+def check_sides(root: str, journal: Journal) -> list[Problem]:
+    """Return a problem for each file that is neither as it was before nor as it is after."""
+    going = {move.path for move in journal.moves if move.before is None or move.after is None}
+    problems: list[Problem] = []
+    for move in journal.moves:
+        bad = _bad_parent(root, move.path, going)
+        known = stands(root, journal, move, "before") or stands(root, journal, move, "after")
+        if bad or not known:
+            text = bad or "is neither as it was before the apply nor as the plan has it"
+            allowed = "put one of the two back; both lie in the folder `apply` of the run"
+            problems.append(Problem("refused", move.path, text, allowed))
+    return problems
+
+
+def _bad_parent(root: str, path: str, going: set[str]) -> str | None:
+    # Through a link that took a folder's place we would write outside the repository.
+    parts = path.split("/")
+    for depth in range(1, len(parts)):
+        parent = "/".join(parts[:depth])
+        try:
+            mode = os.lstat(os.path.join(root, parent)).st_mode
+        except FileNotFoundError:
+            return None
+        if not stat.S_ISDIR(mode):
+            return None if parent in going else f"its folder {parent} is no folder any more"
+    return None
+
+
+def _check_still(root: str, journal: Journal, move: Move, side: Side) -> None:
+    if not stands(root, journal, move, "after" if side == "before" else "before"):
+        raise Raced(move.path)
+
+
+def _remove(root: str, journal: Journal, moves: Sequence[Move], side: Side) -> None:
+    staying = {move.path for move in journal.moves if move.side(side) is not None}
+    for move in sorted(moves, key=lambda move: move.path, reverse=True):
+        place = os.path.join(root, move.path)
+        if move.path not in staying and read_raw(root, move.path) is not None:
+            _check_still(root, journal, move, side)
+            os.unlink(place)
+            sync_folder(os.path.dirname(place))
+    for path in sorted(journal.folders, reverse=True):
+        if not any(name.startswith(path + "/") for name in staying):
+            _remove_folder(root, path, journal, side)
+
+
+def _remove_folder(root: str, path: str, journal: Journal, side: Side) -> None:
+    # A folder goes when its last file went, as with git; taken back, only when it was not there.
+    place = os.path.join(root, path)
+    other: Side = "after" if side == "before" else "before"
+    emptied = any(m.path.startswith(path + "/") and m.side(other) for m in journal.moves)
+    gone = emptied if side == "after" else journal.folders[path] is None
+    if gone and os.path.isdir(place) and not os.path.islink(place):
+        with contextlib.suppress(OSError):  # it holds something else, or is somebody's mount
+            os.rmdir(place)
+            sync_folder(os.path.dirname(place))
+
+
+def _make_folders(root: str, path: str, journal: Journal) -> None:
+    parts = path.split("/")[:-1]
+    for depth in range(1, len(parts) + 1):
+        folder = "/".join(parts[:depth])
+        place = os.path.join(root, folder)
+        if not os.path.isdir(place):
+            os.mkdir(place)
+            bits = journal.folders.get(folder)
+            if bits is not None:
+                os.chmod(place, bits)
+            sync_folder(os.path.dirname(place))
+
+
+def _write(place: str, data: bytes, stored: Stored, temporary: str) -> None:
+    if os.path.isdir(place) and not os.path.islink(place):
+        _clear_folders(place)
+    if stored.raw.kind == "link":
+        os.symlink(os.fsdecode(data), temporary)
+    else:
+        write_new(temporary, data, stored.bits)
+    os.replace(temporary, place)
+    sync_folder(os.path.dirname(place))
+
+
+def _clear_folders(place: str) -> None:
+    # Files in it would have kept the apply from starting; empty folders are all there can be.
+    for at, _folders, _files in os.walk(place, topdown=False):
+        os.rmdir(at)
+
+
+def _temporary(root: str, journal: Journal, number: int) -> str:
+    # Beside the file, for a rename within one file system; the same name at every attempt.
+    folder = os.path.dirname(journal.moves[number].path)
+    return os.path.join(root, folder, f".planner-{journal.digest[:12]}-{number}.tmp")
+
+
+def sweep(root: str, journal: Journal) -> None:
+    """Remove the temporary files of an attempt that was cut short."""
+    for number, move in enumerate(journal.moves):
+        if is_reached(root, move.path):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(_temporary(root, journal, number))

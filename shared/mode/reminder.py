@@ -1,0 +1,150 @@
+"""What a session is told at its start and with each prompt: the stage and the plan (PM-10)."""
+
+from __future__ import annotations
+
+import json
+
+from shared import resources
+from shared.builders import escape, shortened
+from shared.mode.limits import settle
+from state import store
+from state.database import Database
+from state.stages import EXECUTING, GATHERING, INACTIVE, READ_ONLY, SUBMITTED
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from shared.mode.sessions import Session
+    from state.database import Planning
+
+
+MOST_INJECTED = 2_400  # characters, 600 tokens
+
+
+_MOST_TEXT = 160
+
+
+_MARKS = {"started": " ← in progress", "done": " (done)"}
+
+
+def current(session: Session, now: float) -> tuple[Planning | None, str]:
+    """Return the row of a session with every time limit applied, and what that changed, in words.
+
+    The row is None where the session has no mode. `now` is seconds since the epoch.
+    """
+    database = Database(session.database)
+    try:
+        said = settle(database, session.agent, now)
+        return database.planning(session.agent), said
+    finally:
+        database.close()
+
+
+# What a session is told
+
+
+def injected(session: Session, now: float) -> str:
+    """Return what a prompt of this session begins with; "" where its mode is inactive."""
+    row, said = current(session, now)
+    if row is None:
+        return said
+    plan = None
+    if session.state_dir and session.run_id and row.phase == EXECUTING:
+        plan = store.read_plan(resources.plan_path(session.state_dir))
+    return "\n".join(part for part in (said, injection(row, plan, session.state_dir)) if part)
+
+
+def injection(row: Planning, plan: Mapping[str, Any] | None, state_dir: str | None) -> str:
+    """Return the text for a stage, at most 600 tokens; content of the plan cannot leave its tag.
+
+    `plan` is a run's frozen plan; a light plan is in the row.
+    """
+    if row.paused_at and row.phase != INACTIVE:
+        return _told(row, _paused(row, state_dir))
+    if row.phase == GATHERING:
+        return _told(row, _gathering(row, state_dir))
+    if row.phase == SUBMITTED:
+        return _told(row, _submitted(row, state_dir))
+    if row.phase == EXECUTING:
+        return _approved(row, plan, state_dir)
+    return ""
+
+
+def _told(row: Planning, text: str) -> str:
+    return f'<planning_mode stage="{row.phase}">\n{text}\n</planning_mode>'
+
+
+def _paused(row: Planning, state_dir: str | None) -> str:
+    still = "stay read-only" if row.phase in READ_ONLY else "begin no new step"
+    return f"""\
+Paused since {row.paused_at}, at revision {row.revision}; nothing is lost. Until then, {still}.
+When the user wants to go on: {resources.command("resume", state_dir=state_dir)}"""
+
+
+def _gathering(row: Planning, state_dir: str | None) -> str:
+    task = _line(row.task_description or row.reason or "")
+    where = resources.answer_path(state_dir or "", "")
+    following = ("step", "planner") if row.run_id else ("mode", "status")
+    allowed = f"your answers under {_line(where)}"
+    allowed += " and the run's worktree" if row.run_id else ""
+    return f"""\
+You plan{f": {task}" if task else ""}. Look, search and ask the user; change nothing. Tools that \
+write are refused but for {allowed}; shell commands pass where they provably change nothing.
+What is next: {resources.command(*following, state_dir=state_dir)}"""
+
+
+def _submitted(row: Planning, state_dir: str | None) -> str:
+    digest = row.digest or ""
+    return f"""\
+Revision {row.revision} waits for the user's answer; until then change nothing. They type, not you:
+approve: /planner:approve {digest} in Claude Code, else in a terminal of their own
+{resources.command("mode", "approve", digest, state_dir=state_dir)}
+reject: {resources.command("mode", "reject", digest, state_dir=state_dir)}
+If they want it otherwise, it is revised and submitted anew. Their silence is no consent.
+To show it again: {resources.command("mode", "status", state_dir=state_dir)}"""
+
+
+def _approved(row: Planning, plan: Mapping[str, Any] | None, state_dir: str | None) -> str:
+    if plan is None:
+        light: dict[str, Any] = json.loads(row.plan_json or "{}")
+        summary, steps = light.get("summary", ""), list(map(_step, light.get("steps", [])))
+        begin = resources.command("mode", "step", "1", "start", state_dir=state_dir)
+        how = f"Mark each step, as in {begin}, then done."
+    else:
+        summary, steps = plan["overview"]["title"], list(map(_milestone, plan["milestones"]))
+        following = resources.command("step", "executor", state_dir=state_dir)
+        how = f"The program writes these changes, you don't. What is next: {following}"
+    head = f'<approved_plan revision="{row.revision}" digest="{row.digest}">\n'
+    head += f"You are carrying out a plan that was approved: {_line(summary)}\n"
+    foot = f"{how}\nAdapt where you must, but tell the user of significant deviations.\n"
+    foot += "</approved_plan>"
+    lines = [f"{n}. {text}\n" for n, text in enumerate(steps, 1)]
+    return head + _fitting(lines, MOST_INJECTED - len(head) - len(foot)) + foot
+
+
+def _fitting(lines: list[str], room: int) -> str:
+    """Return the steps that fit: where not all do, what is done goes first, then the last ones."""
+    if sum(map(len, lines)) <= room:
+        return "".join(lines)
+    kept = [line for line in lines if not line.endswith(_MARKS["done"] + "\n")]
+    note = f"… and {len(lines)} in all\n"
+    while kept and sum(map(len, kept)) > room - len(note):
+        kept.pop()
+    return "".join(kept) + note
+
+
+def _step(step: Mapping[str, Any]) -> str:
+    tools = f" (tools: {_line(', '.join(step['tools']))})" if step["tools"] else ""
+    return f"{_line(step['description'])}{tools}{_MARKS.get(step['status'], '')}"
+
+
+def _milestone(milestone: Mapping[str, Any]) -> str:
+    files = _line(", ".join(milestone["files"]))
+    return f"{milestone['id']} {_line(milestone['name'])} (files: {files})"
+
+
+def _line(text: str) -> str:
+    """Return text from outside as one short line in which no tag can begin."""
+    return escape(shortened(" ".join(text.split()), _MOST_TEXT))

@@ -1,0 +1,146 @@
+"""The one way by which stage and status change: run, agents and audit in one transaction (PM-1)."""
+
+from __future__ import annotations
+
+import os
+
+from shared.mode import sessions
+from shared.mode.sessions import of_agent
+from state import stages
+from state.clock import now
+from state.database import Database
+from state.errors import Refused
+from state.stages import ACTIVE, IDLE, INACTIVE, PAUSED, READ_ONLY, SUBMITTED
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from state.database import Planning, Run
+
+
+def change_run(
+    database: Database, run: Run, action: str, who: str, *, at: str = "", detail: str = "",
+    **values: object,
+) -> None:  # fmt: skip
+    """Take a run and every agent that is bound to it through one action of `state.stages`.
+
+    Call it inside a transaction: it goes by what the database holds now, and is Refused where
+    that no longer allows the action. `values` are further columns of the run.
+    """
+    current = database.run(run.run_id) or run
+    stage, status = stages.after(current.stage, current.status, action)
+    database.move_run(run.run_id, stage, status, **values)
+    moved = database.run(run.run_id) or current
+    for row in database.planning_of(run.run_id):
+        columns = _columns(action, stage, at or now(), who)
+        database.set_planning(
+            row.agent_name, phase=stage, revision=moved.revision, digest=moved.digest, **columns
+        )
+        _publish_later(database, row.agent_name, moved)
+    before, after = (stages.described(r.stage, r.status) for r in (current, moved))
+    database.audit(
+        run, who, action, before=before, after=after, digest=moved.digest or current.digest,
+        detail=detail, at=at,
+    )  # fmt: skip
+
+
+def change_agent(
+    database: Database, agent: str, action: str, who: str, *, at: str = "", detail: str = "",
+    **values: object,
+) -> None:  # fmt: skip
+    """Take an agent that plans without a run through one action of `state.stages`.
+
+    As `change_run`; `values` are further columns of the agent's row, all of them where it is new.
+    """
+    row = database.planning(agent)
+    stage, status = (INACTIVE, IDLE) if row is None else (row.phase, status_of(row))
+    led, to = stages.after(stage, status, action)
+    if row and row.run_id and stage != INACTIVE:
+        text = f"this session has begun to plan the run {row.run_id}"
+        raise Refused("conflict", f"mode {action}", text, "", "planner status")
+    if action == "enter":
+        _check_here(database, agent)
+    columns = {"phase": led, **_columns(action, led, at or now(), who), **values}
+    database.set_planning(agent, **columns)
+    moved = database.planning(agent)
+    _publish_later(database, agent, None)
+    database.audit(
+        None, who, action, before=stages.described(stage, status),
+        after=led if led == INACTIVE else stages.described(led, to),
+        digest=moved.digest if moved else None, detail=detail, at=at, agent=agent,
+    )  # fmt: skip
+
+
+def bind(database: Database, run: Run, agent: str, limits: dict[str, object], at: str = "") -> None:
+    """Let an agent take part in a run that is under way, at its stage; what it planned is left.
+
+    Refused where that would let it write which had to keep still: a person ends its mode first.
+    Call it inside a transaction.
+    """
+    run, row = database.run(run.run_id) or run, database.planning(agent)
+    if row is not None and row.run_id == run.run_id and row.phase == run.stage:
+        return
+    left = stages.described(row.phase, status_of(row)) if row else INACTIVE
+    if run.stage == INACTIVE:
+        text = f"the run is {run.status.lower()}: nobody can take part in it"
+        raise Refused("conflict", run.run_id, text, "a run that is under way", "planner status")
+    if row and row.phase in READ_ONLY and run.stage not in READ_ONLY:
+        text = f"this session is {left} elsewhere, and joining a run that executes would end that"
+        raise Refused("refused", agent, text, "a person ends it: planner mode cancel")
+    _check_here(database, agent)
+    at = at or now()
+    values: dict[str, object] = {
+        "run_id": run.run_id, "phase": run.stage, "task_description": run.request,
+        "plan_json": None, "reason": None, "revision": run.revision, "digest": run.digest,
+        "gathering_start": at, "last_tool_at": at, "approved_at": None, "approved_by": None,
+        "submitted_at": at if run.stage == SUBMITTED else None,
+        "paused_at": at if run.status == PAUSED else None, **limits,
+    }  # fmt: skip
+    database.set_planning(agent, **values)
+    _publish_later(database, agent, run)
+    where = stages.described(run.stage, run.status)
+    database.audit(run, "host", "bind", before=left, after=where, agent=agent, at=at)
+
+
+def _check_here(database: Database, agent: str) -> None:
+    """Refuse an agent that plans in another repository: its one pointer would leave that one."""
+    other = of_agent(agent)
+    if other is None or other.database == os.path.realpath(database.path):
+        return
+    there = Database(other.database)
+    row = there.planning(agent)
+    there.close()
+    if row is not None and row.phase != INACTIVE:
+        text = f"this session is {row.phase} in {other.repository}; an agent plans in one place"
+        raise Refused("conflict", agent, text, "a person ends it there: planner mode cancel")
+
+
+def status_of(row: Planning) -> str:
+    """Return the status that an agent without a run has, in the words of a run's."""
+    if row.phase == INACTIVE:
+        return IDLE
+    return PAUSED if row.paused_at else ACTIVE
+
+
+def _publish_later(database: Database, agent: str, run: Run | None) -> None:
+    def publish() -> None:
+        row = database.planning(agent)
+        if row is not None:
+            sessions.publish(row, database.path, run)
+
+    database.after_commit(publish)
+
+
+def _columns(action: str, stage: str, at: str, who: str) -> dict[str, object]:
+    """Return what an action writes into an agent's row besides the stage."""
+    began = {"submitted_at": None, "approved_at": None, "approved_by": None}
+    waits = {"submitted_at": at} if stage == SUBMITTED else {}
+    columns: dict[str, dict[str, object]] = {
+        "enter": {**began, "gathering_start": at, "last_tool_at": at, "paused_at": None},
+        "adopt": {"submitted_at": at, "last_tool_at": at},
+        "submit": {"submitted_at": at, "last_tool_at": at},
+        "revise": {**began, "last_tool_at": at},
+        "approve": {"approved_at": at, "approved_by": who, "last_tool_at": at},
+        "pause": {"paused_at": at},
+        "resume": {"paused_at": None, "last_tool_at": at, **waits},
+    }
+    return columns.get(action, {"paused_at": None})

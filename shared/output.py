@@ -1,0 +1,57 @@
+"""Answers on standard output: text, refusals and faults, each with its exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from shared.builders import error_block
+from state.errors import Refused
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def write(text: str) -> None:
+    """Write to standard output in UTF-8, whatever the locale is.
+
+    Where it takes nothing (a full disk, a closed pipe) the process ends with code 1: the work is
+    done, only the answer is lost, and repeating a command is safe.
+    """
+    try:
+        sys.stdout.buffer.write(text.encode("utf-8"))
+        sys.stdout.buffer.flush()
+    except OSError as error:
+        sys.stderr.write(f"planner: the answer could not be written: {error.strerror}\n")
+        # What is left in the buffer would fail once more when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(1) from None
+
+
+def exit_code(refusal: Refused) -> int:
+    """Return 2 for wrong usage, else 1."""
+    return 2 if any(p.kind == "usage" for p in refusal.problems) else 1
+
+
+def guarded(action: Callable[[], str]) -> int:
+    try:
+        write(action())
+    except Refused as refusal:
+        write(error_block(refusal.problems))
+        return exit_code(refusal)
+    except Exception as error:  # noqa: BLE001 – the one handler of step scripts
+        return internal(error)
+    return 0
+
+
+def internal(error: Exception) -> int:
+    """Print what is our bug: a short block for the model, the traceback on stderr."""
+    import traceback
+
+    from state.errors import Problem
+
+    text = f"a fault of the planner: {type(error).__name__}: {error}; see standard error"
+    write(error_block([Problem("internal", "planner", text)]))
+    traceback.print_exception(error)
+    return 3

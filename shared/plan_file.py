@@ -1,0 +1,157 @@
+"""The plan of a run, opened for reading or changing: context, edits, answers.
+
+Changes hold the run's lock and write files before the database, so that repeating a command
+after a crash ends where it should.
+"""
+
+from __future__ import annotations
+
+import os
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from shared import resources
+from state import store
+from state.edits import Applied, apply_edits
+from state.errors import Problem, Refused
+from state.files import parse_json, read_bytes
+from state.freeze import check_seals, digest_of
+from state.models import Operation
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from shared.run import State
+    from state.models import Plan
+
+
+def open_plan(state: State) -> Plan:
+    """Return the plan for a change of it; Refused while it is frozen or an apply is unfinished."""
+    if _interrupted(state):
+        text = "an apply was interrupted; nothing else may run before it is finished or taken back"
+        ways = f"{state.command('exec', 'apply')} finishes, {state.command('undo')} takes back"
+        raise Refused("conflict", "exec apply", text, ways)
+    check_active(state)
+    path = resources.plan_path(state.state_dir)
+    plan = store.load_plan(path)
+    if plan.frozen_at is not None or state.run.digest is not None:
+        check_frozen(state)
+        text = f"revision {state.run.revision} is frozen"
+        raise Refused("frozen", path, text, "a new revision", state.command("plan", "revise"))
+    return plan
+
+
+def _interrupted(state: State) -> bool:
+    folder = resources.journal_path(state.state_dir)
+    if not os.path.isdir(folder):
+        return False
+    # Imported only where something was applied: every edit of a plan comes by here.
+    from shared.git.journal import journal_state
+
+    return journal_state(folder) in ("applying", "undoing")
+
+
+def check_going(state: State) -> None:
+    """Refuse to begin anything new in a run that is paused."""
+    if state.run.status == "PAUSED":
+        text = f"the run is paused; {state.halted}" if state.halted else "the run is paused"
+        raise Refused("refused", state.state_dir, text, "first", state.command("resume"))
+
+
+def check_active(state: State) -> None:
+    """Refuse a change of a run that has ended or is paused."""
+    check_going(state)
+    if state.run.status in ("COMPLETED", "CANCELLED"):
+        text = f"the run is {state.run.status.lower()}"
+        raise Refused("refused", state.state_dir, text, "a new run", "planner start")
+
+
+def check_frozen(state: State) -> Plan:
+    """Return the frozen plan; Refused, naming the place, where it is not what was frozen."""
+    path = resources.plan_path(state.state_dir)
+    data = read_bytes(path)
+    stated, actual = digest_of(data)
+    known = state.run.digest
+    if stated is None and known is None:
+        raise Refused(
+            "refused", path, "the plan is not frozen", "", state.command("step", "planner")
+        )
+    if stated != actual or (known is not None and known != actual):
+        problems = check_seals(store.check_version(parse_json(data, path), path))
+        if stated is not None and stated == actual:
+            text = f"the plan was frozen anew; the run knows digest {known}"
+            problems = [Problem("invalid", "digest", text, "the plan that was submitted")]
+        raise Refused.of(problems)
+    return store.load_plan(path)
+
+
+def load_approved(state: State) -> Plan:
+    """Return the frozen plan whose digest is approved (PL-26)."""
+    state.reload()
+    plan = check_frozen(state)
+    check_approved(state)
+    return plan
+
+
+def check_approved(state: State) -> None:
+    """Refuse a run that is cancelled or whose digest no person has approved."""
+    if state.run.status == "CANCELLED":
+        raise Refused(
+            "refused", state.state_dir, "the run is cancelled", "a new run", "planner start"
+        )
+    check_going(state)
+    digest = state.run.digest or ""
+    if not state.database.is_approved(state.run, digest):
+        text = "no person has approved this revision"
+        allowed = f"only a person runs this: {state.command('mode', 'approve', digest)}"
+        raise Refused("refused", digest, text, allowed)
+
+
+def edit(
+    state: State, edits: Sequence[object], role: str | None, operation: str | None
+) -> list[Applied]:
+    """Apply edits to the plan, all or none; the same operation again changes nothing."""
+    with state.lock("plan edit"):
+        plan = open_plan(state)
+        changed, applied = edited(plan, edits, role, operation)
+        if changed is not plan:
+            store.save_plan(resources.plan_path(state.state_dir), changed)
+    return applied
+
+
+def edited(
+    plan: Plan, edits: Sequence[object], role: str | None, operation: str | None
+) -> tuple[Plan, list[Applied]]:
+    """Return the plan after the edits; the plan itself where `operation` was its last one."""
+    last = plan.last_operation
+    if operation is not None and last is not None and last.id == operation:
+        return plan, [Applied(*row) for row in last.applied]
+    changed, applied = apply_edits(plan, edits, role)
+    if operation is not None:
+        done = Operation(id=operation, applied=tuple((a.op, a.id, a.version) for a in applied))
+        changed = changed.model_copy(update={"last_operation": done})
+    return changed, applied
+
+
+def read_batch(path: str) -> tuple[list[object], str]:
+    """Return the edits of a batch file and the operation id that its bytes give."""
+    data = read_bytes(path)
+    edits = parse_json(data, path)
+    if not isinstance(edits, list):
+        raise Refused("invalid", path, "a batch is a JSON list of edits", '[{"op": "add", …}, …]')
+    return edits, sha256(data).hexdigest()[:16]
+
+
+def check_named(state: State, digest: str) -> Plan:
+    """Return the frozen plan; Refused where it is another than the digest names, or has ended."""
+    state.reload()
+    plan, run = check_frozen(state), state.run
+    if run.status == "CANCELLED":
+        raise Refused(
+            "refused", state.state_dir, "the run is cancelled", "a new run", "planner start"
+        )
+    check_going(state)
+    if digest != run.digest:
+        text = "this is not the digest of the submitted revision; nothing is approved"
+        raise Refused("refused", digest, text, f"revision {run.revision}: {run.digest}")
+    return plan

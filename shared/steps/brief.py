@@ -1,0 +1,160 @@
+"""What a role is told, as the host that does its work or as an agent started for it (PL-4, PL-9).
+
+An agent has seen nothing of the run: its block holds all it needs, sliced to its task.
+"""
+
+from __future__ import annotations
+
+import os
+
+from quality_reviewer.ask import DESIGN
+from shared.resources import (
+    answer_path,
+    answer_word,
+    command,
+    fill,
+    read_prompt,
+    superseded_plan_path,
+)
+from shared.steps import slices
+from shared.steps.slices import agent_slice, answer_lines, entity_lines, work_slice
+from shared.steps.workflow import Step
+from state import store
+from state.files import read_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from shared.builders import Block
+    from shared.qr.types import Phase
+    from shared.steps.workflow import Context
+
+
+_BATCHES = {"plan-design": "design.json", "plan-docs": "docs.json"}
+
+
+def variant_of(ctx: Context) -> str:
+    """Return which text a work step has: the first, after a failed gate, in a later revision."""
+    if ctx.iteration > 1:
+        return "-fix"
+    before = ctx.state.run.revision - 1
+    if not before:
+        return ""
+    # Where only intents were approved, nothing is written yet that could be revised.
+    kept = store.read_plan(superseded_plan_path(ctx.state.state_dir, before))
+    written = any(m["code_changes"] for m in kept["milestones"])
+    return "-revise" if written or ctx.phase == "plan-design" else ""
+
+
+def work_task(ctx: Context, script: str, *, agent: bool) -> Block:
+    """Give a role its task; after a failed gate, the failing items alone.
+
+    An agent has seen nothing of the run: it is given its slice, and may ask through the host.
+    """
+    state, variant, failed = ctx.state, variant_of(ctx), _failed(ctx)
+    text, words, edits = _assignment(ctx, script, failed["items"], agent=agent)
+    asks = agent and not variant  # what came back was understood once
+    if asks:
+        text += "\n\n" + _asking(ctx)
+    block = with_commands(ctx, text, asks=ctx.phase == "plan-code" and not agent)
+    if not variant:
+        folder, _, module = script.partition(".")
+        block.rules(read_prompt(folder, module, f"{ctx.phase}-execute-rules"))
+    block.data("findings", "\n".join(item_line(item) for item in failed["items"]))
+    block.data("reason of who decided", failed["reason"])
+    block.data("remarks", "\n".join(ctx.plan["remarks"]))
+    block.data("plan", _part_of_plan(ctx, failed["items"], agent=agent, edits=edits))
+    block.data("answers", answer_lines(ctx.plan, state.database.answers(state.run)))
+    if asks:
+        block.data("notes of an agent before you", notes_for(ctx))
+    # The host changes the design of a small plan in the code's round, which no other role may.
+    role = None if edits and ctx.phase == "plan-code" else ctx.step.agent
+    block.next("done", state.command(*words, role=role))
+    if asks:
+        ask = ("context", "ask", "--file", answer_word("questions.json"))
+        block.next("question", state.command(*ask, role=ctx.step.agent))
+    return block
+
+
+def _assignment(
+    ctx: Context, script: str, failed: list[dict[str, Any]], *, agent: bool
+) -> tuple[str, list[str], bool]:
+    """Return the task, the words of the command that ends it, whether edits of the plan go in."""
+    folder, _, module = script.partition(".")
+    state, phase = ctx.state, ctx.phase
+    text = read_prompt(folder, module, f"{phase}-execute{variant_of(ctx)}")
+    batch = _BATCHES.get(phase)
+    if not agent and phase == "plan-code" and any(i["check"] in DESIGN for i in failed):
+        # A small plan's design is judged with its code; its host may change both.
+        text += "\n\n" + read_prompt(folder, module, "plan-code-execute-fix-design")
+        batch = _BATCHES["plan-design"]
+    slots = {"worktree": state.worktree, "schema": command("plan", "schema", "--kind", "risk")}
+    slots["show"] = state.command("plan", "show")
+    words = ["plan", "done", "--phase", phase]
+    if batch:
+        slots["file"] = answer_path(state.state_dir, batch)
+        words += ["--batch", answer_word(batch)]
+    text = fill(text, {k: v for k, v in slots.items() if f"{{{{{k}}}}}" in text})
+    return text, words, batch is not None
+
+
+def _part_of_plan(ctx: Context, failed: list[dict[str, Any]], *, agent: bool, edits: bool) -> str:
+    """Return the lines of the plan that the work is about; with versions where it is edited."""
+    variant, own = variant_of(ctx), slices.concerned(ctx.plan, failed)
+    if variant and edits:
+        return entity_lines(ctx.plan, own)
+    # The architect has read the user's context in the step before; who mends has the findings.
+    if agent and ctx.phase != "plan-design" and variant != "-fix":
+        return agent_slice(ctx.plan, ctx.phase)
+    return work_slice(ctx.plan, ctx.phase, own)
+
+
+def _failed(ctx: Context) -> dict[str, Any]:
+    """Return the decision that sent this phase back; no items where it is in its first round."""
+    if ctx.iteration == 1:
+        return {"items": [], "reason": ""}
+    return ctx.state.database.outcomes(ctx.state.run, ctx.phase)[-1]
+
+
+def _asking(ctx: Context) -> str:
+    state = ctx.state
+    slots = {
+        "notes": answer_path(state.state_dir, f"notes-{ctx.step.agent}.md"),
+        "questions": answer_path(state.state_dir, "questions.json"),
+    }
+    return fill(read_prompt("orchestrator", "planner", "ask-host"), slots)
+
+
+def notes_for(ctx: Context) -> str:
+    path = answer_path(ctx.state.state_dir, f"notes-{ctx.step.agent}.md")
+    return read_text(path) if os.path.exists(path) else ""
+
+
+def with_commands(ctx: Context, text: str, *, asks: bool) -> Block:
+    """Return the block with its task; with the project's commands until a person confirms them."""
+    config = ctx.state.config
+    digest = config["hash"]
+    if not asks or not digest or ctx.state.database.is_confirmed(digest):
+        return ctx.block().task(text)
+    note = read_prompt("orchestrator", "planner", "confirm")
+    block = ctx.block().task(f"{text}\n\n{note}")
+    block.data("commands to confirm", config["text"])
+    return block.person(ctx.state.command("config", "confirm", digest))
+
+
+def item_line(item: dict[str, Any]) -> str:
+    """Return an item in a line."""
+    finding = item["finding"] or item["check"]
+    return f"{item['id']} {item['severity']} {item['status']} {item['scope']}: {finding}"
+
+
+def work_step(name: str, *, phase: Phase, agent: str, script: str) -> Step:
+    """Make the step in which an agent does the work of a phase and hands it in."""
+    return Step(
+        name,
+        "work",
+        lambda ctx: work_task(ctx, script, agent=True),
+        phase=phase,
+        agent=agent,
+    )

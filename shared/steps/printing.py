@@ -1,0 +1,137 @@
+"""Print a step of a workflow: the current one, an earlier one, or why it is not due."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from shared.resources import ROOT, command, read_prompt
+from shared.steps.workflow import Context
+from state.errors import Refused
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from shared.builders import Block
+    from shared.run import State
+    from shared.steps.workflow import Workflow
+
+
+def paused(ctx: Context) -> Block:
+    """Say that nothing new begins, why, and what goes on."""
+    block = ctx.block().task(read_prompt("orchestrator", "planner", "paused"))
+    block.data("why", ctx.state.halted)
+    return block.next("resume", ctx.state.command("resume"))
+
+
+def done(ctx: Context, here: str) -> Block:
+    """Say that the step's work is complete and pass on."""
+    run = ctx.state.run
+    if run.status in ("COMPLETED", "CANCELLED"):
+        how = run.status.lower()
+        if run.commit_id:
+            back = " and then taken back" if run.status == "CANCELLED" else ""
+            how = f"completed as commit {run.commit_id}{back}"
+        block = ctx.block().task(f"The run is {how}. Nothing is left to do.")
+        return block.data("why", "" if run.commit_id else ctx.state.halted)
+    return ctx.block().task("This step is done; go on.").next("done", here)
+
+
+FOLDERS = ("orchestrator", "architect", "developer", "technical_writer", "quality_reviewer")
+
+
+# printing
+
+
+def print_step(
+    workflow: Workflow,
+    number: int | None,
+    state: State,
+    selectors: Mapping[str, str] | None = None,
+) -> str:
+    """Return the block of a step, of the current one when `number` is None.
+
+    A step that is done says so and names the current one; one that is not yet due is Refused.
+    `selectors` narrow down what an agent is shown.
+    """
+    run = state.run
+    current = run.step if run.workflow == workflow.name else None
+    here = state.command("step", run.workflow)
+    if number is None:
+        number = 1 if workflow.serves else current or max(workflow.steps)
+    if number not in workflow.steps:
+        steps = ", ".join(f"{n} {s.name}" for n, s in workflow.steps.items())
+        text = f"{workflow.name} has no step {number}"
+        raise Refused("usage", "--step", text, steps, here)
+    context = Context(workflow, number, state, selectors)
+    if workflow.serves:
+        return _print_for_agent(context)
+    if current is None and _comes_later(workflow):
+        raise Refused(
+            "conflict", f"{workflow.name} {number}", "the plan is not frozen yet", "", here
+        )
+    if run.status == "PAUSED":
+        return paused(context).render()
+    if current is None or number < current or run.status in ("COMPLETED", "CANCELLED"):
+        return done(context, here).render()
+    if number > current:
+        text = (
+            f"step {number} is not due; the run is at step {current} {workflow.steps[current].name}"
+        )
+        raise Refused("conflict", f"{workflow.name} {number}", text, f"step {current}", here)
+    return context.step.handler(context).render()
+
+
+def _print_for_agent(context: Context) -> str:
+    workflow, run = context.workflow, context.state.run
+    here = context.state.command("step", run.workflow)
+    current = find_workflow(run.workflow).steps[run.step]
+    due = (current.phase, current.kind) == (context.phase, workflow.serves)
+    if not due or run.status != "ACTIVE":
+        text = f"nothing is to be done here: the run is at {run.workflow} {run.step} {current.name}"
+        raise Refused("conflict", workflow.name, text, "end here, or the current step", here)
+    return context.step.handler(context).render()
+
+
+def _comes_later(workflow: Workflow) -> bool:
+    return workflow.name == "executor"
+
+
+def print_current(state: State) -> str:
+    """Return the block that the state says is next, in whichever workflow."""
+    return print_step(find_workflow(state.run.workflow), None, state)
+
+
+# discovery
+
+
+def find_workflow(name: str) -> Workflow:
+    """Return the workflow called `name`; Refused with the known ones."""
+    module = name.replace("-", "_")
+    proper = module.isidentifier() and not module.startswith("_")
+    for folder in FOLDERS:
+        if proper and os.path.isfile(os.path.join(ROOT, folder, f"{module}.py")):
+            return _load(f"{folder}.{module}")
+    known = ", ".join(sorted(discover_workflows()))
+    raise Refused(
+        "usage", "step", f"there is no workflow {name!r}", known, command("step", "planner")
+    )
+
+
+def _load(module: str) -> Workflow:
+    # importlib.import_module would cost every printed step an import of `warnings`.
+    __import__(module)
+    found: Workflow = sys.modules[module].WORKFLOW
+    return found
+
+
+def discover_workflows() -> dict[str, Workflow]:
+    """Return every workflow by name: each module of the step folders defines exactly one."""
+    found: dict[str, Workflow] = {}
+    for folder in FOLDERS:
+        for name in sorted(os.listdir(os.path.join(ROOT, folder))):
+            if name.endswith(".py") and name != "__init__.py":
+                workflow = _load(f"{folder}.{name[:-3]}")
+                found[workflow.name] = workflow
+    return found

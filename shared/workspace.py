@@ -1,0 +1,42 @@
+"""The repository, base and settings that a run works with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from shared import resources
+from shared.config import Config
+from shared.git.repository import repository_at
+from shared.git.vault import open_vault
+from shared.git.worktree import open_worktree
+from state.errors import Refused
+
+if TYPE_CHECKING:
+    from shared.git.repository import Repository
+    from shared.git.vault import Vault
+    from shared.git.worktree import Worktree
+    from shared.run import State
+    from state.models import Base, Plan
+
+
+def open_repository(state: State) -> tuple[Repository, Vault]:
+    """Return the user's repository and the run's vault beside it."""
+    repository = repository_at(state.run.repository)
+    return repository, open_vault(repository, resources.vault_path(state.state_dir))
+
+
+def open_tree(state: State) -> Worktree:
+    """Return the run's scratch worktree."""
+    return open_worktree(repository_at(state.run.repository), state.worktree)
+
+
+def base_of(plan: Plan) -> Base:
+    """Return the plan's base; Refused for a plan that has none."""
+    if plan.base is None:
+        raise Refused("refused", "base", "the plan names no base", "a plan that `start` made")
+    return plan.base
+
+
+def config_of(state: State) -> Config:
+    """Return the configuration as a Config."""
+    return Config.from_json(state.config["config"])

@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from developer.verify.job import Job
+from developer.worktree_files import tree_chmod, tree_mv, tree_rm, tree_run
+from shared.config import Config
+from shared.git.repository import find_repository
+from shared.git.worktree import Worktree, make_worktree, open_worktree
+from state.errors import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.conftest import Repository
+
+FILES: dict[str, str | bytes] = {"src/app.py": "x = 1\n", "src/deep/one.py": "", "run.sh": "true\n"}
+
+
+@pytest.fixture
+def worktree(repo: Repository, tmp_path: Path) -> Path:
+    """Return a scratch worktree with a link `away` that leads out of it."""
+    commit = repo.commit(FILES)
+    path = tmp_path / "state" / "worktree"
+    make_worktree(find_repository(str(repo.path)), str(path), commit)
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "kept").write_text("kept")
+    (path / "away").symlink_to(tmp_path / "outside")
+    return path
+
+
+def opened(worktree: Path) -> Worktree:
+    return open_worktree(find_repository(str(worktree.parents[1] / "repo")), str(worktree))
+
+
+def job_for(worktree: Path, repo: Repository, **config: object) -> Job:
+    return Job(
+        str(worktree.parent),
+        str(repo.path),
+        str(worktree),
+        repo.git("rev-parse", "HEAD"),
+        repo.git("rev-parse", "HEAD^{tree}"),
+        Config.from_json(config),
+    )
+
+
+def test_a_file_is_removed_and_with_it_the_folders_that_it_leaves_empty(worktree: Path) -> None:
+    assert tree_rm(opened(worktree), "src/deep/one.py") == "removed src/deep/one.py"
+    assert not (worktree / "src" / "deep").exists()
+    assert (worktree / "src" / "app.py").exists()
+
+
+def test_a_folder_is_removed_and_no_link_in_it_followed(worktree: Path) -> None:
+    (worktree / "src" / "link").symlink_to(worktree.parent.parent / "outside")
+    tree_rm(opened(worktree), "src")
+    assert not (worktree / "src").exists()
+    tree_rm(opened(worktree), "away")
+    assert (worktree.parent.parent / "outside" / "kept").read_text() == "kept"
+
+
+def test_a_file_moves_and_folders_for_it_are_made(worktree: Path) -> None:
+    tree_mv(opened(worktree), "src/app.py", "lib/new/app.py")
+    assert (worktree / "lib/new/app.py").read_text() == "x = 1\n"
+    assert not (worktree / "src/app.py").exists()
+
+
+def test_a_move_replaces_nothing(worktree: Path) -> None:
+    with pytest.raises(Refused) as refusal:
+        tree_mv(opened(worktree), "src/app.py", "run.sh")
+    assert refusal.value.problems[0].kind == "conflict"
+    assert (worktree / "run.sh").read_text() == "true\n"
+    with pytest.raises(Refused, match="lies inside src"):
+        tree_mv(opened(worktree), "src", "src/deep/src")
+    with pytest.raises(Refused, match="nothing was moved"):
+        tree_mv(opened(worktree), "src/app.py", "run.sh/app.py")
+
+
+def test_the_executable_bit_is_set_and_cleared(worktree: Path) -> None:
+    for change, wanted in (("+x", True), ("-x", False)):
+        tree_chmod(opened(worktree), change, "run.sh")
+        assert bool((worktree / "run.sh").stat().st_mode & 0o111) is wanted
+    with pytest.raises(Refused) as refusal:
+        tree_chmod(opened(worktree), "777", "run.sh")
+    assert refusal.value.problems[0].allowed == "+x, -x"
+    with pytest.raises(Refused, match="no plain file"):
+        tree_chmod(opened(worktree), "+x", "src")
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/etc/x", "../x", "a/../b", ".git", "src/.git/x", ".planner/x", "", "src/", "away/kept"],
+)
+@pytest.mark.parametrize("act", [tree_rm, lambda w, p: tree_mv(w, "run.sh", p)])
+def test_nothing_outside_the_worktree_is_touched(
+    path: str, act: Callable[[Worktree, str], str], worktree: Path
+) -> None:
+    before = sorted(os.listdir(worktree))
+    with pytest.raises(Refused):
+        act(opened(worktree), path)
+    assert sorted(os.listdir(worktree)) == before
+    assert (worktree.parent.parent / "outside" / "kept").read_text() == "kept"
+
+
+def test_a_name_that_is_not_there_is_answered_with_names_like_it(worktree: Path) -> None:
+    with pytest.raises(Refused) as refusal:
+        tree_rm(opened(worktree), "src/ap.py")
+    (problem,) = refusal.value.problems
+    assert problem.kind == "not_found"
+    assert "src/app.py" in problem.allowed
+
+
+@pytest.mark.requirement("PL-34")
+def test_a_named_command_runs_in_the_worktree_after_its_setup(
+    worktree: Path, repo: Repository
+) -> None:
+    job = job_for(worktree, repo, setup=["echo x > ready"], run={"show": "cat ready; pwd; exit 4"})
+    ran = tree_run(job, "show", lambda _digest: True)
+    assert (ran.code, ran.command) == (4, "cat ready; pwd; exit 4")
+    assert ran.tail == f"x\n{worktree}"
+    assert Path(ran.log).read_text().strip() == ran.tail
+
+
+def test_a_list_of_commands_stops_at_the_first_that_fails(worktree: Path, repo: Repository) -> None:
+    job = job_for(worktree, repo, verify=["true", "echo no; false", "touch third"])
+    ran = tree_run(job, "verify", lambda _digest: True)
+    assert (ran.command, ran.code, ran.tail) == ("echo no; false", 1, "no")
+    assert not (worktree / "third").exists()
+
+
+@pytest.mark.requirement("PL-34")
+def test_only_confirmed_commands_with_a_name_are_run(worktree: Path, repo: Repository) -> None:
+    job = job_for(worktree, repo, run={"go": "touch ran"}, format=["touch ran"])
+    with pytest.raises(Refused) as refusal:
+        tree_run(job, "touch ran", lambda _digest: True)
+    assert refusal.value.problems[0].allowed == "go, format"
+    with pytest.raises(Refused, match="not confirmed"):
+        tree_run(job, "go", lambda _digest: False)
+    assert not (worktree / "ran").exists()

@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import threading
+from pathlib import Path
+
+import pytest
+
+from developer.verify.background import cancel_verify, wait_until_idle
+from developer.verify.job import Done, Running
+from developer.verify.lock import restore_canary, undisturbed
+from shared.resources import quote
+from state.errors import Refused
+from tests.developer.verify.conftest import Site, gone, until
+
+pytestmark = pytest.mark.requirement("PL-34")
+
+
+def test_a_killed_worker_leaves_broken_files_that_the_next_command_mends(site: Site) -> None:
+    path = site.write("app.py", "ANSWER = 2  # with \u00fc\n")
+    path.chmod(0o700)
+    before = path.read_bytes()
+    os.mkfifo(site.worktree / "hold.fifo")
+    held = "if grep -q unparsable app.py; then echo $$ > pid.seen; cat hold.fifo; fi"
+    assert isinstance(site.verify(site.job(held), wait_s=0), Running)
+    seen = site.worktree / "pid.seen"
+    until(lambda: seen.exists() and seen.read_text().strip())
+    assert path.read_bytes() != before
+    with pytest.raises(Refused) as refusal, undisturbed(site.state):
+        pytest.fail("a living verification was disturbed")
+    assert refusal.value.problems[0].kind == "locked"
+    with pytest.raises(Refused):
+        restore_canary(site.state)
+    os.kill(site.worker_pid(), signal.SIGKILL)
+    until(lambda: gone(int(seen.read_text())))
+    until(lambda: _restored(site))
+    assert path.read_bytes() == before
+    assert stat.S_IMODE(path.stat().st_mode) == 0o700
+    assert restore_canary(site.state) == []
+
+
+def _restored(site: Site) -> bool:
+    # The kernel frees the lock when the process is gone, which is a moment after the kill.
+    try:
+        restore_canary(site.state)
+    except Refused:
+        return False
+    return True
+
+
+def test_a_worker_that_died_is_started_anew(site: Site) -> None:
+    os.mkfifo(site.worktree / "hold.fifo")
+    job = site.job("test -e go.seen || { echo $$ > pid.seen; cat hold.fifo; }")
+    # No fifo at the base: there the command fails at once.
+    assert isinstance(site.verify(job, wait_s=0), Running)
+    until((site.worktree / "pid.seen").exists)
+    os.kill(site.worker_pid(), signal.SIGKILL)
+    (site.worktree / "go.seen").touch()
+    until(lambda: wait_until_idle(site.state) is None)
+    assert site.done(job).results[0].outcome == "pass"
+
+
+def test_two_callers_at_once_start_one_worker(site: Site) -> None:
+    count = Path(site.state, "count")
+    job = site.job(f"echo run >> {quote(str(count))}", write=[str(site.state)])
+    answers: list[Done | Running] = []
+    callers = [threading.Thread(target=lambda: answers.append(site.verify(job))) for _ in range(4)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+    assert answers == [answers[0]] * 4
+    assert count.read_text() == "run\n" * 2  # at the base and in the worktree
+
+
+def test_a_long_command_runs_on_and_is_found_again(site: Site) -> None:
+    os.mkfifo(site.worktree / "hold.fifo")
+    job = site.job("test ! -e hold.fifo || { : > begun.seen; cat hold.fifo; }")
+    assert isinstance(site.verify(job, wait_s=0), Running)
+    until((site.worktree / "begun.seen").exists)
+    running = site.verify(job, wait_s=0, again=True)
+    assert isinstance(running, Running)
+    assert "command 1 of 1 in the worktree: test ! -e hold.fifo" in running.text
+    (site.worktree / "hold.fifo").write_text("on\n")
+    answer = site.done(job, again=True)
+    assert answer.results[0].outcome == "pass"
+
+
+def test_a_cancelled_verification_ends_its_commands_and_mends_the_files(site: Site) -> None:
+    path = site.write("app.py", "ANSWER = 2\n")
+    os.mkfifo(site.worktree / "hold.fifo")
+    held = "if grep -q unparsable app.py; then echo $$ > pid.seen; cat hold.fifo; fi"
+    site.verify(site.job(held), wait_s=0)
+    seen = site.worktree / "pid.seen"
+    until(lambda: seen.exists() and seen.read_text().strip())
+    assert cancel_verify(site.state) is True
+    assert gone(int(seen.read_text()))
+    assert path.read_text() == "ANSWER = 2\n"
+    assert cancel_verify(site.state) is False
+    assert not Path(site.state, "verify", "result.json").exists()
+
+
+def test_a_worker_that_was_killed_leaves_no_second_worktree(site: Site) -> None:
+    os.mkfifo(Path(site.state, "hold.fifo"))
+    held = f"cat {quote(site.state)}/hold.fifo"
+    site.verify(site.job(f": > begun.seen; {held}"), wait_s=0)
+    base = Path(site.state, "verify", "base")
+    until((base / "begun.seen").exists)
+    os.kill(site.worker_pid(), signal.SIGKILL)
+    until(lambda: wait_until_idle(site.state) is None)
+    assert not base.exists()
+    assert len(site.repo.git("worktree", "list").splitlines()) == 2

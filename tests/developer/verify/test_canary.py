@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+import shutil
+import stat
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from developer.verify.canary import BROKEN, break_files, is_code, mend_files
+from shared.resources import ROOT, quote
+from tests.developer.verify.conftest import FILES, PYTHON, Site
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.requirement("PL-34")
+
+PARSES = f"{PYTHON} -c \"compile(open('app.py').read(), 'app.py', 'exec')\""
+
+
+def test_a_command_that_reads_the_changed_file_exercises_it(site: Site) -> None:
+    path = site.write("app.py", "ANSWER = 2\n")
+    path.chmod(0o755)
+    answer = site.done(site.job("true", PARSES))
+    assert [result.exercised for result in answer.results] == [True, True]
+    assert path.read_text() == "ANSWER = 2\n"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o755
+
+
+def test_a_run_against_the_users_own_tree_exercises_nothing(site: Site) -> None:
+    """As an editable install does: the package comes from another folder than the worktree."""
+    site.write("app.py", "ANSWER = 2\n")
+    installed = f"cd / && PYTHONPATH={quote(str(site.repo.path))} {PYTHON} -c 'import app'"
+    answer = site.done(site.job(installed))
+    assert [(r.outcome, r.exercised) for r in answer.results] == [("pass", False)]
+
+
+def test_python_sees_the_broken_file_in_spite_of_its_bytecode_cache(site: Site) -> None:
+    site.write("app.py", "ANSWER = 2\n")
+    imports = f"{PYTHON} -c \"import sys; sys.path.insert(0, '.'); import app\""
+    assert site.done(site.job(imports)).results[0].exercised is True
+
+
+def test_tests_that_milestones_name_are_never_broken(site: Site) -> None:
+    site.write("test_app.py", "from app import ANSWER\nassert ANSWER == 1\n")
+    site.write("tests/test_more.py", "assert True\n")
+    site.write("notes.md", "text\n")
+    job = site.job("true", tests=("test_app.py", "tests/"))
+    assert site.done(job).results[0].exercised is None
+
+
+def test_a_deleted_file_and_a_link_are_not_broken(site: Site) -> None:
+    (site.worktree / "app.py").unlink()
+    (site.worktree / "alias.py").symlink_to("test_app.py")
+    assert site.done(site.job("true")).results[0].exercised is None
+    assert (site.worktree / "test_app.py").read_text() == FILES["test_app.py"]
+
+
+def test_breaking_and_mending_leaves_every_byte_and_mode(tmp_path: Path) -> None:
+    worktree = tmp_path / "worktree"
+    worktree.mkdir()
+    folder = str(tmp_path / "canary")
+    files = {"a.py": (b"\x00\xff\r\n", 0o600), "b.sh": (BROKEN[:-1], 0o555), "c.php": (b"", 0o644)}
+    for name, (data, mode) in files.items():
+        (worktree / name).write_bytes(data)
+        (worktree / name).chmod(mode)
+    names = [*files, "gone.py"]
+    assert break_files(folder, str(worktree), names) == [*files]
+    for name, (data, mode) in files.items():
+        assert (worktree / name).read_bytes() != data
+        assert stat.S_IMODE((worktree / name).stat().st_mode) == mode
+    assert mend_files(folder) == []
+    for name, (data, mode) in files.items():
+        assert (worktree / name).read_bytes() == data
+        assert stat.S_IMODE((worktree / name).stat().st_mode) == mode
+    assert [path.name for path in tmp_path.iterdir()] == ["worktree"]
+
+
+# Which of two names a processor has differs; strace passes over the other one.
+CHANGING = (
+    "?rename", "?renameat", "?renameat2", "?unlink", "unlinkat", "?mkdir", "mkdirat", "?rmdir",
+    "write", "fsync", "fchmod", "utimensat",
+)  # fmt: skip
+MOST_CALLS = 30  # more than one name is called
+BREAK_AND_MEND = (
+    "import sys; sys.path.insert(0, sys.argv[1])\n"
+    "from developer.verify.canary import break_files, mend_files\n"
+    "try:\n"
+    "    break_files(sys.argv[2], sys.argv[3], ['a.py', 'b/c.sh'])\n"
+    "finally:\n"
+    "    mend_files(sys.argv[2])\n"
+)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not here")
+@pytest.mark.parametrize("fault", ["signal=KILL", "error=EIO", "error=ENOSPC"])
+def test_files_return_whatever_call_fails_and_wherever_a_kill_falls(
+    fault: str, tmp_path: Path
+) -> None:
+    worktree, folder = tmp_path / "worktree", str(tmp_path / "canary")
+    (worktree / "b").mkdir(parents=True)
+    files = {worktree / "a.py": b"a\xff\n", worktree / "b" / "c.sh": b""}
+    for path, data in files.items():
+        path.write_bytes(data)
+        path.chmod(0o750)
+    child = [sys.executable, "-I", "-S", "-B", "-c", BREAK_AND_MEND, ROOT, folder, str(worktree)]
+    failed = 0
+    for name in CHANGING:
+        for call in range(1, MOST_CALLS):
+            inject = ["-e", f"trace={name}", "-e", f"inject={name}:{fault}:when={call}"]
+            strace = ["strace", "-qq", "-o", "/dev/null", *inject, *child]
+            done = subprocess.run(strace, capture_output=True, check=False)
+            mend_files(folder)
+            assert {path: path.read_bytes() for path in files} == files
+            assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o750}
+            assert [path.name for path in tmp_path.iterdir()] == ["worktree"]
+            if not done.returncode:
+                break
+            failed += 1
+        else:
+            pytest.fail(f"{name} fails without end: {done.stderr.decode()[-400:]}")
+    assert failed >= 10
+
+
+def test_what_was_written_over_a_broken_file_is_put_aside(tmp_path: Path) -> None:
+    worktree = tmp_path / "worktree"
+    worktree.mkdir()
+    (worktree / "a.py").write_text("ours\n")
+    folder = str(tmp_path / "canary")
+    break_files(folder, str(worktree), ["a.py"])
+    (worktree / "a.py").write_text("theirs\n")
+    assert mend_files(folder) == ["a.py"]
+    assert (worktree / "a.py").read_text() == "ours\n"
+    (aside,) = tmp_path.glob("canary-*")
+    assert aside.read_text() == "theirs\n"
+
+
+@pytest.mark.parametrize("ending", ["py", "sh", "pl", "php", "rb", "js", "lua"])
+def test_no_interpreter_takes_a_broken_file(ending: str, tmp_path: Path) -> None:
+    check = {
+        "py": "python3 -m py_compile",
+        "sh": "sh -n",
+        "pl": "perl -c",
+        "php": "php -l",
+        "rb": "ruby -c",
+        "js": "node --check",
+        "lua": "luac -p",
+    }[ending].split()
+    name = f"x.{ending}"
+    (tmp_path / name).write_text("")
+    assert is_code(name)
+    break_files(str(tmp_path / "canary"), str(tmp_path), [name])
+    try:
+        found = subprocess.run([*check, name], cwd=tmp_path, capture_output=True, check=False)
+    except FileNotFoundError:
+        pytest.skip(f"{check[0]} is not here")
+    assert found.returncode

@@ -1,0 +1,53 @@
+"""The picture of the waves: every milestone once, no line through another one's mark."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestrator.submit.page.waves import WIDEST, picture, place
+from tests.orchestrator.submit.page.reviews import plan_data, plan_of
+
+if TYPE_CHECKING:
+    from state.models import Milestone, Plan
+
+
+@st.composite
+def plans(draw: st.DrawFn) -> Plan:
+    """Draw a plan whose milestones depend on earlier ones."""
+    milestones: list[dict[str, Any]] = []
+    for n in range(1, draw(st.integers(1, 12)) + 1):
+        known = [m["id"] for m in milestones]
+        needs = draw(st.lists(st.sampled_from(known), unique=True)) if known else []
+        milestones.append({"id": f"M-{n:03d}", "number": n, "name": "x", "depends_on": needs})
+    return plan_of({**plan_data(), "milestones": milestones})
+
+
+@given(plans())
+def test_lines_lead_from_what_is_needed_and_cross_no_mark(plan: Plan) -> None:
+    rows = place(plan)
+    lane_of = {row.milestone.id: row.lane for row in rows}
+    at = {row.milestone.id: n for n, row in enumerate(rows)}
+    assert sorted(at) == sorted(m.id for m in plan.milestones)
+    for row in rows:
+        assert [lane_of[m] for m in row.milestone.depends_on] == list(row.into)
+        assert row.lane not in row.passing
+        needed_by = [m for m in plan.milestones if row.milestone.id in m.depends_on]
+        assert row.leaves == bool(needed_by)
+        for other in needed_by:
+            between = rows[at[row.milestone.id] + 1 : at[other.id]]
+            assert all(row.lane in r.passing for r in between)
+
+
+def test_many_lanes_stay_narrow() -> None:
+    needs = [{"id": f"M-{n:03d}", "number": n, "name": "x"} for n in range(1, 41)]
+    last = {"id": "M-041", "number": 41, "name": "x", "depends_on": [m["id"] for m in needs]}
+    drawn = picture(plan_of({**plan_data(), "milestones": [*needs, last]}), _name)
+    assert drawn.count(f'width="{WIDEST}"') == 41 + 2
+    assert "Wave 1 · 40 at once" in drawn
+
+
+def _name(milestone: Milestone) -> str:
+    return milestone.id
