@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from orchestrator.host_steps import person_step, program_step
-from shared.steps.program import main
+from orchestrator.step import main
 from shared.steps.workflow import Workflow
 
 STEPS = {

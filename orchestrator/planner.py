@@ -11,7 +11,7 @@ from orchestrator.host_steps import (
     qr_gate_step,
     verify_step,
 )
-from shared.steps.program import main
+from orchestrator.step import main
 from shared.steps.workflow import Workflow
 
 STEPS = {

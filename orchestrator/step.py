@@ -2,17 +2,80 @@
 
 from __future__ import annotations
 
+import os
+
 from shared.output import guarded
-from shared.steps.program import answer
+from shared.resources import command
+from shared.run import open_state
+from shared.steps.entry_points import discover_workflows, find_workflow
+from shared.steps.program import (
+    USAGE,
+    Request,
+    asks_for_help,
+    help_of,
+    print_asked,
+    refuse_words,
+    step_number,
+)
+from state.errors import Refused
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from shared.steps.workflow import Workflow
 
 
 def run_step(argv: list[str]) -> int:
-    """Print a step: `WORKFLOW [N] [--state-dir DIR]`; returns the exit code."""
-    return guarded(lambda: answer(list(argv), None))
+    """Print a step: `WORKFLOW [N] [--state-dir DIR]`; return the exit code."""
+    return guarded(lambda: _named(argv))
 
 
-def begin_run(folder: str, request: str | None, state_dir: str | None) -> str:
-    """Begin a run, or go on with beginning it: the one step that needs more than it prints with."""
+def main(workflow: Workflow, argv: list[str]) -> int:
+    """Print a step of a workflow of the host: `[--step N] [--state-dir DIR]`."""
+    return guarded(lambda: _answer(workflow, argv))
+
+
+def _named(argv: list[str]) -> str:
+    """Return the step of the workflow that the first word names."""
+    words = [word for word in argv if not word.startswith("-")]
+    if asks_for_help(argv) and not words:
+        return _help_of_all()
+    asked = Request(list(argv))
+    if not asked.words:
+        known = ", ".join(sorted(discover_workflows()))
+        raise Refused("usage", "step", "name a workflow", known, command("step", "planner"))
+    workflow = find_workflow(asked.words.pop(0))
+    if asked.words:
+        asked.number = asked.words.pop(0)
+    return _print(workflow, asked)
+
+
+def _answer(workflow: Workflow, argv: list[str]) -> str:
+    if asks_for_help(argv):
+        return help_of(workflow)
+    return _print(workflow, Request(list(argv)))
+
+
+def _print(workflow: Workflow, asked: Request) -> str:
+    """Return the step asked for; the planner's first begins a run where there is none."""
+    refuse_words(workflow, asked)
+    first = workflow.name == "planner" and step_number(asked.number, workflow) == 1
+    if first and not (asked.state_dir and os.path.exists(asked.state_dir)):
+        return _begin(os.getcwd(), asked.request, asked.state_dir)
+    state = open_state(asked.state_dir, os.getcwd())
+    if state.run.status == "IDLE":
+        return _begin(state.run.repository, None, state.state_dir)
+    return print_asked(workflow, asked, state)
+
+
+def _help_of_all() -> str:
+    lines = [USAGE, ""]
+    lines.append("Print a step of a workflow; without a number, what is next. Changes nothing.")
+    lines += [f"  {w.name:<12} {w.purpose}" for w in discover_workflows().values()]
+    return "\n".join([*lines, "", "Example: planner step planner"]) + "\n"
+
+
+def _begin(folder: str, request: str | None, state_dir: str | None) -> str:
+    """Start a run, or resume starting it. The only step that needs third-party packages."""
     from shared.dependencies import ensure
 
     ensure()

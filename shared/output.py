@@ -35,6 +35,7 @@ def exit_code(refusal: Refused) -> int:
 
 
 def guarded(action: Callable[[], str]) -> int:
+    """Write what `action` returns, or why it was refused; return the exit code."""
     try:
         write(action())
     except Refused as refusal:

@@ -13,7 +13,7 @@ import click
 from cli.main import planner
 from shared.guard.permissions import WHO
 from shared.resources import launcher
-from shared.steps.printing import discover_workflows
+from shared.steps.entry_points import discover_workflows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

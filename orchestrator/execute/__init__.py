@@ -1,1 +1,1 @@
-"""TODO."""
+"""Approve, apply, commit and prove a plan, or take it back."""

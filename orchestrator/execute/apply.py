@@ -18,7 +18,8 @@ from shared.git.repository import head
 from shared.git.users_files import check_before
 from shared.git.worktree import made_at
 from shared.plan_file import load_approved
-from shared.steps.printing import find_workflow, print_current
+from shared.steps.entry_points import find_workflow
+from shared.steps.printing import print_current
 from shared.workspace import base_of, open_repository
 from state.changes import plan_changes
 from state.errors import Refused

@@ -1,1 +1,1 @@
-"""TODO."""
+"""Planning mode by command, also for a plan without a run."""

@@ -1,1 +1,1 @@
-"""TODO."""
+"""Planning: context, work steps, script checks, gates."""

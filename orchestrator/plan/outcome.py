@@ -107,6 +107,7 @@ def _with_outcome(
 
 
 def record_fail(state: State, workflow: Workflow, phase: Phase, decision: Decision) -> None:
+    """Store a failed gate and go back to the work step with the items that block."""
     loop, iteration = state.database.phase(state.run, phase)
     path = resources.review_path(state.state_dir, phase)
     # Counted already where this was killed between the file and the database.

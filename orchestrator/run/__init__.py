@@ -1,1 +1,1 @@
-"""TODO."""
+"""A run: started, shown, ended, audited; the machine and frozen plans examined."""

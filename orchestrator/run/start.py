@@ -26,7 +26,8 @@ from shared.git.worktree import link, make_worktree
 from shared.mode import limits, transitions
 from shared.mode.sessions import agent_name
 from shared.run import State
-from shared.steps.printing import find_workflow, print_current
+from shared.steps.entry_points import find_workflow
+from shared.steps.printing import print_current
 from state import files, store
 from state.clock import now
 from state.database import Database, Run

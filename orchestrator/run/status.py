@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from shared import resources
 from shared.builders import Block
 from shared.git.journal import journal_state
-from shared.steps.printing import find_workflow
+from shared.steps.entry_points import find_workflow
 
 if TYPE_CHECKING:
     from shared.run import State

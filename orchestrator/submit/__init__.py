@@ -1,1 +1,1 @@
-"""TODO."""
+"""A plan is frozen, shown to a person, revised."""

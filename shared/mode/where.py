@@ -21,6 +21,7 @@ def open_database(folder: str) -> Database:
 
 
 def database_path(folder: str) -> str:
+    """Return where the database of the repository around `folder` lies or would lie."""
     root = repository_root(folder)
     return os.path.join(root, resources.PLANNER_FOLDER, resources.DATABASE)
 

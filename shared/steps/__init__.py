@@ -1,1 +1,1 @@
-"""TODO."""
+"""Steps of a workflow: the table, printing, what a role is told."""

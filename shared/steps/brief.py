@@ -127,6 +127,7 @@ def _asking(ctx: Context) -> str:
 
 
 def notes_for(ctx: Context) -> str:
+    """Return the notes that an agent of this role left for its successor, empty without any."""
     path = answer_path(ctx.state.state_dir, f"notes-{ctx.step.agent}.md")
     return read_text(path) if os.path.exists(path) else ""
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import sys
-
-from shared.resources import ROOT, command, read_prompt
+from shared.resources import read_prompt
+from shared.steps.entry_points import find_workflow
 from shared.steps.workflow import Context
 from state.errors import Refused
 
@@ -36,12 +34,6 @@ def done(ctx: Context, here: str) -> Block:
         block = ctx.block().task(f"The run is {how}. Nothing is left to do.")
         return block.data("why", "" if run.commit_id else ctx.state.halted)
     return ctx.block().task("This step is done; go on.").next("done", here)
-
-
-FOLDERS = ("orchestrator", "architect", "developer", "technical_writer", "quality_reviewer")
-
-
-# printing
 
 
 def print_step(
@@ -104,34 +96,3 @@ def print_current(state: State) -> str:
 
 
 # discovery
-
-
-def find_workflow(name: str) -> Workflow:
-    """Return the workflow called `name`; Refused with the known ones."""
-    module = name.replace("-", "_")
-    proper = module.isidentifier() and not module.startswith("_")
-    for folder in FOLDERS:
-        if proper and os.path.isfile(os.path.join(ROOT, folder, f"{module}.py")):
-            return _load(f"{folder}.{module}")
-    known = ", ".join(sorted(discover_workflows()))
-    raise Refused(
-        "usage", "step", f"there is no workflow {name!r}", known, command("step", "planner")
-    )
-
-
-def _load(module: str) -> Workflow:
-    # importlib.import_module would cost every printed step an import of `warnings`.
-    __import__(module)
-    found: Workflow = sys.modules[module].WORKFLOW
-    return found
-
-
-def discover_workflows() -> dict[str, Workflow]:
-    """Return every workflow by name: each module of the step folders defines exactly one."""
-    found: dict[str, Workflow] = {}
-    for folder in FOLDERS:
-        for name in sorted(os.listdir(os.path.join(ROOT, folder))):
-            if name.endswith(".py") and name != "__init__.py":
-                workflow = _load(f"{folder}.{name[:-3]}")
-                found[workflow.name] = workflow
-    return found

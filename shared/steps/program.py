@@ -4,56 +4,70 @@ from __future__ import annotations
 
 import os
 
-from orchestrator.step import begin_run
 from shared.output import guarded
-from shared.resources import command
 from shared.run import open_state
-from shared.steps.printing import discover_workflows, find_workflow, print_current, print_step
+from shared.steps.printing import print_current, print_step
 from state.errors import Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from shared.run import State
     from shared.steps.workflow import Workflow
+
+USAGE = "Usage: planner step WORKFLOW [N] [--state-dir DIR]"
+
+
+class Request:
+    """What a command line asks to be printed."""
+
+    __slots__ = ("group_and_author", "number", "request", "state_dir", "words")
+
+    def __init__(self, argv: list[str]) -> None:
+        values, self.words = _options(argv)
+        self.number = values.get("--step")
+        self.state_dir = values.get("--state-dir")
+        self.request = values.get("--request")
+        self.group_and_author = {
+            name[2:]: values[name] for name in ("--group", "--by") if name in values
+        }
 
 
 def main(workflow: Workflow, argv: list[str]) -> int:
-    """Print a step of `workflow`: `[--step N] [--state-dir DIR]`; returns the exit code."""
-    return guarded(lambda: answer(list(argv), workflow))
+    """Print a step of an agent's workflow: `[--step N] [--state-dir DIR]`; return the exit code."""
+    return guarded(lambda: answer(workflow, argv))
 
 
-def answer(argv: list[str], workflow: Workflow | None) -> str:
-    if "--help" in argv or "-h" in argv:
-        return _help(workflow)
-    values, words = _options(argv)
-    number = values.get("--step")
-    if workflow is None:
-        if not words:
-            known = ", ".join(sorted(discover_workflows()))
-            raise Refused("usage", "step", "name a workflow", known, command("step", "planner"))
-        workflow = find_workflow(words.pop(0))
-        number = words.pop(0) if words else number
-    if words:
-        raise Refused("usage", "step", f"unexpected words: {' '.join(words)}", _usage(workflow))
-    wanted = _number(number, workflow)
-    first = wanted == 1 and workflow.name == "planner"
-    state_dir = values.get("--state-dir")
-    if first and not (state_dir and os.path.exists(state_dir)):
-        return begin_run(os.getcwd(), values.get("--request"), state_dir)
-    state = open_state(state_dir, os.getcwd())
-    if state.run.status == "IDLE":
-        return begin_run(state.run.repository, None, state.state_dir)
-    if number is None and not workflow.serves:
+def answer(workflow: Workflow, argv: list[str]) -> str:
+    """Return what a step script prints for a command line."""
+    if asks_for_help(argv):
+        return help_of(workflow)
+    asked = Request(list(argv))
+    return print_asked(workflow, asked, open_state(asked.state_dir, os.getcwd()))
+
+
+def print_asked(workflow: Workflow, asked: Request, state: State) -> str:
+    """Return the block of the step that a command line names; without a number, what is next."""
+    refuse_words(workflow, asked)
+    if asked.number is None and not workflow.serves:
         return print_current(state)
-    selectors = {name[2:]: values[name] for name in ("--group", "--by") if name in values}
-    return print_step(workflow, wanted, state, selectors)
+    number = step_number(asked.number, workflow)
+    return print_step(workflow, number, state, asked.group_and_author)
 
 
-def _number(text: str | None, workflow: Workflow) -> int | None:
+def refuse_words(workflow: Workflow, asked: Request) -> None:
+    """Refuse words that are neither options nor a step's number."""
+    if asked.words:
+        text = f"unexpected words: {' '.join(asked.words)}"
+        raise Refused("usage", "step", text, _usage(workflow))
+
+
+def step_number(text: str | None, workflow: Workflow) -> int | None:
+    """Return the number in `text`, None where there is none; Refused where it is not a number."""
     if text is None:
         return None
     if not text.isascii() or not text.isdigit():
         steps = ", ".join(f"{n} {s.name}" for n, s in workflow.steps.items())
-        raise Refused("usage", "--step", f"{text!r} is no number of a step", steps)
+        raise Refused("usage", "--step", f"{text!r} is not the number of a step", steps)
     return int(text[:9])
 
 
@@ -78,14 +92,13 @@ def _usage(workflow: Workflow) -> str:
     return f"planner step {workflow.name} [N] [--state-dir DIR]"
 
 
-def _help(workflow: Workflow | None) -> str:
-    lines = ["Usage: planner step WORKFLOW [N] [--state-dir DIR]", ""]
-    if workflow is None:
-        lines.append("Print a step of a workflow; without a number, what is next. Changes nothing.")
-        lines += [f"  {w.name:<12} {w.purpose}" for w in discover_workflows().values()]
-        lines += ["", "Example: planner step planner"]
-    else:
-        lines.append(workflow.purpose)
-        lines += [f"  {n:>2} {s.name}" for n, s in workflow.steps.items()]
-        lines += ["", f"Example: {_usage(workflow)}"]
+def asks_for_help(argv: list[str]) -> bool:
+    """Return whether a command line asks for help."""
+    return "--help" in argv or "-h" in argv
+
+
+def help_of(workflow: Workflow) -> str:
+    """Return the help text of a workflow: its steps and an example."""
+    steps = [f"  {n:>2} {s.name}" for n, s in workflow.steps.items()]
+    lines = [USAGE, "", workflow.purpose, *steps, "", f"Example: {_usage(workflow)}"]
     return "\n".join(lines) + "\n"

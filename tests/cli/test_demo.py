@@ -17,7 +17,7 @@ import pytest
 
 from cli.demo.host import Player, Stage
 from cli.demo.recorded import Recorded
-from shared.steps.printing import discover_workflows
+from shared.steps.entry_points import discover_workflows
 from state.errors import Refused
 
 if TYPE_CHECKING:

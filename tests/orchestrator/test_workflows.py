@@ -14,10 +14,12 @@ import pytest
 from orchestrator import executor, planner
 from shared import resources
 from shared.resources import ROOT
-from shared.steps.printing import FOLDERS, discover_workflows, find_workflow
+from shared.steps.entry_points import MODULES, discover_workflows, find_workflow
 from shared.steps.workflow import Step, Workflow
 from state.errors import Refused
 from tests.journey import FILES, Journey, call, words_of
+
+ROLES = ("architect", "developer", "technical_writer", "quality_reviewer")
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,22 +73,16 @@ def test_a_table_stands_on_one_screen_at_the_top_of_its_module() -> None:
 
 @pytest.mark.requirement("PL-5")
 def test_every_entry_point_defines_exactly_one_workflow_and_all_are_found() -> None:
-    modules = [
-        f"{folder}/{name}"
-        for folder in FOLDERS
-        for name in os.listdir(os.path.join(ROOT, folder))
-        if name.endswith(".py") and name != "__init__.py"
-    ]
     defining = {
-        path.relative_to(ROOT).as_posix()
-        for path in Path(ROOT).glob("[!.]*/*.py")
+        path.relative_to(ROOT).with_suffix("").as_posix().replace("/", ".")
+        for path in Path(ROOT).glob("[!.]*/**/*.py")
         if re.search(r"^\w+ = Workflow\(", path.read_text(encoding="utf-8"), re.MULTILINE)
     }
-    assert defining == set(modules)
+    assert defining == set(MODULES.values())
     found = discover_workflows()
-    assert len(found) == len(modules)
-    for module in modules:
-        names = vars(sys.modules[module.removesuffix(".py").replace("/", ".")])
+    assert list(found) == list(MODULES)
+    for module in defining:
+        names = vars(sys.modules[module])
         assert [n for n, v in names.items() if isinstance(v, Workflow)] == ["WORKFLOW"]
     assert {"planner", "executor"} <= set(found)
     for name, workflow in found.items():
@@ -145,8 +141,8 @@ def test_the_same_words_find_the_run_that_they_began(make_repo: Repositories) ->
 def test_only_one_module_writes_the_names_of_the_files_of_a_run() -> None:
     names = re.compile(r'"(plan\.json|plan\.md|context\.json|config\.json|planner\.db|worktree)"')
     allowed = {"shared/resources.py"}
-    for folder in ("shared", "cli", *FOLDERS):
-        for path in sorted(Path(ROOT, folder).glob("*.py")):
+    for folder in ("shared", "cli", "orchestrator", *ROLES):
+        for path in sorted(Path(ROOT, folder).rglob("*.py")):
             place = str(path.relative_to(ROOT))
             joined = [
                 line

@@ -24,7 +24,7 @@ from state.files import write_atomic
 if TYPE_CHECKING:
     from shared.run import State
 
-_DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "page")
+_DATA = os.path.dirname(os.path.abspath(__file__))
 
 
 def write_review(state: State) -> str:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.requirement("PM-14")
 
-HERE = Path(__file__).parent
+HERE = Path(__file__)
 NAMES = """
     enter_planning_mode_restricts_tools
     exit_planning_mode_restores_tools
@@ -80,7 +80,7 @@ def lightly(repo: Repository) -> Lightly:
 
 
 def test_every_name_of_the_source_is_a_test() -> None:
-    files = (HERE / "test_mode_seed.py", HERE / "guard" / "test_seed_tools.py")
+    files = (HERE, HERE.parents[2] / "shared" / "guard" / "test_seed_tools.py")
     text = "\n".join(file.read_text(encoding="utf-8") for file in files)
     names = NAMES.split()
     assert len(names) == 43

@@ -33,7 +33,7 @@ from state.database import Database
 from state.errors import Refused
 from state.stages import ACTIONS, READ_ONLY, STATUS_STAGES
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 AGENTS = ("s-1", "s-2", "s-3")
 RUNS = ("run-1", "run-2")
 # What a command may do to a run that has begun, or to an agent that plans without one.

@@ -223,7 +223,8 @@ def test_severities_and_phases_are_those_of_the_plan() -> None:
 
 def test_reading_a_review_imports_nothing_that_is_slow() -> None:
     code = (
-        f"import sys; sys.path.insert(0, {ROOT!r}); import shared.qr.schema, quality_reviewer.items; "
+        f"import sys; sys.path.insert(0, {ROOT!r}); import shared.qr.schema; "
+        "import quality_reviewer.items; "
         "print(*{'typing', 'dataclasses', 'argparse', 'pydantic', 'jsonschema'} & {*sys.modules})"
     )
     done = subprocess.run(

@@ -1,0 +1,41 @@
+"""The workflows by name: one explicit table, so that a helper module is never taken for one."""
+
+from __future__ import annotations
+
+import sys
+
+from shared.resources import command
+from state.errors import Refused
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from shared.steps.workflow import Workflow
+
+# Name of a workflow → the module that defines it as WORKFLOW. The host's come first.
+MODULES = {
+    "planner": "orchestrator.planner",
+    "executor": "orchestrator.executor",
+    "plan-design": "architect.plan_design",
+    "plan-code": "developer.plan_code",
+    "plan-docs": "technical_writer.plan_docs",
+    "plan-design-qr": "quality_reviewer.plan_design_qr",
+    "plan-code-qr": "quality_reviewer.plan_code_qr",
+    "plan-docs-qr": "quality_reviewer.plan_docs_qr",
+}
+
+
+def find_workflow(name: str) -> Workflow:
+    """Return the workflow called `name`; Refused with the known ones."""
+    if name not in MODULES:
+        text = f"there is no workflow {name!r}"
+        known = ", ".join(sorted(MODULES))
+        raise Refused("usage", "step", text, known, command("step", "planner"))
+    # importlib.import_module would cost every printed step an import of `warnings`.
+    __import__(MODULES[name])
+    found: Workflow = sys.modules[MODULES[name]].WORKFLOW
+    return found
+
+
+def discover_workflows() -> dict[str, Workflow]:
+    """Return every workflow by name."""
+    return {name: find_workflow(name) for name in MODULES}
