@@ -13,7 +13,7 @@ from cli.options import json_option
 from shared.builders import Block
 from shared.guard.decide import Decision, decide
 from shared.guard.denial import Denied
-from shared.guard.permissions import allowed_to_assistants
+from shared.guard.permissions import refusal_for_assistant
 from shared.guard.settings import load_settings
 from shared.output import write
 from state.errors import Refused
@@ -75,7 +75,7 @@ def _decide(command: str) -> Decision:
         settings = load_settings(folder)
     except Denied as denied:
         return Decision(allowed=False, reason=denied.reason, instead=denied.instead)
-    return decide(command, cwd=folder, planner=allowed_to_assistants, extra=settings)
+    return decide(command, cwd=folder, planner=refusal_for_assistant, extra=settings)
 
 
 def _line(decision: Decision) -> str:

@@ -14,7 +14,7 @@ from shared.config import commands_hash
 from shared.plan_file import open_plan
 from shared.workspace import base_of, config_of
 from state import store
-from state.actors import PERSON
+from state.actors import UNPROVEN
 from state.errors import Refused
 from state.models import VerifyResult
 
@@ -32,7 +32,7 @@ def confirm(state: State, digest: str) -> None:
         raise Refused("not_found", digest, text, "", state.command("config", "show"))
     with state.database as database:
         database.confirm(digest, stored["text"])
-        database.audit(state.run, PERSON, "confirm commands", detail=stored["text"])
+        database.audit(state.run, UNPROVEN, "confirm commands", detail=stored["text"])
 
 
 def job_of(state: State, plan: Plan) -> Job:

@@ -1,10 +1,10 @@
-"""Who the audit names as the one who acted."""
+"""The names under which the audit records who acted."""
 
 from __future__ import annotations
 
-# Who answers where the host can start no agents; its answers carry no role.
+# The assistant that the user talks to; its answers carry no role.
 HOST = "host"
-
-
-# Whom the audit names for a person's command where no channel tells them from the host.
-PERSON = "person (unproven)"
+# A person whose approval came through a channel that an assistant cannot use.
+PERSON = "person"
+# A person's command that an assistant could have typed as well.
+UNPROVEN = "person (unproven)"

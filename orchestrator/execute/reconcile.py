@@ -12,7 +12,7 @@ from shared.git.repository import within
 from shared.git.users_files import check_tree
 from shared.plan_file import load_approved
 from shared.steps.printing import print_current
-from state.actors import PERSON
+from state.actors import UNPROVEN
 from state.errors import Problem, Refused
 from state.files import read_json
 
@@ -73,5 +73,5 @@ def accept_deviation(state: State, file: str, reason: str) -> str:
             if not database.accept_deviation(state.run, file, reason):
                 database.deviate(state.run, file, "", reason)
                 database.accept_deviation(state.run, file, reason)
-            database.audit(state.run, PERSON, "accept deviation", detail=f"{file}: {reason}")
+            database.audit(state.run, UNPROVEN, "accept deviation", detail=f"{file}: {reason}")
     return print_current(state)

@@ -22,7 +22,7 @@ from shared.mode.sessions import agent_name, repository_root
 from shared.mode.transitions import change_agent
 from shared.steps.printing import print_current
 from state import light
-from state.actors import PERSON
+from state.actors import UNPROVEN
 from state.clock import moment
 from state.database import Database
 from state.errors import Refused
@@ -127,7 +127,7 @@ def reject(found: Mode, digest: str | None, reason: str) -> str:
         raise Refused("refused", digest, text, found.digest or "nothing was submitted")
     if found.state is not None:
         return end.reject(found.state, reason)
-    found.change("reject", PERSON, reason)
+    found.change("reject", UNPROVEN, reason)
     return render_mode(found)
 
 
@@ -135,7 +135,7 @@ def cancel(found: Mode) -> str:
     """End planning, whatever its stage; a run is cancelled with it."""
     if found.state is not None:
         return end.cancel(found.state)
-    found.change("cancel", PERSON)
+    found.change("cancel", UNPROVEN)
     return render_mode(found)
 
 
@@ -203,5 +203,5 @@ def rebase_light(found: Mode) -> str:
     if accepted:
         drift.take(place)
         with found.database as database:
-            database.audit(None, PERSON, "rebase", agent=found.agent, detail=accepted)
+            database.audit(None, UNPROVEN, "rebase", agent=found.agent, detail=accepted)
     return render_mode(found, accepted and "What changed in your tree is accepted.")

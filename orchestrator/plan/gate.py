@@ -15,7 +15,7 @@ from shared.plan_file import open_plan
 from shared.qr.schema import Review, read_review, write_review
 from shared.qr.types import TODO, computed_verdict, is_blocking
 from shared.steps.printing import print_current
-from state.actors import PERSON
+from state.actors import UNPROVEN
 from state.errors import Refused
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def accept_finding(state: State, phase: Phase, check: str, scope: str, reason: s
             raise Refused("not_found", check, text, ", ".join([*failing, *names]))
         with state.database as database:
             database.accept(state.run, phase, check, scope, reason)
-            database.audit(state.run, PERSON, "qr accept", detail=f"{check} {scope}: {reason}")
+            database.audit(state.run, UNPROVEN, "qr accept", detail=f"{check} {scope}: {reason}")
         if review.items:
             items = [
                 i.changed(accepted=reason) if (i.check, i.scope) == (check, scope) else i

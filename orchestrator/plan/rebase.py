@@ -16,7 +16,7 @@ from shared.git.repository import head, repository_at
 from shared.plan_file import check_active
 from shared.workspace import base_of, config_of, open_repository
 from state import store
-from state.actors import PERSON
+from state.actors import UNPROVEN
 from state.errors import Refused
 from state.stages import READ_ONLY
 from state.waves import files_of
@@ -67,7 +67,7 @@ def _accept(state: State, workflow: Workflow, place: Place, found: Collection[Di
     head_moved = _head_moved(place)
     drift.take(place)
     with state.database as database:
-        database.audit(state.run, PERSON, "rebase", detail=drift.describe(found))
+        database.audit(state.run, UNPROVEN, "rebase", detail=drift.describe(found))
         # What was said after the code was written was said of other bytes.
         code = workflow.number("plan-code", "execute")
         if moves and state.run.step > code:

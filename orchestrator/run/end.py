@@ -9,7 +9,7 @@ from shared import resources
 from shared.builders import Block
 from shared.cleanup import tidy
 from shared.git.journal import journal_state
-from state.actors import PERSON
+from state.actors import UNPROVEN
 from state.errors import Refused
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def _end(state: State, action: str, reason: str) -> str:
         if state.run.status != "CANCELLED":
             with state.database as database:
                 database.event(state.run, "PlanCompleted", {"status": "CANCELLED"})
-                state.move(action, PERSON, detail=reason)
+                state.move(action, UNPROVEN, detail=reason)
         tidy(state)
     note = "The run is cancelled. Its plan and audit are kept."
     if journal == "applied":

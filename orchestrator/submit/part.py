@@ -26,7 +26,7 @@ from shared.plan_file import check_named
 from shared.steps.printing import print_current
 from shared.workspace import base_of, open_repository
 from state import store
-from state.actors import PERSON
+from state.actors import UNPROVEN
 from state.changes import plan_changes
 from state.clock import now
 from state.errors import Refused
@@ -47,7 +47,7 @@ _COMMAND = "mode approve --only"
 _ALLOWED = "the whole plan, or other milestones; nothing was changed"
 
 
-def submit_part(state: State, digest: str, only: Collection[str], who: str = PERSON) -> str:
+def submit_part(state: State, digest: str, only: Collection[str], who: str = UNPROVEN) -> str:
     """Freeze and submit these milestones alone, verified, as the next revision.
 
     Refused, with the revision `digest` as it was, where they need others or do not pass without

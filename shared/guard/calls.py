@@ -7,7 +7,7 @@ import os
 from shared import resources
 from shared.guard import places, tools
 from shared.guard.denial import Denied
-from shared.guard.permissions import allowed_to_assistants
+from shared.guard.permissions import refusal_for_assistant
 from shared.guard.settings import load_settings
 from state.stages import EXECUTING
 
@@ -81,7 +81,7 @@ class Call:
                 self._check_write(path)
             return {}
         rewrites = self.host in _REWRITTEN
-        own = _own_rewritten if rewrites else allowed_to_assistants
+        own = _own_rewritten if rewrites else refusal_for_assistant
         decision = decide(command, cwd=self.cwd, planner=own, extra=load_settings(self.cwd))
         if not decision.allowed:
             raise Denied(decision.reason, decision.instead)
@@ -134,7 +134,7 @@ def _check_person(command: str, cwd: str) -> None:
     for one in understand(command, cwd):
         first, *words = (word.value for word in one.words)
         if os.path.realpath(first) == ours:
-            why = allowed_to_assistants(words)
+            why = refusal_for_assistant(words)
             if why is not None:
                 raise Denied(why, _PERSONS)
 
@@ -143,7 +143,7 @@ def _own_rewritten(words: list[str]) -> str | None:
     """Return why an assistant may not run `planner WORDS` where each command is put into `ro`."""
     if words[:1] == ["ro"]:
         return "the guard itself puts a command into `planner ro`; write the command alone"
-    return allowed_to_assistants(words)
+    return refusal_for_assistant(words)
 
 
 def _claude(changed: dict[str, Any]) -> dict[str, Any]:

@@ -1,8 +1,8 @@
-"""How a person's approval reached us: typed into the client, in a terminal, or unproven (PM-13).
+"""Decides whether a person gave an approval: in the client, in a terminal, or unproven (PM-13).
 
-A client expands a typed `/planner:approve DIGEST` and says so to its hooks; what the model calls,
-schedules or writes is never expanded. That record, and not the command that follows it, is the
-consent.
+A client expands a typed `/planner:approve DIGEST` and reports that to its hooks; it never expands
+what the model calls, schedules or writes. The consent is the hook's record of that expansion, not
+the command that follows it.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import sys
 from shared import resources
 from shared.mode import sessions
 from shared.mode.sessions import path_of
+from state.actors import PERSON, UNPROVEN
 from state.errors import Refused
 
 TYPE_CHECKING = False
@@ -23,11 +24,10 @@ if TYPE_CHECKING:
     from state.database import Database, Planning
 
 COMMAND = "planner:approve"
-PERSON, UNPROVEN = "person", "person (unproven)"
-GUARDED = "guarded"  # the record's word for the first call of a tool that a hook has seen
-VALID_S = 600  # from typing it to the command that the client then runs
+GUARDED = "guarded"  # the audit's word for the first tool call that a hook has seen
+VALID_S = 600  # from typing the approval to the command that the client then runs
 DIGITS = frozenset("0123456789abcdef")
-# What clients set in the commands that they run.
+# Variables that clients set for the commands that they run.
 ASSISTANTS = (
     "CLAUDECODE", "AI_AGENT", "CODEX_SESSION_ID", "CODEX_CI", "VIBE_APP_SERVER_BIN", "GEMINI_CLI",
     "CURSOR_AGENT", "OPENCODE",
@@ -35,7 +35,7 @@ ASSISTANTS = (
 
 
 class Consent:
-    """`channel` is command, terminal or unproven; `who` is how the record names the person."""
+    """How an approval was given: `channel` is command, terminal or unproven; `who` is for the audit."""
 
     __slots__ = ("channel", "who")
 
@@ -45,20 +45,20 @@ class Consent:
 
 
 def assistant() -> str:
-    """Return the variable by which an assistant is known to run this process; "" for none."""
+    """Return the variable that shows that an assistant runs this process; "" for none."""
     return next((name for name in ASSISTANTS if os.environ.get(name)), "")
 
 
 def is_guarded(database: Database, rows: Iterable[Planning]) -> bool:
-    """Say whether hooks hold one of these agents since it began to plan."""
+    """Return whether a hook has seen one of these agents since it started planning."""
     return any(database.was_noted(r.agent_name, GUARDED, r.gathering_start or "") for r in rows)
 
 
 def given(digest: str, *, guarded: bool, now: float) -> Consent:
-    """Return how the approval of `digest` was given; Refused where an assistant says it.
+    """Return how the approval of `digest` was given; Refused if an assistant gave it.
 
-    `guarded` says whether hooks hold the sessions that plan: where none does, an assistant could
-    have taken any way that a person has, so nothing is proven.
+    `guarded` says whether hooks check the sessions that plan: without hooks, an assistant could
+    have done whatever a person can do, so nothing is proven.
     """
     variable = assistant()
     if variable:
@@ -68,7 +68,7 @@ def given(digest: str, *, guarded: bool, now: float) -> Consent:
     if not guarded:
         return Consent("unproven")
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise _not_typed(digest, "no terminal is here")
+        raise _not_typed(digest, "this is not run in a terminal")
     return Consent("terminal")
 
 
@@ -79,17 +79,17 @@ def _not_typed(digest: str, why: str) -> Refused:
     return Refused("refused", "mode approve", text, f"{allowed} own: {terminal}")
 
 
-# The record of what was typed
+# the record of what was typed
 
 
 def note(payload: Mapping[str, object], now: float) -> None:
-    """Keep that the user typed an approval, where this event of Claude Code's says so."""
+    """Record that the user typed an approval, if this event of Claude Code says so."""
     digest = str(payload.get("command_args", "")).strip()
     typed = payload.get("command_name") == COMMAND and payload.get("agent_id") is None
     if not typed or not digest or not DIGITS.issuperset(digest):
         return
     session = str(payload["session_id"])
-    if _client_is_an_assistants(session):
+    if _started_by_assistant(session):
         return
     path = _path(session)
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
@@ -115,11 +115,11 @@ def _path(session: str) -> str:
     return os.path.join(folder, os.path.basename(path_of(session)))
 
 
-def _client_is_an_assistants(session: str) -> bool:
-    """Say whether the client that runs this hook was itself started by an assistant's command.
+def _started_by_assistant(session: str) -> bool:
+    """Return whether an assistant started the client that runs this hook.
 
-    The client is the first process above us that does not carry this session's id, which it gives
-    to all that it starts. Where /proc does not tell, nothing speaks against it.
+    A client gives its session's id to all processes that it starts, so it is the first process
+    above us without that id. False if /proc does not tell.
     """
     pid = os.getppid()
     while pid > 1:

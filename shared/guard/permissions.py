@@ -1,13 +1,14 @@
-"""Who may run each command: anyone, an agent in a role, the host (orchestrator), a person only.
+"""Who may run each command of the planner: anyone, an agent in a role, the host, or only a person.
 
-The help prints the table and the guard holds it, so it imports nothing.
+The help prints this table and the guard enforces it.
 """
 
 from __future__ import annotations
 
+from state.actors import HOST
+
 ANYONE = "anyone"
-HOST = "host"
-PERSON = "person only"
+PERSON_ONLY = "person only"
 _HELP = ("--help", "-h")
 
 WHO = {
@@ -16,8 +17,8 @@ WHO = {
     "status": ANYONE,
     "pause": ANYONE,
     "resume": ANYONE,
-    "cancel": PERSON,
-    "edit": PERSON,
+    "cancel": PERSON_ONLY,
+    "edit": PERSON_ONLY,
     "undo": ANYONE,
     "plan add": "host, architect, technical-writer (doc)",
     "plan set": "host, architect, developer (why_comments), technical-writer (doc)",
@@ -39,7 +40,7 @@ WHO = {
     "qr set": "host, quality-reviewer",
     "qr add": "host, quality-reviewer",
     "qr gate": HOST,
-    "qr accept": PERSON,
+    "qr accept": PERSON_ONLY,
     "context set": HOST,
     "context add-quote": HOST,
     "context answer": HOST,
@@ -47,22 +48,22 @@ WHO = {
     "mode enter": HOST,
     "mode status": ANYONE,
     "mode submit": HOST,
-    "mode approve": PERSON,
+    "mode approve": PERSON_ONLY,
     "mode edit": "host, with the person's words",
-    "mode rebase": PERSON,
-    "mode reject": PERSON,
-    "mode cancel": PERSON,
+    "mode rebase": PERSON_ONLY,
+    "mode reject": PERSON_ONLY,
+    "mode cancel": PERSON_ONLY,
     "mode step": HOST,
     "exec apply": HOST,
     "exec commit": HOST,
     "exec deviate": HOST,
-    "exec accept": PERSON,
+    "exec accept": PERSON_ONLY,
     "tree rm": "host, developer, technical-writer",
     "tree mv": "host, developer, technical-writer",
     "tree chmod": "host, developer, technical-writer",
     "tree run": "host, developer, technical-writer",
     "config show": ANYONE,
-    "config confirm": PERSON,
+    "config confirm": PERSON_ONLY,
     "audit": ANYONE,
     "guard check": ANYONE,
     "ro": ANYONE,
@@ -74,15 +75,15 @@ WHO = {
 }
 
 
-def allowed_to_assistants(words: list[str]) -> str | None:
-    """Return why an assistant may not run `planner WORDS`; None where it may.
+def refusal_for_assistant(words: list[str]) -> str | None:
+    """Return why an assistant must not run `planner WORDS`, or None.
 
-    Options of a group of commands only ask for help, so a command is known by its first words.
+    A command is known by its first words: an option before them can only ask for help.
     """
     if not words or words[0] in _HELP or (len(words) > 1 and words[1] in _HELP):
         return None
     for count in (2, 1):
-        who = WHO.get(" ".join(words[:count]))
-        if who is not None:
-            return None if who != PERSON else f"`planner {' '.join(words[:count])}` is a person's"
+        name = " ".join(words[:count])
+        if name in WHO:
+            return f"only a person may run `planner {name}`" if WHO[name] == PERSON_ONLY else None
     return f"the planner has no command `{' '.join(words[:2])}`"

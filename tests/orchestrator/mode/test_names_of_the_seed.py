@@ -14,9 +14,10 @@ import click
 import pytest
 
 from cli.main import COMMANDS, planner
-from shared.guard.permissions import ANYONE, HOST, WHO
+from shared.guard.permissions import ANYONE, WHO
 from shared.mode import sessions
 from shared.mode.reminder import injected
+from state.actors import HOST
 from tests.generated_docs import context_of
 from tests.journey import call
 from tests.light_plans import PLAN, Lightly

@@ -13,7 +13,7 @@ import pytest
 
 from shared.guard.decide import decide
 from shared.guard.denial import Denied
-from shared.guard.permissions import allowed_to_assistants
+from shared.guard.permissions import refusal_for_assistant
 from shared.guard.settings import Settings, load_settings
 from shared.resources import ROOT, launcher
 from tests.journey import call
@@ -114,7 +114,7 @@ def test_the_planners_own_commands_are_judged_by_who_may_run_them(project: str) 
 
     def judge(words: list[str]) -> str | None:
         asked.append(words)
-        return allowed_to_assistants(words)
+        return refusal_for_assistant(words)
 
     def allowed(command: str) -> bool:
         return decide(command, cwd=project, planner=judge).allowed
