@@ -1,4 +1,4 @@
-"""What the guard says of a shell command while a plan is made."""
+"""`planner guard`: asks the guard whether a shell command may run while a plan is made."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ def guard_command() -> None:
 @json_option
 @click.pass_context
 def check(ctx: click.Context, command: str | None, path: str | None, *, as_json: bool) -> None:
-    """Say whether a shell command would pass, why, and what would run; exit 1 where not.
+    """Say whether a shell command would pass, why, and what would run; exit 1 if denied.
 
-    With --file, or - for standard input, each line is answered by a line of JSON, and the exit
-    code is 0. Nothing is run.
+    With --file, or - for standard input, print a line of JSON for each line; the exit code is 0.
+    Nothing is run.
 
     Example: planner guard check "git log --oneline -5"
     """
@@ -65,7 +65,7 @@ def _answer(lines: Iterable[bytes]) -> None:
         except (ValueError, TypeError, KeyError, RecursionError):
             command = None
         known = isinstance(command, str)
-        denied = Decision(allowed=False, reason="this line names no command", instead=_FORM)
+        denied = Decision(allowed=False, reason="this line does not name a command", instead=_FORM)
         write(f"{_line(_decide(command) if known else denied)}\n")
 
 

@@ -1,4 +1,4 @@
-"""`planner ro`: its help; the launcher runs `ro -- …` and `ro -c …` without click."""
+"""The help of `planner ro`; the launcher runs `ro -- …` and `ro -c …` without click."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from shared.guard.runner import run_ro
 
 
 @click.command("ro", context_settings={"ignore_unknown_options": True})
-@click.option("-c", "text", help="A pipeline or list, in one word.")
+@click.option("-c", "text", help="A pipeline or list, as one word.")
 @click.argument("words", nargs=-1, type=click.UNPROCESSED)
 @click.pass_context
 def ro_command(ctx: click.Context, text: str | None, words: tuple[str, ...]) -> None:
-    """Run a command that provably changes nothing, held to that by the kernel.
+    """Run a command that provably changes nothing; the kernel prevents every change.
 
-    Its output and exit code are the command's own; 127 where there is no such program.
+    Its output and exit code are the command's own; 127 if there is no such program.
 
     Example: planner ro -- git log -1
     """

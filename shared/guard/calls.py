@@ -1,4 +1,4 @@
-"""Decides on one call of a tool by a session that plans, or carries a plan out (PM-3, PM-4)."""
+"""Decides whether a session that plans, or executes a plan, may call a tool (PM-3, PM-4)."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from state.database import Planning, Run
 
 _LAUNCHER = os.path.join("bin", "planner")
-_PERSONS = "show it to the user and wait: only they type it"
+_USER_RUNS = "show the command to the user and wait until they have run it"
 
 
 class Call:
-    """One call of a tool; `payload` is what the client tells of it."""
+    """One call of a tool, made from `payload`, the client's event."""
 
     __slots__ = ("cwd", "host", "input", "name", "row", "run", "session", "tool")
 
@@ -42,7 +42,7 @@ class Call:
         self.tool = tools.find_tool(host, self.name)
 
     def answer(self) -> dict[str, Any]:
-        """Return what the client is answered, nothing where the call passes; Denied says no."""
+        """Return the answer to the client, empty if the call passes; raises Denied."""
         kind = self.tool.kind
         if self.row.phase == EXECUTING:
             self._check_executing()
@@ -61,11 +61,11 @@ class Call:
 
     def _check_skill(self, name: str) -> None:
         if name != tools.OWN_SKILL:
-            text = f"the skill {name} may run commands of its own when it is loaded"
+            text = f"loading the skill {name} may run commands"
             raise Denied(text, "read its SKILL.md with your file tool")
 
     def _check_named(self) -> None:
-        """Deny, unless it is a tool unknown to us that the user's own configuration names."""
+        """Deny unless the tool is unknown to us and the user's own configuration names it."""
         if self.tool is tools.UNKNOWN and self.name in load_settings(self.cwd).tools:
             return
         why, instead = self.tool.why
@@ -94,15 +94,15 @@ class Call:
         return _REWRITTEN[self.host]({**self.input, self.tool.field: text})
 
     def _check_hardened(self, command: str, rewritten: str) -> None:
-        """Deny git where the client lets no hook put the hardened command in its place."""
+        """Deny git: this client does not let a hook replace it by the hardened command."""
         from shared.guard.decide import understand
 
         if any(c.words[0].value == "git" for c in understand(command, self.cwd)):
-            text = "plain git runs what the repository's configuration names"
-            raise Denied(text, f"the same, hardened: {rewritten}")
+            text = "git starts programs that the repository's configuration names"
+            raise Denied(text, f"run it hardened: {rewritten}")
 
     def _check_executing(self) -> None:
-        """Let all pass but the planner's own files and what is a person's to say."""
+        """Deny only writing the planner's own files, and commands that only a person may run."""
         if self.tool.kind == tools.WRITE:
             places.check_ours(str(self.input[self.tool.field]), self.cwd, self.session)
         if self.tool.kind == tools.SHELL:
@@ -110,11 +110,10 @@ class Call:
 
 
 def witnessed(command: str, cwd: str, rewritten: str) -> str:
-    """Return a text that runs `rewritten` alone and shows the client the original commands too.
+    """Return a text that runs only `rewritten`, but also shows the original commands.
 
-    A client holds its user's rules against the new text only, so the rules for `git log` or for
-    reading a file would no longer find anything. After `false &&` nothing runs, and each command
-    still stands there to be found.
+    A client compares its user's rules with the new text only, so rules for `git log` or for
+    reading a file would no longer match. What follows `false &&` does not run, but rules match it.
     """
     from shared.guard.decide import understand
     from shared.guard.lexer import pipelines
@@ -124,10 +123,13 @@ def witnessed(command: str, cwd: str, rewritten: str) -> str:
 
 
 def _check_person(command: str, cwd: str) -> None:
-    """Deny a person's command in any text that names our launcher, which must then be plain."""
+    """Deny a text in which our launcher runs a command that only a person may run.
+
+    A text that names the launcher must be one that the guard can read.
+    """
     from shared.guard.decide import understand
 
-    # By whatever link, and with whatever quotes before it, its path ends so.
+    # Through any link, and after any quotes, its path ends like this.
     if _LAUNCHER not in command:
         return
     ours = os.path.realpath(os.path.join(resources.ROOT, _LAUNCHER))
@@ -136,13 +138,13 @@ def _check_person(command: str, cwd: str) -> None:
         if os.path.realpath(first) == ours:
             why = refusal_for_assistant(words)
             if why is not None:
-                raise Denied(why, _PERSONS)
+                raise Denied(why, _USER_RUNS)
 
 
 def _own_rewritten(words: list[str]) -> str | None:
-    """Return why an assistant may not run `planner WORDS` where each command is put into `ro`."""
+    """Return why an assistant must not run `planner WORDS`, or None; never `ro`, which we add."""
     if words[:1] == ["ro"]:
-        return "the guard itself puts a command into `planner ro`; write the command alone"
+        return "the guard adds `planner ro` itself; send the command without it"
     return refusal_for_assistant(words)
 
 
@@ -154,5 +156,5 @@ def _vibe(changed: dict[str, Any]) -> dict[str, Any]:
     return {"hook_specific_output": {"tool_input": changed}}
 
 
-# codex takes a changed input only with a decision, which would put its user's approval aside.
+# codex takes a changed input only with a decision, which would skip its user's approval.
 _REWRITTEN = {"claude": _claude, "vibe": _vibe}

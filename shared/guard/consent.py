@@ -35,7 +35,7 @@ ASSISTANTS = (
 
 
 class Consent:
-    """How an approval was given: `channel` is command, terminal or unproven; `who` is for the audit."""
+    """How an approval was given: by command, in a terminal, or unproven; `who` goes on record."""
 
     __slots__ = ("channel", "who")
 
@@ -68,7 +68,7 @@ def given(digest: str, *, guarded: bool, now: float) -> Consent:
     if not guarded:
         return Consent("unproven")
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise _not_typed(digest, "this is not run in a terminal")
+        raise _not_typed(digest, "there is no terminal here")
     return Consent("terminal")
 
 

@@ -1,4 +1,4 @@
-"""Decides whether a shell command provably changes nothing; whatever goes wrong is a no."""
+"""Decides whether a shell command provably changes nothing; any fault denies it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import os
 from shared.guard.denial import ASK, Denied
 from shared.guard.kinds import Scene, check_kind
 from shared.guard.lexer import Command, Word, read
-from shared.guard.match import match
+from shared.guard.match import match_exact, match_options
 from shared.guard.policy import COMMANDS
+from shared.guard.policy.rule import Exact, Special
 from shared.guard.settings import Settings
 from shared.resources import ROOT, launcher, quote
 
@@ -24,7 +25,7 @@ _MAX_SHOWN = 600
 
 
 class Decision:
-    """`rewritten` is the command that must run in its place, None where it may run as it is."""
+    """The answer; `rewritten` is the command to run in its place, or None to run it as it is."""
 
     __slots__ = ("allowed", "instead", "reason", "rewritten")
 
@@ -40,9 +41,9 @@ class Decision:
 def decide(
     command: str, *, cwd: str, planner: Own | None = None, extra: Settings = _NOTHING
 ) -> Decision:
-    """Say whether `command` may run in `cwd` while nothing may change.
+    """Return whether `command` may run in `cwd` while nothing may change.
 
-    `planner` says why not of the words behind our own launcher; without it, none of ours pass.
+    `planner` returns why the words after our own launcher are refused; without it, all are.
     """
     try:
         return _decide(command, cwd, planner, extra)
@@ -51,18 +52,18 @@ def decide(
             allowed=False, reason=_visible(denied.reason), instead=_visible(denied.instead)
         )
     except Exception as error:  # noqa: BLE001 – a fault of ours must not let a command through
-        reason = f"the guard failed on it: {type(error).__name__}"
+        reason = f"the guard failed on this command: {type(error).__name__}"
         return Decision(allowed=False, reason=reason, instead=ASK)
 
 
 def _visible(text: str) -> str:
-    """Return `text` with what a terminal would obey, or nobody see, as escapes; not too long."""
+    """Return `text`, cut if long, with escapes for control and invisible characters."""
     shown = text if text.isprintable() else ascii(text)[1:-1]
     return shown if len(shown) <= _MAX_SHOWN else f"{shown[:_MAX_SHOWN]}…"
 
 
 def understand(command: str, cwd: str) -> list[Command]:
-    """Return the simple commands of `command` with the words that they would get; may be Denied."""
+    """Return the simple commands of `command`, with the words that each would get; or Denied."""
     home = os.environ.get("HOME", "")
     return read(command, {"HOME": home, "PWD": cwd, "USER": os.environ.get("USER", "")})
 
@@ -79,7 +80,7 @@ def _decide(command: str, cwd: str, planner: Own | None, extra: Settings) -> Dec
         else:
             _check(one, folder, cwd, extra)
     if len(commands) == 1 and first[0].raw == "cd":
-        return Decision(allowed=True, reason="goes to a folder")
+        return Decision(allowed=True, reason="enters a folder")
     return Decision(allowed=True, reason=_reason(commands), rewritten=_rewrite(command, commands))
 
 
@@ -90,102 +91,90 @@ def _is_launcher(name: str) -> bool:
 def _own(commands: list[Command], planner: Own | None) -> Decision:
     words = commands[0].words
     if len(commands) > 1 or any(word.globs for word in words):
-        raise Denied("a command of the planner stands alone", "send it on its own")
+        raise Denied("a planner command must be sent alone, without patterns", "send it on its own")
     if any(redirect.form == "<" for redirect in commands[0].redirects):
-        raise Denied("a command of the planner reads no redirected file", "its --file option")
-    refusal = planner([w.value for w in words[1:]]) if planner else "nobody says who may run it"
+        raise Denied("a planner command does not read redirected files", "its --file option")
+    plain = [word.value for word in words[1:]]
+    refusal = planner(plain) if planner else "planner commands are not accepted here"
     if refusal is not None:
         raise Denied(refusal, "ask the user to run it")
     return Decision(allowed=True, reason="is the planner's own command")
 
 
 def _enter(at: int, commands: list[Command], folder: str) -> str:
-    """Return the folder that a leading `cd` leads to."""
+    """Return the folder that a leading `cd` enters."""
     words = commands[at].words
-    # It must be certain that it happens, in this shell and whatever the commands before it say.
+    # It must happen for certain, in this shell, whatever the commands before it return.
     certain = commands[at].joiner in ("", ";") or all(c.words[0].raw == "cd" for c in commands[:at])
     after = commands[at + 1].joiner if at + 1 < len(commands) else ";"
     if not certain or after not in ("&&", ";") or commands[at].redirects:
-        raise Denied("`cd` is understood only as `cd FOLDER && …` at the beginning", "`ls FOLDER`")
+        raise Denied("`cd` is accepted only as `cd FOLDER && …` at the beginning", "`ls FOLDER`")
     if any("$PWD" in command.text for command in commands[at + 1 :]):
-        raise Denied("$PWD is another folder behind `cd`", "the path itself")
+        raise Denied("$PWD changes after `cd`", "the path itself")
     target = words[1].value if len(words) == 2 and not words[1].globs else "-"  # noqa: PLR2004
     if target.startswith("-") or os.environ.get("CDPATH"):
         raise Denied("`cd` takes the path of one folder", "`cd FOLDER && …`")
     entered = os.path.normpath(os.path.join(folder, target))
     if not os.access(entered, os.X_OK) or not os.path.isdir(entered):
-        raise Denied(f"{target} is no folder that can be entered", "a folder that exists")
-    check_kind("path", words[1], Scene(folder, ""))
+        raise Denied(f"{target} is not a folder that can be entered", "a folder that exists")
+    check_kind("path", words[1], Scene(folder, "", folder))
     return entered
 
 
 def _check(command: Command, folder: str, start: str, extra: Settings) -> None:
     fed = command.joiner == "|"
-    scene = Scene(folder, os.environ.get("HOME", ""), fed=fed)
+    scene = Scene(folder, os.environ.get("HOME", ""), start, fed=fed)
     for redirect in command.redirects:
         if redirect.form == "<" and redirect.target is not None:
             if redirect.target.globs:
-                raise Denied("a redirection from a pattern is not understood", "name the file")
+                raise Denied("input is redirected from a pattern", "name the file")
             check_kind("file", redirect.target, scene)
             scene.fed = True
     plain = [word.value for word in command.words]
     extra.check(plain)
     name = command.words[0]
     if any(word.globs for word in command.words[1:]) or not extra.allows(plain):
-        _check_table(name, command.words[1:], scene, start)
+        _check_table(name, command.words[1:], scene)
     elif name.raw != name.value:
         raise Denied("the name of the command is quoted", "the bare name")
 
 
-def _check_table(name: Word, words: list[Word], scene: Scene, start: str) -> None:
-    """Hold a command against its rule; what only some commands need is imported for them."""
+def _check_table(name: Word, words: list[Word], scene: Scene) -> None:
+    """Deny a command unless its rule accepts it; only this function tells kinds of rules apart."""
     rule = COMMANDS.get(name.raw)
     if rule is None:
         _refuse(name)
-    elif rule.exact:
-        _check_exact(name.raw, words, rule.exact, rule.unless, scene)
-    elif rule.whole == "git":
-        from shared.guard.git import check_git
+    elif isinstance(rule, Exact):
+        match_exact(name.raw, words, rule, scene)
+    elif isinstance(rule, Special):
+        # Not at the top: most commands do without it.
+        from shared.guard.special import SPECIAL
 
-        check_git(words, scene, start)
-    elif rule.whole:
-        from shared.guard.whole import WHOLE
-
-        WHOLE[rule.whole](words, scene)
+        SPECIAL[rule.judge](words, scene)
     elif [word.value for word in words] not in (["--version"], ["--help"]):
-        match(name.raw, words, rule, scene)
+        match_options(name.raw, words, rule, scene)
 
 
 def _refuse(name: Word) -> None:
     shown = name.value[:80]
     if "=" in shown:
-        raise Denied("an assignment in front changes how commands behave", "the command alone")
+        raise Denied("an assignment before a command changes how it behaves", "the command alone")
     if name.raw != name.value or "/" in shown or shown != shown.lower():
-        reason = f"`{shown}` is no bare command name: only names in small letters, unquoted, pass"
+        reason = f"`{shown}` is not a bare command name in small letters, unquoted"
         raise Denied(reason, f"the bare name of one of: {_READ}")
     from shared.guard.policy.refused import REFUSED
 
     if shown in REFUSED:
         reason, instead = REFUSED[shown]
         raise Denied(f"`{shown}` {reason}", instead)
-    raise Denied(f"`{shown}` is not among the commands that are known to change nothing", _READ)
-
-
-def _check_exact(name: str, words: list[Word], exact: str, unless: str, scene: Scene) -> None:
-    if " ".join(word.value for word in words) not in exact.split("\n") or not words:
-        ways = " or ".join(f"`{name} {way}`" for way in exact.split("\n"))
-        raise Denied(f"`{name}` runs what it is given", f"{ways}; read its files with cat")
-    folder = os.path.realpath(scene.folder)
-    while unless and folder:
-        found = next((f for f in unless.split() if os.path.lexists(f"{folder}/{f}")), None)
-        if found:
-            raise Denied(f"{found} in {folder} chooses which `{name}` runs", f"cat {found}")
-        folder = folder.rpartition("/")[0]
+    raise Denied(f"`{shown}` is not a command that is known to change nothing", _READ)
 
 
 def _reason(commands: list[Command]) -> str:
     found = (COMMANDS.get(command.words[0].raw) for command in commands)
-    return "; ".join(dict.fromkeys(rule.reason if rule else "is allowed by you" for rule in found))
+    return "; ".join(
+        dict.fromkeys(rule.reason if rule else "is allowed by your settings" for rule in found)
+    )
 
 
 def _rewrite(text: str, commands: list[Command]) -> str:

@@ -1,4 +1,4 @@
-"""The guard's no: why a command may not run now, and what serves in its place."""
+"""The exception with which the guard denies: why, and what to do instead."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ ASK = "name the command and its purpose in the plan; it can run once the plan is
 
 
 class Denied(Exception):  # noqa: N818 – it is an answer, not a fault
-    """A command is not known to change nothing; `instead` says what is."""
+    """The guard does not allow this; `instead` says what to do."""
 
     def __init__(self, reason: str, instead: str = ASK) -> None:
         super().__init__(reason)

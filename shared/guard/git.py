@@ -1,7 +1,7 @@
-"""Reads git's words, says where git may be used, and hardens it against the repository.
+"""Decides which git commands only read, and hardens them against the repository's settings.
 
-A repository is programmable: its configuration names programs that plain reading starts. What is
-decided here runs only hardened, by `harden`.
+A repository's configuration names programs that git starts even when it only reads, so what passes
+`check_git` must be run as `harden` returns it.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from shared.guard.denial import Denied
-from shared.guard.match import match
+from shared.guard.match import match_options
 from shared.guard.policy.git import GIT, READS_WORK_TREE
 
 TYPE_CHECKING = False
@@ -27,7 +27,7 @@ SETTINGS = (
     "submodule.recurse=false", "log.showSignature=false", "format.pretty=medium",
     "gpg.program=false", "gpg.openpgp.program=false", "gpg.x509.program=false",
     "gpg.ssh.program=false", "gc.auto=0", "maintenance.auto=false", "safe.bareRepository=explicit",
-    # A repository may lack objects on purpose, so that reading them asks a remote of its choice.
+    # A repository may lack objects on purpose: reading them would ask a remote of its choice.
     "protocol.allow=never", "protocol.ext.allow=never", "protocol.file.allow=never",
     "protocol.git.allow=never", "protocol.ssh.allow=never", "protocol.http.allow=never",
     "protocol.https.allow=never",
@@ -45,27 +45,24 @@ _GLOBAL = ("--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs")
 _INSTEAD = "git log, show, diff, status, blame, grep, ls-files, branch --list, rev-parse"
 
 
-def check_git(words: list[Word], scene: Scene, start: str) -> None:
-    """Deny git's words unless they read, here or by -C in a folder of the same repository.
-
-    `start` is the folder of the session, which differs from the scene's after a `cd`.
-    """
+def check_git(words: list[Word], scene: Scene) -> None:
+    """Deny git's words unless they only read, in a folder of the session's repository."""
     words, folder = _global_options(words, scene.folder)
-    _check_same_repository(start, folder)
+    _check_same_repository(scene.start, folder)
     if [word.value for word in words] == ["--version"]:
         return
     name, words = _subcommand(words)
-    here = type(scene)(folder, scene.home, fed=scene.fed)
-    match(f"git {name}", words, GIT[name], here)
+    here = scene.at(folder)
+    match_options(f"git {name}", words, GIT[name], here)
     if name in READS_WORK_TREE and (path := _filtered(folder)):
         raise Denied(
             f"`git {name}` would start the filter that is configured for {path}",
-            "git log, git show HEAD:FILE, git diff HEAD~1 HEAD --stat by `git show`",
+            "git log, git show HEAD:FILE, git show --stat",
         )
 
 
 def harden(words: list[str]) -> list[str]:
-    """Return git's words, `git` first, so that nothing of the repository's is started."""
+    """Return git's words, `git` first, so that git starts no program of the repository's choice."""
     at = 1
     while at < len(words) and words[at] in (*_GLOBAL, "-C"):
         at += 2 if words[at] == "-C" else 1
@@ -82,7 +79,7 @@ def _global_options(words: list[Word], folder: str) -> tuple[list[Word], str]:
         if words[0].value == "-C":
             if len(words) < 2 or words[1].globs:  # noqa: PLR2004 – the option and its value
                 raise Denied("`git -C` lacks its folder", "`git -C FOLDER log`")
-            # As git enters it: through links first, then up.
+            # As git does: it follows links before it applies `..`.
             folder = os.path.realpath(os.path.join(folder, words[1].value))
             words = words[1:]
         words = words[1:]
@@ -96,11 +93,11 @@ def _subcommand(words: list[Word]) -> tuple[str, list[Word]]:
         if len(plain) >= size and name in GIT:
             return name, words[size:]
     shown = plain[0] if plain else "alone"
-    raise Denied(f"`git {shown}` is not among git's commands that are known to only read", _INSTEAD)
+    raise Denied(f"`git {shown}` is not a git command that is known to only read", _INSTEAD)
 
 
 def _check_same_repository(start: str, folder: str) -> None:
-    """Deny a folder outside the repository of `start`, or one that is a repository itself."""
+    """Deny a folder outside the repository of `start`, or in another repository inside it."""
     here = os.path.realpath(folder)
     if here == os.path.realpath(start):
         return
@@ -111,8 +108,8 @@ def _check_same_repository(start: str, folder: str) -> None:
         here = os.path.dirname(here)
     if not root or here != root:
         raise Denied(
-            f"{folder} is no folder of this repository, and another one's settings start programs",
-            "git in the folder of the session, with paths behind `--`",
+            f"{folder} is not in this repository, and another one's settings can start programs",
+            "git in the session's folder, with paths after `--`",
         )
 
 
@@ -126,7 +123,7 @@ def _repository(folder: str) -> str:
 
 
 def _filtered(folder: str) -> str:
-    """Return a tracked path for which git would start a configured filter, "" for none."""
+    """Return a tracked path for which git would start a configured filter; "" for none."""
     root = _repository(os.path.realpath(folder))
     if not root or not any(map(_may_configure_filters, _configurations(root))):
         return ""
@@ -134,7 +131,7 @@ def _filtered(folder: str) -> str:
 
 
 def _configurations(root: str) -> list[str]:
-    """Return the files that may configure git for the repository at `root`."""
+    """Return the files that can configure git for the repository at `root`."""
     home = os.path.expanduser("~")
     xdg = os.environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
     folder = os.path.join(root, ".git")
@@ -159,7 +156,7 @@ def _may_configure_filters(path: str) -> bool:
 
 
 def _filtered_path(root: str) -> str:
-    """Ask git itself, which starts nothing for these questions."""
+    """Return the first tracked path with a configured filter, by git commands that start none."""
     from shared.git.repository import repository_at
 
     git = repository_at(root).git

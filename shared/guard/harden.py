@@ -1,4 +1,4 @@
-"""Puts into a command what keeps it from starting programs and from reading secrets on its way."""
+"""Adds options to an allowed command so that it starts no programs and leaves secrets out."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def harden(words: list[str]) -> list[str]:
         return harden_git(words)
     added = _leaving_out(words[0])
     end = words.index("--") if "--" in words else len(words)
-    # Of several patterns the last one decides, so ours stand behind all others.
+    # Of several patterns the last one decides, so ours come last.
     return [*words[:end], *added, *words[end:]]
 
 
@@ -29,7 +29,7 @@ def harden_text(commands: list[Command]) -> str:
 
 
 def _text(command: Command) -> str:
-    """Return the command with its words as they were written, since patterns are to expand."""
+    """Return the hardened command with its own words as they were written: patterns must expand."""
     values = [word.value for word in command.words]
     hardened = harden(values)
     if hardened == values:
@@ -40,7 +40,7 @@ def _text(command: Command) -> str:
 
 
 def _leaving_out(name: str) -> list[str]:
-    """Return the options by which a reading of whole folders leaves secrets out."""
+    """Return the options with which the command leaves secrets out when it reads whole folders."""
     if name == "rg":
         return ["--no-config", *(f"--iglob=!{pattern}" for pattern in (*excluded(), *FOLDERS))]
     if name in _GREP:

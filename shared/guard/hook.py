@@ -1,8 +1,8 @@
-"""What a client's hook answers: pass, deny with the safe alternative, or run this instead (PM-4).
+"""Answers a client's hook: pass, deny and say what to do instead, or run another command (PM-4).
 
 `planner hook CLIENT EVENT` reads the event as JSON and prints the answer in the client's own
-format. Passing prints nothing, so that the client's permission rules decide as ever; whatever
-fails denies.
+format. To let an event pass it prints nothing, so that the client's permission rules still decide;
+any fault denies.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ MOST_DETAIL = 300
 
 
 def main(argv: list[str]) -> int:
-    """Answer one event of a client on standard output; always 0, since a fault denies."""
+    """Print the answer to one event of a client; always returns 0, since a fault denies."""
     host, event = argv if len(argv) == 2 else ("", "")  # noqa: PLR2004 – client and event
     found = answer(host, event, sys.stdin.buffer.read(), time.time())
     if found:
@@ -45,7 +45,7 @@ def main(argv: list[str]) -> int:
 
 
 def answer(host: str, event: str, raw: bytes, now: float) -> dict[str, Any]:
-    """Return what the client is answered, nothing where the event passes; never raises."""
+    """Return the answer to the client, empty if the event passes; never raises."""
     try:
         return EVENTS[event](host, json.loads(raw), now)
     except Exception as error:  # noqa: BLE001 – the guard's one handler: it fails closed
@@ -53,7 +53,7 @@ def answer(host: str, event: str, raw: bytes, now: float) -> dict[str, Any]:
 
 
 def _failed(host: str, event: str, error: Exception) -> dict[str, Any]:
-    """Deny a tool because of a fault; for other events, tell what went wrong."""
+    """Return a denial if the event is a tool call, else a text that says what went wrong."""
     said = error.problems[0].text() if isinstance(error, Refused) else repr(error)
     text = f"the guard failed: {said}"
     if event in TOOL_EVENTS or event not in EVENTS:
@@ -62,11 +62,11 @@ def _failed(host: str, event: str, error: Exception) -> dict[str, Any]:
     return _tell(event, f"Planning mode: {text}")
 
 
-# What the model is told
+# what the model is told
 
 
 def tell(host: str, payload: Payload, now: float) -> dict[str, Any]:
-    """Begin a session or a prompt with what holds in this stage (PM-10)."""
+    """Return the text that tells the model the rules of the present stage (PM-10)."""
     del host
     session = _session(payload)
     text = reminder.injected(session, now) if session else ""
@@ -74,7 +74,7 @@ def tell(host: str, payload: Payload, now: float) -> dict[str, Any]:
 
 
 def note_typed(host: str, payload: Payload, now: float) -> dict[str, Any]:
-    """Keep that the user typed an approval."""
+    """Record that the user typed an approval."""
     del host
     consent.note(payload, now)
     return {}
@@ -93,7 +93,7 @@ def check(host: str, payload: Payload, now: float) -> dict[str, Any]:
     if session is None:
         return {}
     database = Database(session.database)
-    # By the calls before this one: its own time would make every limit seem far away.
+    # Before touch(): this call's own time would make every limit seem far away.
     limits.settle(database, session.agent, now)
     session.touch()
     row = database.planning(session.agent)
@@ -113,7 +113,7 @@ def _session(payload: Payload) -> Session | None:
 
 
 def _note_guard(database: Database, row: Planning, run: Run | None) -> None:
-    """Record once that hooks hold this agent: only then can a person's approval be told apart."""
+    """Record once that hooks check this agent: only then can a person's approval be proven."""
     if not consent.is_guarded(database, [row]):
         with database:
             database.audit(run, "guard", consent.GUARDED, agent=row.agent_name)
@@ -122,7 +122,7 @@ def _note_guard(database: Database, row: Planning, run: Run | None) -> None:
 def _record(
     database: Database, row: Planning, run: Run | None, payload: Payload, reason: str
 ) -> str:
-    """Write a denial into the audit; where that fails it is denied all the same, and said so."""
+    """Record a denial in the audit; return "", or a remark for the model if that failed."""
     given = payload.get("tool_input") or {}
     what = given.get("command") or next((v for k, v in given.items() if k.endswith("path")), "")
     detail = f"{payload['tool_name']} {str(what)[:MOST_DETAIL]}: {reason}"

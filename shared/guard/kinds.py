@@ -1,4 +1,4 @@
-"""The kinds of values and operands that the policy table speaks of, each with its check."""
+"""The kinds of values and operands that the policy tables name, each with its check."""
 
 from __future__ import annotations
 
@@ -11,25 +11,33 @@ if TYPE_CHECKING:
 
     from shared.guard.lexer import Word
 
-_QUOTE = "put it in single quotes if it is meant as it stands"
+_QUOTE = "put it in single quotes if you mean the text itself"
 
 
 class Scene:
-    """Where a command would run: its folder, the user's home, and whether it gets input."""
+    """Where a command would run: its folder, the user's home, and whether it gets input.
 
-    __slots__ = ("fed", "folder", "home")
+    `start` is the session's folder, which differs from `folder` after a `cd`.
+    """
 
-    def __init__(self, folder: str, home: str, *, fed: bool = False) -> None:
+    __slots__ = ("fed", "folder", "home", "start")
+
+    def __init__(self, folder: str, home: str, start: str, *, fed: bool = False) -> None:
         self.folder = folder
         self.home = home
+        self.start = start
         self.fed = fed
+
+    def at(self, folder: str) -> Scene:
+        """Return the same scene in another folder."""
+        return Scene(folder, self.home, self.start, fed=self.fed)
 
 
 def check_kind(kind: str, word: Word, scene: Scene) -> None:
-    """Deny `word` where it is not of the kind, or where nobody may read what it names."""
+    """Deny `word` if it is not of the kind, or names what nobody may read."""
     if "|" in kind:
         if word.globs or word.value not in kind.split("|"):
-            raise Denied(f"`{word.value}` is none of the known values", kind.strip("|"))
+            raise Denied(f"`{word.value}` is not one of the known values", kind.strip("|"))
     elif kind in FILES:
         if not word.globs:
             FILES[kind](word.value, scene)
@@ -65,7 +73,7 @@ def _tree(path: str, scene: Scene) -> None:
 
 
 def _rev(text: str, scene: Scene) -> None:
-    """Check a revision, a range or a path of git's; `HEAD:.env` reads, `:!.env` leaves out."""
+    """Deny a revision, range or path of git that reads secrets: `HEAD:.env`, but not `:!.env`."""
     magic, closed, rest = text.partition(")")
     if text.startswith((":!", ":^")) or (closed and magic.startswith(":(exclude")):
         return
@@ -78,7 +86,7 @@ def _rev(text: str, scene: Scene) -> None:
 
 def _revtree(text: str, scene: Scene) -> None:
     _rev(text, scene)
-    # `git diff` reads any two folders of the machine where one lies outside the repository.
+    # If one folder lies outside the repository, `git diff` reads any two folders.
     if text.startswith(("/", ".")):
         secrets.check_tree(text, scene.folder, scene.home)
 
@@ -97,14 +105,16 @@ def _name(value: str) -> None:
         or not all((c.isalnum() and c.isascii()) or c in "_.+-" for c in value)
         or value[0] == "-"
     ):
-        raise Denied(f"`{value}` is no plain name", "a name of letters, digits, `_`, `.`, `+`, `-`")
+        raise Denied(
+            f"`{value}` is not a plain name", "a name of letters, digits, `_`, `.`, `+`, `-`"
+        )
 
 
 def _count(value: str) -> None:
-    """A number, perhaps signed, perhaps with a unit; short, since a large one never ends."""
+    """Deny all but a number, with a sign or unit if any; a long number could mean endless work."""
     digits = value.lstrip("+-").rstrip("bkKmMGTiB")
     if not (digits.isdecimal() and digits.isascii() and len(digits) <= _MAX_DIGITS):
-        raise Denied(f"`{value}` is no number that is understood", "a number such as 20")
+        raise Denied(f"`{value}` is not a number that the guard understands", "a number such as 20")
 
 
 def _step(value: str) -> None:
@@ -115,13 +125,13 @@ def _step(value: str) -> None:
 
 def _list(value: str) -> None:
     if not value or not set(value) <= set("0123456789,-.+bdfginMhnrRVXx: "):
-        raise Denied(f"`{value}` is no list of numbers", "a list such as 1,3-5")
+        raise Denied(f"`{value}` is not a list of numbers", "a list such as 1,3-5")
 
 
 def _measure(value: str) -> None:
-    """A size, an age, a mode or a moment, as find knows them."""
+    """Deny all but a size, an age, a mode or a time, as find takes them."""
     if not value or not all(c.isalnum() or c in "+-/:=., " for c in value):
-        raise Denied(f"`{value}` is no size, age or mode", "for example -7, +10k or 644")
+        raise Denied(f"`{value}` is not a size, age or mode", "for example -7, +10k or 644")
 
 
 def _stamp(value: str) -> None:
@@ -130,27 +140,31 @@ def _stamp(value: str) -> None:
 
 
 def _format(value: str) -> None:
-    """A format of git's: some of its letters start the program that checks signatures."""
+    """Deny a format with which git starts the program that checks signatures."""
     pieces = value.split("%")[1:]
     if any(piece.lstrip("+- ")[:1] == "G" for piece in pieces) or "signature" in value.lower():
-        raise Denied("this format starts a program that checks signatures", "it without `%G`")
+        raise Denied(
+            "this format starts a program that checks signatures", "the format without `%G`"
+        )
 
 
 def _pretty(value: str) -> None:
     if "%" not in value and value not in _PRETTY:
-        raise Denied(f"`{value}` may be a format of the repository's own", ", ".join(_PRETTY))
+        raise Denied(f"`{value}` may be a format that the repository defines", ", ".join(_PRETTY))
     _format(value)
 
 
 def _setting(value: str) -> None:
     lowered = value.lower()
     if "." not in value or any(part in lowered for part in _SECRET_SETTINGS):
-        raise Denied(f"`{value}` is no setting that may be shown", "for example user.name")
+        raise Denied(f"`{value}` is not a setting that may be shown", "for example user.name")
 
 
 def _columns(value: str) -> None:
     if not {column.rstrip("=") for column in value.split(",")} <= _PROCESS_COLUMNS:
-        raise Denied(f"`{value}` has columns that are not known", "for example pid,ppid,etime,args")
+        raise Denied(
+            f"`{value}` has columns that the guard does not know", "for example pid,ppid,etime,args"
+        )
 
 
 def _sed(value: str) -> None:
@@ -174,53 +188,12 @@ def _jq(value: str) -> None:
 _MAX_DIGITS = 7
 _PRETTY = ("oneline", "short", "medium", "full", "fuller", "reference", "raw", "email")
 _SECRET_SETTINGS = ("extraheader", "token", "pass", "secret", "credential", "cookie", "insteadof")
-_PROCESS_COLUMNS = frozenset(
-    [
-        "pid",
-        "ppid",
-        "pgid",
-        "sid",
-        "uid",
-        "user",
-        "ruser",
-        "euser",
-        "gid",
-        "group",
-        "tty",
-        "tt",
-        "stat",
-        "state",
-        "s",
-        "pri",
-        "ni",
-        "nice",
-        "pcpu",
-        "%cpu",
-        "c",
-        "pmem",
-        "%mem",
-        "rss",
-        "vsz",
-        "sz",
-        "time",
-        "cputime",
-        "etime",
-        "etimes",
-        "start",
-        "lstart",
-        "stime",
-        "comm",
-        "ucmd",
-        "args",
-        "cmd",
-        "command",
-        "nlwp",
-        "thcount",
-        "psr",
-        "wchan",
-        "f",
-    ]
-)
+_PROCESS_COLUMNS = frozenset((
+    "pid", "ppid", "pgid", "sid", "uid", "user", "ruser", "euser", "gid", "group", "tty", "tt",
+    "stat", "state", "s", "pri", "ni", "nice", "pcpu", "%cpu", "c", "pmem", "%mem", "rss", "vsz",
+    "sz", "time", "cputime", "etime", "etimes", "start", "lstart", "stime", "comm", "ucmd", "args",
+    "cmd", "command", "nlwp", "thcount", "psr", "wchan", "f",
+))  # fmt: skip
 FILES: dict[str, Callable[[str, Scene], None]] = {
     "file": _file,
     "binary": _binary,
@@ -230,7 +203,7 @@ FILES: dict[str, Callable[[str, Scene], None]] = {
     "revtree": _revtree,
     "lines": _lines,
 }
-# A pattern of file names is one for the shell as well, and means the same to both.
+# The command and the shell read a pattern of file names the same way.
 PATTERNS = frozenset(("glob",))
 _VALUES: dict[str, Callable[[str], None]] = {
     "text": _text,

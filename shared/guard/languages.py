@@ -1,4 +1,4 @@
-"""The small parts of sed's, awk's and jq's languages that only print."""
+"""Accepts the small parts of sed, awk, jq, printf and test that only print or compare."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def check_sed(script: str) -> None:
     while rest:
         rest = _sed_command(rest.lstrip(" "))
         if rest and rest[0] != ";":
-            raise Denied(f"`{rest}` in a sed script is not understood", _SED_INSTEAD)
+            raise Denied(f"`{rest}` in a sed script is not accepted", _SED_INSTEAD)
         rest = rest[1:].lstrip(" ;")
 
 
@@ -34,7 +34,7 @@ def _sed_command(rest: str) -> str:
     if rest != before and rest.startswith(","):
         after = _sed_address(rest[1:].removeprefix("+"))
         if after == rest[1:].removeprefix("+"):
-            raise Denied(f"`{rest}` in a sed script is not understood", _SED_INSTEAD)
+            raise Denied(f"`{rest}` in a sed script is not accepted", _SED_INSTEAD)
         rest = after
     rest = rest.lstrip(" ")
     rest = rest.removeprefix("!")
@@ -57,9 +57,9 @@ def _sed_address(rest: str) -> str:
 
 
 def _sed_part(rest: str, delimiter: str, *, regex: bool) -> str:
-    """Return what follows the delimiter that ends this part.
+    """Return what follows the delimiter that ends this part of a sed command.
 
-    Some seds let a bracket hold the delimiter and some do not: what depends on it is refused.
+    Only some seds accept the delimiter inside a bracket, so that is denied.
     """
     at = 0
     while at < len(rest) and rest[at] != delimiter:
@@ -77,12 +77,12 @@ def _sed_part(rest: str, delimiter: str, *, regex: bool) -> str:
 def _bracket_end(rest: str, at: int, delimiter: str) -> int:
     first = at + 2 if rest.startswith("[^", at) else at + 1
     end = rest.find("]", first + 1)
-    # `[[:alpha:]]` closes behind its class.
+    # `[[:alpha:]]` ends after its class.
     while end > 0 and rest[end - 1] == ":" and "[:" in rest[at + 1 : end]:
         end = rest.find("]", end + 1)
     inside = rest[at:end]
     if end < 0 or any(odd in inside for odd in (delimiter, "\\", "[.", "[=")):
-        raise Denied("a bracket in a sed script is not understood", _SED_INSTEAD)
+        raise Denied("a bracket in a sed script is not accepted", _SED_INSTEAD)
     return end + 1
 
 
@@ -90,16 +90,16 @@ def check_awk(program: str) -> None:
     """Deny an awk program unless it only chooses lines by number or text and prints fields."""
     condition, brace, action = program.strip().partition("{")
     if brace and not action.endswith("}"):
-        raise Denied("an awk program of more than one action is not understood", _AWK_INSTEAD)
+        raise Denied("an awk program with more than one action is not accepted", _AWK_INSTEAD)
     if condition.strip():
         for part in condition.split("&&"):
             _check_awk_condition(part.strip())
     elif not brace:
-        raise Denied("this awk program is not understood", _AWK_INSTEAD)
+        raise Denied("this awk program is not accepted", _AWK_INSTEAD)
     printed = action[:-1].strip(" ;")
     if brace and printed != "print":
         if not printed.startswith("print "):
-            raise Denied("an awk action other than `print` is not understood", _AWK_INSTEAD)
+            raise Denied("an awk action other than `print` is not accepted", _AWK_INSTEAD)
         for item in _awk_items(printed[6:]):
             _check_awk_item(item)
 
@@ -113,11 +113,11 @@ def _check_awk_condition(part: str) -> None:
         _check_awk_field(left.strip())
         if _is_number(right.strip()) or right.strip() in _AWK_FIELDS or _is_string(right.strip()):
             return
-    raise Denied(f"`{part}` in an awk program is not understood", _AWK_INSTEAD)
+    raise Denied(f"`{part}` in an awk program is not accepted", _AWK_INSTEAD)
 
 
 def _awk_items(text: str) -> list[str]:
-    """Return what stands between commas and blanks outside strings."""
+    """Return the items of a `print`: strings, and what commas and spaces separate."""
     items, strings = list[str](), text.split('"')
     if len(strings) % 2 == 0:
         raise Denied("a string in an awk program is not closed", _AWK_INSTEAD)
@@ -133,7 +133,7 @@ def _check_awk_item(item: str) -> None:
 
 def _check_awk_field(text: str) -> None:
     if text not in _AWK_FIELDS and not (text[:1] == "$" and _is_number(text[1:])):
-        raise Denied(f"`{text}` in an awk program is not understood", _AWK_INSTEAD)
+        raise Denied(f"`{text}` in an awk program is not accepted", _AWK_INSTEAD)
 
 
 def _is_number(text: str) -> bool:
@@ -149,7 +149,7 @@ def check_jq(program: str) -> None:
     """Deny a jq program that reads the environment or other files, or may never end."""
     for before, letter, after in zip(program, program[1:], program[2:], strict=False):
         if before in _DIGITS and letter in "eE" and after in "+-0123456789":
-            raise Denied("a number with an exponent may stand for endless work", "a small number")
+            raise Denied("a number with an exponent may mean endless work", "a small number")
     for name in _JQ_REFUSED:
         at = program.lower().find(name)
         while at >= 0:
@@ -158,12 +158,12 @@ def check_jq(program: str) -> None:
             before, after = program[at - 1 : at] if at else "", program[end : end + 1]
             field = before == "." or before == after == '"'
             if whole and not (field and not program[:at].endswith("..")):
-                raise Denied(f"`{name}` in a jq program reads other things or never ends", "`.key`")
+                raise Denied(f"`{name}` in a jq program reads other data or never ends", "`.key`")
             at = program.lower().find(name, end)
 
 
 def check_printf(words: list[str]) -> None:
-    """Deny a format of printf's that stores something or computes what it is given."""
+    """Deny a printf format that stores its output or makes the shell compute an operand."""
     if not words or words[0].startswith("-"):
         raise Denied("`printf` takes a format first", "`printf '%s\\n' TEXT`")
     pieces = words[0].replace("%%", "").split("%")[1:]
@@ -171,9 +171,9 @@ def check_printf(words: list[str]) -> None:
         letter = piece.lstrip("-+ 0#123456789.")[:1]
         width = piece[: piece.find(letter)] if letter else piece
         if letter not in ("s", "b", "q", "c", "d", "i") or len(width) > 4:  # noqa: PLR2004 – 9999
-            raise Denied(f"`%{piece}` in a format is not understood", "`printf '%s\\n' TEXT`")
+            raise Denied(f"`%{piece}` in a format is not accepted", "`printf '%s\\n' TEXT`")
         if letter in "di" and not all(_is_number(word) for word in words[1:]):
-            raise Denied("a number in a format computes what it is given", "`%s`")
+            raise Denied("`%d` and `%i` make the shell compute their operands", "`%s`")
 
 
 _ONE = frozenset(("-d", "-e", "-f", "-h", "-L", "-n", "-r", "-s", "-S", "-p", "-w", "-x", "-z"))
@@ -192,4 +192,4 @@ def check_test(words: list[str]) -> None:
         case [left, operator, right] if operator in _NUMBERS:
             if _is_number(left) and _is_number(right):
                 return
-    raise Denied("this test is not understood", "`test -f FILE`, `[ -d FOLDER ]`, `[ a = b ]`")
+    raise Denied("this test is not accepted", "`test -f FILE`, `[ -d FOLDER ]`, `[ a = b ]`")

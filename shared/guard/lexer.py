@@ -1,8 +1,8 @@
-"""Reads the part of the shell's language in which nothing is ambiguous; refuses all the rest.
+"""Parses the part of the shell's language that all shells read alike; denies the rest.
 
-No parser follows every shell in every corner, so what is accepted here is what bash, dash and zsh
-read alike: simple commands joined by `|`, `&&`, `||`, `;` or a new line, words of plain and quoted
-text, three variables, and redirections that lead to /dev/null.
+No parser copies every shell exactly, so this one accepts only what bash, dash and zsh read alike:
+simple commands joined by `|`, `&&`, `||`, `;` or a new line, words of plain and quoted text, three
+variables, input from files, and output to /dev/null.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ _REASONS = {
     "`": "a backquote runs a command inside the command",
     **dict.fromkeys("()", "parentheses open a subshell, a function or a pattern"),
     **dict.fromkeys("{}", "braces expand or group"),
-    "<": "only `< FILE` after a blank is understood, no heredoc, `<<<`, `<>` or `<(…)`",
-    ">": "output may go nowhere but into /dev/null, written `>/dev/null` after a blank",
+    "<": "only `< FILE` after a space is accepted, not a heredoc, `<<<`, `<>` or `<(…)`",
+    ">": "output may be redirected only to /dev/null, written `>/dev/null` after a space",
     "#": "a comment can hide what follows it",
     "!": "an exclamation mark may recall or negate a command",
-    "~": "a tilde is understood only as `~/…` at the beginning of a word",
-    "=": "a word that begins with `=` is a command's path to some shells",
+    "~": "a tilde is accepted only as `~/…` at the beginning of a word",
+    "=": "some shells read a word that begins with `=` as a command's path",
 }
 _QUOTE = "put the text into single quotes"
-_SPLIT = "send each command on its own, without it; write text that you need with your file tool"
+_SPLIT = "send each command on its own, without this; write texts with your file tool"
 
 
 class Word:
-    """One word as the command will get it; `globs` are the positions in `value` that expand."""
+    """One word as the command will get it; `globs` are the places of `*?[` in `value`."""
 
     __slots__ = ("globs", "raw", "value")
 
@@ -54,7 +54,7 @@ class Word:
 
 
 class Redirect:
-    """`form` is the operator (`<`, `>`, `2>`, `2>&1`), `target` the file that is read or null."""
+    """One redirection: `form` is `<`, `>`, `2>` or `2>&1`; `target` is the file, if any."""
 
     __slots__ = ("form", "target")
 
@@ -64,7 +64,7 @@ class Redirect:
 
 
 class Command:
-    """A simple command; `joiner` is what stands before it: nothing, `|`, `&&`, `||` or `;`."""
+    """A simple command; `joiner` is the operator before it: "", `|`, `&&`, `||` or `;`."""
 
     __slots__ = ("joiner", "redirects", "text", "words")
 
@@ -78,7 +78,7 @@ class Command:
 
 
 def read(text: str, variables: Mapping[str, str]) -> list[Command]:
-    """Return the simple commands of `text` in order, never none; Denied for all else."""
+    """Return the simple commands of `text`, at least one, in order; Denied for all other text."""
     if len(text) > MAX_CHARS:
         raise Denied(f"the command has more than {MAX_CHARS} characters", _SPLIT)
     reader = _Reader(text.strip(" \n"), variables)
@@ -122,28 +122,28 @@ class _Reader:
         while self.peek() and self.peek() not in "\n;|&":
             if self.text.startswith(("<", ">", "1>", "2>"), self.at):
                 if not words:
-                    raise Denied("a redirection stands before the command", _SPLIT)
+                    raise Denied("a redirection comes before the command", _SPLIT)
                 redirects.append(self.redirect())
             else:
                 words.append(self.word())
             end = self.at
             self.skip(" ")
         if not words:
-            raise Denied("a command is missing beside `|`, `&&`, `||` or `;`", _SPLIT)
+            raise Denied("a command is missing before or after `|`, `&&`, `||` or `;`", _SPLIT)
         return Command(joiner, words, redirects, self.text[begin:end])
 
     def joiner(self) -> str | None:
-        """Step over what joins two commands; None at the end of the text."""
+        """Return the operator after a command and step over it; None at the end of the text."""
         found = next((j for j in ("&&", "||", "|", ";", "\n") if self.starts(j)), None)
         if found is None:
             if self.starts("&>"):
-                raise Denied("`&>` means two things to two shells", "`>/dev/null 2>&1`")
+                raise Denied("shells differ on the meaning of `&>`", "`>/dev/null 2>&1`")
             if self.peek():
                 raise Denied("`&` leaves a command running in the background", _SPLIT)
             return None
         self.at += len(found)
         if self.peek() == "&":
-            raise Denied(f"`{found}&` is not understood", "`2>&1 |` in place of `|&`")
+            raise Denied(f"`{found}&` is not accepted", "`2>&1 |` instead of `|&`")
         self.skip(" \n")
         if found not in ";\n":
             return found
@@ -184,7 +184,7 @@ class _Reader:
         return Word(value, tuple(globs), self.text[begin : self.at])
 
     def part(self, begin: int) -> str:
-        """Return the next characters of a word that began at `begin`, as the command gets them."""
+        """Return the next part of a word that starts at `begin`, as the command gets it."""
         char = self.peek()
         if char in _PLAIN:
             return self.run(_PLAIN)
@@ -210,7 +210,7 @@ class _Reader:
         if end < 0:
             raise Denied("a single quote is not closed", _QUOTE)
         if self.text[end + 1 : end + 2] == "'":
-            raise Denied("two quoted texts touch, which shells join in two ways", _QUOTE)
+            raise Denied("two quoted texts touch, and shells join them differently", _QUOTE)
         self.at = end + 1
         return _printable(inside)
 
@@ -235,12 +235,12 @@ class _Reader:
     def escape(self) -> str:
         char = self.peek(1)
         if not " " <= char <= "~":
-            raise Denied("a backslash stands before the end of a line or a character", _QUOTE)
+            raise Denied("a backslash comes before the end of a line or an odd character", _QUOTE)
         self.at += 2
         return char
 
     def variable(self, *, quoted: bool = False) -> str:
-        """Return the value of one of the three variables, or the dollar sign that ends a word."""
+        """Return the value of one of the three variables, or a dollar sign at the end of a word."""
         self.at += 1
         if self.peek() in ('"', " ", "|") if quoted else self.peek() in ("", " "):
             return "$"
@@ -248,11 +248,11 @@ class _Reader:
         value = self.variables.get(name, "") if name in VARIABLES else ""
         if not value or not (self.peek() in ("", "/", '"') or self.peek() in _ENDS):
             raise Denied(
-                "of expansions only $HOME, $PWD and $USER are understood, before a slash or an end",
+                "the only expansions accepted are $HOME, $PWD and $USER, before a slash or an end",
                 "write the value itself; put text with a dollar sign into single quotes",
             )
         if not quoted and not _PLAIN.issuperset(value):
-            raise Denied(f"the value of ${name} holds more than plain characters", "quote it")
+            raise Denied(f"the value of ${name} has characters that are not plain", "quote it")
         return _printable(value)
 
     def tilde(self, begin: int) -> str:
@@ -268,7 +268,7 @@ class _Reader:
         return _printable(home)
 
     def reflog(self) -> str:
-        """Return `{1}` of `HEAD@{1}`: without a comma or two dots braces stay as they are."""
+        """Return `{1}` of `HEAD@{1}`, or `{}`: the braces that no shell expands."""
         if self.starts("{}"):
             self.at += 2
             return "{}"
@@ -290,11 +290,11 @@ _PARTS = {
 
 
 def _printable(text: str) -> str:
-    """Return `text`; Denied where a character in it could be one that nobody sees."""
+    """Return `text`; Denied if a character in it may be invisible."""
     if not text.isprintable():
-        raise Denied("quoted text holds a new line, a control or an invisible character", _QUOTE)
+        raise Denied("quoted text has a new line, a control or an invisible character", _QUOTE)
     return text
 
 
 def _reason(char: str) -> str:
-    return _REASONS.get(char) or f"the character {char!a} is not understood outside quotes"
+    return _REASONS.get(char) or f"the character {char!a} is not accepted outside quotes"

@@ -1,6 +1,8 @@
-"""Holds the words of a command against its rule: every option, value and operand is known."""
+"""Compares the words of a command with its rule: every option, value and operand must be known."""
 
 from __future__ import annotations
+
+import os
 
 from shared.guard.denial import Denied
 from shared.guard.kinds import FILES, PATTERNS, check_kind
@@ -12,14 +14,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from shared.guard.kinds import Scene
-    from shared.guard.policy.rule import Rule
+    from shared.guard.policy.rule import Exact, Options
 
 _PARSED: dict[str, dict[str, tuple[str, str]]] = {}
 _HERE = Word(".")
 
 
 class Matched:
-    """What was understood: the options given, the operands, how many stand before a `--`."""
+    """What a command was given: options, operands, and how many operands stand before a `--`."""
 
     __slots__ = ("bare", "given", "operands")
 
@@ -29,8 +31,22 @@ class Matched:
         self.bare: int | None = None
 
 
-def match(name: str, words: list[Word], rule: Rule, scene: Scene) -> Matched:
-    """Return how `words`, those after the name, are understood; Denied where one is not."""
+def match_exact(name: str, words: list[Word], rule: Exact, scene: Scene) -> None:
+    """Deny `name` with `words` unless that is a line of the rule, for the usual program."""
+    lines = rule.passes.split("\n")
+    if " ".join((name, *(word.value for word in words))) not in lines:
+        ways = " or ".join(f"`{line}`" for line in lines)
+        raise Denied(f"`{name}` runs what it is given", f"{ways}; read its files with cat")
+    folder = os.path.realpath(scene.folder)
+    while rule.unless and folder:
+        found = next((f for f in rule.unless.split() if os.path.lexists(f"{folder}/{f}")), None)
+        if found:
+            raise Denied(f"{found} in {folder} chooses which `{name}` runs", f"cat {found}")
+        folder = folder.rpartition("/")[0]
+
+
+def match_options(name: str, words: list[Word], rule: Options, scene: Scene) -> None:
+    """Deny `name` with `words` unless the rule knows each option, value and operand."""
     if rule.options not in _PARSED:
         _PARSED[rule.options] = parse_options(rule.options)
     matched = Matched()
@@ -45,11 +61,10 @@ def match(name: str, words: list[Word], rule: Rule, scene: Scene) -> Matched:
         elif not (word.value[1:].isdecimal() and "-#" in _PARSED[rule.options]):
             _take_short(name, word, rest, rule, matched, scene)
     _check_operands(name, rule, matched, scene)
-    return matched
 
 
 def _take_long(
-    name: str, word: Word, rest: Iterator[Word], rule: Rule, matched: Matched, scene: Scene
+    name: str, word: Word, rest: Iterator[Word], rule: Options, matched: Matched, scene: Scene
 ) -> None:
     option, equals, _ = word.value.partition("=")
     mode, kind = _known(name, option, rule)
@@ -63,7 +78,7 @@ def _take_long(
 
 
 def _take_short(
-    name: str, word: Word, rest: Iterator[Word], rule: Rule, matched: Matched, scene: Scene
+    name: str, word: Word, rest: Iterator[Word], rule: Options, matched: Matched, scene: Scene
 ) -> None:
     for at in range(1, len(word.value)):
         option = f"-{word.value[at]}"
@@ -82,15 +97,15 @@ def _take_short(
             raise Denied(f"`{word.value}` is several options in one word", "one word for each")
 
 
-def _known(name: str, option: str, rule: Rule) -> tuple[str, str]:
+def _known(name: str, option: str, rule: Options) -> tuple[str, str]:
     known = _PARSED[rule.options].get(option)
     if known is None:
-        reason = f"`{name} {option}` is not among the options that are known to change nothing"
+        reason = f"`{option}` is not an option of `{name}` that is known to change nothing"
         raise Denied(reason, _passing(name, rule))
     return known
 
 
-def _passing(name: str, rule: Rule) -> str:
+def _passing(name: str, rule: Options) -> str:
     options = " ".join(_PARSED[rule.options])
     return f"`{name}` with {options}" if options else f"`{name}` without options"
 
@@ -99,7 +114,7 @@ def _check_value(
     option: str, kind: str, word: Word | None, scene: Scene, *, attached: bool = False
 ) -> None:
     if word is None:
-        if kind == "rev":  # HEAD is meant then
+        if kind == "rev":  # git takes HEAD
             return
         raise Denied(f"`{option}` lacks its value", "add the value")
     if word.globs and not (attached and kind in PATTERNS):
@@ -108,20 +123,20 @@ def _check_value(
     check_kind(kind, word, scene)
 
 
-def _check_operands(name: str, rule: Rule, matched: Matched, scene: Scene) -> None:
+def _check_operands(name: str, rule: Options, matched: Matched, scene: Scene) -> None:
     single, further, needed = parse_operands(rule.operands)
-    if not matched.given.isdisjoint(rule.first.split()):
+    if not matched.given.isdisjoint(rule.instead_of_first.split()):
         single = single[1:]
     least = len([kind for kind in single if not kind.endswith("?")]) + needed
     count = len(matched.operands)
     if count < least or (count > len(single) and not further):
-        wrong = "lacks an operand" if count < least else "has more operands than it may"
+        wrong = "lacks an operand" if count < least else "has too many operands"
         raise Denied(f"`{name}` {wrong}", f"`{name}` with: {rule.operands or 'no operand'}")
     kinds = single + [further] * (count - len(single))
-    if count and not _fits(rule.with_operands, matched):
-        reason = f"`{name}` with an operand makes something unless it is told to list"
-        raise Denied(reason, f"`{name} {rule.with_operands.split()[0]}`")
-    deep, named = rule.tree is not None and _fits(rule.tree, matched), False
+    if count and not _given_one(rule.operands_need, matched):
+        reason = f"`{name}` with an operand creates something unless it is told to list"
+        raise Denied(reason, f"`{name} {rule.operands_need.split()[0]}`")
+    deep, named = rule.recursive is not None and _given_one(rule.recursive, matched), False
     for at, (kind, word) in enumerate(zip(kinds, matched.operands, strict=False)):
         _check_glob(word, at, len(single), rule, matched)
         exact = kind.rstrip("?")
@@ -130,13 +145,13 @@ def _check_operands(name: str, rule: Rule, matched: Matched, scene: Scene) -> No
         _check_input(name, scene, waits=word.value == "-" and exact in FILES)
     if deep and not named:
         check_kind("tree", _HERE, scene)
-    unless = rule.needs_input
+    unless = rule.stdin_unless
     waits = unless is not None and not named and matched.given.isdisjoint(unless.split())
     _check_input(name, scene, waits=waits)
 
 
-def _fits(wanted: str, matched: Matched) -> bool:
-    return not wanted or not matched.given.isdisjoint(wanted.split())
+def _given_one(options: str, matched: Matched) -> bool:
+    return not options or not matched.given.isdisjoint(options.split())
 
 
 def _check_input(name: str, scene: Scene, *, waits: bool) -> None:
@@ -144,15 +159,17 @@ def _check_input(name: str, scene: Scene, *, waits: bool) -> None:
         raise Denied(f"`{name}` would wait for input that never comes", "name the file to read")
 
 
-def _check_glob(word: Word, at: int, single: int, rule: Rule, matched: Matched) -> None:
-    """Deny a pattern that could become an option, or files where one is meant."""
+def _check_glob(word: Word, at: int, single: int, rule: Options, matched: Matched) -> None:
+    """Deny a pattern that could expand to an option, or to several files where one is meant."""
     if not word.globs:
         return
     if at < single:
-        raise Denied(f"`{word.raw}` can become several files", "name the file, or quote the text")
-    safe = rule.harmless or word.globs[0] > 0 or (matched.bare is not None and at >= matched.bare)
+        raise Denied(
+            f"`{word.raw}` can expand to several files", "name the file, or quote the text"
+        )
+    safe = rule.glob_safe or word.globs[0] > 0 or (matched.bare is not None and at >= matched.bare)
     if not safe:
         raise Denied(
-            f"`{word.raw}` can become an option where a file is named like one",
-            f"`./{word.raw}`, or the same behind `--`",
+            f"`{word.raw}` can expand to a file name that is read as an option",
+            f"`./{word.raw}`, or put it after `--`",
         )

@@ -1,4 +1,4 @@
-"""Where file tools may write while planning, and which files of ours no tool may touch (PM-3)."""
+"""Decides where file tools may write while planning, and protects the planner's files (PM-3)."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ CONTEXT_STEPS = 3  # until this step of planning the context is still being writ
 _PATCH = "apply_patch <<'EOF'\n*** Begin Patch\n"
 _END = "\n*** End Patch\nEOF"
 _FILES = ("*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ")
-_OURS = "this file is the planner's own, and only its commands write it"
+_OURS = "this is one of the planner's own files, which only its commands may write"
 _RUN_ONE = "run the command that the last printed block names"
 
 
 def check_planning(path: str, cwd: str, session: Session, run: Run | None) -> None:
-    """Raise Denied unless the file is one that the host writes while it plans."""
+    """Raise Denied unless the host may write this file while it plans."""
     real = os.path.realpath(os.path.join(cwd, path))
     home = os.path.realpath(session.state_dir or os.path.dirname(session.database))
     answers, worktree = resources.answer_path(home, ""), resources.worktree_path(home)
@@ -38,11 +38,11 @@ def check_planning(path: str, cwd: str, session: Session, run: Run | None) -> No
     check_ours(path, cwd, session)
     allowed = [f"answers under {answers}"]
     allowed += [f"the files of the plan under {worktree}{os.sep}"] if run else []
-    raise Denied(f"{path} may not be written before the plan is approved", "; ".join(allowed))
+    raise Denied(f"{path} must not be written before the plan is approved", "; ".join(allowed))
 
 
 def check_ours(path: str, cwd: str, session: Session) -> None:
-    """Raise Denied for the planner's own state: it would no longer say what happened."""
+    """Raise Denied for the planner's own state, which must stay a true record of the run."""
     real = os.path.realpath(os.path.join(cwd, path))
     home = os.path.realpath(session.state_dir or os.path.dirname(session.database))
     mine = (resources.answer_path(home, ""), resources.worktree_path(home))
@@ -54,7 +54,7 @@ def check_ours(path: str, cwd: str, session: Session) -> None:
 
 
 def patched(command: str) -> list[str] | None:
-    """Return the files of a patch that codex applies by itself; None where it is anything else."""
+    """Return the files of a patch that codex applies itself, or None for any other command."""
     text = command.strip("\n")
     if not text.startswith(_PATCH) or not text.endswith(_END):
         return None
@@ -65,7 +65,7 @@ def patched(command: str) -> list[str] | None:
         return None
     files = [line.partition(": ")[2].strip() for line in named]
     if not all(map(os.path.isabs, files)):
-        # The call may name another folder to begin from, which the hook is not told.
+        # The call may name another folder to start from, and the hook does not see that.
         raise Denied("the patch names a file by a relative path", "its absolute path")
     return files
 

@@ -1,7 +1,7 @@
-"""Runs a command that the guard has let through, held by the kernel to changing nothing.
+"""Runs a command that the guard allows, with the kernel preventing every change.
 
-The second layer: should the guard be wrong about a command, then it still cannot write, connect
-or signal. Where the kernel has neither Landlock nor the filter, the guard's word is all there is.
+The second layer: if the guard is wrong about a command, that command still can't write, connect or
+signal. If the kernel has neither Landlock nor seccomp, only the guard's decision protects.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ if TYPE_CHECKING:
 SHELL = ("bash", "--noprofile", "--norc", "-c")
 _WRITABLE = ("/dev/null",)
 _NOT_FOUND = 127
-# More than a host hands down; what it did hand down may be open for writing.
+# More than a host passes on; what it does pass on may be open for writing.
 _DESCRIPTORS = 1024
 
-# Of the user's variables these alone: none of them names a program, a library or its options.
+# The only variables that are kept: none names a program, a library or its options.
 _KEPT = frozenset({
     "COLUMNS", "HOME", "LANG", "LANGUAGE", "LINES", "LOGNAME", "NO_COLOR", "PWD", "TERM", "TZ",
     "USER", "XDG_CONFIG_HOME",
 })  # fmt: skip
-# What git's options cannot say: a repository may lack objects, and name the program that fetches
-# them when they are read.
+# No option of git does this: a repository may lack objects, and name the program that git starts
+# to fetch them.
 _GIT = {"GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1"}
 
 
 def run_ro(argv: list[str]) -> int:
-    """Become `-- WORD…` or `-c TEXT`; returns the exit code when it cannot be."""
+    """Become the command of `-- WORD…` or `-c TEXT`; returns an exit code only if that fails."""
     try:
         check_needed(os.getcwd())
         hold(admitted(argv))
@@ -52,7 +52,7 @@ def run_ro(argv: list[str]) -> int:
 
         write(error_block(refusal.problems))
         return exit_code(refusal)
-    except Exception as error:  # noqa: BLE001 – the one handler of what does not go through click
+    except Exception as error:  # noqa: BLE001 – the one handler for what does not go through click
         from shared.output import internal
 
         return internal(error)
@@ -60,18 +60,18 @@ def run_ro(argv: list[str]) -> int:
 
 
 def check_needed(folder: str) -> None:
-    """Refuse to serve an assistant where nobody plans.
+    """Refuse to run a command for an assistant that is not planning.
 
-    The rule that lets an assistant run our launcher would lead past its user's own rules then:
-    while it plans, the guard keeps the command in their view.
+    Its user's rule for our launcher would then bypass the user's other rules: only while it plans,
+    the guard shows those rules the command.
     """
     if assistant() and sessions.find(agent_name(None, ""), folder) is None:
-        text = "nobody plans here, so nothing has to be held to reading"
+        text = "nobody plans here, so commands need no protection"
         raise Refused("refused", "ro", text, "the command alone, as your client lets you run it")
 
 
 def admitted(argv: list[str]) -> list[str]:
-    """Return the program and words that `-- WORD…` or `-c TEXT` runs; Refused by the guard."""
+    """Return the words that `-- WORD…` or `-c TEXT` runs; Refused if the guard denies them."""
     form, *words = argv
     if not words or (form == "-c" and words[1:]):
         problem = "name a command after -- or give one text after -c"
@@ -88,9 +88,9 @@ def admitted(argv: list[str]) -> list[str]:
 
 
 def hold(words: list[str]) -> None:
-    """Become `words`, unable to change anything; returns where there is no such program.
+    """Become `words`, unable to change anything; returns only if there is no such program.
 
-    Raises OSError where the kernel has a layer and does not grant it.
+    Raises OSError if the kernel has a layer and refuses to use it.
     """
     environment = scrubbed(os.environ)
     os.closerange(3, _DESCRIPTORS)
@@ -105,7 +105,7 @@ def hold(words: list[str]) -> None:
 
 
 def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment of a held command: a locale, who and where, and absolute PATH."""
+    """Return the environment for a protected command: locale, user, folders, an absolute PATH."""
     kept = {n: v for n, v in environment.items() if n in _KEPT or n.startswith("LC_")}
     folders = environment.get("PATH", os.defpath).split(os.pathsep)
     return {**kept, **_GIT, "PATH": os.pathsep.join(filter(os.path.isabs, folders))}

@@ -1,7 +1,7 @@
-"""Takes from a process the system calls that change things which Landlock does not watch.
+"""Forbids a process the system calls that change what Landlock does not protect.
 
-Rights, owners, attributes and times of files, sockets, signals, and the few ioctls that change a
-file or type into the terminal. A call that is taken away fails as one that is not permitted.
+They are those for rights, owners, attributes and times of files, sockets, signals, and the few
+ioctls that change a file or type into the terminal. A forbidden call fails with EPERM.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ _SET_SECCOMP, _FILTER = 22, 2
 _ALLOW, _DENY = 0x7FFF0000, 0x00050001  # the second: fail with EPERM
 _LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
 _NUMBER, _ARCHITECTURE, _SECOND_ARGUMENT = 0, 4, 24
-# From here on the numbers are those of another convention, which an x86-64 kernel may know too.
+# From here on the numbers belong to x32, which an x86-64 kernel may offer too.
 _X32 = 0x40000000
 
-# Name: number on x86-64, number where the generic table holds; 0 where there is no such call.
+# Name: number on x86-64, number in the generic table; 0 if there is no such call.
 _CALLS = {
     "chmod": (90, 0), "fchmod": (91, 52), "fchmodat": (268, 53), "fchmodat2": (452, 452),
     "chown": (92, 0), "fchown": (93, 55), "lchown": (94, 0), "fchownat": (260, 54),
@@ -28,10 +28,10 @@ _CALLS = {
     "removexattr": (197, 14), "lremovexattr": (198, 15), "fremovexattr": (199, 16),
     "removexattrat": (466, 466), "file_setattr": (469, 469),
     "utime": (132, 0), "utimes": (235, 0), "futimesat": (261, 0), "utimensat": (280, 88),
-    # Landlock learned to hold it with its third version only.
+    # Landlock restricts it only from its third version on.
     "truncate": (76, 45),
     "socket": (41, 198),
-    # Its operations are those of other calls, and pass by this filter.
+    # Its operations do what other calls do, and bypass this filter.
     "io_uring_setup": (425, 425),
     "kill": (62, 129), "tkill": (200, 130), "rt_sigqueueinfo": (129, 138),
     "pidfd_send_signal": (424, 424),
@@ -41,7 +41,7 @@ _REQUESTS = {
     "FS_IOC_SETFLAGS": 0x40086602, "FS_IOC32_SETFLAGS": 0x40046602, "FS_IOC_FSSETXATTR": 0x401C5820,
     "TIOCSTI": 0x5412, "TIOCLINUX": 0x541C,
 }  # fmt: skip
-# Processor: what the kernel calls it, and the column of the tables.
+# Processor: the kernel's number for it, and the column of the tables above.
 _PROCESSORS = {
     "x86_64": (0xC000003E, 0),
     "aarch64": (0xC00000B7, 1),
@@ -55,12 +55,12 @@ class _Program(ctypes.Structure):
 
 
 def is_available() -> bool:
-    """Return whether the filter is written for this system's processor."""
+    """Return whether the filter supports this system's processor."""
     return sys.platform.startswith("linux") and os.uname().machine in _PROCESSORS
 
 
 def forbid() -> None:
-    """Take the calls from this process and all that it starts, for good; raises OSError."""
+    """Forbid the calls to this process and all that it starts, for good; raises OSError."""
     give_up_privileges()
     steps = _steps(*_PROCESSORS[os.uname().machine])
     program = _Program(len(steps), b"".join(struct.pack("=HBBI", *step) for step in steps))
@@ -70,13 +70,13 @@ def forbid() -> None:
 
 
 def _steps(architecture: int, column: int) -> list[tuple[int, int, int, int]]:
-    """Return the filter: code, steps to leave out if true, if false, operand."""
+    """Return the filter's steps: code, steps to skip if true, steps to skip if false, operand."""
     denied = sorted(numbers[column] for numbers in _CALLS.values() if numbers[column])
     checks: list[tuple[int, int]] = [(_EQUAL, number) for number in denied]
     if not column:
         checks.append((_AT_LEAST, _X32))
     requests = list(_REQUESTS.values())
-    # After each check stands all that follows it, then "allow", then "deny".
+    # Each check is followed by the rest of the checks, then "allow", then "deny".
     to_deny = len(checks) + 2 + len(requests) + 1
     steps = [(_LOAD, 0, 0, _ARCHITECTURE), (_EQUAL, 1, 0, architecture), (_RETURN, 0, 0, _DENY)]
     steps.append((_LOAD, 0, 0, _NUMBER))

@@ -1,4 +1,4 @@
-"""Knows the files of a user that are nobody's to read: keys, passwords, tokens, environments."""
+"""Denies reading files that hold secrets: keys, passwords, tokens, environments."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from shared.guard.lexer import Word
 
-# Compared in lower case: some file systems do not tell the cases apart.
+# Compared in lower case: some file systems ignore case.
 FOLDERS = frozenset((
     ".ssh", ".gnupg", ".aws", ".azure", ".kube", ".password-store", ".pki", "keychains", "keyrings",
     ".mozilla", ".thunderbird", ".gcloud", "gcloud", "google-chrome", "chromium", ".chef",
@@ -32,7 +32,7 @@ ENDINGS = (
     ".pkcs12", ".keychain", ".keychain-db", "_history", ".ovpn", ".tfstate", ".tfvars", "_rsa",
     "_ed25519", "_ecdsa", "_dsa",
 )  # fmt: skip
-# A file by the folder it lies in, where its name alone says nothing.
+# Files whose names alone say nothing, with their folders.
 PLACES = (
     "/.docker/config.json", "/.config/gh/hosts.yml", "/.m2/settings.xml", "/.gem/credentials",
     "/.cargo/credentials", "/.cargo/credentials.toml", "/.codex/auth.json", "/.claude.json",
@@ -44,7 +44,7 @@ OPEN_IN_PROC = frozenset((
     "cpuinfo", "meminfo", "version", "loadavg", "uptime", "filesystems", "mounts", "partitions",
     "swaps", "stat",
 ))  # fmt: skip
-# Reading these through and through meets other people's files, devices and secrets.
+# Reading these recursively would read other people's files, devices and secrets.
 WIDE = frozenset((
     "/", "/etc", "/proc", "/sys", "/dev", "/run", "/var", "/var/run", "/home", "/users", "/root",
     "/private", "/private/etc", "/private/var", "/mnt", "/media", "/opt", "/volumes", "/library",
@@ -57,12 +57,12 @@ _EXAMPLES = (
 HOMES = ("/home", "/users")
 MAX_EXPANDED = 3_000
 
-_INSTEAD = "ask the user for what you need to know of it, never for the secret itself"
+_INSTEAD = "ask the user for what you need to know, but never for the secret itself"
 _NARROWER = "name the folder of the project that you mean"
 
 
 def check_read(path: str, folder: str) -> None:
-    """Deny reading `path` where it, or what it leads to, holds secrets or never ends."""
+    """Deny reading `path` if it, or the file that it links to, may hold secrets or never end."""
     for full in _both(path, folder):
         lowered = full.lower()
         name = lowered.rpartition("/")[2]
@@ -73,22 +73,22 @@ def check_read(path: str, folder: str) -> None:
 
 
 def check_look(path: str, folder: str) -> None:
-    """Deny even naming what lies in a folder of keys; whether a .env is there may be asked."""
+    """Deny listing a folder of keys or a file in it; asking whether a .env exists is accepted."""
     for full in _both(path, folder):
         lowered = full.lower()
         if _in_secret_place(lowered):
-            raise Denied(f"{path} is a place of keys, passwords or tokens", _INSTEAD)
+            raise Denied(f"{path} is a place for keys, passwords or tokens", _INSTEAD)
         _check_processes(path, lowered)
 
 
 def check_tree(path: str, folder: str, home: str) -> None:
-    """Deny reading all below `path` where that takes in a home folder or the system."""
+    """Deny reading all below `path` if that includes a home folder or the system."""
     check_read(path, folder)
     homes = {home.lower(), os.path.realpath(home).lower()} if home else set()
     for full in _both(path, folder):
         lowered = full.lower().rstrip("/") or "/"
         above = lowered if lowered == "/" else f"{lowered}/"
-        # A project may lie there instead of a person's home.
+        # A folder there may be a project instead of a home.
         home_of_one = os.path.dirname(lowered) in HOMES and not os.path.lexists(f"{full}/.git")
         wide = lowered in WIDE or home_of_one
         inside = (f"{h}{place}/" for h in homes for place in ("", *PLACES))
@@ -97,7 +97,7 @@ def check_tree(path: str, folder: str, home: str) -> None:
 
 
 def check_pattern(pattern: str) -> None:
-    """Deny a pattern of file names that is written to find secrets; `!…` leaves them out."""
+    """Deny a pattern of file names that looks for secrets; `!…` leaves files out, so it passes."""
     pieces = [] if pattern.startswith("!") else pattern.lower().split("/")
     for piece in pieces:
         written = piece.startswith(".") or sum(map(str.isalnum, piece)) > 1
@@ -107,11 +107,11 @@ def check_pattern(pattern: str) -> None:
             for example in _EXAMPLES
         )
         if found or _is_secret_name(piece) or piece in FOLDERS:
-            raise Denied(f"{pattern} asks for files that hold secrets", _INSTEAD)
+            raise Denied(f"{pattern} matches files that hold secrets", _INSTEAD)
 
 
 def expand(word: Word, folder: str) -> Iterator[str]:
-    """Yield every path that the pattern `word` could become, and perhaps some more."""
+    """Yield every path to which the pattern `word` could expand, and perhaps some more."""
     whole = word.value
     begin, pieces = 0, []
     for piece in whole.split("/"):
@@ -126,12 +126,14 @@ def expand(word: Word, folder: str) -> Iterator[str]:
             for name in (_entries(os.path.join(folder, path), piece, globs) if globs else (piece,))
         ]
         if len(found) > MAX_EXPANDED:
-            raise Denied(f"{word.raw} stands for too many files", "a folder, or a closer pattern")
+            raise Denied(
+                f"{word.raw} expands to too many files", "name a folder, or use a narrower pattern"
+            )
     yield from found
 
 
 class Pattern:
-    """A pattern for the names of files; a bracket is taken for any one character."""
+    """A pattern for file names; a bracket matches any one character."""
 
     __slots__ = ("_least", "_pieces")
 
@@ -147,7 +149,7 @@ class Pattern:
         self._least = len(pieces) - pieces.count("*")
 
     def matches(self, name: str) -> bool:
-        """Return whether `name` could match."""
+        """Return whether the pattern could match `name`."""
         if len(name) < self._least:
             return False
         ways = {0}
@@ -162,14 +164,14 @@ class Pattern:
 
 
 def excluded() -> Iterator[str]:
-    """Yield patterns for the names of files that a reading of a whole folder must leave out."""
+    """Yield patterns for the file names that must be left out when a whole folder is read."""
     yield from NAMES
     yield from (f"{begin}*" for begin in BEGINNINGS)
     yield from (f"*{end}" for end in ENDINGS)
 
 
 def _entries(folder: str, piece: str, globs: list[int]) -> Iterator[str]:
-    """Yield the names in `folder` that the pattern matches; hidden ones only where it says so."""
+    """Yield the names in `folder` that match; hidden ones only if the pattern starts with a dot."""
     try:
         names = os.listdir(folder or ".")
     except OSError:
@@ -181,13 +183,13 @@ def _entries(folder: str, piece: str, globs: list[int]) -> Iterator[str]:
 
 
 def _both(path: str, folder: str) -> Iterator[str]:
-    """Yield the path as it is written, then where it leads."""
+    """Yield the path as it is written, then the path after all links."""
     written = os.path.normpath(os.path.join(folder, path))
     yield written
     try:
         yield os.path.realpath(os.path.join(folder, path))
     except (OSError, ValueError):
-        raise Denied(f"{path} leads nowhere that can be told", _NARROWER) from None
+        raise Denied(f"{path} can't be resolved", _NARROWER) from None
 
 
 def _is_secret_name(name: str) -> bool:
@@ -206,13 +208,13 @@ def _in_secret_place(lowered: str) -> bool:
 
 def _check_processes(path: str, lowered: str) -> None:
     if lowered.startswith("/proc/") and lowered[6:] not in OPEN_IN_PROC:
-        raise Denied(f"{path} shows the environment or the memory of programs", _INSTEAD)
+        raise Denied(f"{path} shows the environment or memory of programs", _INSTEAD)
 
 
 def _check_system(path: str, lowered: str) -> None:
     _check_processes(path, lowered)
     if lowered.startswith(("/dev/", "/sys/kernel/", "/inet")) and lowered != "/dev/null":
-        raise Denied(f"{path} is a device, which may never end or may act when it is read")
+        raise Denied(f"{path} is a device: reading it may never end or may change something")
 
 
 def _check_endless(path: str, folder: str) -> None:
@@ -221,4 +223,4 @@ def _check_endless(path: str, folder: str) -> None:
     except (OSError, ValueError):
         return
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISCHR(mode)):
-        raise Denied(f"{path} is a pipe or a socket, whose reading may never end")
+        raise Denied(f"{path} is a pipe or a socket: reading it may never end")

@@ -1,4 +1,4 @@
-"""What a user lets through besides the table, and what a repository refuses besides it."""
+"""The commands and tools that a user allows beyond the table, and those that settings deny."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _FORM = 'a list of command lines, for example ["cargo tree", "mytool show *"]'
 
 
 class Settings:
-    """`allow` and `deny` are command lines as words, a last `*` for any operands."""
+    """The settings of [guard]: `allow` and `deny` are command lines as words."""
 
     __slots__ = ("allow", "deny", "tools")
 
@@ -26,21 +26,21 @@ class Settings:
         self.tools = tools
 
     def allows(self, words: list[str]) -> bool:
-        """Tell whether the user allowed exactly this, options counted."""
+        """Return whether the user allowed exactly these words; a last `*` allows any operands."""
         return any(_is_line(line, words) for line in self.allow)
 
     def check(self, words: list[str]) -> None:
-        """Deny what begins as a line of `deny` does."""
+        """Deny a command that starts with the words of a line of `deny`."""
         for line in self.deny:
             if tuple(words[: len(line)]) == line:
-                reason = f"`{' '.join(line)}` is refused by [guard] deny"
-                raise Denied(reason, "another command of the table")
+                reason = f"`{' '.join(line)}` is denied by [guard] deny in the settings"
+                raise Denied(reason, "another command that only reads")
 
 
 def load_settings(folder: str) -> Settings:
-    """Return the user's own settings, tightened by the repository's around `folder`.
+    """Return the user's own settings, with the `deny` lines of the repository around `folder`.
 
-    Denied where either file can't be read: nobody knows then what it refuses.
+    Denied if either file can't be read, since it is unknown what that file denies.
     """
     home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
     user = _table(os.path.join(home, "planner", "config.toml"))
@@ -76,23 +76,25 @@ def _table(path: str) -> dict[str, object]:
             data = file.read()
     except (FileNotFoundError, NotADirectoryError):
         return {}
-    if b"guard" not in data:  # most have none, and reading TOML costs more than a decision
+    if (
+        b"guard" not in data
+    ):  # most files have no [guard], and reading TOML takes longer than a decision
         return {}
     import tomllib
 
     try:
         table = tomllib.loads(data.decode("utf-8-sig")).get("guard", {})
     except (ValueError, RecursionError) as error:
-        raise Denied(f"{path} is no TOML: {error}", "ask the user to mend it") from None
+        raise Denied(f"{path} is not valid TOML: {error}", "ask the user to fix it") from None
     if not isinstance(table, dict):
-        raise Denied(f"{path}: [guard] is no table", "ask the user to mend it")
+        raise Denied(f"{path}: [guard] is not a table", "ask the user to fix it")
     return table
 
 
 def _texts(table: dict[str, object], key: str) -> list[str]:
     value = table.get(key, [])
     if not isinstance(value, list) or not all(isinstance(v, str) and v.strip() for v in value):
-        raise Denied(f"[guard] {key} is not {_FORM}", "ask the user to mend it")
+        raise Denied(f"[guard] {key} is not {_FORM}", "ask the user to fix it")
     return value
 
 

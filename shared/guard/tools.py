@@ -1,7 +1,7 @@
-"""The tools of each client, and what each may do while nothing may be written (PM-3).
+"""The table of each client's tools, and what the guard checks for each while planning (PM-3).
 
-What is not in the table is denied, unless the user's own configuration names it: a client gains
-tools with every release, and a server can bring any.
+A tool that is not in the table is denied unless the user's own configuration names it: clients
+gain tools with every release, and servers can add any.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ OWN_SKILL = "planner"
 PASSING = (READ, ASK, AGENTS, TASKS)
 
 LATER = (
-    "a prompt that comes by itself later could pass for the user's",
+    "a prompt that is sent later could be taken for the user's",
     "end your turn; the user writes when they are ready",
 )
 ELSEWHERE = (
-    "it lets a session or a program act that is not held to reading",
-    "start a sub-agent, which is, and wait for its answer",
+    "it lets a session or a program act that the guard does not check",
+    "start a sub-agent, which the guard checks, and wait for its answer",
 )
 
 
 class Tool:
-    """`kind` says what to check, `field` where the path or command is, `why` a denial's reasons."""
+    """One tool: `kind` says what to check, `field` holds the path or command, `why` the denial."""
 
     __slots__ = ("field", "kind", "why")
 
@@ -74,12 +74,12 @@ _CODEX = {
 TOOLS = {"claude": _CLAUDE, "vibe": _VIBE, "codex": _CODEX}
 
 _UNKNOWN_INSTEAD = (
-    "read and search with the tools that are; if this one only reads, the user may name it in"
+    "use the tools for reading and searching; if this tool only reads, the user may name it in"
     ' their own ~/.config/planner/config.toml: [guard] tools = ["…"]'
 )
 UNKNOWN = Tool(DENY, why=("it is not known to change nothing", _UNKNOWN_INSTEAD))
 
 
 def find_tool(host: str, name: str) -> Tool:
-    """Return what a client's tool is to us."""
+    """Return how the guard treats a client's tool."""
     return TOOLS[host].get(name, UNKNOWN)

@@ -1,4 +1,4 @@
-"""The table of commands: what each may be given, and why it then changes nothing."""
+"""The table of commands that may run: what each may be given, and why it changes nothing."""
 
 from __future__ import annotations
 

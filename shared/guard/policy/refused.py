@@ -1,11 +1,11 @@
-"""Commands that are known and refused, each family with its reason and what serves instead."""
+"""Commands that are refused by name, in families: why, and what to do instead."""
 
 from __future__ import annotations
 
-_PLAN = "write into the plan what is to change; the planner applies it after approval"
+_PLAN = "put the change into the plan; the planner applies it after approval"
 _READ = "cat, head, tail, sed -n, grep, rg, find, ls, git log, git diff"
-_DIRECT = "send the command itself, without another one in front"
-_TEST = "name it as a verify command in planner.toml: the planner runs those, confined"
+_DIRECT = "send the command itself, without another one before it"
+_TEST = "name it as a verify command in planner.toml: the planner runs those in a sandbox"
 
 FAMILIES = (
     (
@@ -23,7 +23,7 @@ FAMILIES = (
             " bundle composer apt apt-get aptitude dpkg pacman yum dnf zypper apk brew port"
             " snap flatpak nix rustup mvn gradle"
         ),
-        "manages packages, runs what they hold and writes",
+        "manages packages: it writes files and runs what packages contain",
         "read the manifest and lock files with cat or jq; name in the plan what to install",
     ),
     (
@@ -39,7 +39,7 @@ FAMILIES = (
             " watch script flock strace ltrace chroot setpriv unshare nsenter taskset chrt"
             " prlimit runuser start-stop-daemon chpst at batch crontab systemd-run"
         ),
-        "starts another command", f"{_DIRECT}; in place of xargs: grep -r, rg, `wc -l -- ./*`",
+        "starts another command", f"{_DIRECT}; instead of xargs: grep -r, rg, `wc -l -- ./*`",
     ),
     (
         (
@@ -49,14 +49,14 @@ FAMILIES = (
             " else fi done esac ! { [[ (( : pushd popd wait jobs kill pkill killall umask"
             " ulimit exit return"
         ),
-        "is part of the shell's programming, or changes its state", _DIRECT,
+        "is shell programming, or changes the shell's state", _DIRECT,
     ),
     (
         (
             "curl wget ssh scp sftp ftp nc ncat netcat socat telnet ping dig nslookup host gh"
             " aws gcloud az kubectl terraform traceroute whois openssl"
         ),
-        "reaches into the network", "ask the user, or use your own tool for reading web pages",
+        "uses the network", "ask the user, or use your own tool for reading web pages",
     ),
     (
         "less more most man info pg bat", "is a pager, which can start programs",
@@ -71,14 +71,14 @@ FAMILIES = (
             "pytest tox nox jest vitest mocha ruff black isort mypy eslint prettier tsc rake"
             " ninja bazel ctest pre-commit hypothesis"
         ),
-        "runs the project's own code or writes caches", _TEST,
+        "runs the project's code or writes caches", _TEST,
     ),
-    ("gawk mawk nawk perl5", "is a language of its own", "`awk '{print $1}'`, cut, sed -n"),
+    ("gawk mawk nawk perl5", "is a programming language", "`awk '{print $1}'`, cut, sed -n"),
     ("yes sleep top htop tailf inotifywait", "may never end", "head, tail, ps aux"),
     (
-        "printenv", "prints the environment, in which tokens are kept",
+        "printenv", "prints the environment, which may hold tokens",
         "ask the user which variables are set",
     ),
-    ("planner", "is not found by its bare name", "the absolute path that the planner printed"),
+    ("planner", "is not found by its bare name", "use the absolute path that the planner printed"),
 )  # fmt: skip
 REFUSED = {name: (reason, instead) for names, reason, instead in FAMILIES for name in names.split()}

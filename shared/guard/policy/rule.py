@@ -1,68 +1,104 @@
-"""The notation of the policy table: what one command may be given.
-
-`options` are words: `-x` a flag, `-x:kind` takes a value (`-x5` or `-x 5`), `-x?kind` takes one
-only when attached, `-#` is a number such as `-5`; `--long`, `--long=kind`, `--long?=kind` likewise.
-`operands` are kinds in order, the last perhaps with `?` (may be missing), `*` or `+`.
-A kind is a name of `shared.guard.kinds`, or the values themselves: `always|never`, `list|`.
-"""
+"""The kinds of rules in the policy tables: each says which words one command may be given."""
 
 from __future__ import annotations
 
 NO_VALUE, ATTACHED, VALUE = "", "?", ":"
 
 
-class Rule:
-    """What a command may be given so that it changes nothing, and why that is all it does."""
+class _Rule:
+    """What every rule has: why the command changes nothing, and examples that a test decides.
+
+    `passes` and `denied` are command lines, one a line. `builtin` says that the shell itself runs
+    the command, so that there is no such program.
+    """
+
+    __slots__ = ("builtin", "denied", "passes", "reason")
+
+    def __init__(self, reason: str, passes: str, denied: str, *, builtin: bool = False) -> None:
+        self.reason = reason
+        self.passes = passes
+        self.denied = denied
+        self.builtin = builtin
+
+
+class Exact(_Rule):
+    """A command that passes only as one of these lines, for example `python --version`.
+
+    A file of `unless`, in the folder or one above it, makes the command do something else.
+    """
+
+    __slots__ = ("unless",)
+
+    def __init__(self, reason: str, passes: str, denied: str, *, unless: str = "") -> None:
+        super().__init__(reason, passes, denied)
+        self.unless = unless
+
+
+class Special(_Rule):
+    """A command that no list of options describes: `judge` names the function for its words."""
+
+    __slots__ = ("judge",)
+
+    def __init__(
+        self, reason: str, judge: str, *, passes: str, denied: str, builtin: bool = False
+    ) -> None:
+        super().__init__(reason, passes, denied, builtin=builtin)
+        self.judge = judge
+
+
+class Options(_Rule):
+    """A command whose every option, value and operand is known.
+
+    `options` are words: `-x` is a flag, `-x:kind` takes a value (`-x5` or `-x 5`), `-x?kind` takes
+    one only when attached, `-#` is a number such as `-5`; `--long`, `--long=kind`, `--long?=kind`
+    likewise. `operands` are kinds in order; `?` after the last ones means that they may be
+    missing, `*` or `+` after the last one that it may be repeated. A kind is a name of
+    `shared.guard.kinds`, or the values themselves: `always|never`, `list|`.
+    """
 
     __slots__ = (
-        "builtin", "clusters", "exact", "first", "harmless", "needs_input", "operands", "options",
-        "reason", "tree", "unless", "whole", "with_operands",
+        "clusters", "glob_safe", "instead_of_first", "operands", "operands_need", "options",
+        "recursive", "stdin_unless",
     )  # fmt: skip
 
-    def __init__(  # noqa: PLR0913 – one column of the table each
+    def __init__(  # noqa: PLR0913 – each is a column of the table
         self,
         reason: str,
         options: str = "",
         operands: str = "",
         *,
-        harmless: bool = False,
-        needs_input: str | None = None,
-        first: str = "",
-        tree: str | None = None,
-        whole: str = "",
-        exact: str = "",
-        unless: str = "",
-        with_operands: str = "",
+        passes: str,
+        denied: str,
+        glob_safe: bool = False,
+        stdin_unless: str | None = None,
+        instead_of_first: str = "",
+        recursive: str | None = None,
+        operands_need: str = "",
         clusters: bool = True,
         builtin: bool = False,
     ) -> None:
-        self.reason = reason
+        super().__init__(reason, passes, denied, builtin=builtin)
         self.options = options
         self.operands = operands
-        # All options of the real command are harmless, so a glob cannot make one that is not.
-        self.harmless = harmless
-        # It reads standard input where no file is named, unless one of these options is given.
-        self.needs_input = needs_input
-        # Options that take the place of the first operand.
-        self.first = first
-        # Options with which folders are read through and through; "" for always.
-        self.tree = tree
-        # Instead of options and operands: the name of a function that judges all words.
-        self.whole = whole
-        # Instead of options and operands: the command lines, one a line.
-        self.exact = exact
-        # Files in this folder or one above it that make the command do something else.
-        self.unless = unless
-        # Operands need one of these options, without which they would be something to make.
-        self.with_operands = with_operands
-        # Several short options may stand in one word.
+        # No option of the real command is harmful, so a pattern may expand to any of them.
+        self.glob_safe = glob_safe
+        # Without a file it reads standard input, unless given one of these options; None: never.
+        self.stdin_unless = stdin_unless
+        # With one of these options there is no first operand.
+        self.instead_of_first = instead_of_first
+        # With one of these options it reads folders recursively; "": always, None: never.
+        self.recursive = recursive
+        # Without one of these options it would create what the operands name; "": no such need.
+        self.operands_need = operands_need
+        # Several short options may be joined in one word.
         self.clusters = clusters
-        # The shell does it itself: there is no such program.
-        self.builtin = builtin
+
+
+Rule = Exact | Special | Options
 
 
 def parse_options(notation: str) -> dict[str, tuple[str, str]]:
-    """Return name → (how it takes its value, the value's kind)."""
+    """Return name → (how the option takes its value, the value's kind)."""
     found = {}
     for word in notation.split():
         if word.startswith("--"):
@@ -78,9 +114,9 @@ def parse_options(notation: str) -> dict[str, tuple[str, str]]:
 
 
 def parse_operands(notation: str) -> tuple[list[str], str, bool]:
-    """Return the kinds that come first, the kind of all further ones, and whether one is needed.
+    """Return the first operands' kinds, the kind of all further ones, and whether one is needed.
 
-    A kind with `?` is among the first, and those that may be missing follow those that may not.
+    A first kind ends in `?` if the operand may be missing; "" if no further operand may follow.
     """
     kinds = notation.split()
     if kinds and kinds[-1][-1] in "*+":

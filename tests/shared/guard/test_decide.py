@@ -30,6 +30,13 @@ AVOIDED = {
     "pydantic", "re", "shlex", "subprocess", "tomllib", "typing",
 }  # fmt: skip
 
+# Commands that only read, and that the guard denies all the same, each with the reason.
+DENIED_BY_DESIGN = {
+    "git config --list": "it prints every setting, the secret ones too",
+    "git submodule status": "it starts git in repositories that have settings of their own",
+    'grep -Rn "text" src': "-R follows links out of the folder that was checked",
+}
+
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -54,11 +61,9 @@ def test_nothing_that_must_be_denied_is_allowed(project: str) -> None:
 
 
 @pytest.mark.requirement("PM-5")
-def test_what_assistants_read_with_is_allowed(project: str) -> None:
-    commands = must_pass()
-    allowed = [c for c in commands if decide(c.text, cwd=project).allowed]
-    assert len(commands) >= 200
-    assert len(allowed) >= 0.92 * len(commands)
+def test_what_assistants_read_with_is_allowed_but_for_named_exceptions(project: str) -> None:
+    denied = {c.text for c in must_pass() if not decide(c.text, cwd=project).allowed}
+    assert denied == set(DENIED_BY_DESIGN)
 
 
 def test_no_denial_of_the_corpus_is_a_fault_of_ours(project: str) -> None:

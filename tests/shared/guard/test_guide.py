@@ -1,4 +1,4 @@
-"""docs/guard.md repeats the table: that part of it is written by the table."""
+"""docs/guard.md repeats the policy tables: that part of the page is generated."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from shared.guard.policy.refused import FAMILIES
 from shared.resources import ROOT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     import pytest
 
@@ -20,7 +20,7 @@ GUIDE = f"{ROOT}/docs/guard.md"
 BEGIN, END = "<!-- from the table -->\n", "<!-- end of the table -->\n"
 
 
-def rows(rules: dict[str, Rule]) -> Iterable[str]:
+def rows(rules: Mapping[str, Rule]) -> Iterable[str]:
     """Yield a line for each reason, with all commands that have it."""
     for reason in dict.fromkeys(rule.reason for rule in rules.values()):
         names = [f"`{name}`" for name, rule in rules.items() if rule.reason == reason]
@@ -47,4 +47,4 @@ def test_the_guide_repeats_the_table(request: pytest.FixtureRequest) -> None:
         with open(GUIDE, "w", encoding="utf-8") as file:
             file.write(wanted)
     else:
-        assert text == wanted, "--update-golden writes docs/guard.md anew"
+        assert text == wanted, "--update-golden rewrites docs/guard.md"

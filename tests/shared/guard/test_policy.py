@@ -1,4 +1,4 @@
-"""The table of commands: whole, and so tight that loosening any column lets something through."""
+"""The policy tables: every rule is complete, and loosening any column lets something through."""
 
 from __future__ import annotations
 
@@ -6,20 +6,25 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from shared.guard.decide import decide
+from shared.guard.decide import decide, understand
 from shared.guard.kinds import KINDS
 from shared.guard.policy import COMMANDS
 from shared.guard.policy.git import GIT
 from shared.guard.policy.refused import FAMILIES, REFUSED
-from shared.guard.policy.rule import Rule, parse_operands, parse_options
+from shared.guard.policy.rule import Exact, Options, Special, parse_operands, parse_options
 from tests.shared.guard.corpus.corpus import must_be_denied
+from tests.shared.guard.scene import PROJECT, build
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, MutableMapping
+    from collections.abc import Iterator
     from pathlib import Path
 
-TABLE = {**COMMANDS, **{f"git {name}": rule for name, rule in GIT.items()}}
-LISTED = {name: rule for name, rule in TABLE.items() if not rule.whole and not rule.exact}
+    from shared.guard.policy.rule import Rule
+
+TABLE: dict[str, Rule] = {**COMMANDS, **{f"git {name}": rule for name, rule in GIT.items()}}
+LISTED = {name: rule for name, rule in TABLE.items() if isinstance(rule, Options)}
+EXACT = {name: rule for name, rule in COMMANDS.items() if isinstance(rule, Exact)}
+SPECIAL = [name for name, rule in COMMANDS.items() if isinstance(rule, Special)]
 GOOD = {
     "file": "a.txt", "binary": "a.txt", "path": "a.txt", "text": "a", "name": "a", "count": "1",
     "step": "1", "stamp": "+%F", "rev": "HEAD", "revtree": "HEAD", "setting": "user.name",
@@ -30,7 +35,7 @@ BAD = {
     "step": "0", "stamp": "0101", "rev": "HEAD:.env", "revtree": "~",
     "setting": "http.x.extraheader", "sed": "'w p'", "jq": "env", "awk": "'BEGIN{system(\"id\")}'",
 }  # fmt: skip
-# Options that write or run something, by the command that has them.
+# Options that write or run something, by command.
 DANGEROUS = {
     "sort": "-o:text --output=text --compress-program=text -T:text --files0-from=text",
     "tail": "-f -F --follow", "tree": "-o:text -R", "date": "-s:text --set=text",
@@ -47,7 +52,7 @@ DANGEROUS = {
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Return a folder with what the lines below name, in a home with keys."""
+    """Return a folder with the files that the tests name, in a home with keys."""
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("USER", "u")
     (tmp_path / ".ssh").mkdir()
@@ -57,7 +62,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return str(tmp_path / "it")
 
 
-def good_operands(rule: Rule) -> list[str]:
+def good_operands(rule: Options) -> list[str]:
     single, further, needed = parse_operands(rule.operands)
     kinds = [kind for kind in single if not kind.endswith("?")] + [further] * needed
     return [good(kind) for kind in kinds]
@@ -67,20 +72,20 @@ def good(kind: str) -> str:
     return kind.split("|", maxsplit=1)[0] if "|" in kind else GOOD[kind]
 
 
-def plainest(name: str, rule: Rule) -> str:
-    """Return the command with as little as it takes."""
+def plainest(name: str, rule: Options) -> str:
+    """Return the shortest line with which the command passes."""
     line = " ".join([name, *good_operands(rule)])
-    reads = rule.needs_input is not None and not {"a.txt"} & {*good_operands(rule)}
+    reads = rule.stdin_unless is not None and not {"a.txt"} & {*good_operands(rule)}
     return f"ls | {line}" if reads else line
 
 
-def hostile(name: str, rule: Rule) -> Iterator[tuple[str, str]]:
-    """Yield the column that matters and a command that must be denied because of it."""
+def hostile(name: str, rule: Options) -> Iterator[tuple[str, str]]:
+    """Yield a column of the rule, and a command that must be denied because of that column."""
     single, further, _ = parse_operands(rule.operands)
     before = good_operands(rule)
     yield "options", f"{plainest(name, rule)} --no-such-option"
     kinds = [kind.rstrip("?") for kind in single] + [further] * bool(further)
-    listing = f" {rule.with_operands.split()[0]}" if rule.with_operands else ""
+    listing = f" {rule.operands_need.split()[0]}" if rule.operands_need else ""
     for at, kind in enumerate(kinds):
         bad = "no-such-word" if "|" in kind else BAD.get(kind)
         if bad:
@@ -88,23 +93,31 @@ def hostile(name: str, rule: Rule) -> Iterator[tuple[str, str]]:
             yield "operands", " ".join([f"ls | {name}{listing}", *front, bad])
     if not further:
         yield "operands", " ".join([f"ls | {name}{listing}", *before, *["a.txt"] * 9])
-    if rule.needs_input is not None:
-        yield "needs_input", " ".join([name, *(o for o in before if o != "a.txt")])
-    if rule.tree is not None:
-        deep = rule.tree.split()[0] if rule.tree else ""
-        yield "tree", " ".join([name, deep, *(before[:1] if "text" in single else []), "/", "/"])
-    if rule.with_operands:
-        yield "with_operands", f"{name} a"
+    if rule.stdin_unless is not None:
+        yield "stdin_unless", " ".join([name, *(o for o in before if o != "a.txt")])
+    if rule.recursive is not None:
+        deep = rule.recursive.split()[0] if rule.recursive else ""
+        yield (
+            "recursive",
+            " ".join([name, deep, *(before[:1] if "text" in single else []), "/", "/"]),
+        )
+    if rule.operands_need:
+        yield "operands_need", f"{name} a"
     if rule.clusters is False and len(rule.options.split()) > 1:
         yield "clusters", f"{plainest(name, rule)} -{'Zq' * 3}"
 
 
-def loosened(rule: Rule, column: str) -> Rule:
-    """Return the rule without what one column of it holds back."""
-    copy = Rule(rule.reason)
-    for name in Rule.__slots__:
+def copy_of(rule: Options) -> Options:
+    copy = Options(rule.reason, passes=rule.passes, denied=rule.denied, builtin=rule.builtin)
+    for name in Options.__slots__:
         setattr(copy, name, getattr(rule, name))
-    loose = {"operands": "text*", "needs_input": None, "tree": None, "with_operands": ""}
+    return copy
+
+
+def loosened(rule: Options, column: str) -> Options:
+    """Return the rule without the restriction that one of its columns makes."""
+    copy = copy_of(rule)
+    loose = {"operands": "text*", "stdin_unless": None, "recursive": None, "operands_need": ""}
     if column == "options":
         copy.options += " --no-such-option"
     else:
@@ -112,9 +125,53 @@ def loosened(rule: Rule, column: str) -> Rule:
     return copy
 
 
-def table_of(name: str) -> tuple[MutableMapping[str, Rule], str]:
+def accepts_all_of(line: str) -> Options:
+    """Return a rule that accepts every word of `line`, whatever command it is for."""
+    words = [word for word in line.split()[1:] if word.startswith("-") and word != "-"]
+    long = {word.partition("=")[0] for word in words if word.startswith("--")}
+    short = {f"-{letter}" for word in words if word[:2] != "--" for letter in word[1:]}
+    options = " ".join([*(f"{option}?=text" for option in long), *short])
+    operands = "path*" if "*" in line else "text*"
+    return Options("accepts all", options, operands, passes="", denied="", glob_safe=True)
+
+
+def replace(monkeypatch: pytest.MonkeyPatch, name: str, rule: Rule) -> None:
+    """Put `rule` in the place of the rule for `name`."""
     own = name.removeprefix("git ")
-    return (GIT, own) if own != name else (COMMANDS, name)
+    if own == name:
+        monkeypatch.setitem(COMMANDS, name, rule)
+    else:
+        assert isinstance(rule, Options)
+        monkeypatch.setitem(GIT, own, rule)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a home with keys and a project with a history, for the rules' examples."""
+    home = tmp_path_factory.mktemp("home")
+    build(home, bait=False)
+    return home
+
+
+@pytest.mark.requirement("PM-5")
+@pytest.mark.parametrize("name", TABLE)
+def test_the_examples_of_a_rule_are_decided_as_the_rule_says(
+    name: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A denied example passes once its rule accepts all words: it is this rule that denies."""
+    monkeypatch.setenv("HOME", str(home))
+    rule, project = TABLE[name], str(home / PROJECT)
+    for line in rule.passes.split("\n"):
+        answer = decide(line, cwd=project)
+        assert answer.allowed, (line, answer.reason)
+    for line in rule.denied.split("\n"):
+        assert not decide(line, cwd=project).allowed, line
+        with monkeypatch.context() as inside:
+            replace(inside, name, accepts_all_of(line))
+            assert decide(line, cwd=project).allowed is (name != "cd"), line
+    for line in f"{rule.passes}\n{rule.denied}".split("\n"):
+        commands = (" ".join(w.value for w in c.words) for c in understand(line, project))
+        assert any(f"{text} ".startswith(f"{name} ") for text in commands), line
 
 
 @pytest.mark.requirement("PM-5")
@@ -132,13 +189,12 @@ def test_loosening_any_column_of_a_rule_lets_a_command_through_that_it_denies(
     rule = LISTED[name]
     lines = [line for line in hostile(name, rule) if line[0] != "clusters"]
     assert not [line for _, line in lines if decide(line, cwd=project).allowed]
-    table, own = table_of(name)
     for column in {column for column, _ in lines}:
-        monkeypatch.setitem(table, own, loosened(rule, column))
+        replace(monkeypatch, name, loosened(rule, column))
         assert [line for c, line in lines if c == column and decide(line, cwd=project).allowed], (
-            f"{column} holds nothing back: {lines}"
+            f"{column} restricts nothing: {lines}"
         )
-        monkeypatch.setitem(table, own, rule)
+        replace(monkeypatch, name, rule)
 
 
 @pytest.mark.requirement("PM-5")
@@ -148,46 +204,43 @@ def test_the_corpus_notices_an_option_that_writes_or_runs_something(
 ) -> None:
     rule = LISTED[name]
     denied = [c.text for c in must_be_denied() if name.split(maxsplit=1)[0] in c.text]
-    table, own = table_of(name)
-    wider = Rule(rule.reason)
-    for slot in Rule.__slots__:
-        setattr(wider, slot, getattr(rule, slot))
+    wider = copy_of(rule)
     wider.options += f" {DANGEROUS[name]}"
-    monkeypatch.setitem(table, own, wider)
+    replace(monkeypatch, name, wider)
     assert [line for line in denied if decide(line, cwd=project).allowed]
 
 
-@pytest.mark.parametrize("name", [name for name, rule in COMMANDS.items() if rule.whole])
+@pytest.mark.parametrize("name", SPECIAL)
 def test_the_corpus_notices_a_command_whose_words_are_not_judged(
     name: str, project: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if name in ("echo", "cd"):
         pytest.skip(f"{name} takes any text, or is judged by where it stands")
     denied = [c.text for c in must_be_denied() if f"{name} " in c.text]
-    monkeypatch.setitem(COMMANDS, name, Rule("prints its words", whole="text"))
+    monkeypatch.setitem(COMMANDS, name, COMMANDS["echo"])
     assert [line for line in denied if decide(line, cwd=project).allowed]
 
 
-@pytest.mark.parametrize("name", [name for name, rule in COMMANDS.items() if rule.exact])
+@pytest.mark.parametrize("name", EXACT)
 def test_a_program_is_asked_for_its_version_and_nothing_else(
     name: str, project: str, tmp_path: Path
 ) -> None:
-    rule = COMMANDS[name]
-    for way in rule.exact.split("\n"):
-        assert decide(f"{name} {way}", cwd=project).allowed
-        assert not decide(f"{name} {way} x", cwd=project).allowed
+    rule = EXACT[name]
+    for line in rule.passes.split("\n"):
+        assert decide(line, cwd=project).allowed
+        assert not decide(f"{line} x", cwd=project).allowed
     for words in ("", " x", " -c x", " run", " --help-all"):
         assert not decide(f"{name}{words}", cwd=project).allowed
     for file in rule.unless.split():
         (tmp_path / file).touch()
-        answer = decide(f"{name} {way}", cwd=project)
+        answer = decide(line, cwd=project)
         assert not answer.allowed
         assert file in answer.reason
         (tmp_path / file).unlink()
 
 
-def test_every_kind_that_the_table_names_is_one() -> None:
-    for name, rule in TABLE.items():
+def test_every_kind_that_a_rule_names_is_known() -> None:
+    for name, rule in LISTED.items():
         single, further, _ = parse_operands(rule.operands)
         kinds = {kind.rstrip("?") for kind in single} | ({further} if further else set())
         kinds |= {kind for mode, kind in parse_options(rule.options).values() if mode}
@@ -195,7 +248,7 @@ def test_every_kind_that_the_table_names_is_one() -> None:
 
 
 def test_every_option_stands_once_in_its_rule() -> None:
-    for name, rule in TABLE.items():
+    for name, rule in LISTED.items():
         words = rule.options.split()
         assert len(parse_options(rule.options)) == len(words), name
 

@@ -8,6 +8,7 @@ import random
 import pytest
 
 from shared.guard.decide import decide
+from shared.resources import launcher
 from tests.shared.guard.corpus.corpus import must_be_denied, must_pass
 from tests.shared.guard.mutants import mutants
 
@@ -54,12 +55,11 @@ def test_what_is_no_command_at_all_is_denied(odd: object) -> None:
     assert not decide(odd, cwd="/").allowed  # type: ignore[arg-type]
 
 
-def test_a_fault_of_the_guard_is_a_denial(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: object) -> None:
+def test_a_fault_of_the_guard_is_a_denial() -> None:
+    def broken(_: list[str]) -> None:
         raise RecursionError
 
-    monkeypatch.setattr("shared.guard.decide.match", broken)
-    answer = decide("cat x", cwd="/")
+    answer = decide(f"{launcher()} status", cwd="/", planner=broken)
     assert not answer.allowed
-    assert answer.reason == "the guard failed on it: RecursionError"
+    assert answer.reason == "the guard failed on this command: RecursionError"
     assert answer.instead

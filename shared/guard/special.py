@@ -1,4 +1,4 @@
-"""Commands that no list of options describes: each is judged by all of its words."""
+"""Judges the commands that no list of options describes: git, find, test, printf and others."""
 
 from __future__ import annotations
 
@@ -49,15 +49,22 @@ def _command(words: list[Word], scene: Scene) -> None:
         check_kind("name", word, scene)
 
 
+def _git(words: list[Word], scene: Scene) -> None:
+    # Not at the top: only git needs its tables.
+    from shared.guard.git import check_git
+
+    check_git(words, scene)
+
+
 def _find(words: list[Word], scene: Scene) -> None:
-    """Starting points come first; each test and action of the rest is known, with its value."""
+    """Deny unless starting points come first, then only tests and actions that are known."""
     at = 0
     while at < len(words) and words[at].value in FIND_LINKS:
         at += 1
     while at < len(words) and not words[at].value.startswith("-") and words[at].value not in FIND:
         word = words[at]
         if word.globs[:1] == (0,):
-            raise Denied(f"`{word.raw}` can become a test or an action", f"`./{word.raw}`")
+            raise Denied(f"`{word.raw}` can expand to a test or an action", f"`./{word.raw}`")
         check_kind("path", word, scene)
         at += 1
     rest = iter(words[at:])
@@ -72,11 +79,12 @@ def _find(words: list[Word], scene: Scene) -> None:
         check_kind(kind or "text", value, scene)
 
 
-WHOLE: dict[str, Callable[[list[Word], Scene], None]] = {
+SPECIAL: dict[str, Callable[[list[Word], Scene], None]] = {
     "text": _text,
     "printf": _printf,
     "test": _test,
     "[": _bracket,
     "command": _command,
     "find": _find,
+    "git": _git,
 }
