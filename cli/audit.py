@@ -11,6 +11,7 @@ import click
 from cli.options import json_option, state_dir_option
 from orchestrator.run import audit
 from orchestrator.run.audit import as_line, check_terminal, open_record
+from shared.mode.where import Target
 from shared.output import write
 
 EVERY_S = 0.5
@@ -25,7 +26,7 @@ def audit_command(state_dir: str | None, *, as_json: bool, follow: bool) -> None
 
     Example: planner audit --json
     """
-    record = open_record(os.getcwd(), state_dir)
+    record = open_record(Target(os.getcwd(), state_dir=state_dir))
     shown = audit.as_json if as_json else as_line
     if follow:
         check_terminal(sys.stdin)

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from cli.options import allow_roles, opened, role_option, state_dir_option
+from cli.options import allow_roles, opened, opened_to_read, role_option, state_dir_option
 from developer import verification
 from shared.builders import Block
 from shared.output import write
@@ -24,7 +24,7 @@ def show(state_dir: str | None) -> None:
 
     Example: planner config show
     """
-    config = opened(state_dir).config
+    config = opened_to_read(state_dir).config
     block = Block("result").data("commands", config["text"])
     write(block.data("hash", config["hash"] or "no commands are configured").render())
 

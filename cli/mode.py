@@ -12,8 +12,9 @@ import click
 from cli.mode_revisions import REVISIONS, only_option, submit_part
 from cli.options import agent_option, allow_roles, json_option, role_option, state_dir_option
 from orchestrator.mode import light_plan, lookup
-from orchestrator.mode.lookup import Mode, own_mode
+from orchestrator.mode.lookup import Mode
 from orchestrator.mode.view import render_mode, status_of
+from shared.mode.where import Target
 from shared.output import write
 from state.light import DONE, STARTED
 
@@ -38,7 +39,7 @@ def enter(task: str | None, reason: str | None, agent: str | None, role: str | N
     Example: planner mode enter "Move the importer to ISO dates" --reason "several files"
     """
     allow_roles(role)
-    write(light_plan.enter(os.getcwd(), task, reason, agent, time.time()))
+    write(light_plan.enter(Target(os.getcwd(), agent), task, reason, time.time()))
 
 
 @mode_command.command("status")
@@ -50,7 +51,7 @@ def status(state_dir: str | None, agent: str | None, *, as_json: bool) -> None:
 
     Example: planner mode status --json
     """
-    found = lookup.look(os.getcwd(), agent, state_dir, time.time())
+    found = lookup.find_or_inactive(Target(os.getcwd(), agent, state_dir), time.time())
     status = status_of(found)
     write(json.dumps(status, indent=2) + "\n" if as_json else render_mode(found))
 
@@ -88,7 +89,7 @@ def approve(
     if only is not None:
         write(submit_part(state_dir, digest, only))
         return
-    write(light_plan.approve((os.getcwd(), agent, state_dir), digest, time.time()))
+    write(light_plan.approve(Target(os.getcwd(), agent, state_dir), digest, time.time()))
 
 
 @mode_command.command("reject")
@@ -140,11 +141,11 @@ def step(
 
 
 def _own(agent: str | None, state_dir: str | None) -> Mode:
-    return own_mode(os.getcwd(), agent, state_dir, time.time())
+    return lookup.own_mode(Target(os.getcwd(), agent, state_dir), time.time()).settle()
 
 
 def _found(agent: str | None, state_dir: str | None) -> Mode:
-    return lookup.find(os.getcwd(), agent, state_dir, time.time())
+    return lookup.find(Target(os.getcwd(), agent, state_dir), time.time()).settle()
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cli.options import agent_option, allow_roles, opened, role_option, state_dir_option
+from shared.mode.where import Target
 from shared.output import write
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def rebase(state_dir: str | None, agent: str | None, role: str | None) -> None:
     from orchestrator.planner import WORKFLOW
 
     allow_roles(role)
-    found = lookup.find(os.getcwd(), agent, state_dir, time.time())
+    found = lookup.find(Target(os.getcwd(), agent, state_dir), time.time()).settle()
     write(rebasing.rebase(found.state, WORKFLOW) if found.state else rebase_light(found))
 
 
@@ -62,7 +63,7 @@ def edit(text: str, state_dir: str | None, agent: str | None, role: str | None) 
     from orchestrator.submit import revise
 
     allow_roles(role)
-    found = lookup.find(os.getcwd(), agent, state_dir, time.time())
+    found = lookup.find(Target(os.getcwd(), agent, state_dir), time.time()).settle()
     write(revise.remark(found.state, text) if found.state else light_plan.remark(found, text))
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from orchestrator.run.limits import settle
 from shared.run import State, open_state
 from state.errors import Refused
 from state.kinds import ROLES
@@ -53,7 +54,17 @@ def group_option(command: Command) -> Command:
 
 
 def opened(state_dir: str | None) -> State:
-    """Return the run that --state-dir, or the working directory, names."""
+    """Return the run that --state-dir or the working directory names, for a command that changes.
+
+    A time limit that has passed is stored first.
+    """
+    state = open_state(state_dir, os.getcwd())
+    settle(state)
+    return state
+
+
+def opened_to_read(state_dir: str | None) -> State:
+    """Return the run that `opened` returns, for a command that only reads: nothing is written."""
     return open_state(state_dir, os.getcwd())
 
 

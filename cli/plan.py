@@ -17,6 +17,7 @@ from cli.options import (
     allow_roles,
     json_option,
     opened,
+    opened_to_read,
     phase_option,
     role_option,
     state_dir_option,
@@ -82,7 +83,7 @@ def show(ids: tuple[str, ...], state_dir: str | None, *, as_json: bool) -> None:
 
     Example: planner plan show M-001 CI-002
     """
-    data = opened(state_dir).plan
+    data = opened_to_read(state_dir).plan
     found: list[Any] = []
     for entity_id in ids:
         entity = kinds.find(data, entity_id)
@@ -117,7 +118,7 @@ def list_entities(
 
     Example: planner plan list intents --milestone M-001
     """
-    rows = kinds.entities(opened(state_dir).plan, kind.removesuffix("s"), milestone)
+    rows = kinds.entities(opened_to_read(state_dir).plan, kind.removesuffix("s"), milestone)
     if as_json:
         write(json.dumps(rows, indent=2, ensure_ascii=False) + "\n")
         return
@@ -253,7 +254,7 @@ def diff(ids: tuple[str, ...], state_dir: str | None) -> None:
     """
     from orchestrator.submit.plan_md import patches
 
-    state = opened(state_dir)
+    state = opened_to_read(state_dir)
     block = Block("result")
     for file, patch in patches(store.load_plan(resources.plan_path(state.state_dir)), ids):
         block.data(file, patch)

@@ -14,6 +14,7 @@ from cli.options import (
     group_option,
     json_option,
     opened,
+    opened_to_read,
     phase_option,
     role_option,
     state_dir_option,
@@ -52,7 +53,7 @@ def list_items(
 
     Example: planner qr list --phase plan-code --status FAIL
     """
-    path = resources.review_path(opened(state_dir).state_dir, phase)
+    path = resources.review_path(opened_to_read(state_dir).state_dir, phase)
     items = read_review(path).items if os.path.exists(path) else []
     rows = [i for i in items if status in (None, i.status) and group in (None, i.group)]
     if as_json:

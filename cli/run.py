@@ -10,13 +10,15 @@ import time
 
 import click
 
-from cli.options import agent_option, json_option, opened, state_dir_option
+from cli.options import agent_option, json_option, opened, opened_to_read, state_dir_option
 from orchestrator.mode import light_plan, lookup
+from orchestrator.mode.lookup import Mode
 from orchestrator.run import end
 from orchestrator.run.start import BASES, DEPTHS, Choices, begin
 from orchestrator.run.status import render_status, status_of
 from orchestrator.step import run_step
 from quality_reviewer.scale import MODES
+from shared.mode.where import Target
 from shared.output import write
 
 
@@ -68,7 +70,7 @@ def status_command(state_dir: str | None, *, as_json: bool) -> None:
 
     Example: planner status
     """
-    status = status_of(opened(state_dir))
+    status = status_of(opened_to_read(state_dir))
     write(json.dumps(status, indent=2) + "\n" if as_json else render_status(status))
 
 
@@ -90,7 +92,7 @@ def pause_command(state_dir: str | None, agent: str | None) -> None:
 
     Example: planner pause
     """
-    write(light_plan.pause(lookup.find(os.getcwd(), agent, state_dir, time.time())))
+    write(light_plan.pause(_found(agent, state_dir)))
 
 
 @click.command("resume")
@@ -101,7 +103,7 @@ def resume_command(state_dir: str | None, agent: str | None) -> None:
 
     Example: planner resume --state-dir .planner/runs/20260102-abcdef
     """
-    write(light_plan.resume(os.getcwd(), agent, state_dir, time.time()))
+    write(light_plan.resume(_found(agent, state_dir), agent))
 
 
 @click.command("edit")
@@ -118,6 +120,10 @@ def edit_command(state_dir: str | None) -> None:
     if editor and sys.stdin.isatty():
         subprocess.run(["/bin/sh", "-c", f'{editor} "$1"', "sh", state.worktree], check=False)
     write(capture_now(state))
+
+
+def _found(agent: str | None, state_dir: str | None) -> Mode:
+    return lookup.find(Target(os.getcwd(), agent, state_dir), time.time()).settle()
 
 
 if __name__ == "__main__":

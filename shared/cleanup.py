@@ -1,4 +1,4 @@
-"""Remove what only an active run needs."""
+"""Remove what only an active run needs: its worktree, its vault, its copy of the user's tree."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 def tidy(state: State) -> None:
-    """Remove what only an active run needs, the worktree, vault and the like, as far as it goes.
+    """Remove worktree, vault and fingerprint of a run that has ended, as far as that works.
 
-    The run has ended by now: a file that cannot be removed is no reason to say that it failed.
+    A file that cannot be removed is left: the run has ended all the same.
     """
     with contextlib.suppress(OSError, Refused):
         repository = repository_at(state.run.repository)

@@ -1,6 +1,7 @@
 """One run, opened: its directory, its row in the database, its plan as JSON.
 
-What printed steps read through; it imports no third-party package.
+Opening writes nothing (docs/decisions/0023). Printed steps read through this module, so it imports
+no third-party package.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ import time
 
 from quality_reviewer.scale import review_mode
 from shared import resources
-from shared.mode import limits, sessions
-from shared.mode.sessions import agent_name, is_published
+from shared.mode import limits
+from shared.mode.sessions import agent_name
 from shared.mode.transitions import change_run
 from state import store
 from state.clock import now
@@ -27,14 +28,18 @@ if TYPE_CHECKING:
 
 
 class State:
-    """A state directory with its run; `plan` is read anew at every access."""
+    """A state directory with its run; `plan` is read again at every access.
 
-    __slots__ = ("_config", "database", "run", "state_dir")
+    `run` is as the time limits leave it that had passed when it was opened: `overdue` says which.
+    """
+
+    __slots__ = ("_config", "database", "opened_at", "overdue", "run", "state_dir")
 
     def __init__(self, state_dir: str, database: Database, run: Run) -> None:
         self.state_dir = state_dir
         self.database = database
-        self.run = run
+        self.opened_at = time.time()
+        self.run, self.overdue = limits.run_at(database, run, self.opened_at)
         self._config: dict[str, Any] | None = None
         database.agent = agent_name(None, run.repository)
 
@@ -57,7 +62,9 @@ class State:
 
     @property
     def halted(self) -> str:
-        """Return why the run is paused, or was ended before its end, as the audit has it."""
+        """Return why the run is paused or ended early: a time limit, else the audit's reason."""
+        if self.overdue:
+            return self.overdue
         rows = self.database.audit_rows(self.run)
         ways = ("pause", "reject", "cancel")
         return next((row["detail"] for row in reversed(rows) if row["action"] in ways), "")
@@ -72,7 +79,7 @@ class State:
         self._config = None
         run = self.database.run_at(self.state_dir)
         if run is not None:
-            self.run = run
+            self.run, self.overdue = limits.run_at(self.database, run, self.opened_at)
 
     def lock(self, command: str) -> Lock:
         """Return the lock of the state directory, to be used in a `with`."""
@@ -83,7 +90,7 @@ class State:
         return resources.command(*words, state_dir=self.state_dir, role=role)
 
     def go_to(self, workflow: str, step: int) -> None:
-        """Move the run to a step, which is a call of a tool; call it inside a transaction."""
+        """Move the run to a step, which counts as a call of a tool; use it in a transaction."""
         database = self.database
         database.set_run(self.run.run_id, workflow=workflow, step=step)
         row = database.planning(database.agent)
@@ -94,7 +101,7 @@ class State:
     def move(
         self, action: str, who: str, *, at: str = "", detail: str = "", **values: object
     ) -> None:
-        """Take run and agents through an action of the mode; call it inside a transaction.
+        """Take run and agents through an action of the mode; use it in a transaction.
 
         `values` are further columns of the run, its step among them.
         """
@@ -108,52 +115,33 @@ def open_state(state_dir: str | None, folder: str) -> State:
     Raises Refused naming the active runs when there is none or more than one.
     """
     if state_dir is None:
-        return _current(folder)
+        return _only_run(folder)
     real = resources.known_state_dir(state_dir)
-    path = resources.database_path(real)
-    database = Database(path)
+    database = Database(resources.database_path(real))
     run = database.run_at(real)
     if run is None:
         text = "the planner's database knows no run with this state directory"
         known = ", ".join(r.state_dir for r in database.runs("ACTIVE")) or "none is active"
         raise Refused("not_found", state_dir, text, known)
-    return _settled(State(real, database, run))
+    return State(real, database, run)
 
 
-def _current(folder: str) -> State:
+def _only_run(folder: str) -> State:
+    """Return the one run that can be meant in the repository around `folder`."""
     path = resources.repository_database(folder)
     start = resources.command("start")
     if path is None:
-        text = "no run of the planner was begun in this repository"
-        raise Refused("not_found", folder, text, f"name one by --state-dir, or begin: {start}")
+        text = "no run of the planner was started in this repository"
+        raise Refused("not_found", folder, text, f"name one by --state-dir, or start: {start}")
     database = Database(path)
     runs = [r for r in database.runs() if os.path.isdir(r.state_dir)]
-    begun = [r for r in runs if r.status in ("ACTIVE", "PAUSED")]
-    active = begun or [r for r in runs if r.status == "IDLE"] or runs[-1:]
+    started = [r for r in runs if r.status in ("ACTIVE", "PAUSED")]
+    active = started or [r for r in runs if r.status == "IDLE"] or runs[-1:]
     inside = [r for r in active if os.path.abspath(folder).startswith(r.state_dir + os.sep)]
     if len(inside or active) != 1:
-        several = f"{len(active)} runs are active here, so none is clear"
+        several = f"{len(active)} runs are active here; name one"
         text = several if active else "no run is active here"
         known = "; ".join(f"--state-dir {resources.quote(r.state_dir)}" for r in active)
-        raise Refused("not_found", folder, text, known or f"begin one: {start}")
+        raise Refused("not_found", folder, text, known or f"start one: {start}")
     run = (inside or active)[0]
-    return _settled(State(run.state_dir, database, run))
-
-
-def _settled(state: State) -> State:
-    """Apply a time limit that has passed, and count this command as a call of a tool."""
-    database, run_id = state.database, state.run.run_id
-    rows = database.planning_of(run_id)
-    if rows:
-        changed = limits.settle(database, rows[0].agent_name, time.time())
-        sessions.touch(database.agent)
-        for row in database.planning_of(run_id) if changed else rows:
-            if row.phase != "inactive" and not is_published(row.agent_name):
-                sessions.publish(row, database.path, state.run)  # a crash kept it from being
-        if changed:
-            state.reload()
-        if changed and state.run.status == "CANCELLED":
-            from shared import cleanup
-
-            cleanup.tidy(state)
-    return state
+    return State(run.state_dir, database, run)

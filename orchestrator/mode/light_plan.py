@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from orchestrator.execute import approve as execution
 from orchestrator.execute.approve import open_or_adopt, waiting_with
-from orchestrator.mode import lookup
 from orchestrator.mode.lookup import find_light, own_mode
 from orchestrator.mode.view import render_mode
 from orchestrator.run import end
+from orchestrator.run.limits import settle
 from orchestrator.run.start import join, make_planner_folder
 from shared import drift, resources
 from shared.config import parse_config
@@ -33,17 +33,18 @@ if TYPE_CHECKING:
     from typing import Any
 
     from orchestrator.mode.lookup import Mode
+    from shared.mode.where import Target
 
 
 HOST = "host"
 
 
-def enter(folder: str, task: str | None, reason: str | None, agent: str | None, now: float) -> str:
-    """Begin to plan without a run; where the agent plans already, show its status."""
-    root = repository_root(folder)
+def enter(target: Target, task: str | None, reason: str | None, now: float) -> str:
+    """Start planning without a run; if the agent plans already, show its status."""
+    root = repository_root(target.folder)
     path = os.path.join(make_planner_folder(root), resources.DATABASE)
     Database(path, create=True).close()
-    found = own_mode(folder, agent, None, now)
+    found = own_mode(target, now).settle()
     if found.stage != INACTIVE:
         return render_mode(found, "This session plans already; nothing was changed.")
     place = place_of_light(found.home, found.agent)
@@ -51,7 +52,7 @@ def enter(folder: str, task: str | None, reason: str | None, agent: str | None, 
         drift.take(place)
     found.change(
         "enter", HOST, reason or "", run_id=None, plan_json=None, revision=0, digest=None,
-        task_description=task, reason=reason, **limits.limits(_settings(root)),
+        task_description=task, reason=reason, **limits.columns(_settings(root)),
     )  # fmt: skip
     return render_mode(found)
 
@@ -83,16 +84,15 @@ def submit(found: Mode, file: str) -> str:
     return render_mode(found)
 
 
-def approve(where: tuple[str, str | None, str | None], digest: str, now: float) -> str:
-    """Record a person's approval of exactly this digest, of a light plan or of a run's.
-
-    `where` is the folder, the agent and the state directory that the command named.
-    """
-    folder, agent, state_dir = where
-    found = find_light(folder, agent, state_dir, digest, now)
+def approve(target: Target, digest: str, now: float) -> str:
+    """Record a person's approval of exactly this digest, of a light plan or of a run's."""
+    found = find_light(target, digest, now)
     if found is None:
-        state_dir = state_dir or waiting_with(folder, digest)
-        return execution.approve(open_or_adopt(state_dir, folder), digest, now)
+        state_dir = target.state_dir or waiting_with(target.folder, digest)
+        state = open_or_adopt(state_dir, target.folder)
+        settle(state)
+        return execution.approve(state, digest, now)
+    found.settle()
     if digest != found.digest:
         text = "this is not the digest of the submitted revision; nothing is approved"
         raise Refused("refused", digest, text, f"revision {found.revision}: {found.digest}")
@@ -171,12 +171,8 @@ def pause(found: Mode) -> str:
     return render_mode(found)
 
 
-def resume(folder: str, agent: str | None, state_dir: str | None, now: float) -> str:
-    """Go on at the revision where it stopped; a new session is bound to the run.
-
-    A time limit that passes at this very moment is no reason to stop again.
-    """
-    found = lookup.find(folder, agent, state_dir, now)
+def resume(found: Mode, agent: str | None) -> str:
+    """Go on at the revision where planning stopped; a new session is bound to the run."""
     if found.status == PAUSED:
         _change(found, "resume")
     if found.state is None:

@@ -1,4 +1,4 @@
-"""Whom a command of the mode is about: an agent, its row, the run that it is bound to."""
+"""Find the planning mode that a command means: its agent, that agent's row, its run."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import json
 import os
 from typing import TYPE_CHECKING
 
+from orchestrator.run import limits as run_limits
 from shared import resources
 from shared.mode import limits
 from shared.mode.sessions import agent_name, repository_root
 from shared.mode.transitions import change_agent, status_of
-from shared.mode.where import NOBODY, database_path, nobody, open_database, place
+from shared.mode.where import NOBODY, database_path, nobody_plans, open_database
 from shared.run import State, open_state
 from state.clock import moment
 from state.database import Database
@@ -20,28 +21,38 @@ from state.stages import ACTIVE, INACTIVE, PAUSED
 if TYPE_CHECKING:
     from typing import Any
 
+    from shared.mode.where import Target
     from state.database import Planning
 
 
 class Mode:
-    """The mode of one agent at one moment, with what a time limit has just changed about it.
+    """The planning mode of one agent at one moment, as the time limits leave it that have passed.
 
-    `row` is None for an agent that never planned, `state` where no run is planned.
+    `row` is None for an agent that never planned, `state` if no run is planned; `overdue` says
+    which limit has passed, `note` what a command did that the stage does not show. Looking a mode
+    up writes nothing; a command that changes it calls `settle` first.
     """
 
-    __slots__ = ("agent", "database", "home", "now", "row", "said", "state")
+    __slots__ = ("agent", "database", "home", "note", "now", "overdue", "row", "state")
 
     def __init__(self, database: Database, agent: str, now: float, state: State | None) -> None:
-        """`now` is seconds since the epoch; time limits are applied."""
-        self.said = limits.settle(database, agent, now)
+        """`now` is seconds since the epoch."""
+        self.row, self.overdue = limits.row_at(database, agent, now)
         self.database = database
         self.home = os.path.dirname(database.path)
         self.agent = agent
         self.now = now
-        self.row = database.planning(agent)
+        self.note = ""
         self.state = state
-        if state is not None:
-            state.reload()
+
+    def settle(self) -> Mode:
+        """Store what a time limit that has passed changes; return this mode."""
+        limits.settle(self.database, self.agent, self.now)
+        if self.state is not None:
+            run_limits.settle(self.state)
+            self.state.reload()
+        self.reload()
+        return self
 
     @property
     def stage(self) -> str:
@@ -52,7 +63,7 @@ class Mode:
 
     @property
     def status(self) -> str:
-        """Return the run's status, or what comes to the same for an agent without one."""
+        """Return the run's status, or what an agent without a run has instead."""
         if self.state is not None:
             return self.state.run.status
         return status_of(self.row) if self.row else "IDLE"
@@ -65,28 +76,35 @@ class Mode:
 
     @property
     def digest(self) -> str | None:
-        """Return what names the revision that was submitted."""
+        """Return the digest of the submitted revision, or None."""
         subject = self.state.run if self.state else self.row
         return subject.digest if subject else None
 
     @property
     def plan(self) -> dict[str, Any] | None:
-        """Return the light plan, None where none was submitted."""
+        """Return the light plan, or None if none was submitted."""
         text = self.row.plan_json if self.row and self.state is None else None
         plan: dict[str, Any] | None = json.loads(text) if text else None
         return plan
 
     @property
+    def said(self) -> str:
+        """Return as a sentence what a time limit has changed, or ""."""
+        return limits.told(self.row, self.overdue) if self.row and self.overdue else ""
+
+    @property
     def halted(self) -> str:
-        """Return why it is paused, as the audit has it; empty where a command did it."""
+        """Return which time limit paused it; empty if a command did."""
         if self.state is not None:
             return self.state.halted
+        if self.overdue:
+            return self.overdue
         rows = self.database.audit_rows(None)
         own = [r for r in rows if r["agent"] == self.agent and r["run_id"] is None]
         return next((r["detail"] for r in reversed(own) if r["action"] == "pause"), "")
 
     def change(self, action: str, who: str, detail: str = "", **values: object) -> None:
-        """Take the agent, which plans without a run, through an action."""
+        """Take an agent that plans without a run through an action of `state.stages`."""
         at = moment(self.now)
         with self.database as database:
             change_agent(database, self.agent, action, who, at=at, detail=detail, **values)
@@ -97,7 +115,7 @@ class Mode:
         self.row = self.database.planning(self.agent)
 
     def command(self, *words: str) -> str:
-        """Return a printed command that means this mode from anywhere in its repository."""
+        """Return a command to print that means this mode from any folder."""
         if self.state is not None:
             return self.state.command(*words)
         own = self.agent == agent_name(None, os.path.dirname(self.home))
@@ -105,67 +123,61 @@ class Mode:
         return resources.command(*words, *named, state_dir=self.home)
 
 
-def own_mode(folder: str, agent: str | None, state_dir: str | None, now: float) -> Mode:
-    """Return the mode of the agent that runs a command, inactive where it does not plan."""
-    folder, _ = place(folder, state_dir)
-    database = open_database(folder)
-    database.agent = agent_name(agent, repository_root(folder))
-    return _of_agent(database, database.agent, now)
-
-
-def find(folder: str, agent: str | None, state_dir: str | None, now: float) -> Mode:
+def find(target: Target, now: float) -> Mode:
     """Return the mode that a command means: the run's, the agent's own, else the only one here.
 
     A person's terminal has no session, so the plan that waits is another agent's. Raises Refused
-    where nobody plans, or several do and none is named.
+    if nobody plans, or if several do and none is named.
     """
-    folder, state_dir = place(folder, state_dir)
-    if state_dir is not None:
-        state = open_state(state_dir, folder)
-        name = agent_name(agent, state.run.repository)
+    if target.state_dir is not None:
+        state = open_state(target.state_dir, target.folder)
+        name = agent_name(target.agent, state.run.repository)
         return Mode(state.database, name, now, state)
-    found = own_mode(folder, agent, None, now)
+    found = own_mode(target, now)
     if found.stage != INACTIVE:
         return found
-    database = found.database
-    lone = [r for r in database.planning_live() if r.run_id is None] if agent is None else []
-    runs = database.runs(ACTIVE, PAUSED) if agent is None else []
+    database, any_agent = found.database, target.agent is None
+    lone = [r for r in database.planning_live() if r.run_id is None] if any_agent else []
+    runs = database.runs(ACTIVE, PAUSED) if any_agent else []
     if not lone and not runs:
-        raise nobody(found.said)
+        raise nobody_plans(found.said)
     if len(lone) + len(runs) > 1:
         names = [f"--agent {resources.quote(r.agent_name)}" for r in lone]
         names += [f"--state-dir {resources.quote(r.state_dir)}" for r in runs]
-        text = "several plans are under way here, so none is clear"
-        raise Refused("not_found", folder, text, "; ".join(names))
+        text = "several plans are under way here; name one"
+        raise Refused("not_found", target.folder, text, "; ".join(names))
     if lone:
         return _of_agent(database, lone[0].agent_name, now)
-    return Mode(database, found.agent, now, open_state(runs[0].state_dir, folder))
+    return Mode(database, found.agent, now, open_state(runs[0].state_dir, target.folder))
 
 
-def look(folder: str, agent: str | None, state_dir: str | None, now: float) -> Mode:
-    """Return the mode that `find` finds; where nobody plans, the agent's own, which is inactive."""
+def own_mode(target: Target, now: float) -> Mode:
+    """Return the mode of the agent that runs a command, inactive if that agent does not plan."""
+    database = open_database(target.folder)
+    database.agent = agent_name(target.agent, repository_root(target.folder))
+    return _of_agent(database, database.agent, now)
+
+
+def find_or_inactive(target: Target, now: float) -> Mode:
+    """Return the mode that `find` finds; if nobody plans, the agent's own, which is inactive."""
     try:
-        return find(folder, agent, state_dir, now)
+        return find(target, now)
     except Refused as refusal:
         if refusal.problems[0].at != NOBODY:
             raise
-    folder, _ = place(folder, state_dir)
-    if os.path.isfile(database_path(folder)):
-        return own_mode(folder, agent, None, now)
-    name = agent_name(agent, repository_root(folder))
+    if os.path.isfile(database_path(target.folder)):
+        return own_mode(target, now)
+    name = agent_name(target.agent, repository_root(target.folder))
     return Mode(Database(":memory:", create=True), name, now, None)
 
 
-def find_light(
-    folder: str, agent: str | None, state_dir: str | None, digest: str, now: float
-) -> Mode | None:
-    """Return the light plan with this digest, else the only one here; None where runs are meant."""
-    folder, state_dir = place(folder, state_dir)
-    if state_dir is not None or not os.path.isfile(database_path(folder)):
+def find_light(target: Target, digest: str, now: float) -> Mode | None:
+    """Return the light plan with this digest, else the only one here; None if a run is meant."""
+    if target.state_dir is not None or not os.path.isfile(database_path(target.folder)):
         return None
-    database = open_database(folder)
+    database = open_database(target.folder)
     rows = [r for r in database.planning_live() if r.run_id is None and r.digest]
-    rows = [r for r in rows if agent in (None, r.agent_name)]
+    rows = [r for r in rows if target.agent in (None, r.agent_name)]
     same = [r for r in rows if r.digest == digest]
     if len(same) > 1:
         text = "several sessions have submitted these very bytes"

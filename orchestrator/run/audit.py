@@ -6,7 +6,6 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from shared.builders import DATA_LIMITS, Block, visible
-from shared.mode import where
 from shared.mode.where import open_database
 from shared.run import open_state
 from state.errors import Refused
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import TextIO
 
+    from shared.mode.where import Target
     from state.database import Database, Run
 
 _NAMES = {"from_state": "from", "to_state": "to"}
@@ -43,13 +43,12 @@ class Record:
             wait()
 
 
-def open_record(folder: str, state_dir: str | None) -> Record:
-    """Return the audit of a run, or of all that happened in the repository around `folder`."""
-    folder, state_dir = where.place(folder, state_dir)
-    if state_dir is not None:
-        state = open_state(state_dir, folder)
+def open_record(target: Target) -> Record:
+    """Return the audit of a run, or of everything in the repository if no run is named."""
+    if target.state_dir is not None:
+        state = open_state(target.state_dir, target.folder)
         return Record(state.database, state.run)
-    return Record(open_database(folder), None)
+    return Record(open_database(target.folder), None)
 
 
 def check_terminal(stream: TextIO) -> None:

@@ -8,6 +8,7 @@ import time
 import uuid
 from typing import NamedTuple
 
+from orchestrator.run.limits import settle
 from shared import drift, resources
 from shared.builders import Block
 from shared.config import commands_hash, load_config, render_commands
@@ -77,6 +78,7 @@ def begin(
         if not (request or "").strip():
             return _ask_for_goal()
         state = _create(repository, (request or "").strip(), state_dir)
+    settle(state)
     _take_choices(state, chosen)
     if state.run.status == "IDLE":
         waiting = uncommitted(repository)
@@ -93,7 +95,7 @@ def join(state: State, agent: str | None) -> None:
     """Let an agent take part in a run, with the run's time limits."""
     name = agent_name(agent, state.run.repository)
     with state.database as database:
-        transitions.bind(database, state.run, name, limits.limits(state.config["config"]))
+        transitions.bind(database, state.run, name, limits.columns(state.config["config"]))
 
 
 def _take_choices(state: State, chosen: Choices) -> None:
@@ -215,7 +217,7 @@ def _prepare(repository: Repository, state: State, base: str, agent: str | None)
             database.add_step(state.run, "planner", 1, "plan-init", "script")
             name = agent_name(agent, state.run.repository)
             state.move("enter", "host", workflow="planner", step=2)
-            transitions.bind(database, state.run, name, limits.limits(config.to_json()))
+            transitions.bind(database, state.run, name, limits.columns(config.to_json()))
 
 
 def _empty_plan(repository: Repository, base: str) -> Plan:

@@ -1,27 +1,30 @@
-"""Planning mode as a session meets it: time limits that pass, and what it is told (PM-8, PM-10).
+"""Time limits of planning mode: which have passed, and what that changes (PM-8).
 
-Hooks call this before each tool and each prompt, so it imports little.
+Hooks call this before each tool and each prompt, so it imports little. Nothing needs to run while
+a plan waits: whoever comes next finds the time passed. Who only reads is shown what that changes
+(`run_at`, `row_at`); hooks and commands that change something store it first (`settle`).
 """
 
 from __future__ import annotations
 
 from shared.mode.sessions import last_call
-from shared.mode.transitions import change_agent, change_run
+from shared.mode.transitions import change_agent, change_run, status_of
 from state import stages
 from state.clock import moment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
+    from collections.abc import Iterable, Mapping
+    from typing import Any, TypeVar
 
-    from state.database import Database, Planning
+    from state.database import Database, Planning, Run
 
+    Row = TypeVar("Row", Planning, Run)
 
 TIME_LIMIT = "time limit"  # who it was, in the audit
 
 
-def limits(config: Mapping[str, Any]) -> dict[str, Any]:
+def columns(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return the time limits of a project's settings as columns of an agent's row."""
     minutes = 60
     return {
@@ -31,18 +34,43 @@ def limits(config: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def settle(database: Database, agent: str, now: float) -> str:
-    """Pause or cancel what has waited too long; return what happened, "" where nothing did.
+def run_at(database: Database, run: Run, now: float) -> tuple[Run, str]:
+    """Return a run as its time limits leave it at `now`, and which one has passed; stores nothing.
 
-    A run waits for the last of its agents. Nothing needs to run while it waits: whoever comes
-    next finds the time passed.
+    The text is "" if none has passed. `now` is in seconds since the epoch, here and below.
+    """
+    rows = database.planning_of(run.run_id)
+    text = _passed(rows, now)
+    if not text:
+        return run, ""
+    stage, status = stages.after(run.stage, run.status, rows[0].on_timeout)
+    return _with(run, stage=stage, status=status), text
+
+
+def row_at(database: Database, agent: str, now: float) -> tuple[Planning | None, str]:
+    """Return an agent's row as its time limits leave it at `now`, and which one has passed.
+
+    Stores nothing. The row is None for an agent that never planned, the text "" as in `run_at`.
     """
     row = database.planning(agent)
-    if row is None or not _overdue(database, row, now):
+    if row is None:
+        return None, ""
+    text = _passed(_bound_with(database, row), now)
+    if not text:
+        return row, ""
+    phase, status = stages.after(row.phase, status_of(row), row.on_timeout)
+    paused_at = moment(now) if status == stages.PAUSED else None
+    return _with(row, phase=phase, paused_at=paused_at), text
+
+
+def settle(database: Database, agent: str, now: float) -> str:
+    """Pause or cancel what has waited too long; return what changed, in words, or ""."""
+    row = database.planning(agent)
+    if row is None or not _passed(_bound_with(database, row), now):
         return ""
     with database:
         row = database.planning(agent) or row
-        text = _overdue(database, row, now)
+        text = _passed(_bound_with(database, row), now)
         if not text:
             return ""
         run = database.run(row.run_id) if row.run_id else None
@@ -51,12 +79,30 @@ def settle(database: Database, agent: str, now: float) -> str:
             change_agent(database, agent, action, TIME_LIMIT, at=at, detail=text)
         else:
             change_run(database, run, action, TIME_LIMIT, at=at, detail=text)
+    return told(row, text)
+
+
+def told(row: Planning, passed: str) -> str:
+    """Return as a sentence what the time limit that has passed changed for an agent."""
     if row.on_timeout == "cancel":
-        return f"Planning has ended by its time limit: {text}."
-    return f"Planning is paused by its time limit: {text}. Nothing is lost."
+        return f"Planning has ended by its time limit: {passed}."
+    return f"Planning is paused by its time limit: {passed}. Nothing is lost."
 
 
-def _overdue(database: Database, row: Planning, now: float) -> str:
-    rows = database.planning_of(row.run_id) if row.run_id else [row]
-    texts = [stages.overdue(r, now, last_call(r.agent_name)) for r in rows]
-    return texts[0] if all(texts) else ""
+def _bound_with(database: Database, row: Planning) -> list[Planning]:
+    """Return the rows of all agents of the run, which waits for the last of them."""
+    return database.planning_of(row.run_id) if row.run_id else [row]
+
+
+def _passed(rows: Iterable[Planning], now: float) -> str:
+    """Return in words which limit has passed for all of `rows`, or ""."""
+    texts = [stages.overdue(row, now, last_call(row.agent_name)) for row in rows]
+    return texts[0] if texts and all(texts) else ""
+
+
+def _with(row: Row, **values: object) -> Row:
+    """Return a copy of a row with other values in it."""
+    found = object.__new__(type(row))
+    for name in row.__slots__:
+        setattr(found, name, values.get(name, getattr(row, name)))
+    return found

@@ -1,4 +1,4 @@
-"""Which database and folder a command of planning mode means."""
+"""Which database, folder and run a command of planning mode means."""
 
 from __future__ import annotations
 
@@ -12,33 +12,40 @@ from state.errors import Refused
 NOBODY = "planning mode"  # where a refusal says that none is active
 
 
+class Target:
+    """What a command of planning mode names: a folder, and an agent or a run if it names one.
+
+    A plan without a run has the planner's own folder for a state directory; naming that names its
+    repository and no run.
+    """
+
+    __slots__ = ("agent", "folder", "state_dir")
+
+    def __init__(self, folder: str, agent: str | None = None, state_dir: str | None = None) -> None:
+        real = os.path.realpath(state_dir or "")
+        if state_dir is not None and os.path.basename(real) == resources.PLANNER_FOLDER:
+            folder, state_dir = os.path.dirname(real), None
+        self.folder = folder
+        self.agent = agent
+        self.state_dir = state_dir
+
+
 def open_database(folder: str) -> Database:
-    """Open the database of the repository around `folder`; Refused where nobody plans there."""
+    """Open the database of the repository around `folder`; Refused if nobody plans there."""
     path = database_path(folder)
     if not os.path.isfile(path):
-        raise nobody()
+        raise nobody_plans()
     return Database(path)
 
 
 def database_path(folder: str) -> str:
-    """Return where the database of the repository around `folder` lies or would lie."""
+    """Return the path of the database of the repository around `folder`, there or not."""
     root = repository_root(folder)
     return os.path.join(root, resources.PLANNER_FOLDER, resources.DATABASE)
 
 
-def place(folder: str, state_dir: str | None) -> tuple[str, str | None]:
-    """Return folder and state directory that a command means.
-
-    What is planned without a run has the planner's own folder for a state directory.
-    """
-    real = os.path.realpath(state_dir or "")
-    if state_dir is None or os.path.basename(real) != resources.PLANNER_FOLDER:
-        return folder, state_dir
-    return os.path.dirname(real), None
-
-
-def nobody(said: str = "") -> Refused:
-    """Return the refusal where no mode is active."""
+def nobody_plans(said: str = "") -> Refused:
+    """Return the refusal of a command that needs planning mode where it is not active."""
     text = f"{said} nobody plans here".strip()
-    allowed = "a repository in which planning has begun"
+    allowed = "a repository in which planning has started"
     return Refused("not_found", NOBODY, text, allowed, "planner mode enter")

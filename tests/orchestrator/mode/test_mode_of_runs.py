@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from orchestrator.run.limits import settle
 from shared.mode import sessions
 from shared.resources import launcher
 from shared.run import State, open_state
@@ -39,9 +40,9 @@ def journey(make_repo: Repositories) -> Journey:
 
 
 def state_of(journey: Journey) -> State:
-    """Open the run's row as it stands, without applying time limits."""
+    """Open the run with the time limits stored that have passed."""
     state = open_state(journey.state_dir, os.sep)
-    state.reload()
+    settle(state)
     return state
 
 
@@ -466,6 +467,7 @@ class TestTheAudit:
 
     def test_is_followed_as_it_grows(self, repo: Repository) -> None:
         from orchestrator.run.audit import open_record
+        from shared.mode.where import Target
 
         lightly = Lightly(repo).to("gathering")
         steps = iter((lightly.submit, lambda: lightly.mode("cancel")))
@@ -473,7 +475,7 @@ class TestTheAudit:
         def wait_for_more() -> None:
             assert next(steps)().code == 0
 
-        rows = open_record(str(repo.path), None).grow(wait_for_more)
+        rows = open_record(Target(str(repo.path))).grow(wait_for_more)
         assert [next(rows)["action"] for _ in range(3)] == ["enter", "submit", "cancel"]
 
     def test_is_not_followed_where_nobody_could_end_it(self, repo: Repository) -> None:

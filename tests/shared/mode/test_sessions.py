@@ -208,7 +208,9 @@ def test_the_file_holds_what_hooks_are_promised(tmp_path: Path) -> None:
     }
 
 
-def test_a_pointer_that_was_lost_is_mended_by_the_next_command(repo: Repository) -> None:
+def test_a_lost_session_file_is_written_again_by_the_next_command_that_changes(
+    repo: Repository,
+) -> None:
     from tests.journey import call
 
     answer = call(repo.path, "start", "Make it so")
@@ -216,6 +218,8 @@ def test_a_pointer_that_was_lost_is_mended_by_the_next_command(repo: Repository)
     agent = os.path.realpath(repo.path)
     os.unlink(sessions.path_of(agent))
     assert call(repo.path, "status").code == 0
+    assert sessions.find("", agent) is None
+    assert call(repo.path, "start", "Make it so").code == 0
     found = sessions.find("", agent)
     assert found is not None
     assert found.state_dir == state_dir
@@ -230,12 +234,12 @@ def test_a_stage_that_was_not_committed_is_published_nowhere(tmp_path: Path) -> 
 
     def enter_and_fail() -> None:
         with database:
-            transitions.change_agent(database, "s-1", "enter", "host", **limits.limits({}))
+            transitions.change_agent(database, "s-1", "enter", "host", **limits.columns({}))
             raise Refused("refused", "x", "y")
 
     assert refusal(enter_and_fail)
     assert files() == []
     with database:
-        transitions.change_agent(database, "s-1", "enter", "host", **limits.limits({}))
+        transitions.change_agent(database, "s-1", "enter", "host", **limits.columns({}))
     assert sessions.is_published("s-1")
     database.close()

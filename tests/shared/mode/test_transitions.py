@@ -148,7 +148,7 @@ class Modes(RuleBasedStateMachine):
     def an_agent_enters_without_a_run(self, agent: str, which: int) -> None:
         known = self.agents.get(agent)
         at = moment(self.now)
-        limits = mode.limits({})
+        limits = mode.columns({})
         try:
             with self.connections[which] as database:
                 transitions.change_agent(
@@ -341,7 +341,7 @@ def test_of_processes_that_answer_at_once_one_is_heard(tmp_path: Path) -> None:
         })  # fmt: skip
         run = database.runs()[0]
         transitions.change_run(database, run, "enter", "host")
-        transitions.bind(database, run, "s-1", mode.limits({}))
+        transitions.bind(database, run, "s-1", mode.columns({}))
         transitions.change_run(database, run, "submit", "host")
     command = [sys.executable, "-S", "-c", RACE, str(ROOT), path]
     answers = ("approve", "reject", "cancel", "approve", "reject", "pause")
