@@ -12,8 +12,8 @@ from orchestrator.plan.context import answer_in_words
 from shared import resources
 from shared.builders import Block
 from shared.output import write
+from state.actors import ARCHITECT, DEVELOPER, WRITER
 from state.files import read_json, read_text
-from state.kinds import ARCHITECT, DEVELOPER, WRITER
 
 
 @click.group("context")

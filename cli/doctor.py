@@ -18,7 +18,7 @@ from shared.output import write
 @json_option
 @click.pass_context
 def doctor_command(ctx: click.Context, state_dir: str | None, *, as_json: bool) -> None:
-    """Say what is wrong here and how to mend it; exit 1 where something is.
+    """Say what is wrong here and how to fix it; exit 1 if anything is.
 
     Example: planner doctor
     """

@@ -1,4 +1,4 @@
-"""The planner's commands, its one error handler, and who may run each command."""
+"""The planner's commands, each loaded when it is called, and the handler of their errors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # command → module that defines it, as `command` or `group` with that name
 COMMANDS = {
-    "start": "cli.run", "step": "cli.run", "status": "cli.run", "cancel": "cli.run",
+    "start": "cli.start", "step": "cli.run", "status": "cli.run", "cancel": "cli.run",
     "pause": "cli.run", "resume": "cli.run", "edit": "cli.run", "undo": "cli.execute",
     "plan": "cli.plan", "qr": "cli.qr", "context": "cli.context", "mode": "cli.mode",
     "exec": "cli.execute", "tree": "cli.tree", "config": "cli.config", "guard": "cli.guard",

@@ -1,4 +1,7 @@
-"""Planning mode: enter, submit a light plan, the person's yes or no, steps, status."""
+"""Planning mode: enter, submit a light plan, approve or reject it, steps, status.
+
+What changes the mode is imported by the commands that do so: `mode status` has to be quick.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,7 @@ import click
 
 from cli.mode_revisions import REVISIONS, only_option, submit_part
 from cli.options import agent_option, allow_roles, json_option, role_option, state_dir_option
-from orchestrator.mode import light_plan, lookup
-from orchestrator.mode.lookup import Mode
+from orchestrator.mode import lookup
 from orchestrator.mode.view import render_mode, status_of
 from shared.mode.where import Target
 from shared.output import write
@@ -34,12 +36,14 @@ for revision_command in REVISIONS:
 @agent_option
 @role_option
 def enter(task: str | None, reason: str | None, agent: str | None, role: str | None) -> None:
-    """Begin to plan without a run: read-only until a person approves.
+    """Start planning without a run: read-only until a person approves.
 
     Example: planner mode enter "Move the importer to ISO dates" --reason "several files"
     """
+    from orchestrator.mode import light_plan
+
     allow_roles(role)
-    write(light_plan.enter(Target(os.getcwd(), agent), task, reason, time.time()))
+    write(render_mode(light_plan.enter(Target(os.getcwd(), agent), task, reason, time.time())))
 
 
 @mode_command.command("status")
@@ -66,8 +70,12 @@ def submit(file: str, state_dir: str | None, agent: str | None, role: str | None
 
     Example: planner mode submit --file answers/light.json
     """
+    from orchestrator.mode import light_plan
+
     allow_roles(role)
-    write(light_plan.submit(_own(agent, state_dir), file))
+    found = _own(agent, state_dir)
+    light_plan.submit(found, file)
+    write(render_mode(found))
 
 
 @mode_command.command("approve")
@@ -79,17 +87,21 @@ def submit(file: str, state_dir: str | None, agent: str | None, role: str | None
 def approve(
     digest: str, only: str | None, state_dir: str | None, agent: str | None, role: str | None
 ) -> None:
-    """Approve exactly the bytes that the digest names. A person's command.
+    """Approve exactly the bytes that the digest names. Only a person may run it.
 
     With --only, these milestones become a revision of their own, with a digest to approve.
 
     Example: planner mode approve 3f0c…e1 --state-dir .planner/runs/20260102-abcdef
     """
+    from orchestrator.mode import light_plan
+    from shared.steps.printing import print_current
+
     allow_roles(role)
     if only is not None:
         write(submit_part(state_dir, digest, only))
         return
-    write(light_plan.approve(Target(os.getcwd(), agent, state_dir), digest, time.time()))
+    found = light_plan.approve(Target(os.getcwd(), agent, state_dir), digest, time.time())
+    write(render_mode(found) if isinstance(found, lookup.Mode) else print_current(found))
 
 
 @mode_command.command("reject")
@@ -101,12 +113,16 @@ def approve(
 def reject(
     digest: str | None, reason: str, state_dir: str | None, agent: str | None, role: str | None
 ) -> None:
-    """Say no to what was submitted: planning ends and nothing is changed. A person's command.
+    """Say no to what was submitted: planning ends and nothing is changed. Only a person may run it.
 
     Example: planner mode reject 3f0c…e1 --reason "not before the release"
     """
+    from orchestrator.mode import light_plan
+
     allow_roles(role)
-    write(light_plan.reject(_found(agent, state_dir), digest, reason))
+    found = _found(agent, state_dir)
+    light_plan.reject(found, digest, reason)
+    write(_render_end(found))
 
 
 @mode_command.command("cancel")
@@ -114,12 +130,16 @@ def reject(
 @agent_option
 @role_option
 def cancel(state_dir: str | None, agent: str | None, role: str | None) -> None:
-    """End planning mode, a run with it; what was planned is kept. A person's command.
+    """End planning mode, a run with it; what was planned is kept. Only a person may run it.
 
     Example: planner mode cancel
     """
+    from orchestrator.mode import light_plan
+
     allow_roles(role)
-    write(light_plan.cancel(_found(agent, state_dir)))
+    found = _found(agent, state_dir)
+    light_plan.cancel(found)
+    write(_render_end(found))
 
 
 @mode_command.command("step")
@@ -131,21 +151,30 @@ def cancel(state_dir: str | None, agent: str | None, role: str | None) -> None:
 def step(
     number: int, status: str, state_dir: str | None, agent: str | None, role: str | None
 ) -> None:
-    """Note that a step of an approved light plan is begun or done; the last one ends the mode.
+    """Record that a step of an approved light plan is started or done; the last ends the mode.
 
     Example: planner mode step 1 start
     """
+    from orchestrator.mode import light_plan
+
     allow_roles(role)
-    marked = {"start": STARTED, "done": DONE}[status]
-    write(light_plan.track(_own(agent, state_dir), number, marked))
+    found = _own(agent, state_dir)
+    light_plan.track(found, number, {"start": STARTED, "done": DONE}[status])
+    write(render_mode(found))
 
 
-def _own(agent: str | None, state_dir: str | None) -> Mode:
+def _own(agent: str | None, state_dir: str | None) -> lookup.Mode:
     return lookup.own_mode(Target(os.getcwd(), agent, state_dir), time.time()).settle()
 
 
-def _found(agent: str | None, state_dir: str | None) -> Mode:
+def _found(agent: str | None, state_dir: str | None) -> lookup.Mode:
     return lookup.find(Target(os.getcwd(), agent, state_dir), time.time()).settle()
+
+
+def _render_end(found: lookup.Mode) -> str:
+    from orchestrator.run.end import render_end
+
+    return render_end(found.note) if found.state else render_mode(found)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What leads from one revision to another, and on to a tree that has changed: rebase, edit."""
+"""Commands of planning mode that lead to another revision: rebase, edit, approve --only."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def only_option(command: Command) -> Command:
 
 
 def submit_part(state_dir: str | None, digest: str, only: str) -> str:
-    """Return what is printed when a person takes a part of a submitted plan."""
+    """Submit some milestones of a submitted plan as a revision; return what is printed."""
     from orchestrator.submit import part
 
     names = {name.strip() for name in only.split(",")} - {""}
@@ -35,18 +35,23 @@ def submit_part(state_dir: str | None, digest: str, only: str) -> str:
 @agent_option
 @role_option
 def rebase(state_dir: str | None, agent: str | None, role: str | None) -> None:
-    """Accept what changed in your tree while the plan was made. A person's command.
+    """Accept what changed in your tree while the plan was made. Only a person may run it.
 
     Example: planner mode rebase --state-dir .planner/runs/20260102-abcdef
     """
     from orchestrator.mode import lookup
     from orchestrator.mode.light_plan import rebase_light
+    from orchestrator.mode.view import render_mode
     from orchestrator.plan import rebase as rebasing
     from orchestrator.planner import WORKFLOW
 
     allow_roles(role)
     found = lookup.find(Target(os.getcwd(), agent, state_dir), time.time()).settle()
-    write(rebasing.rebase(found.state, WORKFLOW) if found.state else rebase_light(found))
+    if found.state:
+        write(rebasing.rebase(found.state, WORKFLOW))
+        return
+    rebase_light(found)
+    write(render_mode(found))
 
 
 @click.command("edit")
@@ -60,11 +65,16 @@ def edit(text: str, state_dir: str | None, agent: str | None, role: str | None) 
     Example: planner mode edit "Keep the old name as an alias"
     """
     from orchestrator.mode import light_plan, lookup
+    from orchestrator.mode.view import render_mode
     from orchestrator.submit import revise
 
     allow_roles(role)
     found = lookup.find(Target(os.getcwd(), agent, state_dir), time.time()).settle()
-    write(revise.remark(found.state, text) if found.state else light_plan.remark(found, text))
+    if found.state:
+        write(revise.remark(found.state, text))
+        return
+    light_plan.remark(found, text)
+    write(render_mode(found))
 
 
 REVISIONS = (rebase, edit)

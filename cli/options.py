@@ -9,8 +9,8 @@ import click
 
 from orchestrator.run.limits import settle
 from shared.run import State, open_state
+from state.actors import ROLES
 from state.errors import Refused
-from state.kinds import ROLES
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -28,9 +28,9 @@ from shared.builders import Block
 from shared.output import write
 from shared.plan_file import read_batch
 from state import kinds, store
+from state.actors import ARCHITECT, DEVELOPER, WRITER
 from state.errors import Refused
 from state.files import read_text, write_atomic
-from state.kinds import ARCHITECT, DEVELOPER, WRITER
 
 if TYPE_CHECKING:
     from shared.qr.types import Phase

@@ -26,9 +26,8 @@ from shared import resources
 from shared.builders import Block
 from shared.output import write
 from shared.qr.schema import read_review
-from state.actors import HOST
+from state.actors import HOST, REVIEWER
 from state.files import read_json, read_text
-from state.kinds import REVIEWER
 
 if TYPE_CHECKING:
     from shared.qr.types import Phase

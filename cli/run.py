@@ -1,4 +1,7 @@
-"""A run as a whole: start, step, status, edit, cancel."""
+"""A run as a whole: step, status, edit, pause, resume, cancel.
+
+What only some of these commands need is imported by those: `status` has to be quick.
+"""
 
 from __future__ import annotations
 
@@ -7,45 +10,17 @@ import os
 import subprocess
 import sys
 import time
+from typing import TYPE_CHECKING
 
 import click
 
 from cli.options import agent_option, json_option, opened, opened_to_read, state_dir_option
-from orchestrator.mode import light_plan, lookup
-from orchestrator.mode.lookup import Mode
-from orchestrator.run import end
-from orchestrator.run.start import BASES, DEPTHS, Choices, begin
 from orchestrator.run.status import render_status, status_of
-from orchestrator.step import run_step
-from quality_reviewer.scale import MODES
 from shared.mode.where import Target
 from shared.output import write
 
-
-@click.command("start")
-@click.argument("request", required=False, metavar="TEXT")
-@click.option("--base", type=click.Choice(BASES), help="Plan against HEAD or on uncommitted work.")
-@click.option(
-    "--review", type=click.Choice(MODES), help="How much review; else by the plan's size."
-)
-@click.option(
-    "--depth", type=click.Choice(DEPTHS), help="intent: the design is approved, then the code."
-)
-@state_dir_option
-@agent_option
-def start_command(
-    request: str | None,
-    base: str | None,
-    review: str | None,
-    depth: str | None,
-    state_dir: str | None,
-    agent: str | None,
-) -> None:
-    """Begin a run for a request, or find the one begun with the same words.
-
-    Example: planner start "Parse ISO dates in the importer"
-    """
-    write(begin(os.getcwd(), request, state_dir, Choices(base, review, depth), agent))
+if TYPE_CHECKING:
+    from orchestrator.mode.lookup import Mode
 
 
 @click.command(
@@ -59,6 +34,8 @@ def step_command(ctx: click.Context) -> None:
 
     Example: planner step planner
     """
+    from orchestrator.step import run_step
+
     ctx.exit(run_step(ctx.args))
 
 
@@ -77,33 +54,46 @@ def status_command(state_dir: str | None, *, as_json: bool) -> None:
 @click.command("cancel")
 @state_dir_option
 def cancel_command(state_dir: str | None) -> None:
-    """End the run: its worktree goes, its plan and audit stay. A person's command.
+    """End the run: its worktree goes, its plan and audit stay. Only a person may run it.
 
     Example: planner cancel --state-dir .planner/runs/20260102-abcdef
     """
-    write(end.cancel(opened(state_dir)))
+    from orchestrator.run import end
+
+    write(end.render_end(end.cancel(opened(state_dir))))
 
 
 @click.command("pause")
 @state_dir_option
 @agent_option
 def pause_command(state_dir: str | None, agent: str | None) -> None:
-    """Begin nothing new until it is resumed; what was read-only stays so.
+    """Stop until it is resumed; what was read-only stays read-only.
 
     Example: planner pause
     """
-    write(light_plan.pause(_found(agent, state_dir)))
+    from orchestrator.mode import light_plan
+    from orchestrator.mode.view import render_mode
+
+    found = _found(agent, state_dir)
+    light_plan.pause(found)
+    write(render_mode(found))
 
 
 @click.command("resume")
 @state_dir_option
 @agent_option
 def resume_command(state_dir: str | None, agent: str | None) -> None:
-    """Go on where it stopped, at the same revision; this session takes part from now on.
+    """Go on where it stopped, at the same revision; this session joins the run.
 
     Example: planner resume --state-dir .planner/runs/20260102-abcdef
     """
-    write(light_plan.resume(_found(agent, state_dir), agent))
+    from orchestrator.mode import light_plan
+    from orchestrator.mode.view import render_mode
+    from shared.steps.printing import print_current
+
+    found = _found(agent, state_dir)
+    light_plan.resume(found, agent)
+    write(print_current(found.state) if found.state else render_mode(found))
 
 
 @click.command("edit")
@@ -123,6 +113,8 @@ def edit_command(state_dir: str | None) -> None:
 
 
 def _found(agent: str | None, state_dir: str | None) -> Mode:
+    from orchestrator.mode import lookup
+
     return lookup.find(Target(os.getcwd(), agent, state_dir), time.time()).settle()
 
 

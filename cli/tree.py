@@ -14,7 +14,7 @@ from shared.builders import Block
 from shared.output import write
 from shared.plan_file import open_plan
 from shared.workspace import open_tree
-from state.kinds import DEVELOPER, WRITER
+from state.actors import DEVELOPER, WRITER
 
 
 @click.group("tree")

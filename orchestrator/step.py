@@ -1,4 +1,4 @@
-"""`planner step`: name a workflow, begin a run if there is none, print a step."""
+"""`planner step`: print a step of a workflow; the planner's first step starts a run."""
 
 from __future__ import annotations
 
@@ -56,14 +56,14 @@ def _answer(workflow: Workflow, argv: list[str]) -> str:
 
 
 def _print(workflow: Workflow, asked: Request) -> str:
-    """Return the step asked for; the planner's first begins a run where there is none."""
+    """Return the step asked for; the planner's first starts a run if there is none."""
     refuse_words(workflow, asked)
     first = workflow.name == "planner" and step_number(asked.number, workflow) == 1
     if first and not (asked.state_dir and os.path.exists(asked.state_dir)):
-        return _begin(os.getcwd(), asked.request, asked.state_dir)
+        return _start(os.getcwd(), asked.request, asked.state_dir)
     state = open_state(asked.state_dir, os.getcwd())
     if state.run.status == "IDLE":
-        return _begin(state.run.repository, None, state.state_dir)
+        return _start(state.run.repository, None, state.state_dir)
     return print_asked(workflow, asked, state)
 
 
@@ -74,11 +74,11 @@ def _help_of_all() -> str:
     return "\n".join([*lines, "", "Example: planner step planner"]) + "\n"
 
 
-def _begin(folder: str, request: str | None, state_dir: str | None) -> str:
+def _start(folder: str, request: str | None, state_dir: str | None) -> str:
     """Start a run, or resume starting it. The only step that needs third-party packages."""
     from shared.dependencies import ensure
 
     ensure()
-    from orchestrator.run.start import begin
+    from orchestrator.run.start import render_start, start_run
 
-    return begin(folder, request, state_dir)
+    return render_start(start_run(folder, request, state_dir))

@@ -1,8 +1,12 @@
-"""The names under which the audit records who acted."""
+"""Who acts: the roles of agents, and the names under which the audit records the others."""
 
 from __future__ import annotations
 
-# The assistant that the user talks to; its answers carry no role.
+ARCHITECT, DEVELOPER, WRITER = "architect", "developer", "technical-writer"
+REVIEWER = "quality-reviewer"
+ROLES = (ARCHITECT, DEVELOPER, WRITER, REVIEWER)
+
+# The assistant that the user talks to; where it can start no agents, its answers carry no role.
 HOST = "host"
 # A person whose approval came through a channel that an assistant cannot use.
 PERSON = "person"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from state import models
+from state.actors import ARCHITECT, DEVELOPER, WRITER
 from state.errors import Refused
 
 if TYPE_CHECKING:
@@ -12,9 +13,6 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
-ARCHITECT, DEVELOPER, WRITER = "architect", "developer", "technical-writer"
-REVIEWER = "quality-reviewer"
-ROLES = (ARCHITECT, DEVELOPER, WRITER, REVIEWER)
 DOC_LISTS = {
     "docstring": "docstrings",
     "algorithm-block": "algorithm_blocks",

@@ -8,10 +8,9 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from state.errors import Problem, Refused
-from state.validator import check_value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 RISKS = ("low", "medium", "high")
 PENDING, STARTED, DONE = "pending", "started", "done"
@@ -87,7 +86,7 @@ def _problems(value: object) -> Iterator[Problem]:
     if not isinstance(notes, str):
         yield Problem("invalid", "context_notes", "is no text", _EXAMPLE)
     else:
-        yield from check_value("context_notes", notes)
+        yield from _unstorable("context_notes", notes)
 
 
 def _step_problems(step: object, at: str) -> Iterator[Problem]:
@@ -119,4 +118,11 @@ def _text(value: object, at: str) -> Iterator[Problem]:
     if not isinstance(value, str) or not value.strip():
         yield Problem("invalid", at, "is no text that says something", _EXAMPLE)
     else:
-        yield from check_value(at, value)
+        yield from _unstorable(at, value)
+
+
+def _unstorable(at: str, value: str) -> Iterable[Problem]:
+    # The validator loads the models; whoever only shows a plan needs neither.
+    from state.validator import check_value
+
+    return check_value(at, value)

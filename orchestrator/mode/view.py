@@ -1,4 +1,4 @@
-"""How the mode is shown: the light plan as people read it, the status, what to type (PM-6)."""
+"""Show planning mode: the light plan as people read it, the status, what to type (PM-6)."""
 
 from __future__ import annotations
 
@@ -58,11 +58,11 @@ def status_of(found: Mode) -> dict[str, Any]:
     }
 
 
-def render_mode(found: Mode, note: str = "") -> str:
-    """Return the mode as a block: where it stands, the plan, what comes next and who types it."""
+def render_mode(found: Mode) -> str:
+    """Return the mode as a block: its stage, the plan, what comes next and who types it."""
     stage = described(found.stage, found.status) if found.status == "PAUSED" else found.stage
     block = Block("result", stage=stage, agent=found.agent, digest=found.digest)
-    task = " ".join(part for part in (found.said, note, _task(found)) if part)
+    task = " ".join(part for part in (found.said, found.note, _task(found)) if part)
     block.task(task)
     row, plan = found.row, found.plan
     if row is not None and row.phase != INACTIVE:

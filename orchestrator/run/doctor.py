@@ -1,4 +1,7 @@
-"""What may keep the planner from working here, looked at and said; nothing is changed."""
+"""Say what may keep the planner from working here; nothing is changed, and little is loaded.
+
+A plan is read as printed steps read it. Whether it keeps the whole schema is for `validate`.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from state.errors import Refused
 
 
 class Finding(NamedTuple):
-    """One thing that was looked at; `way_out` is empty where all is well."""
+    """One thing that was examined; `way_out` says how to fix it and is empty if all is well."""
 
     what: str
     state: str
@@ -26,7 +29,7 @@ class Finding(NamedTuple):
 
 
 def examine(folder: str, state_dir: str | None) -> list[Finding]:
-    """Return what was found of the machine, the repository around `folder` and its runs."""
+    """Return the findings on the machine, the repository around `folder` and its runs."""
     found = [*_machine(), *_repository(folder)]
     path = (
         resources.database_path(os.path.realpath(state_dir))
@@ -52,11 +55,11 @@ def _machine() -> list[Finding]:
 
 
 def _second_layer() -> Finding:
-    """Say what holds a command that the guard lets through; without it planning works the same."""
+    """Say what of the kernel keeps commands from writing; planning works without it too."""
     layers = {"Landlock": sandbox.is_available(), "seccomp": seccomp.is_available()}
     held = [name for name, there in layers.items() if there]
     lacking = [name for name, there in layers.items() if not there]
-    by = f"held read-only by {' and '.join(held)}" if held else "held by the guard's reading alone"
+    by = f"kept read-only by {' and '.join(held)}" if held else "kept read-only by the guard alone"
     without = f"; this system has no {' and no '.join(lacking)}" if lacking else ""
     return Finding("shell commands while planning", by + without)
 
@@ -97,7 +100,7 @@ def _run(run: Run) -> list[Finding]:
     if not os.path.exists(path):
         return [Finding(name, f"{at}, no plan yet", "planner start with the same words")]
     try:
-        store.load_plan(path)
+        store.read_plan(path)
     except Refused as refusal:
         return [Finding(name, f"plan.json: {p.problem}", _restore(run)) for p in refusal.problems]
     return [Finding(name, at)]
@@ -106,4 +109,4 @@ def _run(run: Run) -> list[Finding]:
 def _restore(run: Run) -> str:
     kept = [n for n in sorted(os.listdir(run.state_dir)) if n.startswith("plan.r")]
     older = f"{kept[-1]} is the revision before; " if kept else ""
-    return f"{older}the worktree still holds the changes; or begin a new run with planner start"
+    return f"{older}the worktree still holds the changes; or start a new run: planner start"

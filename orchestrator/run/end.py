@@ -1,4 +1,4 @@
-"""A run ends: completed or cancelled; its worktree goes, its plan and audit stay."""
+"""End a run before it is completed: its worktree goes, its plan and audit stay."""
 
 from __future__ import annotations
 
@@ -17,12 +17,15 @@ if TYPE_CHECKING:
 
 
 def cancel(state: State) -> str:
-    """End the run without applying anything more; repeated, it says the same."""
+    """End the run without applying anything more; return a note for the person who did it.
+
+    Repeated, it returns the same note.
+    """
     return _end(state, "cancel", "")
 
 
 def reject(state: State, reason: str) -> str:
-    """End the run because a person does not want what was submitted."""
+    """End the run because a person does not want what was submitted; return as `cancel` does."""
     return _end(state, "reject", reason)
 
 
@@ -45,4 +48,9 @@ def _end(state: State, action: str, reason: str) -> str:
     note = "The run is cancelled. Its plan and audit are kept."
     if journal == "applied":
         note += f" What was applied stays in your tree; to take it back: {state.command('undo')}"
+    return note
+
+
+def render_end(note: str) -> str:
+    """Return the block that is printed when a run was cancelled or rejected."""
     return Block("result").data("cancelled", note).render()

@@ -1,4 +1,4 @@
-"""A run begins: its directory, its row, its worktree; found again when repeated (PL-1, PL-32)."""
+"""Start a run: its directory, its row, its worktree; repeated, find it again (PL-1, PL-32)."""
 
 from __future__ import annotations
 
@@ -39,10 +39,11 @@ from state.validator import check_value
 
 BASES = ("head", "snapshot")
 DEPTHS = ("full", "intent")
+SHOWN = 20  # paths with uncommitted work
 
 
 class Choices(NamedTuple):
-    """What whoever starts a run may choose; None leaves it to the program, or to be asked."""
+    """What may be chosen when a run starts; None leaves it to the program or to a question."""
 
     base: str | None = None
     review: str | None = None
@@ -52,18 +53,27 @@ class Choices(NamedTuple):
 LEFT_OPEN = Choices()
 
 
-def begin(
+class Started(NamedTuple):
+    """How far starting came: a run under way, or a question that the user has to answer first.
+
+    Without a `state` there was no request; `uncommitted` are paths that leave the base open.
+    """
+
+    state: State | None
+    uncommitted: tuple[str, ...] = ()
+
+
+def start_run(
     folder: str,
     request: str | None,
     state_dir: str | None,
     chosen: Choices = LEFT_OPEN,
     agent: str | None = None,
-) -> str:
-    """Return the block that a new run, or the one begun with the same words, is at.
+) -> Started:
+    """Start a run for a request, or go on with the one started with the same words.
 
-    Where uncommitted work leaves the base open the block asks.
-    A run that `state_dir` names is found from any folder. Raises Refused where the repository
-    cannot carry a plan.
+    A run that `state_dir` names is found from any folder. Raises Refused if the repository cannot
+    carry a plan.
     """
     state = _run_at(state_dir)
     if state is not None:
@@ -76,19 +86,28 @@ def begin(
         state = _run_for(repository, request)
     if state is None:
         if not (request or "").strip():
-            return _ask_for_goal()
+            return Started(None)
         state = _create(repository, (request or "").strip(), state_dir)
     settle(state)
     _take_choices(state, chosen)
     if state.run.status == "IDLE":
         waiting = uncommitted(repository)
-        begun = os.path.exists(resources.plan_path(state.state_dir))
-        if waiting and chosen.base is None and not begun:
-            return _ask_for_base(state, waiting)
+        prepared = os.path.exists(resources.plan_path(state.state_dir))
+        if waiting and chosen.base is None and not prepared:
+            return Started(state, tuple(waiting))
         _prepare(repository, state, chosen.base or "head", agent)
     elif state.run.stage != "inactive":
         join(state, agent)
-    return print_current(state)
+    return Started(state)
+
+
+def render_start(started: Started) -> str:
+    """Return the block of the step that a run is at, or the question that is still open."""
+    if started.state is None:
+        return _ask_for_goal()
+    if started.uncommitted:
+        return _ask_for_base(started.state, started.uncommitted)
+    return print_current(started.state)
 
 
 def join(state: State, agent: str | None) -> None:
@@ -115,7 +134,7 @@ def _choose(state: State, column: str, value: str | None) -> None:
 
 
 def _check_depth_open(state: State) -> None:
-    """Refuse another depth once the design is decided: then intents are approved, or past that."""
+    """Refuse another depth after the design is decided."""
     run, planner = state.run, find_workflow("planner")
     early = run.workflow == planner.name and run.step <= planner.last("intent")
     if not early or run.revision > 1:
@@ -124,7 +143,7 @@ def _check_depth_open(state: State) -> None:
 
 
 def _run_at(state_dir: str | None) -> State | None:
-    """Return the run of a state directory, None where none was begun there."""
+    """Return the run of a state directory, or None if none was started there."""
     real = os.path.realpath(state_dir or "")
     path = resources.database_path(real)
     if state_dir is None or not os.path.isfile(path):
@@ -171,7 +190,7 @@ def make_planner_folder(root: str) -> str:
 
 
 def make_folder(path: str) -> None:
-    """Make a folder of ours with its parents."""
+    """Make a folder of the planner's, with its parents."""
     try:
         os.makedirs(path, exist_ok=True)
     except OSError as error:
@@ -179,7 +198,7 @@ def make_folder(path: str) -> None:
 
 
 def new_run(database: Database, run_id: str, request: str, repository: str, folder: str) -> Run:
-    """Add a run that is about to begin; call it inside a transaction."""
+    """Add the row of a run that is about to start; use it in a transaction."""
     values = {
         "run_id": run_id, "request": request, "repository": repository, "state_dir": folder,
         "depth": "full", "status": "IDLE", "stage": "inactive", "workflow": "planner", "step": 1,
@@ -193,7 +212,7 @@ def new_run(database: Database, run_id: str, request: str, repository: str, fold
 
 
 def _prepare(repository: Repository, state: State, base: str, agent: str | None) -> None:
-    """Fix the base, make the worktree at it and let planning begin; each part only once."""
+    """Choose the base, make the worktree at it, start planning; repeated, do what is missing."""
     with state.lock("start"):
         path = resources.plan_path(state.state_dir)
         if not os.path.exists(path):
@@ -240,13 +259,13 @@ def _ask_for_goal() -> str:
     return block.render()
 
 
-def _ask_for_base(state: State, waiting: list[str]) -> str:
+def _ask_for_base(state: State, paths: tuple[str, ...]) -> str:
     block = Block(
         "step", workflow="planner", number=1, of=11, name="plan-init", state_dir=state.state_dir
     )
     block.task("The repository holds work that is not committed. Let the user choose.")
-    shown = waiting[:20] + ([f"… {len(waiting) - 20} more"] if len(waiting) > 20 else [])  # noqa: PLR2004
-    block.data("uncommitted", "\n".join(shown))
+    more = [f"… {len(paths) - SHOWN} more"] if len(paths) > SHOWN else []
+    block.data("uncommitted", "\n".join([*paths[:SHOWN], *more]))
     options = [
         ("head", "Plan against the last commit; the uncommitted work stays out."),
         ("snapshot", "Plan on top of it; commit those files before the plan is applied."),

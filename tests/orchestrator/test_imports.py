@@ -46,11 +46,11 @@ print(json.dumps([code, sorted(sys.modules)]), file=sys.stderr)
 """
 
 
-def modules_after(*argv: str) -> set[str]:
+def modules_after(*argv: str, cwd: str | Path = os.sep) -> set[str]:
     """Return what is imported when `bin/planner` has run these words."""
     python = [sys.executable, "-I", "-S", "-X", "utf8", "-c"]
     traced = subprocess.run(
-        [*python, TRACE, LAUNCHER, *argv], capture_output=True, check=True, cwd=os.sep
+        [*python, TRACE, LAUNCHER, *argv], capture_output=True, check=True, cwd=cwd
     )
     code, modules = json.loads(traced.stderr)
     assert code == 0, traced.stdout
@@ -69,6 +69,19 @@ def test_a_printed_step_imports_neither_third_party_packages_nor_slow_ones(
     assert not {m for m in modules if m in AVOIDED or m.partition(".")[0] in AVOIDED}
     ours = {m for m in modules if m.partition(".")[0] in ("cli", "shared", "state")}
     assert not {m for m in ours if m.startswith(("cli", "shared.git", "quality_reviewer.checks"))}
+
+
+@pytest.mark.parametrize("words", ["status", "mode status", "audit", "doctor"])
+def test_a_command_that_only_reads_loads_neither_the_models_nor_the_checks(
+    make_repo: Repositories, words: str
+) -> None:
+    journey = Journey(make_repo(files=FILES)).to("code")
+    modules = modules_after(*words.split(), cwd=journey.repository.path)
+    costly = {"jsonschema", "pydantic", "rfc8785", "yaml"}
+    assert not {m for m in modules if m.partition(".")[0] in costly}
+    rooms = ("developer", "orchestrator.execute", "orchestrator.plan.", "orchestrator.submit.page",
+             "quality_reviewer.checks", "state.models", "state.validator")  # fmt: skip
+    assert not {m for m in modules if m.startswith(rooms)}
 
 
 @pytest.mark.slow
@@ -113,5 +126,7 @@ def test_the_packages_are_not_asked_for_by_a_printed_step(make_repo: Repositorie
     journey = Journey(make_repo(files=FILES)).to("design")
     modules = modules_after("step", "planner", "--state-dir", journey.state_dir)
     assert "shared.dependencies" not in modules
-    assert not any(".deps" in str(getattr(sys.modules.get(m), "__file__", "")) for m in modules)
+    # Where this process has loaded the same modules from; its __main__ is pytest's own.
+    files = {str(getattr(sys.modules.get(m), "__file__", "")) for m in modules - {"__main__"}}
+    assert not {file for file in files if ".deps" in file}
     assert ROOT

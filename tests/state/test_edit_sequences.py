@@ -12,10 +12,11 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from state.actors import ROLES
 from state.edits import apply_edits
 from state.files import parse_json
 from state.freeze import digest_of, freeze
-from state.kinds import KINDS, ROLES, entities, find
+from state.kinds import KINDS, entities, find
 from state.models import Plan
 from state.validator import check_plan
 from tests.state.plans import SETS, change, empty_plan, kind_of, outcome, plain, sample_plan

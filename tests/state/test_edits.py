@@ -7,19 +7,9 @@ from typing import Any, ClassVar
 
 import pytest
 
+from state.actors import ARCHITECT, DEVELOPER, ROLES, WRITER
 from state.edits import apply_edits
-from state.kinds import (
-    ARCHITECT,
-    DEVELOPER,
-    DOC_LISTS,
-    KINDS,
-    ROLES,
-    WRITER,
-    entities,
-    find,
-    schema,
-    title_of,
-)
+from state.kinds import DOC_LISTS, KINDS, entities, find, schema, title_of
 from state.models import Plan
 from tests.state.plans import (
     EVERY_KIND,
