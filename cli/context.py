@@ -8,10 +8,10 @@ import click
 
 from cli.options import allow_roles, opened, role_option, state_dir_option
 from orchestrator.plan import context
-from orchestrator.plan.context import answer_in_words
 from shared import resources
 from shared.builders import Block
 from shared.output import write
+from shared.steps.printing import print_current
 from state.actors import ARCHITECT, DEVELOPER, WRITER
 from state.files import read_json, read_text
 
@@ -32,7 +32,8 @@ def set_context(path: str, state_dir: str | None, role: str | None) -> None:
     """
     allow_roles(role)
     state = opened(state_dir)
-    write(context.set_context(state, resources.find_answer(state.state_dir, path)))
+    context.set_context(state, resources.find_answer(state.state_dir, path))
+    write(print_current(state))
 
 
 @context_command.command("add-quote")
@@ -67,10 +68,11 @@ def answer(
         raise click.UsageError("give either a CHOICE, or a --file with the user's words")
     state = opened(state_dir)
     if path is None:
-        write(context.answer(state, checkpoint, (choice or "").split(",")))
+        context.answer(state, checkpoint, (choice or "").split(","))
     else:
         words = read_text(resources.find_answer(state.state_dir, path)).strip()
-        write(answer_in_words(state, checkpoint, words))
+        context.answer_in_words(state, checkpoint, words)
+    write(print_current(state))
 
 
 @context_command.command("ask")

@@ -7,12 +7,14 @@ import sys
 import click
 
 from cli.options import allow_roles, opened, role_option, state_dir_option
+from cli.results import render_proof, render_running, render_undone
 from orchestrator.execute import reconcile
 from orchestrator.execute.apply import apply_plan
 from orchestrator.execute.commit import commit_plan
-from orchestrator.execute.reconcile import accept_deviation
 from orchestrator.execute.undo import undo_plan
+from shared.builders import Block
 from shared.output import write
+from shared.steps.printing import print_current
 
 
 @click.group("exec")
@@ -29,7 +31,12 @@ def apply(state_dir: str | None, role: str | None) -> None:
     Example: planner exec apply
     """
     allow_roles(role)
-    write(apply_plan(opened(state_dir)))
+    state = opened(state_dir)
+    running = apply_plan(state)
+    if running is not None:
+        write(render_running(state, running, state.command("exec", "apply")))
+    else:
+        write(print_current(state))
 
 
 @exec_command.command("commit")
@@ -41,7 +48,8 @@ def commit(state_dir: str | None, role: str | None) -> None:
     Example: planner exec commit
     """
     allow_roles(role)
-    write(commit_plan(opened(state_dir)))
+    state = opened(state_dir)
+    write(render_proof(state, commit_plan(state)))
 
 
 @exec_command.command("deviate")
@@ -58,7 +66,10 @@ def deviate(
     Example: planner exec deviate M-001 --file src/a.py --reason "the user edited it meanwhile"
     """
     allow_roles(role)
-    write(reconcile.deviate(opened(state_dir), milestone, path, reason))
+    state = opened(state_dir)
+    reconcile.deviate(state, milestone, path, reason)
+    accept = state.command("exec", "accept", "--file", path, "--reason", reason)
+    write(Block("result").data("deviation", f"{path}: {reason}").person(accept).render())
 
 
 @exec_command.command("accept")
@@ -72,7 +83,9 @@ def accept(path: str, reason: str, state_dir: str | None, role: str | None) -> N
     Example: planner exec accept --file src/a.py --reason "my own edit, leave it"
     """
     allow_roles(role)
-    write(accept_deviation(opened(state_dir), path, reason))
+    state = opened(state_dir)
+    reconcile.accept_deviation(state, path, reason)
+    write(print_current(state))
 
 
 @click.command("undo")
@@ -82,7 +95,8 @@ def undo_command(state_dir: str | None) -> None:
 
     Example: planner undo
     """
-    write(undo_plan(opened(state_dir)))
+    state = opened(state_dir)
+    write(render_undone(state, undo_plan(state)))
 
 
 if __name__ == "__main__":

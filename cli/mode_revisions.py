@@ -11,6 +11,7 @@ import click
 from cli.options import agent_option, allow_roles, opened, role_option, state_dir_option
 from shared.mode.where import Target
 from shared.output import write
+from shared.steps.printing import print_current
 
 if TYPE_CHECKING:
     from cli.options import Command
@@ -23,11 +24,13 @@ def only_option(command: Command) -> Command:
 
 
 def submit_part(state_dir: str | None, digest: str, only: str) -> str:
-    """Submit some milestones of a submitted plan as a revision; return what is printed."""
+    """Submit some milestones of a plan as a revision of their own; return what to print."""
+    from cli.results import render_part
     from orchestrator.submit import part
 
     names = {name.strip() for name in only.split(",")} - {""}
-    return part.submit_part(opened(state_dir), digest, names)
+    state = opened(state_dir)
+    return render_part(state, part.submit_part(state, digest, names), digest, names)
 
 
 @click.command("rebase")
@@ -39,16 +42,16 @@ def rebase(state_dir: str | None, agent: str | None, role: str | None) -> None:
 
     Example: planner mode rebase --state-dir .planner/runs/20260102-abcdef
     """
+    from cli.results import render_rebased
     from orchestrator.mode import lookup
     from orchestrator.mode.light_plan import rebase_light
     from orchestrator.mode.view import render_mode
-    from orchestrator.plan import rebase as rebasing
-    from orchestrator.planner import WORKFLOW
+    from orchestrator.plan import rebase as of_run
 
     allow_roles(role)
     found = lookup.find(Target(os.getcwd(), agent, state_dir), time.time()).settle()
-    if found.state:
-        write(rebasing.rebase(found.state, WORKFLOW))
+    if found.state is not None:
+        write(render_rebased(found.state, of_run.rebase(found.state)))
         return
     rebase_light(found)
     write(render_mode(found))
@@ -70,8 +73,9 @@ def edit(text: str, state_dir: str | None, agent: str | None, role: str | None) 
 
     allow_roles(role)
     found = lookup.find(Target(os.getcwd(), agent, state_dir), time.time()).settle()
-    if found.state:
-        write(revise.remark(found.state, text))
+    if found.state is not None:
+        revise.remark(found.state, text)
+        write(print_current(found.state))
         return
     light_plan.remark(found, text)
     write(render_mode(found))

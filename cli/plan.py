@@ -27,6 +27,7 @@ from shared import plan_file, resources
 from shared.builders import Block
 from shared.output import write
 from shared.plan_file import read_batch
+from shared.steps.printing import print_current
 from state import kinds, store
 from state.actors import ARCHITECT, DEVELOPER, WRITER
 from state.errors import Refused
@@ -148,10 +149,11 @@ def capture(state_dir: str | None, role: str | None) -> None:
 
     Example: planner plan capture
     """
+    from cli.results import render_captured
     from developer.capture import capture_now
 
     allow_roles(role, DEVELOPER, WRITER)
-    write(capture_now(opened(state_dir)))
+    write(render_captured(capture_now(opened(state_dir))))
 
 
 @plan_command.command("verify")
@@ -164,14 +166,20 @@ def verify(ctx: click.Context, state_dir: str | None, role: str | None, *, worke
 
     Example: planner plan verify
     """
+    from cli.results import render_running, render_verified
     from developer.verification import verify_now
+    from developer.verify.job import Running
     from developer.verify.worker import worker_main
 
     allow_roles(role, DEVELOPER, WRITER)
     state = opened(state_dir)
     if worker:
         ctx.exit(worker_main(state.state_dir))
-    write(verify_now(state))
+    answer = verify_now(state)
+    if isinstance(answer, Running):
+        write(render_running(state, answer, state.command("plan", "verify")))
+    else:
+        write(render_verified(answer))
 
 
 @plan_command.command("check")
@@ -205,11 +213,13 @@ def done(phase: Phase, path: str | None, state_dir: str | None, role: str | None
 
     Example: planner plan done --phase plan-code
     """
+    from cli.results import render_finished
     from orchestrator.plan.finish import finish_phase
     from orchestrator.planner import WORKFLOW
 
     allow_roles(role, WORKFLOW.steps[WORKFLOW.number(phase, "execute")].agent or "")
-    write(finish_phase(opened(state_dir), WORKFLOW, phase, path, role))
+    state = opened(state_dir)
+    write(render_finished(state, finish_phase(state, phase, path, role)))
 
 
 @plan_command.command("freeze")
@@ -220,11 +230,12 @@ def freeze(state_dir: str | None, role: str | None) -> None:
 
     Example: planner plan freeze
     """
-    from orchestrator.planner import WORKFLOW
     from orchestrator.submit.freeze import freeze_plan
 
     allow_roles(role)
-    write(freeze_plan(opened(state_dir), WORKFLOW))
+    state = opened(state_dir)
+    freeze_plan(state)
+    write(print_current(state))
 
 
 @plan_command.command("revise")
@@ -241,7 +252,8 @@ def revise(path: str | None, state_dir: str | None, role: str | None) -> None:
     allow_roles(role)
     state = opened(state_dir)
     remarks = read_text(resources.find_answer(state.state_dir, path)) if path else ""
-    write(revise_plan(state, remarks))
+    revise_plan(state, remarks)
+    write(print_current(state))
 
 
 @plan_command.command("diff")

@@ -26,6 +26,7 @@ from shared import resources
 from shared.builders import Block
 from shared.output import write
 from shared.qr.schema import read_review
+from shared.steps.printing import print_current
 from state.actors import HOST, REVIEWER
 from state.files import read_json, read_text
 
@@ -140,7 +141,8 @@ def gate(
     allow_roles(role)
     state = opened(state_dir)
     reason = _reason(state, reason, reason_file)
-    write(decide_gate(state, WORKFLOW, phase, verdict, reason))
+    decide_gate(state, phase, verdict, reason)
+    write(print_current(state))
 
 
 @qr_command.command("accept")
@@ -170,7 +172,8 @@ def accept(  # noqa: PLR0913 – one parameter per option
     reason = _reason(state, reason, reason_file)
     if not reason:
         raise click.UsageError("a finding stands for a reason: --reason, or --reason-file")
-    write(accept_finding(state, phase, check, scope, reason))
+    accept_finding(state, phase, check, scope, reason)
+    write(print_current(state))
 
 
 def _reason(state: State, given: str, path: str | None) -> str:

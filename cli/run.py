@@ -103,13 +103,14 @@ def edit_command(state_dir: str | None) -> None:
 
     Example: planner edit
     """
+    from cli.results import render_captured
     from developer.capture import capture_now
 
     state = opened(state_dir)
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if editor and sys.stdin.isatty():
         subprocess.run(["/bin/sh", "-c", f'{editor} "$1"', "sh", state.worktree], check=False)
-    write(capture_now(state))
+    write(render_captured(capture_now(state)))
 
 
 def _found(agent: str | None, state_dir: str | None) -> Mode:

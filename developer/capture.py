@@ -9,13 +9,12 @@ from developer.verify.lock import undisturbed
 from developer.verify.prepare import prepare
 from developer.verify.process import Confined
 from shared import resources
-from shared.builders import Block
 from shared.config import commands_hash, write_paths
 from shared.git.capture import capture
 from shared.plan_file import open_plan
 from shared.workspace import base_of, config_of, open_repository
 from state import store
-from state.changes import attach, plan_changes
+from state.changes import attach
 from state.waves import files_of
 
 if TYPE_CHECKING:
@@ -52,21 +51,10 @@ def capture_into(state: State, plan: Plan) -> Captured:
     return Captured(attach(plan, found.changes), found)
 
 
-def capture_now(state: State) -> str:
-    """Capture, store and say what was found."""
+def capture_now(state: State) -> Captured:
+    """Capture the worktree's changes into the stored plan."""
     with state.lock("plan capture"):
         plan = open_plan(state)
         captured = capture_into(state, plan)
         store.save_plan(resources.plan_path(state.state_dir), captured.plan)
-    lines = [
-        f"{c.id} {c.file}: {(c.before or 'absent')[:10]} → {(c.after or 'absent')[:10]}"
-        for c in plan_changes(captured.plan)
-    ]
-    block = Block("result", tree=captured.capture.tree)
-    block.data("changes", "\n".join(lines) or "the worktree is as the base")
-    return _notes(block, captured.capture).render()
-
-
-def _notes(block: Block, found: Capture) -> Block:
-    block.data("left out, ignored by git", "\n".join(found.ignored[:20]))
-    return block.data("put back, nobody planned them", "\n".join(found.put_back[:20]))
+    return captured

@@ -9,7 +9,6 @@ from developer.verify.job import Job, Running
 from developer.verify.lock import vacancy
 from developer.verify.prepare import prepare
 from shared import resources
-from shared.builders import Block
 from shared.config import commands_hash
 from shared.plan_file import open_plan
 from shared.workspace import base_of, config_of
@@ -70,36 +69,17 @@ def still_running(state: State) -> Running | None:
     return answer if isinstance(answer, Running) else None
 
 
-def verify_now(state: State) -> str:
-    """Verify, store the results and show them; or say that verify goes on."""
+def verify_now(state: State) -> Done | Running:
+    """Verify again and store the results in the plan; or return what goes on in the background."""
     with state.lock("plan verify"):
         plan = open_plan(state)
     answer = verify(job_of(state, plan), state.database.is_confirmed, again=True)
     if isinstance(answer, Running):
-        return running_block(state, answer, state.command("plan", "verify"))
+        return answer
     with state.lock("plan verify"):
         plan = open_plan(state)
         store.save_plan(resources.plan_path(state.state_dir), with_results(plan, answer))
-    return _show_results(answer)
-
-
-def _show_results(answer: Done) -> str:
-    if not answer.results:
-        text = "no verify commands are configured at the base: NOT VERIFIED"
-        return Block("result").data("verify", text).render()
-    block = Block("result", tree=answer.tree)
-    lines = [f"{r.command}: {r.outcome} (base: {r.baseline})" for r in answer.results]
-    block.data("verify", "\n".join(lines))
-    for result in answer.failures:
-        block.data("output", result.tail, command=result.command)
-    notes = [answer.touched, answer.wrote, *answer.notes]
-    return block.data("notes", "\n".join(n for n in notes if n)).render()
-
-
-def running_block(state: State, running: Running, again: str) -> str:
-    """Return the block that says that verify goes on and how to come back to it."""
-    block = Block("step", workflow="planner", name="verify", state_dir=state.state_dir)
-    return block.data("progress", running.text).next("running", again).render()
+    return answer
 
 
 def prepare_worktree(state: State) -> None:

@@ -5,7 +5,7 @@ Wording lies in the prompt files; tags, commands and what is shown are decided h
 
 from __future__ import annotations
 
-from orchestrator.submit.summary import summary
+from orchestrator.summary import summary
 from quality_reviewer.ask import answered_alone, items_of
 from quality_reviewer.items import count_items, needs_user
 from shared.mode import sessions

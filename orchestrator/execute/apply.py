@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from developer.verification import running_block, verify_plan
+from developer.verification import verify_plan
 from developer.verify.job import Running
 from developer.verify.scene import users_tree
 from orchestrator.submit.revise import begin_writing
@@ -18,8 +18,6 @@ from shared.git.repository import head
 from shared.git.users_files import check_before
 from shared.git.worktree import made_at
 from shared.plan_file import load_approved
-from shared.steps.entry_points import find_workflow
-from shared.steps.printing import print_current
 from shared.workspace import base_of, open_repository
 from state.changes import plan_changes
 from state.errors import Refused
@@ -30,20 +28,22 @@ if TYPE_CHECKING:
     from shared.run import State
 
 
-def apply_plan(state: State) -> str:
+def apply_plan(state: State) -> Running | None:
     """Write the approved bytes into the user's tree; finishes what a crash interrupted.
 
-    Approved intents open the revision in which their code is written.
+    Approved intents open the revision in which their code is written. Returns what verify is
+    still at, and nothing is written then; None once done.
     """
     if state.run.depth == "intent":
-        return begin_writing(state, find_workflow("planner"))
+        begin_writing(state)
+        return None
     running = _verify_on_new_head(state)
     if running is not None:
         return running
     with state.lock("exec apply"):
         plan = load_approved(state)
         if state.run.status == "COMPLETED":
-            return print_current(state)
+            return None
         repository, vault = open_repository(state)
         changes = plan_changes(plan)
         journal = resources.journal_path(state.state_dir)
@@ -61,11 +61,11 @@ def apply_plan(state: State) -> str:
             if state.run.step < 3:  # noqa: PLR2004 – step 3 is commit
                 database.audit(state.run, "program", "apply", digest=plan.digest)
                 state.go_to("executor", 3)
-    return print_current(state)
+    return None
 
 
-def _verify_on_new_head(state: State) -> str | None:
-    """Verify again where HEAD has moved since the plan was made (PL-26); a block while it runs."""
+def _verify_on_new_head(state: State) -> Running | None:
+    """Verify again if HEAD has moved since the plan was made (PL-26); return what still runs."""
     plan = load_approved(state)
     repository, vault = open_repository(state)
     at, base = head(repository), base_of(plan)
@@ -84,7 +84,7 @@ def _verify_on_new_head(state: State) -> str | None:
     moved = plan.model_copy(update={"base": on_head})
     answer = verify_plan(state, moved)
     if isinstance(answer, Running):
-        return running_block(state, answer, state.command("exec", "apply"))
+        return answer
     if answer.failures:
         output = "\n".join(f"$ {r.command}\n{r.tail}" for r in answer.failures)
         text = f"HEAD has moved to {at.commit[:12]}, and there verify fails"

@@ -10,7 +10,6 @@ from shared.drift import check_run, place_of
 from shared.guard.consent import given, is_guarded
 from shared.plan_file import check_frozen, check_named
 from shared.run import State, open_state
-from shared.steps.printing import print_current
 from state.changes import plan_changes
 from state.database import Database
 from state.errors import Refused
@@ -53,7 +52,7 @@ def waiting_with(folder: str, digest: str) -> str | None:
     return found[0] if len(found) == 1 else None
 
 
-def approve(state: State, digest: str, now: float) -> str:
+def approve(state: State, digest: str, now: float) -> None:
     """Record a person's approval of exactly this digest and let execution begin."""
     with state.lock("mode approve"):
         check_named(state, digest)
@@ -64,4 +63,3 @@ def approve(state: State, digest: str, now: float) -> str:
             with state.database as database:
                 database.approve(state.run, digest, consent.who, consent.channel)
                 state.move("approve", consent.who, detail=f"channel: {consent.channel}", step=2)
-    return print_current(state)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from orchestrator.execute.reconcile import reconcile
 from shared import cleanup, drift, resources
-from shared.builders import Block
 from shared.git.change import ends
 from shared.git.commit import commit
 from shared.git.journal import journal_state
@@ -32,8 +31,11 @@ if TYPE_CHECKING:
 SUBJECT_LENGTH = 72
 
 
-def commit_plan(state: State) -> str:
-    """Reconcile, commit with the user's hooks, prove it, move the branch, end the run."""
+def commit_plan(state: State) -> list[Change]:
+    """Reconcile, commit with the user's hooks, prove it, move the branch, end the run.
+
+    Returns the changes that the commit was proven to hold; repeated, it proves them again.
+    """
     with state.lock("exec commit"):
         plan = load_approved(state)
         repository, vault = open_repository(state)
@@ -53,7 +55,11 @@ def commit_plan(state: State) -> str:
                 database.event(state.run, "PlanCompleted", {"commit": done.commit})
                 state.move("finish", "program", detail=done.commit, commit_id=done.commit)
         cleanup.tidy(state)
-        return _proof(state, repository, changes)
+        commit_id = state.run.commit_id or ""
+        problems = check_commit(repository, commit_id, changes, _archive(state))
+        if problems:
+            raise Refused.of(problems)
+        return changes
 
 
 def _check_applied(state: State) -> None:
@@ -96,22 +102,3 @@ def message_of(plan: Plan) -> str:
 def _filled(paragraph: str) -> str:
     text = " ".join(paragraph.split())
     return textwrap.fill(text, SUBJECT_LENGTH, break_on_hyphens=False, break_long_words=False)
-
-
-def _proof(state: State, repository: Repository, changes: Sequence[Change]) -> str:
-    commit_id = state.run.commit_id or ""
-    problems = check_commit(repository, commit_id, changes, _archive(state))
-    if problems:
-        raise Refused.of(problems)
-    lines = [
-        f"{c.file}: {(c.before or 'absent')[:10]} → {(c.after or 'absent')[:10]}" for c in changes
-    ]
-    archived = resources.archived_plan(state.run.run_id)
-    block = Block("result", commit=commit_id, digest=state.run.digest)
-    block.data("proof", "\n".join(lines), files=len(lines))
-    text = (
-        "Proved: against its parent the commit holds exactly the approved changes, blob by blob, "
-        f"and {archived}. The run is complete and planning has ended; tell the user. To take it "
-        f"back: {state.command('undo')}"
-    )
-    return block.task(text).render()

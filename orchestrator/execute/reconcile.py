@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING
 
 from developer.verify.scene import users_tree
 from shared import resources
-from shared.builders import Block
 from shared.drift import place_of
 from shared.git.repository import within
 from shared.git.users_files import check_tree
 from shared.plan_file import load_approved
-from shared.steps.printing import print_current
 from state.actors import UNPROVEN
 from state.errors import Problem, Refused
 from state.files import read_json
@@ -49,7 +47,7 @@ def reconcile(
     ]  # fmt: skip
 
 
-def deviate(state: State, milestone: str, file: str, reason: str) -> str:
+def deviate(state: State, milestone: str, file: str, reason: str) -> None:
     """Report a deviation; a person accepts it, else the commit is refused (PL-28)."""
     with state.lock("exec deviate"):
         plan = load_approved(state)
@@ -59,13 +57,9 @@ def deviate(state: State, milestone: str, file: str, reason: str) -> str:
         with state.database as database:
             database.deviate(state.run, file, milestone, reason)
             database.audit(state.run, "host", "deviate", detail=f"{file}: {reason}")
-    block = Block("result").data("deviation", f"{file}: {reason}")
-    return block.person(
-        state.command("exec", "accept", "--file", file, "--reason", reason)
-    ).render()
 
 
-def accept_deviation(state: State, file: str, reason: str) -> str:
+def accept_deviation(state: State, file: str, reason: str) -> None:
     """Accept a deviation, reported or not; the commit then leaves the file as it is."""
     with state.lock("exec accept"):
         load_approved(state)
@@ -74,4 +68,3 @@ def accept_deviation(state: State, file: str, reason: str) -> str:
                 database.deviate(state.run, file, "", reason)
                 database.accept_deviation(state.run, file, reason)
             database.audit(state.run, UNPROVEN, "accept deviation", detail=f"{file}: {reason}")
-    return print_current(state)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.execute.commit import make_worktree_if_gone, message_of
 from shared import cleanup, drift, resources
-from shared.builders import Block
 from shared.git.apply import apply, undo
 from shared.git.change import ends, revert_changes
 from shared.git.commit import check_head, commit
@@ -21,7 +20,14 @@ if TYPE_CHECKING:
     from shared.run import State
 
 
-def undo_plan(state: State) -> str:
+class Undone(NamedTuple):
+    """The files that were written back, and the revert commit where the plan had been committed."""
+
+    files: tuple[str, ...]
+    revert: str = ""
+
+
+def undo_plan(state: State) -> Undone:
     """Take an apply back: the bytes from before it, or after the commit a revert commit."""
     with state.lock("undo"):
         state.reload()
@@ -38,12 +44,10 @@ def undo_plan(state: State) -> str:
             database.audit(state.run, "host", "undo", digest=state.run.digest)
             if state.run.status in ("ACTIVE", "PAUSED"):
                 state.go_to("executor", 2)
-    block = Block("result").data("taken back", "\n".join(files))
-    block.next("again", state.command("exec", "apply"))
-    return block.next("revise", state.command("plan", "revise")).render()
+    return Undone(files)
 
 
-def _revert(state: State) -> str:
+def _revert(state: State) -> Undone:
     plan = check_frozen(state)
     repository, vault = open_repository(state)
     changes = revert_changes(vault, plan_changes(plan), repository.zero)
@@ -66,4 +70,4 @@ def _revert(state: State) -> str:
         with state.database:
             state.move("revert", "host", detail=done.commit)
     cleanup.tidy(state)
-    return Block("result", commit=done.commit).data("reverted", state.run.commit_id or "").render()
+    return Undone(tuple(ends(changes)), done.commit)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from developer.capture import capture_into
+from orchestrator.planner import WORKFLOW
 from quality_reviewer.checks.git_trees import Objects
 from quality_reviewer.checks.registry import Subject, run_checks
 from shared import resources
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from shared.git.capture import Capture
     from shared.qr.types import Item, Phase
     from shared.run import State
-    from shared.steps.workflow import Workflow
     from state.models import Plan
 
 
@@ -59,10 +59,10 @@ def items_by_script(state: State, phase: Phase, plan: Plan, capture: Capture | N
     return [i.changed(accepted=known.get((i.check, i.scope))) for i in found]
 
 
-def check_all(state: State, workflow: Workflow, plan: Plan, capture: Capture | None) -> None:
+def check_all(state: State, plan: Plan, capture: Capture | None) -> None:
     """Refuse a plan in which any phase fails a MUST by now: edits may have come after its gate."""
-    for phase in workflow.phases(state.run.depth):
-        again = state.command("step", workflow.name)
+    for phase in WORKFLOW.phases(state.run.depth):
+        again = state.command("step", WORKFLOW.name)
         refuse_failing_musts(items_by_script(state, phase, plan, capture), phase, again)
 
 

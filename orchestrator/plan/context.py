@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from shared import resources
 from shared.plan_file import edited, open_plan
-from shared.steps.printing import print_current
 from state import store
 from state.context import check_context, task_items, user_context
 from state.errors import Refused
@@ -20,8 +19,8 @@ if TYPE_CHECKING:
 MOST_QUESTIONS = 3
 
 
-def set_context(state: State, file: str) -> str:
-    """Store context.json from `file`, number the task's entries and print the next step."""
+def set_context(state: State, file: str) -> None:
+    """Store context.json from `file`, number the task's entries, end step 2."""
     context = check_context(read_json(file))
     with state.lock("context set"):
         plan = open_plan(state)
@@ -29,7 +28,7 @@ def set_context(state: State, file: str) -> str:
         if state.run.step > 2:  # noqa: PLR2004 – step 2 is context-verify
             stored = read_json(resources.get_context_path(state.state_dir))
             if stored == context:
-                return print_current(state)
+                return
             text = "context.json is read-only after step 2"
             allowed = state.command("context", "add-quote", "TEXT")
             raise Refused("frozen", "context.json", text, f"later words of the user: {allowed}")
@@ -40,7 +39,6 @@ def set_context(state: State, file: str) -> str:
         with state.database as database:
             database.add_step(state.run, "planner", 2, "context-verify", "host")
             state.go_to("planner", 3)
-    return print_current(state)
 
 
 def add_quote(state: State, text: str) -> None:
@@ -82,11 +80,8 @@ def ask(state: State, questions: object) -> list[str]:
     return known + [a.id for a in applied]
 
 
-def answer(state: State, checkpoint_id: str, choices: list[str]) -> str:
-    """Store the user's answer to a checkpoint and print what follows.
-
-    Refused with the valid ids and keys.
-    """
+def answer(state: State, checkpoint_id: str, choices: list[str]) -> None:
+    """Store the user's answer to a checkpoint; Refused with the valid ids and keys."""
     with state.lock("context answer"):
         checkpoint = _checkpoint(state, checkpoint_id)
         keys = [o.key for o in checkpoint.options]
@@ -96,11 +91,10 @@ def answer(state: State, checkpoint_id: str, choices: list[str]) -> str:
             text = f"{', '.join(choices)} is no answer to {checkpoint_id}"
             raise Refused("invalid", "CHOICE", text, f"{how} of {', '.join(keys)}")
         _store_answer(state, checkpoint_id, choices)
-    return print_current(state)
 
 
-def answer_in_words(state: State, checkpoint_id: str, words: str) -> str:
-    """Store an answer in the user's own words, or several choices; print what follows."""
+def answer_in_words(state: State, checkpoint_id: str, words: str) -> None:
+    """Store an answer in the user's own words, or several choices."""
     with state.lock("context answer"):
         checkpoint = _checkpoint(state, checkpoint_id)
         keys = [o.key for o in checkpoint.options]
@@ -109,7 +103,6 @@ def answer_in_words(state: State, checkpoint_id: str, words: str) -> str:
             raise Refused("invalid", "--file", text, f"the user's words, or of {', '.join(keys)}")
         choices = [word.strip() for word in words.split(",")] if checkpoint.multi else [words]
         _store_answer(state, checkpoint_id, choices if set(choices) <= set(keys) else [words])
-    return print_current(state)
 
 
 def _checkpoint(state: State, checkpoint_id: str) -> Checkpoint:

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from developer.capture import capture_into
-from developer.verification import running_block, still_running, verify_plan, with_results
+from developer.verification import still_running, verify_plan, with_results
 from developer.verify.job import Running
 from orchestrator.plan.check import items_by_script, refuse_failing_musts
 from orchestrator.plan.outcome import Decision, Work, record_pass
+from orchestrator.planner import WORKFLOW
 from quality_reviewer.answers import with_questions
 from quality_reviewer.items import carry_over
 from shared import plan_file, resources
-from shared.builders import Block
 from shared.drift import check_run
 from shared.plan_file import open_plan, read_batch
 from shared.qr.schema import Review, read_review, write_review
 from shared.qr.types import TODO, LoopState, computed_verdict
-from shared.steps.printing import print_current
 from state import store
 from state.changes import missing_documents
 from state.errors import Refused
@@ -26,55 +25,55 @@ from state.errors import Refused
 if TYPE_CHECKING:
     from shared.qr.types import Phase
     from shared.run import State
-    from shared.steps.workflow import Workflow
     from state.models import Plan
 
 
-def finish_phase(
-    state: State, workflow: Workflow, phase: Phase, batch: str | None, role: str | None
-) -> str:
-    """End a work step: edits, capture, verify, script checks; prints what follows.
+class Finished(NamedTuple):
+    """How `plan done` ended: `running` is set while verify goes on, then `again` comes back to it.
+
+    `handed_in` is true for an agent that was started for the phase: only the host goes on.
+    """
+
+    again: str
+    running: Running | None = None
+    handed_in: bool = False
+
+
+def finish_phase(state: State, phase: Phase, batch: str | None, role: str | None) -> Finished:
+    """End a work step: edits, capture, verify, script checks; pass its gate or open it.
 
     A failing MUST is Refused with all of them and nothing is stored; what else blocks leads to
     the gate; where nothing blocks the gate is passed by script.
     """
     words = ("plan", "done", "--phase", phase, *(("--batch", batch) if batch else ()))
     again = state.command(*words, role=role)
-    _check_due(state, workflow, phase)
+    _check_due(state, phase)
     check_run(state)
     by_agent = role is not None and state.review_of(state.plan)[0] == "full"
     if phase != "plan-design" and (running := still_running(state)):
-        return running_block(state, running, again)
+        return Finished(again, running)
     with state.lock(f"plan done --phase {phase}"):
-        work = _work(state, workflow, phase, batch, role)._replace(again=again)
+        work = _work(state, phase, batch, role)._replace(again=again)
     if work.capture is not None:
         done = verify_plan(state, work.plan)
         if isinstance(done, Running):
-            return running_block(state, done, again)
+            return Finished(again, done)
         work = work._replace(plan=with_results(work.plan, done), verified=done)
     with state.lock(f"plan done --phase {phase}"):
         if open_plan(state) != work.before:
             raise Refused("conflict", "plan.json", "it was changed meanwhile", "", again)
         state.reload()
-        begun = state.run.step > workflow.number(phase, "execute")
+        begun = state.run.step > WORKFLOW.number(phase, "execute")
         if not begun or work.plan != work.before or unasked_questions(state, phase, work.plan):
-            _pass_or_gate(state, workflow, phase, work)
-        pass_documents(state, workflow, phase, work)
-    return _handed_in(state) if by_agent else print_current(state)
+            _pass_or_gate(state, phase, work)
+        pass_documents(state, phase, work)
+    return Finished(again, handed_in=by_agent)
 
 
-def _handed_in(state: State) -> str:
-    """Return what an agent is told that was started for the phase: only the host goes on."""
-    text = "Handed in. An agent ends here, in one sentence; the host goes on."
-    return Block("result").task(text).next("host", state.command("step", "planner")).render()
-
-
-def _work(
-    state: State, workflow: Workflow, phase: Phase, batch: str | None, role: str | None
-) -> Work:
+def _work(state: State, phase: Phase, batch: str | None, role: str | None) -> Work:
     plan = before = open_plan(state)
     state.reload()
-    _check_due(state, workflow, phase)
+    _check_due(state, phase)
     if batch is not None:
         edits, operation = read_batch(resources.find_answer(state.state_dir, batch))
         plan, _ = plan_file.edited(plan, edits, role, operation)
@@ -84,14 +83,14 @@ def _work(
     return Work(before, captured.plan, captured.capture)
 
 
-def _check_due(state: State, workflow: Workflow, phase: Phase) -> None:
-    if state.run.step < workflow.number(phase, "execute") and state.run.workflow == workflow.name:
-        here = state.command("step", workflow.name)
+def _check_due(state: State, phase: Phase) -> None:
+    if state.run.step < WORKFLOW.number(phase, "execute") and state.run.workflow == WORKFLOW.name:
+        here = state.command("step", WORKFLOW.name)
         text = f"{phase} is not due: the run is at step {state.run.step}"
         raise Refused("conflict", "--phase", text, "the current step", here)
 
 
-def _pass_or_gate(state: State, workflow: Workflow, phase: Phase, work: Work) -> None:
+def _pass_or_gate(state: State, phase: Phase, work: Work) -> None:
     """Pass the gate by script, or store the review and open the gate."""
     path = resources.review_path(state.state_dir, phase)
     previous = read_review(path).items if os.path.exists(path) else []
@@ -105,26 +104,26 @@ def _pass_or_gate(state: State, workflow: Workflow, phase: Phase, work: Work) ->
     items = [*decided, *asked]
     iteration = state.database.phase(state.run, phase)[1]
     if not asked and computed_verdict(items, iteration) == "pass":
-        record_pass(state, workflow, phase, work, Decision(items))
+        record_pass(state, phase, work, Decision(items))
         return
     store.save_plan(resources.plan_path(state.state_dir), work.plan)
     write_review(path, Review(phase, iteration, items))
     following = "qr" if any(i.status == TODO for i in items) else "gate"
     with state.database as database:
-        number = workflow.number(phase, "execute")
-        database.add_step(state.run, workflow.name, number, workflow.steps[number].name, "host")
+        number = WORKFLOW.number(phase, "execute")
+        database.add_step(state.run, WORKFLOW.name, number, WORKFLOW.steps[number].name, "host")
         # A phase that had passed and is worked on again is open again.
         database.set_phase(state.run, phase, LoopState.of(iteration, passed=False), iteration)
-        state.go_to(workflow.name, workflow.number(phase, following))
+        state.go_to(WORKFLOW.name, WORKFLOW.number(phase, following))
 
 
-def pass_documents(state: State, workflow: Workflow, phase: Phase, work: Work) -> None:
+def pass_documents(state: State, phase: Phase, work: Work) -> None:
     """Pass plan-docs where the code came with its documents; also when a kill came in between."""
-    if phase != "plan-code" or state.run.step != workflow.number("plan-docs", "execute"):
+    if phase != "plan-code" or state.run.step != WORKFLOW.number("plan-docs", "execute"):
         return
     plan = store.load_plan(resources.plan_path(state.state_dir))
     if not missing_documents(plan):
-        _pass_or_gate(state, workflow, "plan-docs", work._replace(plan=plan))
+        _pass_or_gate(state, "plan-docs", work._replace(plan=plan))
 
 
 def unasked_questions(state: State, phase: Phase, plan: Plan) -> list[str]:

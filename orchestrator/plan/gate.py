@@ -8,48 +8,46 @@ from typing import TYPE_CHECKING
 from developer.capture import capture_into
 from orchestrator.plan.finish import pass_documents, unasked_questions
 from orchestrator.plan.outcome import Decision, Work, record_fail, record_pass
+from orchestrator.planner import WORKFLOW
 from quality_reviewer.checks.registry import CHECKS
 from shared import resources
 from shared.drift import check_run
 from shared.plan_file import open_plan
 from shared.qr.schema import Review, read_review, write_review
 from shared.qr.types import TODO, computed_verdict, is_blocking
-from shared.steps.printing import print_current
 from state.actors import UNPROVEN
 from state.errors import Refused
 
 if TYPE_CHECKING:
     from shared.qr.types import Phase
     from shared.run import State
-    from shared.steps.workflow import Workflow
     from state.models import Plan
 
 
-def decide_gate(state: State, workflow: Workflow, phase: Phase, verdict: str, reason: str) -> str:
+def decide_gate(state: State, phase: Phase, verdict: str, reason: str) -> None:
     """Pass or fail a gate (PL-22); a failed one goes back with the failing items alone."""
     with state.lock(f"qr gate --phase {phase}"):
         plan = open_plan(state)
         state.reload()
         check_run(state)
         path = resources.review_path(state.state_dir, phase)
-        _check_open(state, workflow, phase, path)
+        _check_open(state, phase, path)
         decision = Decision(read_review(path).items, "host", reason)
         if verdict == "pass":
             _refuse_unasked(state, phase, plan)
         _check_verdict(state, decision, phase, verdict)
         if verdict == "pass":
             work = _as_checked(state, phase, plan)
-            record_pass(state, workflow, phase, work, decision)
-            pass_documents(state, workflow, phase, work)
+            record_pass(state, phase, work, decision)
+            pass_documents(state, phase, work)
         else:
-            record_fail(state, workflow, phase, decision)
-    return print_current(state)
+            record_fail(state, phase, decision)
 
 
-def _check_open(state: State, workflow: Workflow, phase: Phase, path: str) -> None:
+def _check_open(state: State, phase: Phase, path: str) -> None:
     here = state.command("step", "planner")
-    asking = state.run.step == workflow.number(phase, "qr")
-    if not os.path.exists(path) or not (asking or state.run.step == workflow.number(phase, "gate")):
+    asking = state.run.step == WORKFLOW.number(phase, "qr")
+    if not os.path.exists(path) or not (asking or state.run.step == WORKFLOW.number(phase, "gate")):
         text = f"the gate of {phase} is not open: the run is at step {state.run.step}"
         raise Refused("conflict", "--phase", text, "the current step", here)
     todo = [i.id for i in read_review(path).items if i.status == TODO]
@@ -95,7 +93,7 @@ def _check_verdict(state: State, decision: Decision, phase: Phase, verdict: str)
         raise Refused("refused", "--verdict", text, f"{computed}, or a reason in {file}", again)
 
 
-def accept_finding(state: State, phase: Phase, check: str, scope: str, reason: str) -> str:
+def accept_finding(state: State, phase: Phase, check: str, scope: str, reason: str) -> None:
     """Let what a check finds at a scope stand, with a person's reason; it no longer blocks.
 
     `check` is the name of a script check or the id of an item of the open review.
@@ -121,4 +119,3 @@ def accept_finding(state: State, phase: Phase, check: str, scope: str, reason: s
                 for i in review.items
             ]
             write_review(path, Review(phase, review.iteration, items))
-    return print_current(state)

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from developer.verification import prepare_worktree
+from orchestrator.planner import WORKFLOW
 from quality_reviewer.answers import judged_by, mode_for
 from quality_reviewer.ask import answered_alone
 from quality_reviewer.items import count_round
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from shared.git.capture import Capture
     from shared.qr.types import Item, Phase
     from shared.run import State
-    from shared.steps.workflow import Workflow
     from state.models import Plan
 
 
@@ -42,21 +42,19 @@ class Decision(NamedTuple):
     reason: str = ""
 
 
-def record_pass(
-    state: State, workflow: Workflow, phase: Phase, work: Work, decision: Decision
-) -> None:
+def record_pass(state: State, phase: Phase, work: Work, decision: Decision) -> None:
     """Store a passed gate in the plan and the database; go on."""
     iteration = state.database.phase(state.run, phase)[1]
     plan = _with_outcome(state, work, phase, iteration, decision)
     store.save_plan(resources.plan_path(state.state_dir), plan)
-    gate = workflow.number(phase, "gate")
+    gate = WORKFLOW.number(phase, "gate")
     with state.database as database:
         _keep(state, phase, iteration, _outcome("pass", iteration, decision))
         database.set_phase(state.run, phase, LoopState.COMPLETE, iteration)
-        for number in (workflow.number(phase, "execute"), workflow.number(phase, "qr"), gate):
-            name = workflow.steps[number].name
-            database.add_step(state.run, workflow.name, number, name, decision.by)
-        state.go_to(workflow.name, min(gate + 1, workflow.last(state.run.depth)))
+        for number in (WORKFLOW.number(phase, "execute"), WORKFLOW.number(phase, "qr"), gate):
+            name = WORKFLOW.steps[number].name
+            database.add_step(state.run, WORKFLOW.name, number, name, decision.by)
+        state.go_to(WORKFLOW.name, min(gate + 1, WORKFLOW.last(state.run.depth)))
     path = resources.review_path(state.state_dir, phase)
     if os.path.exists(path):
         os.unlink(path)
@@ -106,7 +104,7 @@ def _with_outcome(
     return work.plan.model_copy(update={"reviews": (*others, Outcome.model_validate(values))})
 
 
-def record_fail(state: State, workflow: Workflow, phase: Phase, decision: Decision) -> None:
+def record_fail(state: State, phase: Phase, decision: Decision) -> None:
     """Store a failed gate and go back to the work step with the items that block."""
     loop, iteration = state.database.phase(state.run, phase)
     path = resources.review_path(state.state_dir, phase)
@@ -118,8 +116,8 @@ def record_fail(state: State, workflow: Workflow, phase: Phase, decision: Decisi
     blocking = [i for i in failing if is_blocking(i, iteration)] or failing
     outcome = _outcome("fail", iteration, decision)
     outcome["items"] = [i.to_json() for i in blocking]
-    back = workflow.steps[workflow.number(phase, "gate")].on_fail
+    back = WORKFLOW.steps[WORKFLOW.number(phase, "gate")].on_fail
     with state.database as database:
         _keep(state, phase, iteration, outcome)
         database.set_phase(state.run, phase, LoopState(loop).after("fail"), iteration + 1)
-        state.go_to(workflow.name, back or 1)
+        state.go_to(WORKFLOW.name, back or 1)

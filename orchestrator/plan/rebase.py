@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from developer.move_base import on_tree
 from developer.verify.lock import undisturbed
 from developer.verify.process import Confined
+from orchestrator.planner import WORKFLOW
 from shared import drift, resources
-from shared.builders import Block
 from shared.drift import place_of
 from shared.git import fingerprint
 from shared.git.capture import capture
@@ -22,29 +22,33 @@ from state.stages import READ_ONLY
 from state.waves import files_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
     from shared.drift import Place
     from shared.git.fingerprint import Difference
     from shared.run import State
-    from shared.steps.workflow import Workflow
     from state.models import Plan
 
 
-_MOVED = (
-    "Planned files changed. The plan stands on the tree as it is now; its changes are captured and "
-    "checked anew when the work step is ended again."
-)
+class Rebased(NamedTuple):
+    """What a person accepted: the differences, and which planned files are among them.
+
+    `head` says how HEAD moved and `remark` how the plan moved with the tree; both may be empty.
+    `overtaken` is true for a submitted plan that no longer fits its files: it needs a revision.
+    """
+
+    found: Sequence[Difference] = ()
+    planned: Sequence[str] = ()
+    head: str = ""
+    remark: str = ""
+    overtaken: bool = False
 
 
-_OVERTAKEN = (
-    "Files of the submitted plan changed, and it does not fit them any more. A new revision brings "
-    "it onto the tree as it is now, with a new capture and an approval of its own."
-)
+def rebase(state: State) -> Rebased | None:
+    """Plan on the user's tree as it is now; None if nothing in it has changed.
 
-
-def rebase(state: State, workflow: Workflow) -> str:
-    """Take the tree as it is for the one to plan on; repeated, it finds nothing to accept."""
+    Without a fingerprint to compare with, a new one is taken and the result names no differences.
+    """
     with state.lock("mode rebase"):
         state.reload()
         check_active(state)
@@ -55,30 +59,24 @@ def rebase(state: State, workflow: Workflow) -> str:
         taken = fingerprint.is_taken(place.folder)
         found = drift.differences(place) if taken else []
         if taken and not found:
-            return Block("result").task("Nothing changed since planning began.").render()
-        return _accept(state, workflow, place, found)
+            return None
+        return _accept(state, place, found)
 
 
-def _accept(state: State, workflow: Workflow, place: Place, found: Collection[Difference]) -> str:
+def _accept(state: State, place: Place, found: Sequence[Difference]) -> Rebased:
     plan = store.load_plan(resources.plan_path(state.state_dir))
-    ours = _planned(plan, found)
-    moves = plan.frozen_at is None and bool(ours or not plan.milestones)
-    note = _move(state, plan) if moves else ""
+    planned = _planned(plan, found)
+    moves = plan.frozen_at is None and bool(planned or not plan.milestones)
+    remark = _move(state, plan) if moves else ""
     head_moved = _head_moved(place)
     drift.take(place)
     with state.database as database:
         database.audit(state.run, UNPROVEN, "rebase", detail=drift.describe(found))
-        # What was said after the code was written was said of other bytes.
-        code = workflow.number("plan-code", "execute")
+        # Reviews made after the code step judged the old content, so go back to that step.
+        code = WORKFLOW.number("plan-code", "execute")
         if moves and state.run.step > code:
-            state.go_to(workflow.name, code)
-    shown = [f"{drift.shown(one.path)}: {one.how}" for one in found]
-    block = Block("result").data("accepted", "\n".join(shown)).data("planned", "\n".join(ours))
-    block.data("HEAD moved", head_moved).data("moved", note)
-    if ours and not moves:
-        return block.task(_OVERTAKEN).next("done", state.command("plan", "revise")).render()
-    block.task(_MOVED if ours else "The plan goes on as it is.")
-    return block.next("done", state.command("step", state.run.workflow)).render()
+            state.go_to(WORKFLOW.name, code)
+    return Rebased(found, planned, head_moved, remark, overtaken=bool(planned) and not moves)
 
 
 def _planned(plan: Plan, found: Collection[Difference]) -> list[str]:
@@ -93,15 +91,15 @@ def _head_moved(place: Place) -> str:
 
 
 def _move(state: State, plan: Plan) -> str:
-    """Bring plan and worktree onto the tree as it is, with what the worktree holds by now.
+    """Bring plan and worktree onto the tree as it is now, with the worktree's present changes.
 
-    Returns the remark that says so, with the files in which that met other changes.
+    Returns the remark that says so and names the files in which those met other changes.
     """
     repository, vault = open_repository(state)
     base = base_of(plan)
     link = config_of(state).link
     with undisturbed(state.state_dir):
-        # As it is and with no hook run: work that is half done moves along, too.
+        # Without the user's hook: work that is half done moves along as it is.
         found = capture(
             repository,
             state.worktree,

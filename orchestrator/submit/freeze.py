@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from developer.capture import capture_into
 from orchestrator.plan.check import check_all
+from orchestrator.planner import WORKFLOW
 from orchestrator.submit.page.render import write_review
 from orchestrator.submit.plan_md import write_rendered
 from shared import resources
 from shared.drift import check_run
 from shared.plan_file import check_frozen, open_plan
 from shared.qr.types import LoopState
-from shared.steps.printing import print_current
 from state import store
 from state.clock import now
 from state.errors import Problem, Refused
@@ -21,12 +21,11 @@ from state.freeze import digest_of, freeze
 
 if TYPE_CHECKING:
     from shared.run import State
-    from shared.steps.workflow import Workflow
     from state.models import Plan
 
 
-def freeze_plan(state: State, workflow: Workflow) -> str:
-    """Make the revision immutable and submit it; repeated, it prints the submission again."""
+def freeze_plan(state: State) -> None:
+    """Make the revision immutable and submit it; repeated, it checks and draws its page again."""
     with state.lock("plan freeze"):
         state.reload()
         path = resources.plan_path(state.state_dir)
@@ -35,7 +34,7 @@ def freeze_plan(state: State, workflow: Workflow) -> str:
             plan = store.load_plan(path)
             if plan.frozen_at is None:
                 plan = open_plan(state)
-                _check_ready(state, workflow, plan)
+                _check_ready(state, plan)
                 data, _ = freeze(plan.model_copy(update={"last_operation": None}), now())
                 write_atomic(path, data)
             digest, _ = digest_of(read_bytes(path))
@@ -46,14 +45,13 @@ def freeze_plan(state: State, workflow: Workflow) -> str:
         else:
             check_frozen(state)
         write_review(state)
-    return print_current(state)
 
 
-def _check_ready(state: State, workflow: Workflow, plan: Plan) -> None:
+def _check_ready(state: State, plan: Plan) -> None:
     here = state.command("step", "planner")
     depth = state.run.depth
-    loops = {state.database.phase(state.run, phase)[0] for phase in workflow.phases(depth)}
-    if loops != {LoopState.COMPLETE} or state.run.step != workflow.last(depth):
+    loops = {state.database.phase(state.run, phase)[0] for phase in WORKFLOW.phases(depth)}
+    if loops != {LoopState.COMPLETE} or state.run.step != WORKFLOW.last(depth):
         text = f"the run is at step {state.run.step}; a plan is frozen when all gates are passed"
         raise Refused("conflict", "plan freeze", text, "the current step", here)
     answered = state.database.answers(state.run)
@@ -67,11 +65,11 @@ def _check_ready(state: State, workflow: Workflow, plan: Plan) -> None:
     if problems:
         raise Refused.of(problems)
     if depth == "intent":
-        check_all(state, workflow, plan, None)
+        check_all(state, plan, None)
         return
     captured = capture_into(state, plan)
     if captured.plan != plan:
         again = state.command("plan", "done", "--phase", "plan-code", role="developer")
         text = "the worktree changed after it was checked"
         raise Refused("conflict", state.worktree, text, "the checked state", again)
-    check_all(state, workflow, plan, captured.capture)
+    check_all(state, plan, captured.capture)

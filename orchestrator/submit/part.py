@@ -17,13 +17,11 @@ from developer.verify.lock import undisturbed
 from developer.verify.scene import current_tree
 from orchestrator.submit.plan_md import write_rendered
 from shared import resources
-from shared.builders import Block
 from shared.drift import check_run
 from shared.git.carry import carry_over
 from shared.git.change import rebuild
 from shared.git.worktree import remove_worktree
 from shared.plan_file import check_named
-from shared.steps.printing import print_current
 from shared.workspace import base_of, open_repository
 from state import store
 from state.actors import UNPROVEN
@@ -47,22 +45,24 @@ _COMMAND = "mode approve --only"
 _ALLOWED = "the whole plan, or other milestones; nothing was changed"
 
 
-def submit_part(state: State, digest: str, only: Collection[str], who: str = UNPROVEN) -> str:
+def submit_part(
+    state: State, digest: str, only: Collection[str], who: str = UNPROVEN
+) -> Running | None:
     """Freeze and submit these milestones alone, verified, as the next revision.
 
     Refused, with the revision `digest` as it was, where they need others or do not pass without
-    them. Repeated, it goes on where it was and prints the submission.
+    them. Repeated, it goes on where it was. Returns what verify is still at, None once submitted.
     """
     with state.lock(_COMMAND):
         state.reload()
         if _is_frozen(state, digest, only):
-            return _submit(state, only, who)
+            _submit(state, only, who)
+            return None
         part = part_of(_submitted(state, digest), only)
         _check_alone(state, part)
     answer = _verified(state, part)
     if isinstance(answer, Running):
-        again = state.command("mode", "approve", digest, "--only", ",".join(sorted(only)))
-        return Block("result").data("progress", answer.text).person(again).render()
+        return answer
     with state.lock(_COMMAND):
         whole = _submitted(state, digest)
         path = resources.plan_path(state.state_dir)
@@ -70,7 +70,8 @@ def submit_part(state: State, digest: str, only: Collection[str], who: str = UNP
         kept = resources.superseded_plan_path(state.state_dir, whole.revision)
         write_atomic(kept, read_bytes(path))
         write_atomic(path, data)
-        return _submit(state, only, who)
+        _submit(state, only, who)
+    return None
 
 
 def _submitted(state: State, digest: str) -> Plan:
@@ -93,7 +94,7 @@ def _is_frozen(state: State, digest: str, only: Collection[str]) -> bool:
     return same and digest_of(read_bytes(whole))[0] == digest
 
 
-def _submit(state: State, only: Collection[str], who: str) -> str:
+def _submit(state: State, only: Collection[str], who: str) -> None:
     """Bring worktree and database to the part that plan.json holds."""
     plan = store.load_plan(resources.plan_path(state.state_dir))
     if state.run.revision != plan.revision:
@@ -105,7 +106,6 @@ def _submit(state: State, only: Collection[str], who: str) -> str:
                 "submit", who, detail=f"{', '.join(sorted(only))} of revision {plan.revision - 1}",
                 workflow="executor", step=1, digest=plan.digest, revision=plan.revision,
             )  # fmt: skip
-    return print_current(state)
 
 
 def _check_alone(state: State, part: Plan) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from developer.move_base import move_base
+from orchestrator.planner import WORKFLOW
 from shared import drift, resources
 from shared.drift import check_run, place_of
 from shared.git.journal import journal_state
 from shared.plan_file import check_active, check_approved, check_frozen
 from shared.qr.types import LoopState
-from shared.steps.printing import print_current
 from state import store
 from state.errors import Refused
 from state.files import read_bytes, write_atomic
@@ -22,11 +22,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from shared.run import State
-    from shared.steps.workflow import Workflow
     from state.models import Plan
 
 
-def revise_plan(state: State, remarks: str) -> str:
+def revise_plan(state: State, remarks: str) -> None:
     """Keep the frozen revision as plan.rN.json and open the next one with the remarks (PL-28)."""
     with state.lock("plan revise"):
         state.reload()
@@ -50,21 +49,20 @@ def revise_plan(state: State, remarks: str) -> str:
                 "revise", "host", detail=remarks,
                 workflow="planner", step=3, digest=None, revision=plan.revision,
             )  # fmt: skip
-    return print_current(state)
 
 
-def begin_writing(state: State, workflow: Workflow) -> str:
+def begin_writing(state: State) -> None:
     """Open the revision in which the code of approved intents is written; from here all is full."""
     with state.lock("exec apply"):
         state.reload()
         run = state.run
         if run.depth == "full":
-            return print_current(state)
+            return
         check_approved(state)
         # Approved intents are no leave to write in the user's tree.
         check_run(state)
         plan = _open_next(state, lambda frozen: _with_reviews(next_revision(frozen, ""), frozen))
-        step = workflow.last(run.depth) + 1
+        step = WORKFLOW.last(run.depth) + 1
         with state.database as database:
             state.move(
                 "write", "program",
@@ -73,7 +71,6 @@ def begin_writing(state: State, workflow: Workflow) -> str:
             for outcome in plan.reviews:
                 phase, iteration = outcome.phase, outcome.iteration
                 database.set_phase(state.run, phase, LoopState.COMPLETE, iteration)
-    return print_current(state)
 
 
 def _with_reviews(plan: Plan, frozen: Plan) -> Plan:
@@ -94,11 +91,11 @@ def _open_next(state: State, successor: Callable[[Plan], Plan]) -> Plan:
     return plan
 
 
-def remark(state: State, text: str) -> str:
+def remark(state: State, text: str) -> None:
     """Open the next revision with a person's remarks, as they typed or the host passed them on."""
     if not text.strip():
         raise Refused("invalid", "TEXT", "the remarks are empty", "what is to be otherwise")
-    return revise_plan(state, text)
+    revise_plan(state, text)
 
 
 def next_revision(plan: Plan, remarks: str) -> Plan:

@@ -6,7 +6,7 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
-from developer.verification import running_block
+from cli.results import render_running
 from developer.verify.job import Running
 from orchestrator.planner import WORKFLOW
 from shared.qr.schema import Review, write_review
@@ -65,7 +65,8 @@ def happy(make_repo: Repositories) -> Iterator[Stop]:
             yield "step.done", journey, journey.planner("step", "planner", "1")
             running = Running("verify has run for 61 s; for 60 s: python3 tests/test_a.py")
             again = journey.last.next()
-            yield "step.running", journey, Answer(0, running_block(opened(journey), running, again))
+            text = render_running(opened(journey), running, again)
+            yield "step.running", journey, Answer(0, text)
         if point == "applied":
             yield "result.status", journey, journey.planner("status")
     yield "run.done", journey, journey.planner("step", "executor")

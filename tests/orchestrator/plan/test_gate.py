@@ -82,7 +82,7 @@ def test_every_walk_of_verdicts_keeps_the_loop_consistent(
         contradicts = verdict != computed_verdict(items, before)
         refused = (todo and verdict == "pass") or (contradicts and not reasoned)
         with pytest.raises(Refused) if refused else contextlib.nullcontext():
-            decide_gate(state, WORKFLOW, "plan-design", verdict, "because" if reasoned else " ")
+            decide_gate(state, "plan-design", verdict, "because" if reasoned else " ")
         loop, after = state.database.phase(state.run, "plan-design")
         state.reload()
         if refused:

@@ -1,0 +1,121 @@
+"""What a command prints about its result, where that takes more than a line or two."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from shared import drift, resources
+from shared.builders import Block
+from shared.steps.printing import print_current
+from state.changes import plan_changes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from developer.capture import Captured
+    from developer.verify.job import Done, Running
+    from orchestrator.execute.undo import Undone
+    from orchestrator.plan.finish import Finished
+    from orchestrator.plan.rebase import Rebased
+    from shared.run import State
+    from state.models import Change
+
+MOST_LEFT_OUT = 20
+_REBASED = (
+    "Planned files changed. The plan stands on the tree as it is now; its changes are captured and "
+    "checked anew when the work step is ended again."
+)
+_OVERTAKEN = (
+    "Files of the submitted plan changed, and it does not fit them any more. A new revision brings "
+    "it onto the tree as it is now, with a new capture and an approval of its own."
+)
+
+
+def render_running(state: State, running: Running, again: str) -> str:
+    """Return the block that says that verify goes on, and which command comes back to it."""
+    block = Block("step", workflow="planner", name="verify", state_dir=state.state_dir)
+    return block.data("progress", running.text).next("running", again).render()
+
+
+def render_finished(state: State, finished: Finished) -> str:
+    """Return what follows the end of a work step; an agent is told to end there."""
+    if finished.running is not None:
+        return render_running(state, finished.running, finished.again)
+    if not finished.handed_in:
+        return print_current(state)
+    text = "Handed in. An agent ends here, in one sentence; the host goes on."
+    return Block("result").task(text).next("host", state.command("step", "planner")).render()
+
+
+def render_captured(captured: Captured) -> str:
+    """Return the captured changes, and what the capture left out or put back."""
+    lines = [f"{c.id} {_blobs(c)}" for c in plan_changes(captured.plan)]
+    found = captured.capture
+    block = Block("result", tree=found.tree)
+    block.data("changes", "\n".join(lines) or "the worktree is as the base")
+    block.data("left out, ignored by git", "\n".join(found.ignored[:MOST_LEFT_OUT]))
+    block.data("put back, nobody planned them", "\n".join(found.put_back[:MOST_LEFT_OUT]))
+    return block.render()
+
+
+def render_verified(done: Done) -> str:
+    """Return the outcome of each verify command, with the output of those that fail."""
+    if not done.results:
+        text = "no verify commands are configured at the base: NOT VERIFIED"
+        return Block("result").data("verify", text).render()
+    block = Block("result", tree=done.tree)
+    lines = [f"{r.command}: {r.outcome} (base: {r.baseline})" for r in done.results]
+    block.data("verify", "\n".join(lines))
+    for result in done.failures:
+        block.data("output", result.tail, command=result.command)
+    notes = [done.touched, done.wrote, *done.notes]
+    return block.data("notes", "\n".join(n for n in notes if n)).render()
+
+
+def render_rebased(state: State, rebased: Rebased | None) -> str:
+    """Return what a person accepted of their changed tree, and what follows for the plan."""
+    if rebased is None:
+        return Block("result").task("Nothing changed since planning began.").render()
+    shown = [f"{drift.shown(one.path)}: {one.how}" for one in rebased.found]
+    block = Block("result").data("accepted", "\n".join(shown))
+    block.data("planned", "\n".join(rebased.planned))
+    block.data("HEAD moved", rebased.head).data("moved", rebased.remark)
+    if rebased.overtaken:
+        return block.task(_OVERTAKEN).next("done", state.command("plan", "revise")).render()
+    block.task(_REBASED if rebased.planned else "The plan goes on as it is.")
+    return block.next("done", state.command("step", state.run.workflow)).render()
+
+
+def render_part(state: State, running: Running | None, digest: str, only: Iterable[str]) -> str:
+    """Return the submission of a part of a plan, or that verify goes on."""
+    if running is None:
+        return print_current(state)
+    again = state.command("mode", "approve", digest, "--only", ",".join(sorted(only)))
+    return Block("result").data("progress", running.text).person(again).render()
+
+
+def render_proof(state: State, changes: Sequence[Change]) -> str:
+    """Return the proof of a commit: the blobs of each change, and how to take the commit back."""
+    block = Block("result", commit=state.run.commit_id or "", digest=state.run.digest)
+    block.data("proof", "\n".join(map(_blobs, changes)), files=len(changes))
+    text = (
+        "Proved: against its parent the commit holds exactly the approved changes, blob by blob, "
+        f"and {resources.archived_plan(state.run.run_id)}. The run is complete and planning has "
+        f"ended; tell the user. To take it back: {state.command('undo')}"
+    )
+    return block.task(text).render()
+
+
+def render_undone(state: State, undone: Undone) -> str:
+    """Return the files that hold their old bytes again, or the revert commit."""
+    if undone.revert:
+        block = Block("result", commit=undone.revert)
+        return block.data("reverted", state.run.commit_id or "").render()
+    block = Block("result").data("taken back", "\n".join(undone.files))
+    block.next("again", state.command("exec", "apply"))
+    return block.next("revise", state.command("plan", "revise")).render()
+
+
+def _blobs(change: Change) -> str:
+    before, after = change.before or "absent", change.after or "absent"
+    return f"{change.file}: {before[:10]} → {after[:10]}"
