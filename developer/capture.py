@@ -12,7 +12,7 @@ from shared import resources
 from shared.config import commands_hash, write_paths
 from shared.git.capture import capture
 from shared.plan_file import open_plan
-from shared.workspace import base_of, config_of, open_repository
+from shared.workspace import base_of, open_workspace
 from state import store
 from state.changes import attach
 from state.waves import files_of
@@ -20,35 +20,37 @@ from state.waves import files_of
 if TYPE_CHECKING:
     from shared.git.capture import Capture
     from shared.run import State
+    from shared.workspace import Workspace
     from state.models import Plan
 
 
 class Captured(NamedTuple):
-    """A plan with the worktree's changes in it, and what the capture said."""
+    """A plan with the worktree's changes in it, what the capture found and worked with."""
 
     plan: Plan
     capture: Capture
+    workspace: Workspace
 
 
 def capture_into(state: State, plan: Plan) -> Captured:
     """Return the plan with the worktree's changes; formatters and the user's hook run first."""
-    config = config_of(state)
+    workspace = open_workspace(state)
+    config = workspace.config
     if config.format and not state.database.is_confirmed(commands_hash(config)):
         prepare(job_of(state, plan), state.database.is_confirmed)
-    repository, vault = open_repository(state)
     planned = {file for m in plan.milestones for file in files_of(m)}
     with undisturbed(state.state_dir):
         found = capture(
-            repository,
-            state.worktree,
-            vault,
+            workspace.repository,
+            workspace.worktree,
+            workspace.vault,
             base_of(plan).tree,
             runner=Confined(tuple(write_paths(config, repository.root))),
             leave_out=config.link,
             formatters=config.format,
             owned=planned.__contains__,
         )
-    return Captured(attach(plan, found.changes), found)
+    return Captured(attach(plan, found.changes), found, workspace)
 
 
 def capture_now(state: State) -> Captured:

@@ -61,10 +61,10 @@ def with_results(plan: Plan, done: Done) -> Plan:
 
 def still_running(state: State) -> Running | None:
     """Return what a verification in the background does, after waiting for its end; or None."""
-    plan = store.load_plan(resources.plan_path(state.state_dir))
     with vacancy(state.state_dir) as free:
         if free is not None:
             return None
+    plan = store.load_plan(resources.plan_path(state.state_dir))
     answer = verify(job_of(state, plan), state.database.is_confirmed)
     return answer if isinstance(answer, Running) else None
 
@@ -82,9 +82,8 @@ def verify_now(state: State) -> Done | Running:
     return answer
 
 
-def prepare_worktree(state: State) -> None:
+def prepare_worktree(state: State, plan: Plan) -> None:
     """Link and set up the worktree where a person has confirmed the commands; else later."""
-    plan = store.load_plan(resources.plan_path(state.state_dir))
     job = job_of(state, plan)
     digest = commands_hash(job.config)
     if job.config.setup and state.database.is_confirmed(digest):

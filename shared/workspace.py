@@ -1,8 +1,8 @@
-"""The repository, base and settings that a run works with."""
+"""The repository, vault, worktree and settings that a run works with, each opened once."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from shared import resources
 from shared.config import Config
@@ -17,6 +17,20 @@ if TYPE_CHECKING:
     from shared.git.worktree import Worktree
     from shared.run import State
     from state.models import Base, Plan
+
+
+class Workspace(NamedTuple):
+    """The user's repository, the run's vault beside it, its scratch worktree and its settings."""
+
+    repository: Repository
+    vault: Vault
+    worktree: str
+    config: Config
+
+
+def open_workspace(state: State) -> Workspace:
+    """Return the workspace of a run; open it once and pass it on, since opening runs git."""
+    return Workspace(*open_repository(state), state.worktree, config_of(state))
 
 
 def open_repository(state: State) -> tuple[Repository, Vault]:
@@ -38,5 +52,5 @@ def base_of(plan: Plan) -> Base:
 
 
 def config_of(state: State) -> Config:
-    """Return the configuration as a Config."""
+    """Return the settings that `start` read at the base."""
     return Config.from_json(state.config["config"])

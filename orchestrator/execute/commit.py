@@ -21,8 +21,6 @@ from state.errors import Refused
 from state.files import TEMPORARY, read_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from shared.git.repository import Repository
     from shared.run import State
     from state.models import Change, Plan

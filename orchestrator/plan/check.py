@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from developer.capture import capture_into
@@ -9,61 +10,79 @@ from orchestrator.planner import WORKFLOW
 from quality_reviewer.checks.git_trees import Objects
 from quality_reviewer.checks.registry import Subject, run_checks
 from shared import resources
-from shared.workspace import base_of, config_of, open_repository
+from shared.qr.types import MUST
+from shared.workspace import base_of, open_repository
 from state import store
 from state.errors import Problem, Refused
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from developer.capture import Captured
     from developer.verify.job import Done
-    from shared.git.capture import Capture
-    from shared.qr.types import Item, Phase
+    from shared.qr.types import Item, Phase, Severity
     from shared.run import State
     from state.models import Plan
 
 
 def check(state: State, phase: Phase) -> list[Item]:
-    """Return what the script checks of a phase say now; nothing is stored."""
+    """Return what the script checks of a phase find now; nothing is stored."""
     with state.lock(f"plan check --phase {phase}"):
         plan = store.load_plan(resources.plan_path(state.state_dir))
         if phase == "plan-design":
-            return run_checks(phase, subject(state, plan, None))
-        captured = capture_into(state, plan)
-    return run_checks(phase, subject(state, captured.plan, captured.capture))
+            subject = design_subject(state, plan)
+        else:
+            captured = capture_into(state, plan)
+            plan, subject = captured.plan, code_subject(captured)
+    return run_checks(phase, _of_plan(subject, plan))
 
 
-def subject(state: State, plan: Plan, captured: Capture | None) -> Subject:
-    """Return what the script checks look at; nothing of git is read before a check asks."""
-    if captured is None and plan.base is None:
+def design_subject(state: State, plan: Plan) -> Subject:
+    """Return what the checks of a design look at; git is not read before a check asks."""
+    if plan.base is None:
         return Subject(plan=plan)
-    trees = Objects(*open_repository(state))
-    if captured is None:
-        return Subject(plan=plan, base_tree=base_of(plan).tree, trees=trees)
-    code = next((o.tree for o in plan.reviews if o.phase == "plan-code"), None)
+    return Subject(plan=plan, base_tree=plan.base.tree, trees=Objects(*open_repository(state)))
+
+
+def code_subject(captured: Captured) -> Subject:
+    """Return what the checks of captured changes look at; serves every phase of one command."""
+    repository, vault, worktree, config = captured.workspace
     return Subject(
-        plan=plan,
-        worktree=state.worktree,
-        base_tree=base_of(plan).tree,
-        tree=captured.tree,
-        code_tree=code,
-        verify_commands=config_of(state).verify,
-        trees=trees,
+        plan=captured.plan,
+        worktree=worktree,
+        base_tree=base_of(captured.plan).tree,
+        tree=captured.capture.tree,
+        verify_commands=config.verify,
+        trees=Objects(repository, vault),
     )
 
 
-def items_by_script(state: State, phase: Phase, plan: Plan, capture: Capture | None) -> list[Item]:
-    """Return the phase's items as the script checks and a person answer them now."""
+def _of_plan(subject: Subject, plan: Plan) -> Subject:
+    """Return the subject with the plan as it is by now, and the tree that passed plan-code."""
+    code = next((o.tree for o in plan.reviews if o.phase == "plan-code"), None)
+    return replace(subject, plan=plan, code_tree=code)
+
+
+def items_by_script(
+    state: State, phase: Phase, plan: Plan, subject: Subject, only: Severity | None = None
+) -> list[Item]:
+    """Return the phase's items as the script checks and a person answer them now.
+
+    `only` runs the checks of that severity alone.
+    """
     known = state.database.accepted(state.run, phase)
-    found = run_checks(phase, subject(state, plan, capture))
+    found = run_checks(phase, _of_plan(subject, plan), only=only)
+    if not known:
+        return found
     return [i.changed(accepted=known.get((i.check, i.scope))) for i in found]
 
 
-def check_all(state: State, plan: Plan, capture: Capture | None) -> None:
+def check_all(state: State, plan: Plan, subject: Subject) -> None:
     """Refuse a plan in which any phase fails a MUST by now: edits may have come after its gate."""
+    again = state.command("step", WORKFLOW.name)
     for phase in WORKFLOW.phases(state.run.depth):
-        again = state.command("step", WORKFLOW.name)
-        refuse_failing_musts(items_by_script(state, phase, plan, capture), phase, again)
+        items = items_by_script(state, phase, plan, subject, only=MUST)
+        refuse_failing_musts(items, phase, again)
 
 
 def refuse_failing_musts(

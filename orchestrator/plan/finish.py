@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from developer.capture import capture_into
 from developer.verification import still_running, verify_plan, with_results
 from developer.verify.job import Running
-from orchestrator.plan.check import items_by_script, refuse_failing_musts
+from orchestrator.plan.check import (
+    code_subject,
+    design_subject,
+    items_by_script,
+    refuse_failing_musts,
+)
 from orchestrator.plan.outcome import Decision, Work, record_pass
 from orchestrator.planner import WORKFLOW
 from quality_reviewer.answers import with_questions
@@ -54,7 +59,7 @@ def finish_phase(state: State, phase: Phase, batch: str | None, role: str | None
         return Finished(again, running)
     with state.lock(f"plan done --phase {phase}"):
         work = _work(state, phase, batch, role)._replace(again=again)
-    if work.capture is not None:
+    if phase != "plan-design":
         done = verify_plan(state, work.plan)
         if isinstance(done, Running):
             return Finished(again, done)
@@ -64,9 +69,10 @@ def finish_phase(state: State, phase: Phase, batch: str | None, role: str | None
             raise Refused("conflict", "plan.json", "it was changed meanwhile", "", again)
         state.reload()
         begun = state.run.step > WORKFLOW.number(phase, "execute")
-        if not begun or work.plan != work.before or unasked_questions(state, phase, work.plan):
-            _pass_or_gate(state, phase, work)
-        pass_documents(state, phase, work)
+        plan = work.before
+        if not begun or work.plan != plan or unasked_questions(state, phase, work.plan):
+            plan = _pass_or_gate(state, phase, work)
+        pass_documents(state, phase, work._replace(plan=plan))
     return Finished(again, handed_in=by_agent)
 
 
@@ -78,9 +84,9 @@ def _work(state: State, phase: Phase, batch: str | None, role: str | None) -> Wo
         edits, operation = read_batch(resources.find_answer(state.state_dir, batch))
         plan, _ = plan_file.edited(plan, edits, role, operation)
     if phase == "plan-design":
-        return Work(before, plan)
+        return Work(before, plan, design_subject(state, plan))
     captured = capture_into(state, plan)
-    return Work(before, captured.plan, captured.capture)
+    return Work(before, captured.plan, code_subject(captured))
 
 
 def _check_due(state: State, phase: Phase) -> None:
@@ -90,22 +96,22 @@ def _check_due(state: State, phase: Phase) -> None:
         raise Refused("conflict", "--phase", text, "the current step", here)
 
 
-def _pass_or_gate(state: State, phase: Phase, work: Work) -> None:
-    """Pass the gate by script, or store the review and open the gate."""
+def _pass_or_gate(state: State, phase: Phase, work: Work) -> Plan:
+    """Pass the gate by script, or store the review and open the gate; return the stored plan."""
     path = resources.review_path(state.state_dir, phase)
     previous = read_review(path).items if os.path.exists(path) else []
-    answered = items_by_script(state, phase, work.plan, work.capture)
-    refuse_failing_musts(answered, phase, work.again, work.verified)
-    decided = [
-        kept.changed(accepted=now.accepted)
-        for kept, now in zip(carry_over(previous, answered), answered, strict=True)
-    ]
+    decided = items_by_script(state, phase, work.plan, work.subject)
+    refuse_failing_musts(decided, phase, work.again, work.verified)
+    if previous:
+        decided = [
+            kept.changed(accepted=now.accepted)
+            for kept, now in zip(carry_over(previous, decided), decided, strict=True)
+        ]
     asked = with_questions(state, phase, work.plan, [*previous, *decided])
     items = [*decided, *asked]
     iteration = state.database.phase(state.run, phase)[1]
     if not asked and computed_verdict(items, iteration) == "pass":
-        record_pass(state, phase, work, Decision(items))
-        return
+        return record_pass(state, phase, work, Decision(items, iteration))
     store.save_plan(resources.plan_path(state.state_dir), work.plan)
     write_review(path, Review(phase, iteration, items))
     following = "qr" if any(i.status == TODO for i in items) else "gate"
@@ -115,15 +121,18 @@ def _pass_or_gate(state: State, phase: Phase, work: Work) -> None:
         # A phase that had passed and is worked on again is open again.
         database.set_phase(state.run, phase, LoopState.of(iteration, passed=False), iteration)
         state.go_to(WORKFLOW.name, WORKFLOW.number(phase, following))
+    return work.plan
 
 
 def pass_documents(state: State, phase: Phase, work: Work) -> None:
-    """Pass plan-docs where the code came with its documents; also when a kill came in between."""
+    """Pass plan-docs where the code came with its documents; also when a kill came in between.
+
+    `work.plan` is the plan as it is stored.
+    """
     if phase != "plan-code" or state.run.step != WORKFLOW.number("plan-docs", "execute"):
         return
-    plan = store.load_plan(resources.plan_path(state.state_dir))
-    if not missing_documents(plan):
-        _pass_or_gate(state, "plan-docs", work._replace(plan=plan))
+    if not missing_documents(work.plan):
+        _pass_or_gate(state, "plan-docs", work)
 
 
 def unasked_questions(state: State, phase: Phase, plan: Plan) -> list[str]:

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from developer.capture import capture_into
+from orchestrator.plan.check import code_subject, design_subject
 from orchestrator.plan.finish import pass_documents, unasked_questions
 from orchestrator.plan.outcome import Decision, Work, record_fail, record_pass
 from orchestrator.planner import WORKFLOW
@@ -32,14 +33,15 @@ def decide_gate(state: State, phase: Phase, verdict: str, reason: str) -> None:
         check_run(state)
         path = resources.review_path(state.state_dir, phase)
         _check_open(state, phase, path)
-        decision = Decision(read_review(path).items, "host", reason)
+        iteration = state.database.phase(state.run, phase)[1]
+        decision = Decision(read_review(path).items, iteration, "host", reason)
         if verdict == "pass":
             _refuse_unasked(state, phase, plan)
         _check_verdict(state, decision, phase, verdict)
         if verdict == "pass":
             work = _as_checked(state, phase, plan)
-            record_pass(state, phase, work, decision)
-            pass_documents(state, phase, work)
+            stored = record_pass(state, phase, work, decision)
+            pass_documents(state, phase, work._replace(plan=stored))
         else:
             record_fail(state, phase, decision)
 
@@ -66,24 +68,23 @@ def _refuse_unasked(state: State, phase: Phase, plan: Plan) -> None:
 def _as_checked(state: State, phase: Phase, plan: Plan) -> Work:
     """Return the work that the open gate is about; Refused where the worktree is another now."""
     if phase == "plan-design":
-        return Work(plan, plan)
+        return Work(plan, plan, design_subject(state, plan))
     captured = capture_into(state, plan)
     if captured.plan != plan:
         text = "the worktree changed after it was checked"
         again = state.command("plan", "done", "--phase", phase)
         raise Refused("conflict", state.worktree, text, "check it again", again)
-    return Work(plan, plan, captured.capture)
+    return Work(plan, plan, code_subject(captured))
 
 
 def _check_verdict(state: State, decision: Decision, phase: Phase, verdict: str) -> None:
-    iteration = state.database.phase(state.run, phase)[1]
     todo = [i.id for i in decision.items if i.status == TODO]
     if todo and verdict == "pass":
         text = f"these items have no verdict yet: {', '.join(todo)}"
         raise Refused("refused", "--verdict", text, "fail")
-    computed = computed_verdict(decision.items, iteration)
+    computed = computed_verdict(decision.items, decision.iteration)
     if verdict != computed and not decision.reason.strip():
-        blocking = [i.id for i in decision.items if is_blocking(i, iteration)]
+        blocking = [i.id for i in decision.items if is_blocking(i, decision.iteration)]
         file = resources.answer_word("reason.md")
         again = state.command(
             "qr", "gate", "--phase", phase, "--verdict", verdict, "--reason-file", file

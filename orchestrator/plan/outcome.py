@@ -17,8 +17,10 @@ from state import store
 from state.models import OpenItem, Outcome
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from developer.verify.job import Done
-    from shared.git.capture import Capture
+    from quality_reviewer.checks.subject import Subject
     from shared.qr.types import Item, Phase
     from shared.run import State
     from state.models import Plan
@@ -29,79 +31,38 @@ class Work(NamedTuple):
 
     before: Plan
     plan: Plan
-    capture: Capture | None = None
+    subject: Subject
     verified: Done | None = None
     again: str = ""
 
 
 class Decision(NamedTuple):
-    """How a gate is decided: on which items, by whom (script or host), why."""
+    """How a gate is decided: on which items, in which round, by whom (script or host), why."""
 
     items: list[Item]
+    iteration: int
     by: str = "script"
     reason: str = ""
 
 
-def record_pass(state: State, phase: Phase, work: Work, decision: Decision) -> None:
-    """Store a passed gate in the plan and the database; go on."""
-    iteration = state.database.phase(state.run, phase)[1]
-    plan = _with_outcome(state, work, phase, iteration, decision)
+def record_pass(state: State, phase: Phase, work: Work, decision: Decision) -> Plan:
+    """Store a passed gate in the plan and the database and go on; return the stored plan."""
+    plan = _with_outcome(state, phase, work, decision)
     store.save_plan(resources.plan_path(state.state_dir), plan)
-    gate = WORKFLOW.number(phase, "gate")
+    steps = [(n, step.name) for n, step in WORKFLOW.steps.items() if step.phase == phase]
+    gate, _ = steps[-1]
     with state.database as database:
-        _keep(state, phase, iteration, _outcome("pass", iteration, decision))
-        database.set_phase(state.run, phase, LoopState.COMPLETE, iteration)
-        for number in (WORKFLOW.number(phase, "execute"), WORKFLOW.number(phase, "qr"), gate):
-            name = WORKFLOW.steps[number].name
+        _store(state, phase, "pass", decision, decision.items)
+        database.set_phase(state.run, phase, LoopState.COMPLETE, decision.iteration)
+        for number, name in steps:
             database.add_step(state.run, WORKFLOW.name, number, name, decision.by)
         state.go_to(WORKFLOW.name, min(gate + 1, WORKFLOW.last(state.run.depth)))
     path = resources.review_path(state.state_dir, phase)
     if os.path.exists(path):
         os.unlink(path)
     if phase == "plan-design":
-        prepare_worktree(state)
-
-
-def _keep(state: State, phase: Phase, iteration: int, outcome: dict[str, object]) -> None:
-    """Store a gate's decision; the audit has one that goes against the figures (PM-9)."""
-    state.database.add_outcome(state.run, phase, iteration, outcome)
-    verdict, computed = outcome["verdict"], outcome["computed"]
-    if verdict != computed:
-        detail = f"{phase} {verdict}, by the figures {computed}: {outcome['reason']}"
-        state.database.audit(state.run, str(outcome["decided_by"]), "override", detail=detail)
-
-
-def _outcome(verdict: str, iteration: int, decision: Decision) -> dict[str, object]:
-    return {
-        "verdict": verdict,
-        "computed": computed_verdict(decision.items, iteration),
-        "decided_by": decision.by,
-        "reason": decision.reason,
-        "items": [i.to_json() for i in decision.items],
-    }
-
-
-def _with_outcome(
-    state: State, work: Work, phase: Phase, iteration: int, decision: Decision
-) -> Plan:
-    left = tuple(
-        OpenItem(id=i.id, check=i.check, severity=i.severity, finding=i.finding or "")
-        for i in decision.items
-        if i.status == "FAIL"
-    )
-    values = {
-        "phase": phase,
-        "iteration": iteration,
-        "by": decision.by,
-        "reason": decision.reason,
-        "review": mode_for(state, work.plan),
-        "judged": judged_by(decision.items),
-        "alone": answered_alone(state, phase),
-        "open": left,
-        "tree": work.capture.tree if work.capture else None,
-    }
-    others = tuple(o for o in work.plan.reviews if o.phase != phase)
-    return work.plan.model_copy(update={"reviews": (*others, Outcome.model_validate(values))})
+        prepare_worktree(state, plan)
+    return plan
 
 
 def record_fail(state: State, phase: Phase, decision: Decision) -> None:
@@ -114,10 +75,47 @@ def record_fail(state: State, phase: Phase, decision: Decision) -> None:
         write_review(path, Review(phase, iteration + 1, counted))
     failing = [i for i in decision.items if i.status == "FAIL"]
     blocking = [i for i in failing if is_blocking(i, iteration)] or failing
-    outcome = _outcome("fail", iteration, decision)
-    outcome["items"] = [i.to_json() for i in blocking]
     back = WORKFLOW.steps[WORKFLOW.number(phase, "gate")].on_fail
     with state.database as database:
-        _keep(state, phase, iteration, outcome)
+        _store(state, phase, "fail", decision, blocking)
         database.set_phase(state.run, phase, LoopState(loop).after("fail"), iteration + 1)
         state.go_to(WORKFLOW.name, back or 1)
+
+
+def _store(
+    state: State, phase: Phase, verdict: str, decision: Decision, items: Sequence[Item]
+) -> None:
+    """Store a gate's decision; one against the figures also goes into the audit (PM-9)."""
+    computed = computed_verdict(decision.items, decision.iteration)
+    outcome = {
+        "verdict": verdict,
+        "computed": computed,
+        "decided_by": decision.by,
+        "reason": decision.reason,
+        "items": [i.to_json() for i in items],
+    }
+    state.database.add_outcome(state.run, phase, decision.iteration, outcome)
+    if verdict != computed:
+        detail = f"{phase} {verdict}, by the figures {computed}: {decision.reason}"
+        state.database.audit(state.run, decision.by, "override", detail=detail)
+
+
+def _with_outcome(state: State, phase: Phase, work: Work, decision: Decision) -> Plan:
+    left = tuple(
+        OpenItem(id=i.id, check=i.check, severity=i.severity, finding=i.finding or "")
+        for i in decision.items
+        if i.status == "FAIL"
+    )
+    values = {
+        "phase": phase,
+        "iteration": decision.iteration,
+        "by": decision.by,
+        "reason": decision.reason,
+        "review": mode_for(state, work.plan),
+        "judged": judged_by(decision.items),
+        "alone": answered_alone(state, phase),
+        "open": left,
+        "tree": work.subject.tree,
+    }
+    others = tuple(o for o in work.plan.reviews if o.phase != phase)
+    return work.plan.model_copy(update={"reviews": (*others, Outcome.model_validate(values))})

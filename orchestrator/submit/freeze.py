@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from developer.capture import capture_into
-from orchestrator.plan.check import check_all
+from orchestrator.plan.check import check_all, code_subject, design_subject
 from orchestrator.planner import WORKFLOW
 from orchestrator.submit.page.render import write_review
 from orchestrator.submit.plan_md import write_rendered
@@ -43,8 +43,8 @@ def freeze_plan(state: State) -> None:
             with state.database:
                 state.move("submit", "host", workflow="executor", step=1, digest=digest)
         else:
-            check_frozen(state)
-        write_review(state)
+            frozen = check_frozen(state)
+        write_review(state, frozen)
 
 
 def _check_ready(state: State, plan: Plan) -> None:
@@ -65,11 +65,11 @@ def _check_ready(state: State, plan: Plan) -> None:
     if problems:
         raise Refused.of(problems)
     if depth == "intent":
-        check_all(state, plan, None)
+        check_all(state, plan, design_subject(state, plan))
         return
     captured = capture_into(state, plan)
     if captured.plan != plan:
         again = state.command("plan", "done", "--phase", "plan-code", role="developer")
         text = "the worktree changed after it was checked"
         raise Refused("conflict", state.worktree, text, "the checked state", again)
-    check_all(state, plan, captured.capture)
+    check_all(state, plan, code_subject(captured))

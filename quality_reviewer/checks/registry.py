@@ -183,14 +183,16 @@ CHECKS: tuple[Check, ...] = (
 )
 
 
-def run_checks(phase: Phase, subject: Subject, start: int = 1) -> list[Item]:
-    """Return the answered items of a phase, numbered from `start`.
+def run_checks(
+    phase: Phase, subject: Subject, start: int = 1, only: Severity | None = None
+) -> list[Item]:
+    """Return the answered items of a phase, or `only` of one severity, numbered from `start`.
 
     A check that finds nothing makes one item, PASS, on everything; else each finding makes one.
     """
     answers: list[tuple[Check, Finding | None]] = []
     for check in CHECKS:
-        if check.phase == phase:
+        if check.phase == phase and only in (None, check.severity):
             findings = [(check, finding) for finding in _findings(check, subject)]
             answers += findings or [(check, None)]
     return [_item(n, *answer) for n, answer in enumerate(answers, start)]

@@ -18,7 +18,10 @@ class Markup(str):
 
 
 class _Shown(dict[int, str]):
-    """How each character is shown, by its code; filled as characters turn up."""
+    """How each character is shown, by its code; others than ASCII are added as they turn up."""
+
+    def __init__(self) -> None:
+        super().__init__({code: html.escape(chr(code)) for code in (0x0A, *range(0x20, 0x7F))})
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
@@ -42,11 +45,16 @@ def tag(name: str, *children: str | None, **attributes: str | None) -> Markup:
     A trailing underscore of an attribute's name is dropped (`class_`), others become dashes.
     """
     shown = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{html.escape(visible(value))}"'
+        f' {key.rstrip("_").replace("_", "-")}="{_attribute(value)}"'
         for key, value in attributes.items()
         if value is not None
     )
     return Markup(f"<{name}{shown}>{joined(children)}</{name}>")
+
+
+def _attribute(value: str) -> str:
+    plain = value.isascii() and value.isprintable()
+    return html.escape(value if plain else visible(value))
 
 
 def joined(children: Iterable[str | None], separator: str = "") -> Markup:

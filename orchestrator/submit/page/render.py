@@ -23,23 +23,27 @@ from state.files import write_atomic
 
 if TYPE_CHECKING:
     from shared.run import State
+    from state.models import Plan
 
 _DATA = os.path.dirname(os.path.abspath(__file__))
 
 
-def write_review(state: State) -> str:
-    """Write review.html for the plan as it stands and return its path; the caller locks."""
+def write_review(state: State, plan: Plan | None = None) -> str:
+    """Write review.html and return its path; the caller locks.
+
+    `plan` is the run's plan where the caller has just read or frozen it; else it is read.
+    """
     path = resources.review_page_path(state.state_dir)
-    write_atomic(path, render_page(read_review(state)).encode())
+    write_atomic(path, render_page(read_review(state, plan)).encode())
     return path
 
 
-def read_review(state: State) -> Review:
+def read_review(state: State, plan: Plan | None = None) -> Review:
     """Return what the page shows of a run; Refused where a frozen plan is not what was frozen."""
     run, database = state.run, state.database
-    if run.digest is None:
+    if plan is None and run.digest is None:
         plan = store.load_plan(resources.plan_path(state.state_dir))
-    else:
+    elif plan is None:
         plan = check_frozen(state)
     kept = resources.superseded_plan_path(state.state_dir, plan.revision - 1)
     accepted = [
