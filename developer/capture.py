@@ -45,7 +45,7 @@ def capture_into(state: State, plan: Plan) -> Captured:
             workspace.worktree,
             workspace.vault,
             base_of(plan).tree,
-            runner=Confined(tuple(write_paths(config, repository.root))),
+            runner=Confined(tuple(write_paths(config, workspace.repository.root))),
             leave_out=config.link,
             formatters=config.format,
             owned=planned.__contains__,
