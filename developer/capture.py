@@ -15,7 +15,7 @@ from shared.plan_file import open_plan
 from shared.workspace import base_of, open_workspace
 from state import store
 from state.changes import attach
-from state.waves import files_of
+from state.milestones import files_of
 
 if TYPE_CHECKING:
     from shared.git.capture import Capture

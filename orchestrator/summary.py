@@ -7,6 +7,7 @@ import os
 from shared.resources import archived_plan, superseded_plan_path
 from shared.steps.slices import answer_lines
 from state import store
+from state.milestones import changes_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,8 +57,7 @@ def _reviewed(plan: dict[str, Any]) -> str:
 def _files_of(milestone: dict[str, Any], run: Run) -> list[str]:
     if run.depth == "intent":
         return [intent["file"] for intent in milestone["code_intents"]]
-    changes = (*milestone["code_changes"], *milestone["documentation"]["changes"])
-    return [change["file"] for change in changes]
+    return [change["file"] for change in changes_of(milestone)]
 
 
 def summary(state: State) -> str:

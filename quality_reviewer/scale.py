@@ -6,6 +6,7 @@ Only the standard library, and little of it: printed steps import this module.
 from __future__ import annotations
 
 from shared.defaults import DEFAULT_LINES, DEFAULT_MILESTONES
+from state.milestones import changes_of, files_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def review_mode(chosen: str, plan: Mapping[str, Any], config: Mapping[str, Any])
     for milestone in milestones:
         if HIGH_RISK in milestone["flags"]:
             return "full", f"{milestone['id']} is flagged {HIGH_RISK}"
-        for file in files_of(milestone):
+        for file in sorted(files_of(milestone)):
             if is_sensitive(file, config.get("sensitive", ())):
                 return "full", f"{file} is on the project's sensitive list"
     return "small", f"{len(milestones)} milestone, {lines} changed lines"
@@ -49,18 +50,10 @@ def changed_lines(plan: Mapping[str, Any]) -> int:
     """Return how many lines the captured changes add and remove."""
     count = 0
     for milestone in plan.get("milestones", []):
-        for change in (*milestone["code_changes"], *milestone["documentation"]["changes"]):
+        for change in changes_of(milestone):
             hunks = (change.get("patch") or "").split("\n@@ ")[1:]
             count += sum(hunk.count("\n+") + hunk.count("\n-") for hunk in hunks)
     return count
-
-
-def files_of(milestone: Mapping[str, Any]) -> list[str]:
-    """Return the files that a milestone lists, intends or changes."""
-    files = [*milestone["files"], *milestone["tests"]["files"]]
-    files += [intent["file"] for intent in milestone["code_intents"]]
-    files += [change["file"] for change in milestone["code_changes"]]
-    return files
 
 
 def is_sensitive(file: str, patterns: tuple[str, ...] | list[str]) -> bool:

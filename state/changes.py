@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from state.models import Plan
-
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from state.edits import finish
 from state.errors import Problem, Refused
-from state.models import Change, Milestone, Plan
-from state.waves import docs_of
+from state.milestones import changes_of, promised_files
+from state.models import Change, Plan
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -52,7 +47,7 @@ def attach(plan: Plan, changes: Sequence[FileChange]) -> Plan:
 
     Raises Refused naming every changed file that no intent, test or promised document names.
     """
-    known = {c.file: c for m in plan.milestones for c in all_changes(m)}
+    known = {c.file: c for m in plan.milestones for c in changes_of(m)}
     counter = max(
         [plan.counters.get("CC", 0), *(int(c.id.rpartition("-")[2]) for c in known.values())]
     )
@@ -73,19 +68,15 @@ def attach(plan: Plan, changes: Sequence[FileChange]) -> Plan:
     return _with_changes(plan, code, documents, counter)
 
 
-def all_changes(milestone: Milestone) -> tuple[Change, ...]:
-    """Return the changes of a milestone: code first, then documentation."""
-    return (*milestone.code_changes, *milestone.documentation.changes)
-
-
 def plan_changes(plan: Plan) -> list[Change]:
     """Return every change of the plan, by path."""
-    return sorted((c for m in plan.milestones for c in all_changes(m)), key=lambda c: c.file)
+    return sorted((c for m in plan.milestones for c in changes_of(m)), key=lambda c: c.file)
 
 
-def promised_files(milestone: Milestone) -> set[str]:
-    """Return the files in which the milestone promises documentation."""
-    return {doc.file for doc in docs_of(milestone)}
+def missing_documents(plan: Plan) -> list[str]:
+    """Return the files in which documentation is promised and nothing is changed yet."""
+    changed = {c.file for c in plan_changes(plan)}
+    return sorted({f for m in plan.milestones for f in promised_files(m)} - changed)
 
 
 def _place(plan: Plan, change: FileChange) -> _Place | None:
@@ -144,9 +135,3 @@ def _with_changes(
     counters = {**plan.counters, "CC": counter}
     changed = plan.model_copy(update={"milestones": tuple(milestones), "counters": counters})
     return finish(changed.model_dump(mode="python"))
-
-
-def missing_documents(plan: Plan) -> list[str]:
-    """Return the files in which documentation is promised and nothing is changed yet."""
-    changed = {c.file for c in plan_changes(plan)}
-    return sorted({f for m in plan.milestones for f in promised_files(m)} - changed)

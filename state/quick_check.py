@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from state.waves import docs_of, is_ordered
+from state.milestones import changes_of, docs_of
+from state.waves import is_ordered
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -61,7 +62,7 @@ def _look(milestone: Milestone, decisions: set[str | None], ids: list[str]) -> s
         if intent.params:
             return None
     ids += (milestone.id, *(i.id for i in milestone.code_intents))
-    for change in (*milestone.code_changes, *milestone.documentation.changes):
+    for change in changes_of(milestone):
         ids.append(change.id)
         files.add(change.file)
         if change.old_file is not None:

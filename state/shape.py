@@ -14,7 +14,13 @@ if TYPE_CHECKING:
 # An object holds these members, a list any number of the one thing in it; (…) are alternatives.
 _ENTITY = {"id": str, "version": int}
 _DOC = ({**_ENTITY, "file": str, "text": str}, str)
-_CHANGE = {**_ENTITY, "file": str, "patch": (str, None), "encoding": (str, None)}
+_CHANGE = {
+    **_ENTITY,
+    "file": str,
+    "old_file": (str, None),
+    "patch": (str, None),
+    "encoding": (str, None),
+}
 _OPTION = {"key": str, "label": str}
 _MILESTONE = {
     **_ENTITY,

@@ -9,14 +9,15 @@ import math
 from typing import TYPE_CHECKING
 
 from state.errors import Problem
+from state.milestones import changes_of, docs_of, files_of
 from state.models import LARGEST_INTEGER
 from state.quick_check import glance
-from state.waves import compute_waves, docs_of, files_of, find_cycle
+from state.waves import compute_waves, find_cycle
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from state.models import Change, Diagram, Milestone, Plan
+    from state.models import Diagram, Milestone, Plan
 
 # Half of what the JSON reader of pydantic takes: whatever is kept can be read again.
 DEEPEST = 100
@@ -86,11 +87,6 @@ def _why_not_kept(value: object) -> tuple[str, str] | None:
         if abs(value) > LARGEST_INTEGER:
             return f"{value} cannot be kept exactly", "numbers below 2^53; larger ones as text"
     return None
-
-
-def changes_of(milestone: Milestone) -> tuple[Change, ...]:
-    """Return all changes of a milestone: code first, then documentation."""
-    return (*milestone.code_changes, *milestone.documentation.changes)
 
 
 def _check_frozen_members(plan: Plan) -> Iterator[Problem]:

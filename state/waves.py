@@ -5,10 +5,12 @@ from __future__ import annotations
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+from state.milestones import files_of
 
-    from state.models import Doc, Milestone
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from state.models import Milestone
 
 
 def is_ordered(milestones: Sequence[Milestone]) -> bool:
@@ -31,31 +33,6 @@ def find_cycle(milestones: Sequence[Milestone]) -> list[str]:
     except CycleError as found:
         return list(found.args[1])
     return []
-
-
-def docs_of(milestone: Milestone) -> Iterator[Doc]:
-    """Yield the documentation that the milestone promises; older plans hold some as bare text."""
-    documentation = milestone.documentation
-    for doc in (
-        documentation.module_comment,
-        *documentation.docstrings,
-        *documentation.algorithm_blocks,
-        *documentation.inline_comments,
-    ):
-        if doc is not None and not isinstance(doc, str):
-            yield doc
-
-
-def files_of(milestone: Milestone) -> set[str]:
-    """Return every path that the milestone lists, intends, tests, documents or changes."""
-    files = {*milestone.files, *milestone.tests.files}
-    files.update([doc.file for doc in docs_of(milestone)])
-    files.update([intent.file for intent in milestone.code_intents])
-    for change in (*milestone.code_changes, *milestone.documentation.changes):
-        files.add(change.file)
-        if change.old_file:
-            files.add(change.old_file)
-    return files
 
 
 def compute_waves(

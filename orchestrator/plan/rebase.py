@@ -18,8 +18,8 @@ from shared.workspace import base_of, config_of, open_repository
 from state import store
 from state.actors import UNPROVEN
 from state.errors import Refused
+from state.milestones import files_of
 from state.stages import READ_ONLY
-from state.waves import files_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

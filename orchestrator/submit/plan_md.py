@@ -15,6 +15,7 @@ from shared.resources import ARCHIVE_FOLDER
 from shared.steps.slices import chosen
 from state.errors import Refused
 from state.files import write_atomic
+from state.milestones import changes_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -131,7 +132,7 @@ def _milestone(milestone: Milestone) -> Iterator[str]:
         yield f"- tests: {', '.join(map(_code, tests.files))}"
     elif tests.skip_reason:
         yield f"- no tests: {_one_line(tests.skip_reason)}"
-    for change in (*milestone.code_changes, *milestone.documentation.changes):
+    for change in changes_of(milestone):
         yield from _change(change)
 
 
@@ -158,7 +159,7 @@ def patches(plan: Plan, milestones: Sequence[str]) -> Iterator[tuple[str, str]]:
         raise Refused("not_found", ", ".join(unknown), text, ", ".join(known) or "none yet")
     for milestone in plan.milestones:
         if not milestones or milestone.id in milestones:
-            for change in (*milestone.code_changes, *milestone.documentation.changes):
+            for change in changes_of(milestone):
                 text = change.patch or ""
                 yield change.file, text if change.encoding is None else "binary"
 

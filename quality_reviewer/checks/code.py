@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from quality_reviewer.checks.subject import Finding, differing
 from state.errors import Refused
-from state.validator import changes_of
+from state.milestones import changes_of, promised_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from quality_reviewer.checks.subject import Subject
-    from state.models import Documentation, Milestone
+    from state.models import Milestone
 
 CAPTURE = "capture again (plan capture)"
 
@@ -35,26 +35,12 @@ def _unanswered_intents(milestone: Milestone) -> Iterator[Finding]:
 def _unnamed_changes(milestone: Milestone) -> Iterator[Finding]:
     named = {*milestone.tests.files, *(i.file for i in milestone.code_intents)}
     if milestone.is_documentation_only:
-        named |= {*milestone.files, *promised_files(milestone.documentation)}
+        named |= {*milestone.files, *promised_files(milestone)}
     for change in milestone.code_changes:
         if change.file not in named and change.old_file not in named:
             text = f"{change.file} is changed, and no intent or test of {milestone.id} names it"
             what = f"take the change back in the worktree and {CAPTURE}, or have an intent added"
             yield Finding(change.id, f"{text}; {what}")
-
-
-def promised_files(documentation: Documentation) -> list[str]:
-    """Return the files of all pieces of documentation that a milestone promises."""
-    return [
-        doc.file
-        for doc in (
-            documentation.module_comment,
-            *documentation.docstrings,
-            *documentation.algorithm_blocks,
-            *documentation.inline_comments,
-        )
-        if doc is not None and not isinstance(doc, str)
-    ]
 
 
 def check_rebuild(subject: Subject) -> Iterator[Finding]:
@@ -109,7 +95,7 @@ def _listed(milestone: Milestone) -> set[str]:
         *milestone.files,
         *milestone.tests.files,
         *(i.file for i in milestone.code_intents),
-        *promised_files(milestone.documentation),
+        *promised_files(milestone),
     }
     moved = {c.old_file for c in changes_of(milestone) if c.old_file and c.file in listed}
     return listed | moved

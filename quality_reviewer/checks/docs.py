@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from quality_reviewer.checks.code import CAPTURE, promised_files
+from quality_reviewer.checks.code import CAPTURE
 from quality_reviewer.checks.links import Paths, find_links, resolve_link
 from quality_reviewer.checks.meaning import compare_meaning
 from quality_reviewer.checks.subject import SYMLINK, Entry, Finding, differing, is_file
-from state.validator import changes_of
+from state.milestones import changes_of, promised_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,7 +83,7 @@ def check_promises(subject: Subject) -> Iterator[Finding]:
     """Every file for which a milestone promises documentation is among its captured changes."""
     for milestone in subject.plan.milestones:
         changed = {c.file for c in changes_of(milestone)}
-        for file in sorted({*promised_files(milestone.documentation)} - changed):
+        for file in sorted(promised_files(milestone) - changed):
             text = f"{milestone.id} promises documentation in {file}, which has no change"
             yield Finding(file, f"{text}; write it in the worktree and {CAPTURE}")
 

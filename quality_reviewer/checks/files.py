@@ -5,11 +5,10 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
-from quality_reviewer.checks.code import promised_files
 from quality_reviewer.checks.links import Paths
 from quality_reviewer.checks.subject import Finding
 from state.errors import Refused
-from state.waves import files_of
+from state.milestones import files_of, promised_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -24,7 +23,7 @@ def check_named(subject: Subject) -> Iterator[Finding]:
             continue
         named = {
             *milestone.tests.files,
-            *promised_files(milestone.documentation),
+            *promised_files(milestone),
             *(intent.file for intent in milestone.code_intents),
         }
         for file in dict.fromkeys(milestone.files):

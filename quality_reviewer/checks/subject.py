@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
-from state.validator import changes_of
+from state.milestones import changes_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

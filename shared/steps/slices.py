@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from state.milestones import changes_of, docs_of
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -59,7 +61,7 @@ def work_slice(plan: Json, phase: str, own: Collection[str]) -> str:
         lines.append(f"{milestone['id']} v{milestone['version']} {milestone['name']}")
         if phase != "plan-design" and milestone["id"] in own:
             lines += _intents(milestone, reasons=True)
-            lines += [f"  {d['id']} {d['file']}: {d['text']}" for d in promised_docs(milestone)]
+            lines += [f"  {d['id']} {d['file']}: {d['text']}" for d in docs_of(milestone)]
     return "\n".join(lines)
 
 
@@ -103,7 +105,7 @@ def review_slice(
         lines += _intents(milestone, reasons=not again)
         if phase == "plan-design":
             lines += list(_scenarios(milestone["tests"]))
-        lines += [f"  {d['id']} {d['file']}: {d['text']}" for d in promised_docs(milestone)]
+        lines += [f"  {d['id']} {d['file']}: {d['text']}" for d in docs_of(milestone)]
     if phase != "plan-design" and not again:
         lines += [f"verify: {v['command']}: {v['outcome']}" for v in plan["verify"]]
     return "\n".join(line for line in lines if line)
@@ -151,7 +153,7 @@ def patches(plan: Json, own: Collection[str]) -> str:
         (change["patch"] or "") if change["encoding"] is None else f"binary: {change['file']}\n"
         for milestone in plan["milestones"]
         if milestone["id"] in own
-        for change in (*milestone["code_changes"], *milestone["documentation"]["changes"])
+        for change in changes_of(milestone)
     )
 
 
@@ -184,15 +186,6 @@ def _walk(value: object) -> list[Json]:
 def _title(entity: Json) -> str:
     names = ("title", "name", "decision", "alternative", "description", "risk", "text", "behavior")
     return next((str(entity[n]) for n in names if entity.get(n)), "")
-
-
-def promised_docs(milestone: Json) -> list[Json]:
-    """Return the documentation entries of a milestone as JSON."""
-    documentation = milestone["documentation"]
-    found = [documentation["module_comment"]]
-    for key in ("docstrings", "algorithm_blocks", "inline_comments"):
-        found += documentation[key]
-    return [d for d in found if isinstance(d, dict)]
 
 
 def answer_lines(plan: Json, answers: dict[str, list[str]]) -> str:

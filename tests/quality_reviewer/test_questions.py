@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from quality_reviewer.questions import QUESTIONS, due_questions, group_of, make_items, milestones_of
-from quality_reviewer.scale import AUTO, changed_lines, is_sensitive, review_mode
 from shared.qr.schema import read_review
 from shared.qr.types import PASS, REVIEWER, TODO
 from shared.resources import review_path
@@ -34,72 +33,6 @@ def asked(journey: Journey, phase: Phase) -> set[str]:
     """Return the names of the questions in an open review."""
     review = read_review(review_path(journey.state_dir, phase))
     return {i.check for i in review.items if i.by == REVIEWER}
-
-
-def milestone(**fields: object) -> dict[str, Any]:
-    """Return a milestone as far as the scale of a review reads it."""
-    empty: dict[str, Any] = {
-        "id": "M-001", "flags": [], "files": [], "tests": {"files": []}, "code_intents": [],
-        "code_changes": [], "documentation": {"changes": []},
-    }  # fmt: skip
-    return empty | fields
-
-
-def patch_of(lines: int) -> dict[str, Any]:
-    """Return a change of so many lines: half of them go, half of them come."""
-    rows = "".join(f"-old {n}\n+new {n}\n" for n in range(lines // 2))
-    return {
-        "file": "a.py",
-        "patch": f"--- a/a.py\n+++ b/a.py\n@@ -1,9 +1,9 @@\n same\n{rows} end\n",
-    }
-
-
-# how much
-
-
-@pytest.mark.requirement("PL-23")
-@pytest.mark.parametrize(
-    ("milestones", "config", "mode"),
-    [
-        ([], {}, "small"),
-        ([milestone()], {}, "small"),
-        ([milestone(), milestone()], {}, "full"),
-        ([milestone(), milestone()], {"review_milestones": 2}, "small"),
-        ([milestone(code_changes=[patch_of(300)])], {}, "small"),
-        ([milestone(code_changes=[patch_of(302)])], {}, "full"),
-        ([milestone(documentation={"changes": [patch_of(302)]})], {}, "full"),
-        ([milestone(code_changes=[patch_of(150)])], {"review_lines": 149}, "full"),
-        ([milestone(flags=["high-risk"])], {}, "full"),
-        ([milestone(flags=["needs-migration"])], {}, "small"),
-        ([milestone(files=["auth/a.py"])], {"sensitive": ("auth",)}, "full"),
-        ([milestone(tests={"files": ["auth/t.py"]})], {"sensitive": ("auth/*",)}, "full"),
-        ([milestone(code_intents=[{"file": "a.sql"}])], {"sensitive": ("*.sql",)}, "full"),
-        ([milestone(code_changes=[patch_of(2)])], {"sensitive": ("a.py",)}, "full"),
-        ([milestone(files=["authors.md"])], {"sensitive": ("auth",)}, "small"),
-    ],
-)
-def test_what_makes_a_plan_big(
-    milestones: list[dict[str, Any]], config: dict[str, Any], mode: str
-) -> None:
-    found, why = review_mode(AUTO, {"milestones": milestones}, config)
-    assert found == mode
-    assert why
-    for chosen in ("full", "small", "none"):
-        assert review_mode(chosen, {"milestones": milestones}, config)[0] == chosen
-
-
-def test_lines_are_counted_in_hunks_alone() -> None:
-    assert changed_lines({"milestones": [milestone(code_changes=[patch_of(40)])]}) == 40
-    binary = {"file": "a.bin", "patch": None}
-    assert changed_lines({"milestones": [milestone(code_changes=[binary])]}) == 0
-
-
-def test_a_pattern_is_a_glob_or_a_folder() -> None:
-    assert is_sensitive("db/migrations/1.sql", ["db/migrations"])
-    assert is_sensitive("db/migrations/1.sql", ["db/migrations/"])
-    assert is_sensitive("a/secrets.env", ["*.env"])
-    assert not is_sensitive("db/migrations.md", ["db/migrations"])
-    assert not is_sensitive("db/a.py", [])
 
 
 # which

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from state.changes import all_changes, attach, plan_changes, promised_files
+from state.changes import attach, plan_changes
 from state.edits import apply_edits
+from state.milestones import changes_of, promised_files
 from tests.state.plans import add, change, empty_plan, refusal, remove
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def test_promised_documents_are_changes_of_the_documentation() -> None:
 
 def test_a_rename_is_found_by_its_old_name_too() -> None:
     plan = attach(planned(), [Captured("c.py", old_file="a.py")])
-    (made,) = all_changes(plan.milestones[0])
+    (made,) = changes_of(plan.milestones[0])
     assert (made.old_file, made.intent_ref, made.more_intent_refs) == (
         "a.py",
         "CI-001",

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pydantic import ValidationError
 
+from state.milestones import files_of
 from state.models import Plan
 from state.quick_check import glance
 from state.validator import check_closely
-from state.waves import files_of
 from tests.state.plans import plain, sample_plan
 
 if TYPE_CHECKING:

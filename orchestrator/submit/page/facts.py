@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.submit.page.patch import Line, read_patch, size
 from shared.builders import visible
-from state.changes import all_changes
+from state.milestones import changes_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -117,4 +117,4 @@ def _kinds(old: str | None) -> str:
 
 def edited_files(plan: Plan) -> list[Edited]:
     """Return the changes in the order of the milestones."""
-    return [Edited(change, m) for m in plan.milestones for change in all_changes(m)]
+    return [Edited(change, m) for m in plan.milestones for change in changes_of(m)]

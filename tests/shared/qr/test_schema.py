@@ -247,7 +247,7 @@ sys.path.insert(0, {ROOT!r})
 from quality_reviewer.items import item_id, next_number
 from shared.qr.schema import read_review, write_review
 from shared.qr.types import Item
-from state.store import Lock
+from state.files import Lock
 folder, name = sys.argv[1:]
 for n in range(5):
     with Lock(folder + "/lock", "a test"):

@@ -1,0 +1,68 @@
+"""What a milestone holds: its changes, the documents it promises, every file it touches.
+
+Each function takes a milestone as a model or as plain JSON, so that printed steps, which cannot
+afford pydantic, and the rest agree. Only the standard library.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, overload
+
+    from state.models import Change, Doc, Milestone
+
+    Json = dict[str, Any]
+
+_DOC_FIELDS = ("module_comment", "docstrings", "algorithm_blocks", "inline_comments")
+
+
+if TYPE_CHECKING:
+
+    @overload
+    def changes_of(milestone: Milestone) -> tuple[Change, ...]: ...
+    @overload
+    def changes_of(milestone: Json) -> tuple[Json, ...]: ...
+
+
+def changes_of(milestone: Milestone | Json) -> tuple[Any, ...]:
+    """Return the changes of a milestone: code first, then documentation."""
+    documentation = _field(milestone, "documentation")
+    return (*_field(milestone, "code_changes"), *_field(documentation, "changes"))
+
+
+if TYPE_CHECKING:
+
+    @overload
+    def docs_of(milestone: Milestone) -> list[Doc]: ...
+    @overload
+    def docs_of(milestone: Json) -> list[Json]: ...
+
+
+def docs_of(milestone: Milestone | Json) -> list[Any]:
+    """Return the documentation that a milestone promises, but for bare text of older plans."""
+    documentation = _field(milestone, "documentation")
+    module_comment, *lists = (_field(documentation, name) for name in _DOC_FIELDS)
+    found = (module_comment, *(doc for docs in lists for doc in docs))
+    return [doc for doc in found if doc is not None and not isinstance(doc, str)]
+
+
+def promised_files(milestone: Milestone | Json) -> set[str]:
+    """Return the files in which a milestone promises documentation."""
+    return {_field(doc, "file") for doc in docs_of(milestone)}
+
+
+def files_of(milestone: Milestone | Json) -> set[str]:
+    """Return every path that a milestone lists, intends, tests, documents, changes or renames."""
+    files = {*_field(milestone, "files"), *_field(_field(milestone, "tests"), "files")}
+    files |= promised_files(milestone)
+    files.update(_field(intent, "file") for intent in _field(milestone, "code_intents"))
+    for change in changes_of(milestone):
+        files.add(_field(change, "file"))
+        if old_file := _field(change, "old_file"):
+            files.add(old_file)
+    return files
+
+
+def _field(entity: Any, name: str) -> Any:  # noqa: ANN401 – a model or plain JSON
+    return entity[name] if isinstance(entity, dict) else getattr(entity, name)
