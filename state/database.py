@@ -22,14 +22,13 @@ class Run:
     """One row of `runs`; read-only."""
 
     __slots__ = (
-        "commit_id", "created_at", "depth", "digest", "lane", "repository", "request", "review",
+        "commit_id", "created_at", "depth", "digest", "repository", "request", "review",
         "revision", "run_id", "stage", "state_dir", "status", "step", "workflow",
     )  # fmt: skip
     run_id: str
     request: str
     repository: str
     state_dir: str
-    lane: str
     depth: str
     status: str
     stage: str
@@ -238,16 +237,6 @@ class Database(Connection):
         """Return the reported files and whether each is accepted."""
         rows = self._rows("SELECT * FROM deviations WHERE run_id=?", (run.run_id,))
         return {row["file"]: row["accepted"] is not None for row in rows}
-
-    def set_milestone(self, run: Run, milestone: str, status: str, note: str = "") -> None:
-        """Store how far a milestone's execution is."""
-        values = (run.run_id, milestone, status, note, now())
-        self._execute("INSERT OR REPLACE INTO milestones VALUES (?,?,?,?,?)", values)
-
-    def milestones(self, run: Run) -> dict[str, str]:
-        """Return the execution status by milestone id."""
-        rows = self._rows("SELECT * FROM milestones WHERE run_id=?", (run.run_id,))
-        return {row["milestone"]: row["status"] for row in rows}
 
     # the record
 

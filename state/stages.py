@@ -19,7 +19,6 @@ READ_ONLY = (GATHERING, SUBMITTED)
 
 IDLE, ACTIVE, PAUSED = "IDLE", "ACTIVE", "PAUSED"
 COMPLETED, CANCELLED = "COMPLETED", "CANCELLED"
-ENDED = (COMPLETED, CANCELLED)
 _LIVE = (ACTIVE, PAUSED)
 _STAY = {stage: stage for stage in STAGES if stage != INACTIVE}
 _LEAVE = dict.fromkeys(STAGES, INACTIVE)
@@ -39,14 +38,6 @@ ACTIONS: dict[str, tuple[tuple[str, ...], str, dict[str, str]]] = {
     "finish": ((ACTIVE,), COMPLETED, {EXECUTING: INACTIVE}),
     "cancel": ((IDLE, *_LIVE), CANCELLED, _LEAVE),
     "revert": ((COMPLETED,), CANCELLED, {INACTIVE: INACTIVE}),
-}
-# Which stages a run's status goes with; what the actions above can lead to, and nothing else.
-STATUS_STAGES = {
-    IDLE: (INACTIVE,),
-    ACTIVE: (GATHERING, SUBMITTED, EXECUTING),
-    PAUSED: (GATHERING, SUBMITTED, EXECUTING),
-    COMPLETED: (INACTIVE,),
-    CANCELLED: (INACTIVE,),
 }
 
 GATHERING_TIMEOUT_S = 3_600

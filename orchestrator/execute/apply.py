@@ -56,8 +56,6 @@ def apply_plan(state: State) -> Running | None:
             write_json(resources.scene_path(state.state_dir), users_tree(repository))
         drift.absorb(state, done.files)
         with state.database as database:
-            for milestone in plan.milestones:
-                database.set_milestone(state.run, milestone.id, "COMPLETED")
             if state.run.step < 3:  # noqa: PLR2004 – step 3 is commit
                 database.audit(state.run, "program", "apply", digest=plan.digest)
                 state.go_to("executor", 3)

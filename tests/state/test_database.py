@@ -131,7 +131,6 @@ class TestASchema:
         assert database.phase(run, "plan-code") == ("RETRY", 2)
         (outcome_row,) = database.outcomes(run, "plan-code")
         assert (outcome_row["reason"], outcome_row["items"]) == ("ü", [{"id": "qa-001"}])
-        assert database.milestones(run) == {"M-001": "done"}
         assert database.answers(run) == {"CP-001": ["a", "b"]}
         assert database.is_confirmed("h" * 64)
         assert database.is_approved(run, "d" * 64)
@@ -330,7 +329,7 @@ class TestRoundTrips:
     def test_a_run_is_found_by_its_state_directory_and_status(self, database: Database) -> None:
         run = run_of(database)
         assert {name: getattr(run, name) for name in RUN} == RUN
-        assert (run.revision, run.digest, run.commit_id, run.lane) == (1, None, None, "")
+        assert (run.revision, run.digest, run.commit_id) == (1, None, None)
         assert [r.run_id for r in database.runs("ACTIVE", "PAUSED")] == [RUN["run_id"]]
         assert database.runs("COMPLETED") == []
         assert database.run_at("/elsewhere") is None
@@ -476,14 +475,11 @@ class TestRoundTrips:
         assert (second["run_id"], second["agent"], second["at"][:4]) == (None, "a", "2026")
         assert database.audit_rows(None, first["seq"]) == [second]
 
-    def test_how_far_a_milestone_is_and_which_steps_are_done(self, database: Database) -> None:
+    def test_a_step_done_again_is_recorded_once(self, database: Database) -> None:
         run = run_of(database)
         with database:
-            database.set_milestone(run, "M-001", "running")
-            database.set_milestone(run, "M-001", "done", "note")
             database.add_step(run, "planner", 1, "plan-init", "script")
             database.add_step(run, "planner", 1, "plan-init", "host")
-        assert database.milestones(run) == {"M-001": "done"}
         rows = database.connection.execute("SELECT done_by FROM steps").fetchall()
         assert [row[0] for row in rows] == ["host"]
 

@@ -17,12 +17,15 @@ from state.errors import Refused
 from state.stages import (
     ACTIONS,
     ACTIVE,
+    CANCELLED,
+    COMPLETED,
     EXECUTING,
     GATHERING,
+    IDLE,
     INACTIVE,
+    PAUSED,
     READ_ONLY,
     STAGES,
-    STATUS_STAGES,
     SUBMITTED,
     after,
     overdue,
@@ -30,6 +33,14 @@ from state.stages import (
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "mode.md"
 NOON = 1_767_225_600.0
+# Which stages a run's status goes with; what the actions above can lead to, and nothing else.
+STATUS_STAGES = {
+    IDLE: (INACTIVE,),
+    ACTIVE: (GATHERING, SUBMITTED, EXECUTING),
+    PAUSED: (GATHERING, SUBMITTED, EXECUTING),
+    COMPLETED: (INACTIVE,),
+    CANCELLED: (INACTIVE,),
+}
 
 
 def render_actions() -> str:

@@ -31,7 +31,8 @@ from shared.mode import sessions, transitions
 from state.clock import moment
 from state.database import Database
 from state.errors import Refused
-from state.stages import ACTIONS, READ_ONLY, STATUS_STAGES
+from state.stages import ACTIONS, READ_ONLY
+from tests.state.test_stages import STATUS_STAGES
 
 ROOT = Path(__file__).resolve().parents[3]
 AGENTS = ("s-1", "s-2", "s-3")
