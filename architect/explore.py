@@ -10,8 +10,8 @@ from shared.steps.workflow import Step
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from shared.builders import Block
-    from shared.qr.types import Phase
     from shared.steps.workflow import Context
+    from state.phases import Phase
 
 
 def explore(ctx: Context, script: str) -> Block:

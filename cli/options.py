@@ -11,13 +11,12 @@ from orchestrator.run.limits import settle
 from shared.run import State, open_state
 from state.actors import ROLES
 from state.errors import Refused
+from state.phases import PLANNING_PHASES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     Command = Callable[..., Any]
-
-PHASES = ("plan-design", "plan-code", "plan-docs")
 
 
 def state_dir_option(command: Command) -> Command:
@@ -45,7 +44,7 @@ def json_option(command: Command) -> Command:
 
 def phase_option(command: Command) -> Command:
     """Add --phase, required."""
-    return click.option("--phase", type=click.Choice(PHASES), required=True)(command)
+    return click.option("--phase", type=click.Choice(PLANNING_PHASES), required=True)(command)
 
 
 def group_option(command: Command) -> Command:

@@ -34,7 +34,7 @@ from state.errors import Refused
 from state.files import read_text, write_atomic
 
 if TYPE_CHECKING:
-    from shared.qr.types import Phase
+    from state.phases import Phase
 
 
 @click.group("plan")

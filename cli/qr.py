@@ -31,8 +31,8 @@ from state.actors import HOST, REVIEWER
 from state.files import read_json, read_text
 
 if TYPE_CHECKING:
-    from shared.qr.types import Phase
     from shared.run import State
+    from state.phases import Phase
 
 
 @click.group("qr")

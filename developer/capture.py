@@ -50,7 +50,7 @@ def capture_into(state: State, plan: Plan) -> Captured:
             formatters=config.format,
             owned=planned.__contains__,
         )
-    return Captured(attach(plan, found.changes), found, workspace)
+    return Captured(attach(plan, [vars(change) for change in found.changes]), found, workspace)
 
 
 def capture_now(state: State) -> Captured:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from orchestrator.summary import summary
 from quality_reviewer.ask import answered_alone, items_of
 from quality_reviewer.items import count_items, needs_user
+from quality_reviewer.scale import review_of
 from shared.mode import sessions
 from shared.mode.sessions import is_published
 from shared.qr.types import (
@@ -29,9 +30,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from shared.builders import Block
-    from shared.qr.types import Item, Phase
+    from shared.qr.types import Item
     from shared.run import State
     from shared.steps.workflow import Context
+    from state.phases import Phase
 
 
 def init(ctx: Context, prompt: str) -> Block:
@@ -73,7 +75,7 @@ def work(ctx: Context, script: str) -> Block:
     waiting = [c for c in ctx.plan["checkpoints"] if c["id"] not in answers]
     if waiting:
         return _questions(ctx, waiting)
-    if state.review_of(ctx.plan)[0] != "full":
+    if review_of(state, ctx.plan)[0] != "full":
         return work_task(ctx, script, agent=False)
     words = ["step", phase, "2"] if variant_of(ctx) and phase == "plan-design" else ["step", phase]
     block = with_commands(ctx, read_prompt("orchestrator", "planner", "dispatch"), asks=True)
@@ -85,7 +87,7 @@ def work(ctx: Context, script: str) -> Block:
 def _say_why(block: Block, ctx: Context) -> None:
     """Say how much review the plan gets and why, the first time."""
     if ctx.iteration == 1:
-        block.data("review", ": ".join(ctx.state.review_of(ctx.plan)))
+        block.data("review", ": ".join(review_of(ctx.state, ctx.plan)))
 
 
 def _questions(ctx: Context, waiting: list[dict[str, Any]]) -> Block:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from quality_reviewer.items import item_id, next_number
 from quality_reviewer.questions import TEXTS, due_questions, group_of, make_items
+from quality_reviewer.scale import review_of
 from shared import resources
 from shared.builders import Block
 from shared.plan_file import open_plan
@@ -24,10 +25,10 @@ from state.validator import check_value
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from shared.qr.types import Phase
     from shared.run import State
     from shared.steps.workflow import Workflow
     from state.models import Plan
+    from state.phases import Phase
 
 MOST_ADDED = 3
 # What a reviewer may write of an item that is there, and of one that it adds.
@@ -37,7 +38,7 @@ _ADDED = ("check", "scope", "severity", "status", "finding", "broken_by")
 
 def mode_for(state: State, plan: Plan) -> str:
     """Return how much review a plan gets that is not stored yet."""
-    return state.review_of(plan.model_dump())[0]
+    return review_of(state, plan.model_dump())[0]
 
 
 def with_questions(state: State, phase: Phase, plan: Plan, previous: Sequence[Item]) -> list[Item]:

@@ -17,9 +17,10 @@ from state.errors import Refused
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from shared.builders import Block
-    from shared.qr.types import Item, Phase
+    from shared.qr.types import Item
     from shared.run import State
     from shared.steps.workflow import Context
+    from state.phases import Phase
 
 
 SHOWN_CHANGE = 8_000  # characters of a change that a reviewer is shown at once

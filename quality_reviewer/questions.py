@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from quality_reviewer.items import item_id, next_number
 from shared.qr.types import COULD, EVERYTHING, MUST, SHOULD, TODO, Item
+from state.phases import PLANNING_PHASES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from shared.qr.types import Phase, Severity
+    from shared.qr.types import Severity
+    from state.phases import Phase
 
 # How many milestones one reviewer takes.
 SHARE = 3
@@ -89,12 +91,11 @@ def due_questions(
     looked at once, when there is code: then everything is asked, about documentation where all
     of it is written (`documented`).
     """
-    order: list[Phase] = ["plan-design", "plan-code", "plan-docs"]
-    upto = order[: order.index(phase) + 1]
+    upto = PLANNING_PHASES[: PLANNING_PHASES.index(phase) + 1]
     if mode == "none" or (mode == "small" and phase == "plan-design"):
         return []
     if mode == "small" and documented:
-        upto = order
+        upto = PLANNING_PHASES
     known = set(judged)
     return [q for q in QUESTIONS if q.phase in upto and q.id not in known]
 

@@ -13,14 +13,16 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+    from shared.run import State
 
 MODES = ("full", "small", "none")
-
-
 AUTO = "auto"
-
-
 HIGH_RISK = "high-risk"
+
+
+def review_of(state: State, plan: Mapping[str, Any]) -> tuple[str, str]:
+    """Return how much review a run's plan gets as it is now, and why in a few words."""
+    return review_mode(state.run.review, plan, state.config["config"])
 
 
 def review_mode(chosen: str, plan: Mapping[str, Any], config: Mapping[str, Any]) -> tuple[str, str]:

@@ -64,6 +64,17 @@ def visible(value: str) -> str:
     return value.translate(_VISIBLE)
 
 
+def visible_line(value: str) -> str:
+    """Return `value` as `visible` does, with new lines and tabs escaped too."""
+    return visible(value).translate(_BREAKS)
+
+
+def first_of(rows: Sequence[str], limit: int) -> list[str]:
+    """Return at most `limit` rows; where some are left out, a last row says how many."""
+    more = len(rows) - limit
+    return [*rows[:limit], f"{more} more"] if more > 0 else list(rows)
+
+
 def carried(value: str) -> str:
     """Return `value` with only those characters escaped that XML cannot carry.
 

@@ -12,7 +12,10 @@ import sys
 import zlib
 from importlib.machinery import EXTENSION_SUFFIXES
 
-ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+from shared import resources
+
+# Packages are shared by all links that lead to this checkout.
+ROOT = os.path.realpath(resources.ROOT)
 
 
 def platform_tag() -> str:

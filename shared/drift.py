@@ -12,6 +12,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared import resources
+from shared.builders import first_of
 from shared.git import fingerprint
 from shared.git.repository import repository_at
 from state.errors import Refused
@@ -67,11 +68,6 @@ def differences(place: Place) -> list[Difference]:
     return fingerprint.compare(repository_at(place.repository), place.folder, place.aside)
 
 
-def changed(state: State) -> list[str]:
-    """Return the paths of the user's repository that are not as they were when planning began."""
-    return [found.path for found in differences(place_of(state))]
-
-
 def check(place: Place, way_out: str) -> None:
     """Refuse to go on where the tree is not as it was; `way_out` is what a person may run."""
     text = problem_of(place)
@@ -124,8 +120,7 @@ def own_writes(place: Place) -> Iterator[None]:
 def describe(found: Iterable[Difference]) -> str:
     """Return paths and what became of them; many are cut, bytes that are no text are escaped."""
     rows = [f"{shown(one.path)} ({one.how})" for one in found]
-    more = f" and {len(rows) - SHOWN} more" if len(rows) > SHOWN else ""
-    return ", ".join(rows[:SHOWN]) + more
+    return ", ".join(first_of(rows, SHOWN))
 
 
 def shown(path: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 
 from state.errors import Refused
+from state.files import APPLY_JOURNAL, REVERT_JOURNAL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -94,7 +95,12 @@ def vault_path(state_dir: str) -> str:
 
 def journal_path(state_dir: str) -> str:
     """Return the folder with the journal of `exec apply`."""
-    return os.path.join(state_dir, "apply")
+    return os.path.join(state_dir, APPLY_JOURNAL)
+
+
+def revert_journal_path(state_dir: str) -> str:
+    """Return the folder with the journal of an `undo` that makes a revert commit."""
+    return os.path.join(state_dir, REVERT_JOURNAL)
 
 
 def run_config_path(state_dir: str) -> str:

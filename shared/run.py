@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import time
 
-from quality_reviewer.scale import review_mode
 from shared import resources
 from shared.mode import limits
 from shared.mode.sessions import agent_name
@@ -55,10 +54,6 @@ class State:
         if self._config is None and os.path.exists(path):
             self._config = read_json(path)
         return self._config or {"config": {}, "hash": "", "text": "", "submodules": []}
-
-    def review_of(self, plan: dict[str, Any]) -> tuple[str, str]:
-        """Return how much review a plan gets as it stands, and why."""
-        return review_mode(self.run.review, plan, self.config["config"])
 
     @property
     def halted(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from state.edits import finish
 from state.errors import Problem, Refused
@@ -10,28 +10,7 @@ from state.milestones import changes_of, promised_files
 from state.models import Change, Plan
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-
-class FileChange(Protocol):
-    """One changed file as the git layer captures it; see `state.models.Change` for the fields."""
-
-    @property
-    def file(self) -> str: ...  # noqa: D102
-    @property
-    def old_file(self) -> str | None: ...  # noqa: D102
-    @property
-    def old_mode(self) -> str | None: ...  # noqa: D102
-    @property
-    def mode(self) -> str | None: ...  # noqa: D102
-    @property
-    def before(self) -> str | None: ...  # noqa: D102
-    @property
-    def after(self) -> str | None: ...  # noqa: D102
-    @property
-    def patch(self) -> str: ...  # noqa: D102
-    @property
-    def encoding(self) -> str | None: ...  # noqa: D102
+    from collections.abc import Iterable, Mapping, Sequence
 
 
 class _Place(NamedTuple):
@@ -42,9 +21,10 @@ class _Place(NamedTuple):
     is_documentation: bool
 
 
-def attach(plan: Plan, changes: Sequence[FileChange]) -> Plan:
+def attach(plan: Plan, changes: Sequence[Mapping[str, Any]]) -> Plan:
     """Return the plan with exactly `changes`; a path that had a change keeps its id and comments.
 
+    A change is given as the fields of `state.models.Change` that its capture knows.
     Raises Refused naming every changed file that no intent, test or promised document names.
     """
     known = {c.file: c for m in plan.milestones for c in changes_of(m)}
@@ -57,9 +37,9 @@ def attach(plan: Plan, changes: Sequence[FileChange]) -> Plan:
     for change in changes:
         place = _place(plan, change)
         if place is None:
-            problems.append(_unplanned(plan, change))
+            problems.append(_unplanned(plan, change["file"]))
             continue
-        old = known.get(change.file)
+        old = known.get(change["file"])
         counter += old is None
         entity = _entity(change, old, f"CC-{counter:03d}", place)
         (documents if place.is_documentation else code)[place.milestone].append(entity)
@@ -79,8 +59,8 @@ def missing_documents(plan: Plan) -> list[str]:
     return sorted({f for m in plan.milestones for f in promised_files(m)} - changed)
 
 
-def _place(plan: Plan, change: FileChange) -> _Place | None:
-    names = {change.file, change.old_file}
+def _place(plan: Plan, change: Mapping[str, Any]) -> _Place | None:
+    names = {change["file"], change["old_file"]}
     for number, milestone in enumerate(plan.milestones):
         intents = tuple(i.id for i in milestone.code_intents if i.file in names)
         if intents or not names.isdisjoint(milestone.tests.files):
@@ -92,23 +72,18 @@ def _place(plan: Plan, change: FileChange) -> _Place | None:
     return None
 
 
-def _unplanned(plan: Plan, change: FileChange) -> Problem:
+def _unplanned(plan: Plan, file: str) -> Problem:
     ids = ", ".join(m.id for m in plan.milestones) or "none yet"
-    text = f"{change.file} was changed, and no intent, test or promised document names it"
+    text = f"{file} was changed, and no intent, test or promised document names it"
     allowed = (
         f"an intent for it in one of {ids} (`plan add intent --milestone M-001 --file PATH "
         "--behavior TEXT`), its place in `tests.files`, or the file as it was at the base"
     )
-    return Problem("refused", change.file, text, allowed)
+    return Problem("refused", file, text, allowed)
 
 
-def _entity(change: FileChange, old: Change | None, new_id: str, place: _Place) -> Change:
-    content: dict[str, Any] = {
-        name: getattr(change, name)
-        for name in (
-            "file", "old_file", "old_mode", "mode", "before", "after", "patch", "encoding",
-        )
-    }  # fmt: skip
+def _entity(change: Mapping[str, Any], old: Change | None, new_id: str, place: _Place) -> Change:
+    content = dict(change)
     content["intent_ref"] = place.intents[0] if place.intents else None
     content["more_intent_refs"] = place.intents[1:]
     if old is None:

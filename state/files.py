@@ -20,7 +20,7 @@ TEMPORARY = ".planner-tmp"
 
 
 # Folders of a state directory in which files are replaced as well.
-JOURNALS = ("apply", "revert")
+APPLY_JOURNAL, REVERT_JOURNAL = JOURNALS = ("apply", "revert")
 
 
 LOCK_TIMEOUT_S = 30.0

@@ -9,9 +9,16 @@ from __future__ import annotations
 
 import sys
 from types import ModuleType
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, StrictBool
+
+from state.phases import PHASES
+
+if TYPE_CHECKING:
+    from state.phases import Phase
+else:
+    Phase = Literal[PHASES]
 
 # To find plugins pydantic would search every installed package, for a tenth of the time that an
 # edit of the plan takes. We have none, and what somebody else installed is not to run here.
@@ -19,7 +26,6 @@ _loader = ModuleType("pydantic.plugin._loader")
 setattr(_loader, "get_plugins", tuple)  # noqa: B010 – a module has no such attribute to assign to
 sys.modules.setdefault(_loader.__name__, _loader)
 
-SCHEMA_VERSION: Literal[2] = 2
 LARGEST_INTEGER = 2**53 - 1  # RFC 8785 carries no larger one exactly
 
 DecisionId = Annotated[str, Field(pattern=r"^DL-[0-9]{3,15}$")]
@@ -29,7 +35,6 @@ CheckpointId = Annotated[str, Field(pattern=r"^CP-[0-9]{3,15}$")]
 ObjectId = Annotated[str, Field(pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})$")]
 FileMode = Literal["100644", "100755", "120000"]
 Severity = Literal["MUST", "SHOULD", "COULD"]
-Phase = Literal["plan-design", "plan-code", "plan-docs", "impl-code", "impl-docs"]
 # Strict, so that "3", 3.0 and true are refused here as the published JSON Schema refuses them.
 Natural = Annotated[int, Field(strict=True, ge=0, le=LARGEST_INTEGER)]
 Count = Annotated[int, Field(strict=True, ge=1, le=LARGEST_INTEGER)]

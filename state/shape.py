@@ -10,6 +10,9 @@ from state.errors import Problem
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Literal
+
+SCHEMA_VERSION: Literal[2] = 2
 
 # An object holds these members, a list any number of the one thing in it; (…) are alternatives.
 _ENTITY = {"id": str, "version": int}

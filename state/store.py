@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from state.errors import Refused
 from state.files import parse_json, read_bytes, read_json, write_atomic
-from state.shape import check_shape
+from state.shape import SCHEMA_VERSION, check_shape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from state.models import Plan
-
-
-SCHEMA_VERSION = 2
 
 
 def read_plan(path: str) -> dict[str, Any]:

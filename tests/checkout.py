@@ -24,8 +24,10 @@ REAL_FILES = (
     "shared/builders.py",
     "shared/dependencies.py",
     "shared/installation.py",
+    "shared/resources.py",
     "state/__init__.py",
     "state/errors.py",
+    "state/files.py",
 )
 # The stubs say what they see: arguments, search path, and whether the locked package is there.
 STUB_MAIN = """\

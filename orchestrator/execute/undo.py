@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.execute.commit import make_worktree_if_gone, message_of
@@ -51,7 +50,7 @@ def _revert(state: State) -> Undone:
     plan = check_frozen(state)
     repository, vault = open_repository(state)
     changes = revert_changes(vault, plan_changes(plan), repository.zero)
-    folder = os.path.join(state.state_dir, "revert")
+    folder = resources.revert_journal_path(state.state_dir)
     digest = plan.digest or ""
     if journal_state(folder) in (None, "undone"):
         problems = check_head(repository, changes)

@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
     from developer.capture import Captured
     from developer.verify.job import Done
-    from shared.qr.types import Item, Phase, Severity
+    from shared.qr.types import Item, Severity
     from shared.run import State
     from state.models import Plan
+    from state.phases import Phase
 
 
 def check(state: State, phase: Phase) -> list[Item]:

@@ -18,6 +18,7 @@ from orchestrator.plan.outcome import Decision, Work, record_pass
 from orchestrator.planner import WORKFLOW
 from quality_reviewer.answers import with_questions
 from quality_reviewer.items import carry_over
+from quality_reviewer.scale import review_of
 from shared import plan_file, resources
 from shared.drift import check_run
 from shared.plan_file import open_plan, read_batch
@@ -28,9 +29,9 @@ from state.changes import missing_documents
 from state.errors import Refused
 
 if TYPE_CHECKING:
-    from shared.qr.types import Phase
     from shared.run import State
     from state.models import Plan
+    from state.phases import Phase
 
 
 class Finished(NamedTuple):
@@ -54,7 +55,7 @@ def finish_phase(state: State, phase: Phase, batch: str | None, role: str | None
     again = state.command(*words, role=role)
     _check_due(state, phase)
     check_run(state)
-    by_agent = role is not None and state.review_of(state.plan)[0] == "full"
+    by_agent = role is not None and review_of(state, state.plan)[0] == "full"
     if phase != "plan-design" and (running := still_running(state)):
         return Finished(again, running)
     with state.lock(f"plan done --phase {phase}"):

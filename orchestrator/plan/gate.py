@@ -20,9 +20,9 @@ from state.actors import UNPROVEN
 from state.errors import Refused
 
 if TYPE_CHECKING:
-    from shared.qr.types import Phase
     from shared.run import State
     from state.models import Plan
+    from state.phases import Phase
 
 
 def decide_gate(state: State, phase: Phase, verdict: str, reason: str) -> None:

@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 
     from developer.verify.job import Done
     from quality_reviewer.checks.subject import Subject
-    from shared.qr.types import Item, Phase
+    from shared.qr.types import Item
     from shared.run import State
     from state.models import Plan
+    from state.phases import Phase
 
 
 class Work(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from shared.builders import DATA_LIMITS, Block, visible
+from shared.builders import DATA_LIMITS, Block, visible_line
 from shared.mode.where import open_database
 from shared.run import open_state
 from state.errors import Refused
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from state.database import Database, Run
 
 _NAMES = {"from_state": "from", "to_state": "to"}
-_BREAKS = str.maketrans({"\n": "\\n", "\t": "\\t"})
 
 
 class Record:
@@ -69,7 +68,7 @@ def as_line(row: dict[str, Any]) -> str:
     digest = f"digest {row['digest'][:12]}…" if row["digest"] else ""
     parts = (row["at"], row["action"], moved, f"by {row['who']}", digest, row["detail"])
     agent = f"[{row['agent']}]" if row["agent"] else ""
-    return visible(" · ".join(p for p in (*parts, agent) if p)).translate(_BREAKS)
+    return visible_line(" · ".join(p for p in (*parts, agent) if p))
 
 
 def render(record: Record) -> str:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from orchestrator.run.limits import settle
 from shared import drift, resources
-from shared.builders import Block
+from shared.builders import Block, first_of
 from shared.config import commands_hash, load_config, render_commands
 from shared.drift import place_of
 from shared.git.repository import (
@@ -34,7 +34,8 @@ from state.clock import now
 from state.database import Database, Run
 from state.errors import Refused
 from state.files import Lock, write_atomic, write_json
-from state.models import SCHEMA_VERSION, Base, Plan
+from state.models import Base, Plan
+from state.shape import SCHEMA_VERSION
 from state.validator import check_value
 
 BASES = ("head", "snapshot")
@@ -264,8 +265,7 @@ def _ask_for_base(state: State, paths: tuple[str, ...]) -> str:
         "step", workflow="planner", number=1, of=11, name="plan-init", state_dir=state.state_dir
     )
     block.task("The repository holds work that is not committed. Let the user choose.")
-    more = [f"… {len(paths) - SHOWN} more"] if len(paths) > SHOWN else []
-    block.data("uncommitted", "\n".join([*paths[:SHOWN], *more]))
+    block.data("uncommitted", "\n".join(first_of(paths, SHOWN)))
     options = [
         ("head", "Plan against the last commit; the uncommitted work stays out."),
         ("snapshot", "Plan on top of it; commit those files before the plan is applied."),

@@ -7,9 +7,11 @@ import os
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from quality_reviewer.checks.lines import SHOWN_MAX
 from quality_reviewer.checks.parsing import family_of
 from quality_reviewer.checks.subject import Finding, is_file
 from quality_reviewer.checks.syntax import Doubt, find_parser, parse_python, read_python
+from shared.builders import first_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
 
 FILE_LINES_MAX = 1_000
 FUNCTION_LINES_MAX = 100
-_SHOWN_MAX = 10
 # Nobody reads these in one sitting: data, what a program wrote, what came from elsewhere.
 _DATA = (".json", ".lock", ".csv", ".tsv", ".svg", ".sql", ".xml", ".po", ".snap", ".ipynb")
 _MADE = re.compile(
@@ -83,8 +84,8 @@ def check_docstrings(subject: Subject) -> Iterator[Finding]:
     for change in filter(is_file, subject.changes):
         missing = [] if _TEST.search(change.file) else list(_undocumented(subject, change))
         if missing:
-            more = [f"{len(missing) - _SHOWN_MAX} more"] if len(missing) > _SHOWN_MAX else []
-            text = f"{change.file} adds without docstring: {'; '.join(missing[:_SHOWN_MAX] + more)}"
+            names = "; ".join(first_of(missing, SHOWN_MAX))
+            text = f"{change.file} adds without docstring: {names}"
             yield Finding(change.file, f"{text}; say the effect of each in a line, capture again")
 
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from quality_reviewer.checks.code import CAPTURE
 from quality_reviewer.checks.links import Paths, find_links, resolve_link
 from quality_reviewer.checks.meaning import compare_meaning
-from quality_reviewer.checks.subject import SYMLINK, Entry, Finding, differing, is_file
+from quality_reviewer.checks.subject import Finding, differing, is_file
+from shared.git.change import LINK, Entry
 from state.milestones import changes_of, promised_files
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def _pair_of(change: Change) -> Pair:
 
 def _is_mode_change(pair: Pair) -> bool:
     modes = {entry.mode for entry in (pair.before, pair.after) if entry is not None}
-    return len(modes) > 1 or SYMLINK in modes
+    return len(modes) > 1 or LINK in modes
 
 
 def content_of(subject: Subject, entry: Entry | None) -> bytes:

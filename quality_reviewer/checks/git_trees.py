@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from quality_reviewer.checks.subject import Entry
-from shared.git.change import rebuild
+from shared.git.change import Entry, rebuild
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

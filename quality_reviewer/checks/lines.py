@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from quality_reviewer.checks.subject import Finding, is_file
 from quality_reviewer.checks.syntax import Doubt, read_python
+from shared.builders import first_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -109,8 +110,7 @@ def _scan(
         lines = added_lines(subject.before(change), content)
         places = [f"line {n}: {what}" for n, what in find(change.file, content, lines)]
         if places:
-            more = [f"{len(places) - SHOWN_MAX} more"] if len(places) > SHOWN_MAX else []
-            text = "; ".join([*places[:SHOWN_MAX], *more])
+            text = "; ".join(first_of(places, SHOWN_MAX))
             yield Finding(change.file, f"{change.file}, {text}; {what_to_do}, then capture again")
 
 

@@ -7,12 +7,12 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from quality_reviewer.checks.subject import GITLINK, SYMLINK
+from shared.git.change import GITLINK, LINK
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from quality_reviewer.checks.subject import Entry
+    from shared.git.change import Entry
 
 LONGEST_LINE = 10_000
 _FENCE = re.compile(r"[ \t>]*(`{3,}|~{3,})")
@@ -95,6 +95,6 @@ class Paths:
         while path:
             entry = self.files.get(path)
             if entry is not None:
-                return entry.mode in (GITLINK, SYMLINK)
+                return entry.mode in (GITLINK, LINK)
             path = posixpath.dirname(path)
         return False

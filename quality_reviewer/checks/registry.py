@@ -28,7 +28,7 @@ from quality_reviewer.checks.docs import check_links, check_no_code, check_promi
 from quality_reviewer.checks.files import check_intents_listed, check_named, check_spelling
 from quality_reviewer.checks.lines import check_leftovers, check_merge_markers, check_secrets
 from quality_reviewer.checks.parsing import check_parsing
-from quality_reviewer.checks.subject import Entry, Finding, Subject, Trees
+from quality_reviewer.checks.subject import Finding, Subject, Trees
 from quality_reviewer.checks.wording import check_comments, check_documentation
 from quality_reviewer.items import item_id
 from quality_reviewer.questions import QUESTIONS
@@ -37,9 +37,10 @@ from shared.qr.types import EVERYTHING, MUST, PASS, SCRIPT, SHOULD, Item
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from shared.qr.types import Phase, Severity
+    from shared.qr.types import Severity
+    from state.phases import Phase
 
-__all__ = ["CHECKS", "Check", "Entry", "Finding", "Subject", "Trees", "render_table", "run_checks"]
+__all__ = ["CHECKS", "Check", "Finding", "Subject", "Trees", "render_table", "run_checks"]
 
 
 class Check(NamedTuple):

@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
+from shared.git.change import LINK
 from state.milestones import changes_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from shared.git.change import Entry
     from state.models import Change, Plan
-
-SYMLINK = "120000"
-GITLINK = "160000"
 
 
 class Finding(NamedTuple):
@@ -22,13 +21,6 @@ class Finding(NamedTuple):
     scope: str
     text: str
     status: Literal["FAIL", "NOT_CHECKED"] = "FAIL"
-
-
-class Entry(NamedTuple):
-    """What a tree holds at a path."""
-
-    mode: str
-    blob: str
 
 
 class Trees(Protocol):
@@ -73,7 +65,6 @@ class Subject:
     """
 
     plan: Plan
-    context: Mapping[str, object] | None = None
     worktree: str | None = None
     base_tree: str | None = None
     tree: str | None = None
@@ -95,12 +86,12 @@ class Subject:
         return self._content(change.after, change.mode)
 
     def _content(self, blob: str | None, mode: str | None) -> bytes:
-        return b"" if blob is None or mode == SYMLINK else self.trees.read(blob)
+        return b"" if blob is None or mode == LINK else self.trees.read(blob)
 
 
 def is_file(change: Change) -> bool:
     """Return whether a change leaves a file with content, rather than a link or nothing."""
-    return change.after is not None and change.mode != SYMLINK
+    return change.after is not None and change.mode != LINK
 
 
 def differing(old: Mapping[str, Entry], new: Mapping[str, Entry]) -> list[str]:

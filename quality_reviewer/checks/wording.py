@@ -12,8 +12,10 @@ from quality_reviewer.checks.docs import MARKDOWN, content_of, written_pairs
 from quality_reviewer.checks.lines import SHOWN_MAX, added_lines
 from quality_reviewer.checks.links import find_prose
 from quality_reviewer.checks.parsing import family_of
-from quality_reviewer.checks.subject import GITLINK, SYMLINK, Finding, is_file
+from quality_reviewer.checks.subject import Finding, is_file
 from quality_reviewer.checks.temporal import find_temporal
+from shared.builders import first_of
+from shared.git.change import GITLINK, LINK
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,7 +36,7 @@ _TELLS = re.compile(
 )
 # Deeper than any heading: no section about changes is open.
 _NO_HISTORY = 7
-_LINKS = frozenset((SYMLINK, GITLINK))
+_LINKS = frozenset((LINK, GITLINK))
 
 
 class _Written(NamedTuple):
@@ -107,7 +109,6 @@ def _temporal(file: _Written, comments: Sequence[Comment]) -> Iterator[Finding]:
     added = {line.number for line in added_lines(file.before, file.after)}
     places = [f"line {n}: “{words}”" for n, words in find_temporal(comments) if n in added]
     if places:
-        more = [f"{len(places) - SHOWN_MAX} more"] if len(places) > SHOWN_MAX else []
-        text = f"{file.path}, {'; '.join([*places[:SHOWN_MAX], *more])}"
+        text = f"{file.path}, {'; '.join(first_of(places, SHOWN_MAX))}"
         what = "say it for a reader who has only the final text, then capture again"
         yield Finding(file.path, f"{text}: this tells how it came to be; {what}")

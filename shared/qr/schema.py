@@ -7,25 +7,17 @@ schema: no id stands twice, and text holds no lone surrogate.
 
 from __future__ import annotations
 
-from shared.qr.types import (
-    AUTHORS,
-    FAIL,
-    FIELDS,
-    NOT_CHECKED,
-    PHASES,
-    SEVERITIES,
-    STATUSES,
-    Item,
-)
+from shared.qr.types import AUTHORS, FAIL, FIELDS, NOT_CHECKED, SEVERITIES, STATUSES, Item
 from state.errors import Problem, Refused
 from state.files import read_json, write_json
+from state.phases import PHASES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
-    from shared.qr.types import Phase
+    from state.phases import Phase
 
 SCHEMA_VERSION = "1.0"
 REQUIRED = ("id", "scope", "check", "status")

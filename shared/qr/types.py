@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     Status = Literal["TODO", "PASS", "FAIL", "NOT_CHECKED"]
     Author = Literal["script", "reviewer"]
     Verdict = Literal["pass", "fail"]
-    Phase = Literal["plan-design", "plan-code", "plan-docs", "impl-code", "impl-docs"]
 
 MUST: Severity = "MUST"
 SHOULD: Severity = "SHOULD"
@@ -34,8 +33,6 @@ STATUSES: tuple[Status, ...] = (TODO, PASS, FAIL, NOT_CHECKED)
 SCRIPT: Author = "script"
 REVIEWER: Author = "reviewer"
 AUTHORS: tuple[Author, ...] = (SCRIPT, REVIEWER)
-
-PHASES: tuple[Phase, ...] = ("plan-design", "plan-code", "plan-docs", "impl-code", "impl-docs")
 
 EVERYTHING = "*"
 ALL_BLOCK_UNTIL = 2
@@ -67,8 +64,6 @@ class LoopState(StrEnum):
         """Return the state after a verdict; Refused once the loop is complete."""
         if self is LoopState.COMPLETE:
             raise Refused("refused", "gate", "the phase has passed its gate", "the current step")
-        if verdict not in ("pass", "fail"):
-            raise Refused("usage", "verdict", f"{verdict!r} is no verdict", "pass, fail")
         return LoopState.COMPLETE if verdict == "pass" else LoopState.RETRY
 
 

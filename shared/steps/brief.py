@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from shared.builders import Block
-    from shared.qr.types import Phase
     from shared.steps.workflow import Context
+    from state.phases import Phase
 
 
 _BATCHES = {"plan-design": "design.json", "plan-docs": "docs.json"}

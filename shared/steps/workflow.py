@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from shared.qr.types import Phase
     from shared.run import State
+    from state.phases import Phase
 
     Handler = Callable[["Context"], Block]
 

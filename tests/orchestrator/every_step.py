@@ -30,7 +30,7 @@ from tests.light_plans import PLAN
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from shared.qr.types import Phase
+    from state.phases import Phase
     from tests.conftest import Repository
 
     Repositories = Callable[..., Repository]

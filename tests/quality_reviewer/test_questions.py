@@ -17,7 +17,7 @@ from tests.larger_tasks import larger
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from shared.qr.types import Phase
+    from state.phases import Phase
     from tests.conftest import Repository
 
     Repositories = Callable[..., Repository]

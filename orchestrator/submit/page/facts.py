@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.submit.page.patch import Line, read_patch, size
 from shared.builders import visible
+from shared.git.change import LINK
 from state.milestones import changes_of
 
 if TYPE_CHECKING:
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
 
     from state.database import Run
     from state.models import Change, Checkpoint, Milestone, Plan
-
-LINK = "120000"
 
 
 class Review(NamedTuple):

@@ -17,9 +17,9 @@ from orchestrator.submit.page.first import answer_box, first_screen
 from orchestrator.submit.page.html import Markup, joined, tag
 from shared import resources
 from shared.plan_file import check_frozen
-from shared.qr.types import PHASES
 from state import store
 from state.files import write_atomic
+from state.phases import PHASES
 
 if TYPE_CHECKING:
     from shared.run import State

