@@ -1,0 +1,91 @@
+"""Runs `bin/planner` in this process under a profiler and writes who called whom between files.
+
+`python -I -S benchmarks/profiled.py TALLY LAUNCHER WORD…` does what `LAUNCHER WORD…` does, and
+leaves in the file TALLY a JSON list of [calling file, called file, calls]. What is counted stands in
+`crossings.py`. It imports nothing of ours, so that no file is loaded but by the command itself.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import runpy
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import FrameType
+
+ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+OURSELVES = "benchmarks"
+
+
+class Profiler:
+    """Counts calls between files of ours; `see` is what sys.setprofile takes."""
+
+    def __init__(self) -> None:
+        self.tally: dict[tuple[str, str], int] = {}
+        self.importing = 0  # how many module bodies of ours are being run
+        self.names: dict[str, str] = {}
+
+    def see(self, frame: FrameType, event: str, _: object) -> None:
+        """Count a call, or note that a module body begins or ends."""
+        if event not in {"call", "return"}:
+            return  # of functions written in C
+        called = self.name_of(frame)
+        if not called:
+            return
+        if frame.f_code.co_name == "<module>":
+            self.importing += 1 if event == "call" else -1
+        elif event == "call" and not self.importing:
+            caller = self.caller_of(frame)
+            if caller and caller != called:
+                self.tally[caller, called] = self.tally.get((caller, called), 0) + 1
+
+    def caller_of(self, frame: FrameType) -> str:
+        """Return the nearest file of ours up the stack: click or sqlite3 may stand between."""
+        above = frame.f_back
+        while above is not None:
+            if name := self.name_of(above):
+                return name
+            above = above.f_back
+        return ""
+
+    def name_of(self, frame: FrameType) -> str:
+        """Return the path of a frame's file from our root; empty where it is not ours."""
+        path = frame.f_code.co_filename
+        name = self.names.get(path)
+        if name is None:
+            name = self.names[path] = _inside(path)
+        return name
+
+
+def _inside(path: str) -> str:
+    """Return the path from our root of a module of ours, else an empty string."""
+    if not path.startswith(ROOT + os.sep) or not path.endswith(".py"):
+        return ""
+    name = path[len(ROOT) + 1 :]
+    return "" if name.startswith(".") or name.split(os.sep)[0] == OURSELVES else name
+
+
+def main(tally: str, launcher: str) -> None:
+    """Run the launcher with what is left of sys.argv; it ends the process itself."""
+    profiler, leave = Profiler(), os._exit
+
+    def write_and_leave(code: int) -> None:
+        sys.setprofile(None)
+        with open(tally, "w", encoding="utf-8") as file:
+            json.dump([[*files, calls] for files, calls in profiler.tally.items()], file)
+        leave(code)
+
+    # The launcher's last word; a child that is forked on the way ends by it as well.
+    ours = os.getpid()
+    os._exit = lambda code: write_and_leave(code) if os.getpid() == ours else leave(code)  # type: ignore[assignment, func-returns-value]
+    sys.setprofile(profiler.see)
+    runpy.run_path(launcher, run_name="__main__")
+
+
+if __name__ == "__main__":
+    _, to, program, *words = sys.argv
+    sys.argv = [program, *words]
+    main(to, program)

@@ -1,0 +1,111 @@
+"""Counts how the program is built: `python3 -m benchmarks.structure [--json] [--longest]`.
+
+Lines by top folder, floors and circles are read from the sources (`imports.py` says how imports
+are counted); crossings are measured on real commands (`crossings.py` says what one is). It names
+no module of the product, so moving them changes the figures and nothing else. Exit code 1 where a
+budget is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import os
+import sys
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from benchmarks.crossings import crossing_figures, measure_crossings
+from benchmarks.figure import Figure
+from benchmarks.imports import circles, longest_chain, module_graph, read_modules, room_graph
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from benchmarks.imports import Module
+
+SHARED = "shared"
+SHARED_PERCENT = 45
+FLOORS = 7
+CIRCLES = 0
+MODULE_LINES = 300
+FUNCTION_LINES = 40
+
+
+def main() -> int:
+    """Measure, print, and return the exit code."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument(
+        "--longest", action="store_true",
+        help=f"list modules over {MODULE_LINES} lines and functions over {FUNCTION_LINES}",
+    )  # fmt: skip
+    options = parser.parse_args()
+    modules = read_modules()
+    figures = [*size_figures(modules), *import_figures(modules)]
+    figures += crossing_figures(measure_crossings())
+    long = sorted(longest(modules), reverse=True) if options.longest else []
+    if options.json:
+        shown = [{**f._asdict(), "verdict": verdict(f)} for f in figures]
+        print(json.dumps({"figures": shown, "longest": long}, indent=2, ensure_ascii=False))
+    else:
+        for f in figures:
+            limit = "" if f.budget is None else f"≤ {f.budget:g}"
+            figure = f"{f.figure:.1f}" if f.unit else f"{f.figure:g}"
+            print(f"{f.name:<44} {limit:>6} {figure:>6} {f.unit:<1} {verdict(f):<6} {f.note}")
+        for lines, name in long:
+            print(f"{lines:>6} lines  {name}")
+    return 1 if any(verdict(f) == "missed" for f in figures) else 0
+
+
+def verdict(figure: Figure) -> str:
+    """Return met or missed, nothing where there is no budget."""
+    return {"ok": "met", "over": "missed"}.get(figure.verdict, "")
+
+
+def size_figures(modules: Mapping[str, Module]) -> list[Figure]:
+    """Return the lines of each top folder, and how much of all lies in `shared`."""
+    lines: Counter[str] = Counter()
+    for module in modules.values():
+        lines[module.path.split(os.sep)[0]] += module.lines
+    share = 100 * lines[SHARED] / lines.total()
+    return [
+        *(Figure(f"lines in {folder}", count, unit="") for folder, count in lines.most_common()),
+        Figure("lines in all", lines.total(), unit=""),
+        Figure(f"share of {SHARED}", share, "%", budget=SHARED_PERCENT),
+    ]
+
+
+def import_figures(modules: Mapping[str, Module]) -> list[Figure]:
+    """Return floors and circles, by files and by the rooms that they lie in."""
+    files = module_graph(modules)
+    rooms = room_graph(modules, files)
+    found = []
+    for what, graph, budget in (("rooms", rooms, FLOORS), ("files", files, None)):
+        chain = longest_chain(graph)
+        floors = len(chain.floors)
+        found.append(Figure(f"floors by {what}", floors, unit="", budget=budget, note=str(chain)))
+    for what, graph in (("rooms", rooms), ("files", files)):
+        groups = circles(graph)
+        note = "; ".join(", ".join(group) for group in groups)
+        found.append(
+            Figure(f"circles of {what}", len(groups), unit="", budget=CIRCLES, note=note)
+        )
+    return found
+
+
+def longest(modules: Mapping[str, Module]) -> Iterator[tuple[int, str]]:
+    """Yield lines and place of each module and function that is longer than it may be."""
+    for module in modules.values():
+        if module.lines > MODULE_LINES:
+            yield module.lines, module.path
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                lines = (node.end_lineno or node.lineno) - node.lineno + 1
+                if lines > FUNCTION_LINES:
+                    yield lines, f"{module.path}:{node.lineno} {node.name}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
