@@ -23,11 +23,12 @@ if TYPE_CHECKING:
 PLANNER = os.path.join(ROOT, "bin", "planner")
 # Of a virtual environment, the interpreter that it was made with: the base of all ratios.
 PYTHON = os.path.realpath(sys.executable)
+BARE = ("-c", "pass")
 BARE_RUNS = 3
 MANY = 20
 
 
-class _Scene(NamedTuple):
+class Scene(NamedTuple):
     """A run at its design step with a plan of 66 kB, in a repository of its own."""
 
     folder: str
@@ -37,9 +38,11 @@ class _Scene(NamedTuple):
 
     @property
     def plan_path(self) -> str:
+        """Return the path of the run's plan."""
         return os.path.join(self.state_dir, "plan.json")
 
     def restore(self) -> None:
+        """Write the plan as it was made, so that each round changes the same."""
         with open(self.plan_path, "wb") as file:
             file.write(self.plan)
 
@@ -47,14 +50,14 @@ class _Scene(NamedTuple):
 def measure_commands(rounds: int) -> list[Figure]:
     """Return the figures of a printed step, one mutation, and many in a batch."""
     with TemporaryDirectory(prefix="planner-benchmark-") as folder:
-        scene = _make_scene(folder)
+        scene = make_scene(folder)
         commands = {
-            "step": _planner(scene, "step", "planner"),
-            "set": _planner(scene, "plan", "set", "DL-001", "--version", "1", "--decision", "B"),
-            "one": _planner(scene, "plan", "batch", "--file", "answers/one.json"),
-            "many": _planner(scene, "plan", "batch", "--file", "answers/many.json"),
+            "step": planner(scene, "step", "planner"),
+            "set": planner(scene, "plan", "set", "DL-001", "--version", "1", "--decision", "B"),
+            "one": planner(scene, "plan", "batch", "--file", "answers/one.json"),
+            "many": planner(scene, "plan", "batch", "--file", "answers/many.json"),
         }
-        samples = _sample(scene, commands, rounds)
+        samples = sample(scene, commands, rounds)
     bare = samples["bare"]
     note = f"python3 -c pass: {sorted(bare)[len(bare) // 2] * 1000:.1f} ms"
     step, change = ratio(samples["step"], bare), ratio(samples["set"], bare)
@@ -67,8 +70,10 @@ def measure_commands(rounds: int) -> list[Figure]:
     ]
 
 
-def _sample(scene: _Scene, commands: dict[str, list[str]], rounds: int) -> dict[str, list[float]]:
-    """Return the seconds of each command by round; that of the bare interpreter is a median."""
+def sample(
+    scene: Scene, commands: dict[str, list[str]], rounds: int, bare_words: Sequence[str] = BARE
+) -> dict[str, list[float]]:
+    """Return the seconds of each command by round; those of the bare interpreter are a median."""
     samples: dict[str, list[float]] = {name: [] for name in (*commands, "bare")}
     order = [*commands, *["bare"] * BARE_RUNS]
     for _ in range(rounds):
@@ -77,7 +82,7 @@ def _sample(scene: _Scene, commands: dict[str, list[str]], rounds: int) -> dict[
         for name in order:
             scene.restore()
             if name == "bare":
-                bare.append(seconds([PYTHON, "-c", "pass"], scene.environment))
+                bare.append(seconds([PYTHON, *bare_words], scene.environment))
             else:
                 samples[name].append(seconds(commands[name], scene.environment))
         samples["bare"].append(sorted(bare)[BARE_RUNS // 2])
@@ -100,11 +105,13 @@ def seconds(command: Sequence[str], environment: dict[str, str], given: str = os
     return took
 
 
-def _planner(scene: _Scene, *words: str) -> list[str]:
+def planner(scene: Scene, *words: str) -> list[str]:
+    """Return the command line for the run of a scene."""
     return [PLANNER, *words, "--state-dir", scene.state_dir]
 
 
-def _make_scene(folder: str) -> _Scene:
+def make_scene(folder: str) -> Scene:
+    """Begin a run in a repository of its own, and give it its plan."""
     environment = {
         **{k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "PLAN", "GIT_"))},
         "PLANNER_PYTHON": PYTHON, "HOME": folder, "GIT_CONFIG_NOSYSTEM": "1",
@@ -117,9 +124,9 @@ def _make_scene(folder: str) -> _Scene:
     _run(["git", "commit", "-q", "--allow-empty", "-m", "Begin"], repository, environment)
     started = _run([PLANNER, "start", "Measure"], repository, environment)
     state_dir = ET.fromstring(started).get("state_dir", "")  # noqa: S314 – our own output
-    scene = _Scene(repository, state_dir, b"", environment)
+    scene = Scene(repository, state_dir, b"", environment)
     _write(scene, "context.json", {"task_spec": ["measure it"]})
-    _run(_planner(scene, "context", "set", "--file", "answers/context.json"), folder, environment)
+    _run(planner(scene, "context", "set", "--file", "answers/context.json"), folder, environment)
     base = load_plan(scene.plan_path).base
     save_plan(scene.plan_path, make_plan(0, base.model_dump() if base else None))
     _write(scene, "one.json", _edits(1))
@@ -133,7 +140,7 @@ def _edits(count: int) -> list[object]:
     return [{"op": "add", "kind": "risk", "fields": fields} for _ in range(count)]
 
 
-def _write(scene: _Scene, name: str, value: object) -> None:
+def _write(scene: Scene, name: str, value: object) -> None:
     with open(os.path.join(scene.state_dir, "answers", name), "w", encoding="utf-8") as file:
         json.dump(value, file)
 
