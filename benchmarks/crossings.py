@@ -103,7 +103,9 @@ def measure_crossings() -> list[Crossings]:
         scene = Scene(os.path.realpath(folder))
         _begin(scene)
         _design(scene)
-        scene.write(os.path.join(scene.state_dir, "worktree", "a.py"), "def f(x):\n    return x + 2\n")
+        scene.write(
+            os.path.join(scene.state_dir, "worktree", "a.py"), "def f(x):\n    return x + 2\n"
+        )
         scene.planner("plan", "done", "--phase", "plan-code", called="plan done --phase plan-code")
         frozen = scene.planner("plan", "freeze", called="plan freeze")
         _execute(scene, shlex.split(_parsed(frozen).findtext("person") or "")[1:])

@@ -18,7 +18,12 @@ if TYPE_CHECKING:
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # Not of the product: what looks at it, and the sample project that the demo plans a change of.
-LEFT_OUT = ("tests", "benchmarks", os.path.join("cli", "demo", "repo"), os.path.join("cli", "demo", "edits"))
+LEFT_OUT = (
+    "tests",
+    "benchmarks",
+    os.path.join("cli", "demo", "repo"),
+    os.path.join("cli", "demo", "edits"),
+)
 TOP = "."
 
 
@@ -91,11 +96,19 @@ def _origin(module: Module, node: ast.ImportFrom) -> str:
 
 def room_graph(modules: Mapping[str, Module], graph: Graph) -> dict[str, set[str]]:
     """Return which rooms each room imports from; imports within a room are left out."""
-    rooms: dict[str, set[str]] = {module.room: set() for module in modules.values()}
+    return _grouped(graph, {name: module.room for name, module in modules.items()})
+
+
+def folder_graph(modules: Mapping[str, Module], graph: Graph) -> dict[str, set[str]]:
+    """Return the same by top folders, each with all the rooms in it."""
+    return _grouped(graph, {n: m.room.split(os.sep)[0] for n, m in modules.items()})
+
+
+def _grouped(graph: Graph, group_of: Mapping[str, str]) -> dict[str, set[str]]:
+    groups: dict[str, set[str]] = {group: set() for group in group_of.values()}
     for name, imported in graph.items():
-        room = modules[name].room
-        rooms[room] |= {modules[i].room for i in imported} - {room}
-    return rooms
+        groups[group_of[name]] |= {group_of[i] for i in imported} - {group_of[name]}
+    return groups
 
 
 def circles(graph: Graph) -> list[list[str]]:

@@ -1,8 +1,8 @@
 """Runs `bin/planner` in this process under a profiler and writes who called whom between files.
 
 `python -I -S benchmarks/profiled.py TALLY LAUNCHER WORD…` does what `LAUNCHER WORD…` does, and
-leaves in the file TALLY a JSON list of [calling file, called file, calls]. What is counted stands in
-`crossings.py`. It imports nothing of ours, so that no file is loaded but by the command itself.
+leaves in the file TALLY a JSON list of [calling file, called file, calls]; `crossings.py` says what
+is counted. It imports nothing of ours, so that no file is loaded but by the command itself.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import FrameType
+    from typing import NoReturn
 
 ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 OURSELVES = "benchmarks"
@@ -69,20 +70,25 @@ def _inside(path: str) -> str:
 
 
 def main(tally: str, launcher: str) -> None:
-    """Run the launcher with what is left of sys.argv; it ends the process itself."""
-    profiler, leave = Profiler(), os._exit
+    """Run the launcher with what is left of sys.argv, and write the tally however it ends."""
+    profiler, leave, ours = Profiler(), os._exit, os.getpid()
 
-    def write_and_leave(code: int) -> None:
+    def write() -> None:
         sys.setprofile(None)
-        with open(tally, "w", encoding="utf-8") as file:
-            json.dump([[*files, calls] for files, calls in profiler.tally.items()], file)
-        leave(code)
+        if os.getpid() == ours:  # a child that was forked on the way ends here as well
+            with open(tally, "w", encoding="utf-8") as file:
+                json.dump([[*files, calls] for files, calls in profiler.tally.items()], file)
 
-    # The launcher's last word; a child that is forked on the way ends by it as well.
-    ours = os.getpid()
-    os._exit = lambda code: write_and_leave(code) if os.getpid() == ours else leave(code)  # type: ignore[assignment, func-returns-value]
+    def write_and_leave(status: int) -> NoReturn:
+        write()
+        leave(status)
+
+    os._exit = write_and_leave
     sys.setprofile(profiler.see)
-    runpy.run_path(launcher, run_name="__main__")
+    try:
+        runpy.run_path(launcher, run_name="__main__")
+    finally:
+        write()
 
 
 if __name__ == "__main__":

@@ -18,7 +18,14 @@ from typing import TYPE_CHECKING
 
 from benchmarks.crossings import crossing_figures, measure_crossings
 from benchmarks.figure import Figure
-from benchmarks.imports import circles, longest_chain, module_graph, read_modules, room_graph
+from benchmarks.imports import (
+    circles,
+    folder_graph,
+    longest_chain,
+    module_graph,
+    read_modules,
+    room_graph,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -78,20 +85,20 @@ def size_figures(modules: Mapping[str, Module]) -> list[Figure]:
 
 
 def import_figures(modules: Mapping[str, Module]) -> list[Figure]:
-    """Return floors and circles, by files and by the rooms that they lie in."""
+    """Return floors and circles, by files and by the folders that they lie in."""
     files = module_graph(modules)
     rooms = room_graph(modules, files)
+    folders = folder_graph(modules, files)
     found = []
-    for what, graph, budget in (("rooms", rooms, FLOORS), ("files", files, None)):
+    ways = (("rooms", rooms, FLOORS), ("top folders", folders, None), ("files", files, None))
+    for what, graph, budget in ways:
         chain = longest_chain(graph)
         floors = len(chain.floors)
         found.append(Figure(f"floors by {what}", floors, unit="", budget=budget, note=str(chain)))
     for what, graph in (("rooms", rooms), ("files", files)):
         groups = circles(graph)
         note = "; ".join(", ".join(group) for group in groups)
-        found.append(
-            Figure(f"circles of {what}", len(groups), unit="", budget=CIRCLES, note=note)
-        )
+        found.append(Figure(f"circles of {what}", len(groups), unit="", budget=CIRCLES, note=note))
     return found
 
 

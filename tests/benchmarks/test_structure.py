@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+from benchmarks import profiled as profiler
+from benchmarks.imports import circles, longest_chain, module_graph, read_modules, room_graph
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def write(root: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, encoding="utf-8")
+
+
+def test_imports_count_wherever_they_stand(tmp_path: Path) -> None:
+    lazy = "def f():\n    from low import one\n"
+    typed = "if TYPE_CHECKING:\n    from low.two import Name\n"
+    files = {"a.py": lazy, "b.py": typed, "c.py": "from low import name\nimport json\n"}
+    write(tmp_path, {**files, "low/__init__.py": "", "low/one.py": "", "low/two.py": ""})
+    graph = module_graph(read_modules(str(tmp_path)))
+    assert {name: graph[name] for name in "abc"} == {
+        "a": {"low.one"}, "b": {"low.two"}, "c": {"low"}
+    }  # fmt: skip
+
+
+def test_relative_imports_are_found(tmp_path: Path) -> None:
+    text = "from . import d\nfrom .d import x\nfrom ..b import y\n"
+    write(tmp_path, {"p/a/c.py": text, "p/a/d.py": "", "p/b.py": ""})
+    assert module_graph(read_modules(str(tmp_path)))["p.a.c"] == {"p.a.d", "p.b"}
+
+
+def test_what_is_not_of_the_product_is_left_out(tmp_path: Path) -> None:
+    write(tmp_path, dict.fromkeys(("tests/a.py", ".deps/b.py", "cli/demo/repo/c.py"), ""))
+    write(tmp_path, {"cli/demo/d.py": "\n\n"})
+    modules = read_modules(str(tmp_path))
+    assert [(m.path, m.room, m.lines) for m in modules.values()] == [
+        ("cli/demo/d.py", "cli/demo", 2)
+    ]
+
+
+def test_a_circle_is_one_floor_and_is_named() -> None:
+    graph: dict[str, set[str]] = {
+        "top": {"left", "low"}, "left": {"right"}, "right": {"left", "low"}, "low": set()
+    }  # fmt: skip
+    assert circles(graph) == [["left", "right"]]
+    assert str(longest_chain(graph)) == "top → left+right → low"
+
+
+def test_rooms_import_what_their_modules_import(tmp_path: Path) -> None:
+    write(tmp_path, {"up/a.py": "import up.b\nimport low.c\n", "up/b.py": "", "low/c.py": ""})
+    modules = read_modules(str(tmp_path))
+    assert room_graph(modules, module_graph(modules)) == {"up": {"low"}, "low": set()}
+
+
+def test_a_crossing_is_a_call_from_another_file_of_ours(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {
+            "bin/start": "import sys; sys.path.insert(0, sys.argv[1]); import one; one.main()",
+            # Left out: the call while it is imported, and those within the file. sorted() is C
+            # and calls back: the caller of `key` is the nearest file of ours.
+            "one.py": "import two\ntwo.key(0)\n"
+            "def main():\n    two.key(1)\n    sorted([3, 2, 1], key=two.key)\n    own()\n"
+            "def own(): pass\n",
+            "two.py": "def key(x):\n    return own(x)\ndef own(x):\n    return x\n",
+        },
+    )
+    profiled = tmp_path / "benchmarks" / "profiled.py"
+    profiled.parent.mkdir()
+    shutil.copy(profiler.__file__, profiled)
+    tally = tmp_path / "tally.json"
+    launcher = tmp_path / "bin" / "start"
+    words = [str(profiled), str(tally), str(launcher), str(tmp_path)]
+    subprocess.run([sys.executable, "-I", "-S", *words], check=True)
+    assert json.loads(tally.read_text(encoding="utf-8")) == [["one.py", "two.py", 4]]
