@@ -16,8 +16,9 @@ import sys
 if sys.version_info < (3, 11):  # noqa: UP036 – this file is what a person starts with any Python
     sys.exit("planner needs Python 3.11 or newer; run install.py with one")
 
-from shared.dependencies import ROOT, folder
+from shared.dependencies import folder, lock_path
 from shared.installation import WHEELS_VARIABLE, install
+from shared.resources import ROOT
 from state.errors import Refused
 
 SELF_TEST = "import click, jsonschema, pydantic, rfc8785, yaml; print(pydantic.VERSION)"
@@ -71,7 +72,7 @@ def prepare(lock: str, *, fresh: bool) -> None:
     """Install the packages of `lock` unless they are there; raises `Refused`."""
     target = folder(lock)
     if fresh or not os.path.isdir(target):
-        install(lock, target, fresh=fresh)
+        install(lock_path(lock), target, fresh=fresh)
 
 
 def self_test() -> str | None:

@@ -50,7 +50,7 @@ def ensure(lock: str = "core") -> str:
         # It needs subprocess and more, which no later start should pay for.
         from shared.installation import install
 
-        install(lock, target)
+        install(lock_path(lock), target)
     if target not in sys.path:
         place = sys.path.index(ROOT) + 1 if ROOT in sys.path else 0
         sys.path.insert(place, target)

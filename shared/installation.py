@@ -13,7 +13,7 @@ import sys
 import tempfile
 from importlib.util import find_spec
 
-from shared.dependencies import ROOT, lock_path
+from shared.resources import ROOT
 from state.errors import Refused
 
 TYPE_CHECKING = False
@@ -44,8 +44,8 @@ DROPPED = (
 FIXED = {"PIP_USER": "0", "PIP_REQUIRE_VIRTUALENV": "0", "PIP_DRY_RUN": "0", "PIP_NO_INPUT": "1"}
 
 
-def install(lock: str, target: str, *, fresh: bool = False) -> None:
-    """Install the packages of `lock` as the folder `target`; with `fresh`, replace what is there.
+def install(lock_file: str, target: str, *, fresh: bool = False) -> None:
+    """Install the packages of `lock_file` as the folder `target`; `fresh` replaces an old one.
 
     One process installs at a time; the others wait and find the work done. Raises `Refused`.
     """
@@ -57,8 +57,8 @@ def install(lock: str, target: str, *, fresh: bool = False) -> None:
             _clear_leftovers(home)
             made = tempfile.mkdtemp(prefix="tmp-", dir=home)
             try:
-                _note(f"installing the packages of requirements/{lock}.lock into {home} (once)")
-                _run_pip(lock, made)
+                _note(f"installing the packages of {_shown(lock_file)} into {home} (once)")
+                _run_pip(lock_file, made)
                 _put_in_place(made, target)
             finally:
                 shutil.rmtree(made, ignore_errors=True)
@@ -102,7 +102,7 @@ def _put_in_place(made: str, target: str) -> None:
     os.rename(finished, target)
 
 
-def _run_pip(lock: str, made: str) -> None:
+def _run_pip(lock_file: str, made: str) -> None:
     """Let pip put the packages into `made`/packages; raise `Refused` with pip's own reason."""
     options = [
         "install",
@@ -114,8 +114,8 @@ def _run_pip(lock: str, made: str) -> None:
         "--target",
         os.path.join(made, "packages"),
         "--requirement",
-        lock_path(lock),
-        *_wheel_options(),
+        lock_file,
+        *_wheel_options(lock_file),
     ]
     for pip in _pips():
         # From a folder of ours and without PYTHON* variables: no one else's module is imported.
@@ -132,7 +132,7 @@ def _run_pip(lock: str, made: str) -> None:
         if answer.returncode == 0:
             return
         if "No module named pip" not in answer.stderr:
-            raise _pip_refusal(lock, answer.stderr)
+            raise _pip_refusal(lock_file, answer.stderr)
     raise _refusal(
         f"{sys.executable} has no pip",
         "a Python with pip: Debian's package python3-pip, or another one by PLANNER_PYTHON",
@@ -149,7 +149,7 @@ def _pips() -> list[list[str]]:
     return [["-m", "pip"], *([os.path.join(wheel, "pip")] for wheel in wheels)]
 
 
-def _wheel_options() -> list[str]:
+def _wheel_options(lock_file: str) -> list[str]:
     """Return pip's options for an offline installation, when the user names a wheel folder."""
     wheels = os.environ.get(WHEELS_VARIABLE)
     if not wheels:
@@ -158,9 +158,9 @@ def _wheel_options() -> list[str]:
         raise Refused(
             "not_found",
             WHEELS_VARIABLE,
-            f"{wheels} is no folder",
+            f"{wheels} is not a folder",
             "a folder filled by: pip download --no-deps --require-hashes --only-binary :all:"
-            f" -r {shlex.quote(lock_path())} -d FOLDER",
+            f" -r {shlex.quote(lock_file)} -d FOLDER",
         )
     return ["--no-index", "--find-links", os.path.abspath(wheels)]
 
@@ -171,14 +171,14 @@ def _environment() -> dict[str, str]:
     return kept | FIXED
 
 
-def _pip_refusal(lock: str, stderr: str) -> Refused:
+def _pip_refusal(lock_file: str, stderr: str) -> Refused:
     """Return the refusal for a pip that failed, with the lines that say why."""
     lines = [line.strip() for line in stderr.splitlines() if line.strip()]
     reasons = [line for line in lines if line.startswith("ERROR:")] or lines[-3:]
     if "connection broken" in stderr:
         reasons = ["the package index cannot be reached"]
     return _refusal(
-        f"pip could not install requirements/{lock}.lock: " + " ".join(reasons[-3:]),
+        f"pip could not install {_shown(lock_file)}: " + " ".join(reasons[-3:]),
         "a reachable package index (pip's own settings name it), or the wheels in a folder that"
         f" the variable {WHEELS_VARIABLE} names (docs/dependencies.md)",
     )
@@ -187,6 +187,11 @@ def _pip_refusal(lock: str, stderr: str) -> Refused:
 def install_command(*options: str) -> str:
     """Return the command line that installs ahead of time, quoted for a shell."""
     return shlex.join([sys.executable, os.path.join(ROOT, "install.py"), *options])
+
+
+def _shown(lock_file: str) -> str:
+    """Return the path of the lock file as seen from our root."""
+    return os.path.relpath(lock_file, ROOT)
 
 
 def _refusal(problem: str, allowed: str) -> Refused:

@@ -38,7 +38,7 @@ def main(argv):
     print(json.dumps(seen))
     return 7
 """
-STUB_STEPPING = """\
+STUB_STEP = """\
 import json, sys
 def run_step(argv):
     print(json.dumps({"argv": argv, "path": sys.path, "python": sys.executable}))
@@ -77,7 +77,8 @@ class Checkout:
             (path / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, path / name)
         (path / "cli" / "main.py").write_text(STUB_MAIN)
-        (path / "shared" / "stepping.py").write_text(STUB_STEPPING)
+        (path / "orchestrator").mkdir()
+        (path / "orchestrator" / "step.py").write_text(STUB_STEP)
         (path / "requirements").mkdir()
         self.write_lock(make_wheel(wheels))
 

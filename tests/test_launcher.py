@@ -164,4 +164,4 @@ def test_a_start_that_cannot_install_is_refused_with_a_way_out(
 ) -> None:
     answer = checkout.planner("status", PLANNER_WHEELS=str(tmp_path / "nowhere"))
     assert answer.returncode == 1
-    assert "nowhere is no folder · allowed:" in problem(answer)
+    assert "nowhere is not a folder · allowed:" in problem(answer)
