@@ -78,15 +78,15 @@ def _imports(module: Module, modules: Mapping[str, Module]) -> Iterator[str]:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in modules)
         elif isinstance(node, ast.ImportFrom):
-            origin = _origin(module, node)
+            origin = origin_of(module, node)
             for alias in node.names:
                 name = f"{origin}.{alias.name}"
                 if name in modules or origin in modules:
                     yield name if name in modules else origin
 
 
-def _origin(module: Module, node: ast.ImportFrom) -> str:
-    """Return what stands between `from` and `import`, without leading dots."""
+def origin_of(module: Module, node: ast.ImportFrom) -> str:
+    """Return the absolute name of what stands between `from` and `import`."""
     if not node.level:
         return node.module or ""
     parts = os.path.dirname(module.path).split(os.sep)

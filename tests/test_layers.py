@@ -1,152 +1,212 @@
-"""Who may import what: the rooms of the house, and what a printed step must not pay for."""
+"""What each room may import of ours and of others; no circles.
+
+Imports count wherever they stand: in functions and under TYPE_CHECKING too. What a printed step
+may load is tested where steps are run, in tests/orchestrator/test_imports.py.
+"""
 
 from __future__ import annotations
 
 import ast
-import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pytest
+from benchmarks.imports import circles, module_graph, origin_of, read_modules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from benchmarks.imports import Module
+
 ROOT = Path(__file__).resolve().parent.parent
 
-ROLES = ("architect", "developer", "technical_writer", "quality_reviewer")
-# What each room may import of ours, besides itself. Roles never import one another.
+ROLES = ("architect", "developer", "quality_reviewer", "technical_writer")
+
+# What a room may import besides itself. Of two rows for a module the longer one counts.
 ROOMS = {
-    "state": {"state"},
-    "shared": {"shared", "state"},
-    **{role: {role, "shared", "state"} for role in ROLES},
-    "orchestrator": {"orchestrator", "shared", "state"},
-    "cli": {"cli", "orchestrator", "shared", "state", *ROLES},
-    "install.py": {"shared", "state"},
+    "state": (),
+    "shared": ("state",),
+    "shared/git": ("state/errors", "state/files"),
+    "shared/guard": (
+        "shared/builders", "shared/mode", "shared/output", "shared/place", "shared/resources",
+        "shared/sandbox", "state",
+    ),
+    **dict.fromkeys(ROLES, ("shared", "state")),
+    "orchestrator": (*ROLES, "shared", "state"),
+    "cli": ("orchestrator", *ROLES, "shared", "state"),
+    "install": ("shared", "state"),
+}  # fmt: skip
+# Importer and imported → why this one import is allowed all the same.
+EXCEPTIONS = {
+    ("shared/guard/git", "shared/git/command"): "asks git which filters a repository configures",
 }
-# Where each third-party package may be imported, as path prefixes.
-THIRD_PARTY = {
-    "pydantic": ("state/",),
-    "pydantic_core": ("state/",),
-    "jsonschema": ("state/",),
-    "rfc8785": ("state/",),
-    "click": ("cli/",),
-    "yaml": ("quality_reviewer/checks/",),
-}
-# Modules that a printed step loads, and what none of them may load, however indirectly.
-STEP_PATH = (
-    "cli.launch",
-    "shared.builders",
-    "shared.constraints",
-    "shared.dependencies",
-    "shared.mode.limits",
-    "shared.resources",
-    "shared.mode.sessions",
-    "shared.mode.transitions",
-    "shared.steps.workflow",
-    "state.database",
-    "state.errors",
-    "state.stages",
-    "state.store",
+
+# Inside orchestrator: a row may import itself and the rows below it, but not its neighbours.
+# The tables lie below the commands that move a run through them; step.py may start a run.
+ORDER = (
+    ("mode", "lifecycle", "routing"),
+    ("execute",),
+    ("submit",),
+    ("plan",),
+    ("planner", "executor", "requirements", "strategy"),
+    ("step",),
+    ("run", "host_steps"),
+    ("summary",),
 )
-TOO_COSTLY = ("pydantic", "click", "jsonschema", "yaml", "dataclasses", "argparse", "inspect")
-STEP_ROOMS = ("orchestrator", *ROLES)
-# Another project, in the place where the demo finds it.
-SAMPLE = ROOT / "cli" / "demo"
+
+# Modules that the guard, locks and printed steps stand on: the standard library and one another.
+PLAIN_STATE = {
+    f"state/{name}"
+    for name in (
+        "actors", "clock", "connection", "database", "errors", "files", "migrations", "phases",
+        "shape", "stages",
+    )
+}  # fmt: skip
+# Rooms of the design that are not built yet; every other name in these tables exists.
+TO_COME = {
+    "orchestrator/lifecycle", "orchestrator/requirements", "orchestrator/routing",
+    "orchestrator/strategy", "orchestrator/summary", "shared/place", "state/phases",
+}  # fmt: skip
+
+# Third-party package → the room that may import it.
+THIRD_PARTY = {
+    "pydantic": "state",
+    "pydantic_core": "state",
+    "jsonschema": "state",
+    "rfc8785": "state",
+    "click": "cli",
+    "yaml": "quality_reviewer/checks",
+}
+# Modules that import by a name which is known only at run time → why no circle can come of it.
+BY_NAME = {
+    "shared/steps/entry_points": "finds the workflow that a run names; workflows stand above it",
+    "cli/main": "loads only the module of the command that is run",
+    "shared/mode/sessions": "prefers the C module of the standard library's hashlib",
+}
 EMPTY_NAMES = {"utils", "helpers", "common", "base", "manager"}
 
+MODULES = {
+    module.path.removesuffix(".py").removesuffix("/__init__"): module
+    for module in read_modules().values()
+}
+PLACES = {module.name: place for place, module in MODULES.items()}
+GRAPH = {
+    PLACES[name]: {PLACES[i] for i in imported}
+    for name, imported in module_graph({m.name: m for m in MODULES.values()}).items()
+}
 
-def sources() -> list[Path]:
-    """Return every module of ours that is not a test."""
-    return sorted(
-        path
-        for room in ROOMS
-        for path in ([ROOT / room] if room.endswith(".py") else (ROOT / room).rglob("*.py"))
-        if path.exists() and not {SAMPLE / "repo", SAMPLE / "edits"} & {*path.parents}
-    )
+
+def lies_in(place: str, room: str) -> bool:
+    return place == room or place.startswith(f"{room}/")
 
 
-def imported(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield line and dotted name of each import in a file, those inside functions included."""
-    for node in ast.walk(ast.parse(path.read_bytes())):
+def room_of(place: str) -> str:
+    """Return the longest row of ROOMS that a module lies in."""
+    return max((room for room in ROOMS if lies_in(place, room)), key=len)
+
+
+def allowed_inside(place: str) -> list[str]:
+    """Return what of orchestrator a module of it may import: its own part and the rows below."""
+    own = place.split("/")[1]
+    rows = [at for at, row in enumerate(ORDER) if own in row]
+    assert rows, f"{place} has no row in ORDER of {__file__}"
+    return [own, *(name for row in ORDER[rows[0] + 1 :] for name in row)]
+
+
+def names_of(module: Module) -> Iterator[str]:
+    """Yield the dotted name of each import, wherever it stands."""
+    for node in ast.walk(module.tree):
         if isinstance(node, ast.Import):
-            yield from ((node.lineno, alias.name) for alias in node.names)
+            yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            # A relative import stays in its own room unless it climbs out of it.
-            inside = path.relative_to(ROOT).parent.parts[: -(node.level - 1) or None]
-            prefix = ".".join(inside) + "." if node.level else ""
-            yield node.lineno, prefix + (node.module or "")
+            yield origin_of(module, node)
 
 
-def step_modules() -> list[str]:
-    """Return the modules of the step path that exist, whole rooms included."""
-    rooms = (path for room in STEP_ROOMS for path in (ROOT / room).rglob("*.py"))
-    found = {".".join(p.relative_to(ROOT).with_suffix("").parts) for p in rooms}
-    named = (name for name in STEP_PATH if (ROOT / (name.replace(".", "/") + ".py")).exists())
-    return sorted({*named, *(name.removesuffix(".__init__") for name in found)})
+def modules_with(attribute: str) -> set[str]:
+    """Return the modules that use a name, as a name or after a dot."""
+    return {
+        place
+        for place, module in MODULES.items()
+        for node in ast.walk(module.tree)
+        if attribute in {getattr(node, "attr", None), getattr(node, "id", None)}
+    }
 
 
 def test_every_room_imports_only_what_the_table_allows() -> None:
     wrong = [
-        f"{path.relative_to(ROOT)}:{line} imports {name}"
-        for path in sources()
-        for line, name in imported(path)
-        if name.split(".")[0] in {*ROOMS, "tests"}
-        and name.split(".")[0] not in ROOMS[path.relative_to(ROOT).parts[0]]
+        f"{place} imports {other} · allowed: {', '.join(allowed)}"
+        for place, imported in GRAPH.items()
+        for allowed in [(room_of(place), *ROOMS[room_of(place)])]
+        for other in sorted(imported)
+        if (place, other) not in EXCEPTIONS and not any(lies_in(other, r) for r in allowed)
     ]
-    assert not wrong
+    assert not wrong, "\n".join(wrong)
+
+
+def test_inside_orchestrator_imports_only_go_down() -> None:
+    wrong = [
+        f"{place} imports {other} · allowed: {', '.join(allowed_inside(place))}"
+        for place, imported in GRAPH.items()
+        if place.startswith("orchestrator/")
+        for other in sorted(imported)
+        if other.startswith("orchestrator/") and other.split("/")[1] not in allowed_inside(place)
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_no_module_imports_itself_through_others() -> None:
+    found = [" ↔ ".join(group) for group in circles(GRAPH)]
+    assert not found, f"{found} · allowed: no circles; move what both need below both"
+
+
+def test_every_row_of_the_tables_is_needed() -> None:
+    """A name left behind by a move would allow whatever comes to be called so."""
+    inside = {f"orchestrator/{name}" for row in ORDER for name in row}
+    named = {*ROOMS, *PLAIN_STATE, *BY_NAME, *inside, *(n for row in ROOMS.values() for n in row)}
+    assert {n for n in named if n not in MODULES} <= TO_COME
+    assert not [pair for pair in EXCEPTIONS if pair[1] not in GRAPH[pair[0]]]
+
+
+def test_what_state_gives_to_steps_and_guard_does_not_know_the_plans_models() -> None:
+    wrong = [
+        f"{place} imports {other} · allowed: the standard library, {', '.join(sorted(PLAIN_STATE))}"
+        for place in sorted(PLAIN_STATE & {*MODULES})
+        for other in sorted(
+            {n for n in names_of(MODULES[place]) if n.split(".")[0] in THIRD_PARTY}
+            | (GRAPH[place] - PLAIN_STATE)
+        )
+    ]
+    assert not wrong, "\n".join(wrong)
 
 
 def test_third_party_packages_stay_in_their_rooms() -> None:
-    ours = {*ROOMS, *sys.stdlib_module_names}
+    ours = {place.split("/")[0] for place in MODULES}
     wrong = [
-        f"{path.relative_to(ROOT)}:{line} imports {name}"
-        for path in sources()
-        for line, name in imported(path)
-        if (top := name.split(".")[0]) not in ours
-        and not str(path.relative_to(ROOT)).startswith(THIRD_PARTY.get(top, ("nowhere",)))
-    ]
-    assert not wrong
+        f"{place} imports {name} · allowed: the standard library, " + (
+            f"and {top} in {THIRD_PARTY[top]}" if top in THIRD_PARTY else f"and {[*THIRD_PARTY]}"
+        )
+        for place, module in MODULES.items()
+        for name in names_of(module)
+        if (top := name.split(".")[0]) not in {*ours, *sys.stdlib_module_names}
+        and not lies_in(place, THIRD_PARTY.get(top, "nowhere"))
+    ]  # fmt: skip
+    assert not wrong, "\n".join(wrong)
 
 
-def test_only_the_database_speaks_sql() -> None:
-    speaking = {
-        str(path.relative_to(ROOT))
-        for path in sources()
-        for _, name in imported(path)
-        if name.split(".")[0] == "sqlite3"
-    }
-    asks_for_its_version = {"orchestrator/run/doctor.py"}
-    ours = {"state/connection.py", "state/database.py", "state/migrations.py"}
-    assert speaking - asks_for_its_version == ours
+def test_only_these_modules_import_by_name() -> None:
+    assert modules_with("__import__") | modules_with("import_module") == {*BY_NAME}
+
+
+def test_only_the_database_uses_sql() -> None:
+    using = {place for place, module in MODULES.items() if "sqlite3" in {*names_of(module)}}
+    asks_for_its_version = {"orchestrator/run/doctor"}
+    ours = {"state/connection", "state/database", "state/migrations"}
+    assert using - asks_for_its_version == ours
 
 
 def test_stage_and_status_change_in_one_place() -> None:
-    """Whoever moves a run by itself leaves its agents and the audit behind."""
-    writing = {
-        str(path.relative_to(ROOT))
-        for path in sources()
-        for node in ast.walk(ast.parse(path.read_bytes()))
-        if isinstance(node, ast.Attribute) and node.attr == "move_run"
-    }
-    assert writing == {"shared/mode/transitions.py"}
-
-
-@pytest.mark.parametrize("module", step_modules())
-def test_what_a_step_prints_with_loads_nothing_costly(module: str) -> None:
-    program = (
-        "import sys; sys.path.insert(0, sys.argv[1]); __import__(sys.argv[2]);"
-        "print(*sorted(set(sys.argv[3:]) & set(sys.modules)))"
-    )
-    answer = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", program, str(ROOT), module, *TOO_COSTLY],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert answer.stderr == ""
-    assert answer.stdout == "\n"
+    """A run that is moved anywhere else leaves its agents and the audit behind."""
+    assert modules_with("move_run") == {"shared/mode/transitions"}
 
 
 def test_every_folder_of_tests_is_a_package() -> None:
@@ -156,4 +216,4 @@ def test_every_folder_of_tests_is_a_package() -> None:
 
 
 def test_no_module_has_a_name_that_says_nothing() -> None:
-    assert not [path for path in sources() if path.stem in EMPTY_NAMES]
+    assert not [place for place in MODULES if place.rpartition("/")[2] in EMPTY_NAMES]

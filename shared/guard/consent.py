@@ -14,7 +14,7 @@ import sys
 from shared import resources
 from shared.mode import sessions
 from shared.mode.sessions import path_of
-from state.actors import UNPROVEN
+from state.actors import PERSON, UNPROVEN
 from state.errors import Refused
 
 TYPE_CHECKING = False

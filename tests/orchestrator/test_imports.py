@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from shared.resources import ROOT
-from tests.journey import FILES, LAUNCHER, Journey
+from shared.steps.entry_points import MODULES
+from tests.journey import FILES, LAUNCHER, POINTS, Journey, call, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,6 +29,11 @@ AVOIDED = {
     "subprocess", "tempfile", "threading", "traceback", "typing", "typing_extensions", "tomllib",
     "urllib", "uuid", "warnings", "xml", "zipfile",
 }  # fmt: skip
+# Of ours: what commands and the guard need, and roles need for more than printing.
+NOT_FOR_STEPS = (
+    "cli", "developer.verify", "quality_reviewer.checks", "shared.dependencies", "shared.git",
+    "shared.guard",
+)  # fmt: skip
 TRACE = """
 import os, sys
 def leave(code):
@@ -46,29 +51,69 @@ print(json.dumps([code, sorted(sys.modules)]), file=sys.stderr)
 """
 
 
-def modules_after(*argv: str, cwd: str | Path = os.sep) -> set[str]:
-    """Return what is imported when `bin/planner` has run these words."""
+def traced(*argv: str, given: object = None, cwd: str = os.sep) -> tuple[str, set[str]]:
+    """Return what `bin/planner` prints for these words and the input, and what it has imported."""
     python = [sys.executable, "-I", "-S", "-X", "utf8", "-c"]
-    traced = subprocess.run(
-        [*python, TRACE, LAUNCHER, *argv], capture_output=True, check=True, cwd=cwd
-    )
-    code, modules = json.loads(traced.stderr)
-    assert code == 0, traced.stdout
-    return set(modules)
+    done = subprocess.run(
+        [*python, TRACE, LAUNCHER, *argv],
+        input=json.dumps(given).encode(), capture_output=True, check=True, cwd=cwd,
+    )  # fmt: skip
+    code, modules = json.loads(done.stderr)
+    assert code == 0, done.stdout
+    return done.stdout.decode(), set(modules)
+
+
+def bash(command: str) -> dict[str, object]:
+    return {"tool_name": "Bash", "tool_input": {"command": command}}
+
+
+def costly(modules: set[str]) -> list[str]:
+    """Return what a printed step or the hook should not have imported."""
+    return sorted(m for m in modules if m in AVOIDED or m.partition(".")[0] in AVOIDED)
 
 
 @pytest.mark.requirement("PL-1")
-@pytest.mark.parametrize("point", ["context", "design", "code", "submitted", "applied"])
-def test_a_printed_step_imports_neither_third_party_packages_nor_slow_ones(
-    make_repo: Repositories, point: str
+def test_no_printed_step_imports_third_party_packages_or_slow_ones(
+    make_repo: Repositories,
 ) -> None:
-    journey = Journey(make_repo(files=FILES)).to(point)
-    workflow = str(journey.last.block.get("workflow"))
-    modules = modules_after("step", workflow, "--state-dir", journey.state_dir)
-    assert "shared.steps.workflow" in modules
-    assert not {m for m in modules if m in AVOIDED or m.partition(".")[0] in AVOIDED}
-    ours = {m for m in modules if m.partition(".")[0] in ("cli", "shared", "state")}
-    assert not {m for m in ours if m.startswith(("cli", "shared.git", "quality_reviewer.checks"))}
+    """Every workflow, at every step of a reviewed run; the modules are observed, not listed."""
+    journey = Journey(make_repo(files=FILES))
+    journey.review = "full"
+    journey.promises_document = True
+    journey.start()
+    workflows: set[str] = set()
+    while journey.point != POINTS["committed"]:
+        host = ["step", journey.point.split()[0], "--state-dir", journey.state_dir]
+        for words in [host, *map(words_of, journey.last.runs())]:
+            _, modules = traced(*words)
+            assert "shared.steps.workflow" in modules
+            assert not costly(modules), words
+            assert not [m for m in modules if m.startswith(NOT_FOR_STEPS)], words
+            workflows.add(words[1])
+        journey.advance()
+    assert workflows == set(MODULES)
+
+
+HOOKED: dict[str, tuple[str, dict[str, object], str]] = {
+    "run read-only": ("PreToolUse", bash("git log | head"), "updatedInput"),
+    "denied": ("PreToolUse", bash("touch a"), "deny"),
+    "a file": ("PreToolUse", {"tool_name": "Write", "tool_input": {"file_path": "a"}}, "deny"),
+    "reminder": ("UserPromptSubmit", {"prompt": "Go on"}, "additionalContext"),
+}
+
+
+@pytest.mark.requirement("PM-4")
+@pytest.mark.parametrize("what", HOOKED)
+def test_the_hook_imports_neither_third_party_packages_nor_slow_ones(
+    make_repo: Repositories, what: str
+) -> None:
+    repository = make_repo(files=FILES)
+    call(repository.path, "mode", "enter", "--agent", "session-1", "--reason", "to look")
+    event, more, expected = HOOKED[what]
+    given = {"session_id": "session-1", "cwd": str(repository.path), "hook_event_name": event}
+    answer, modules = traced("hook", "claude", event, given={**given, **more})
+    assert expected in answer
+    assert not costly(modules)
 
 
 @pytest.mark.parametrize("words", ["status", "mode status", "audit", "doctor"])
@@ -76,9 +121,9 @@ def test_a_command_that_only_reads_loads_neither_the_models_nor_the_checks(
     make_repo: Repositories, words: str
 ) -> None:
     journey = Journey(make_repo(files=FILES)).to("code")
-    modules = modules_after(*words.split(), cwd=journey.repository.path)
-    costly = {"jsonschema", "pydantic", "rfc8785", "yaml"}
-    assert not {m for m in modules if m.partition(".")[0] in costly}
+    _, modules = traced(*words.split(), cwd=str(journey.repository.path))
+    packages = {"jsonschema", "pydantic", "rfc8785", "yaml"}
+    assert not {m for m in modules if m.partition(".")[0] in packages}
     rooms = ("developer", "orchestrator.execute", "orchestrator.plan.", "orchestrator.submit.page",
              "quality_reviewer.checks", "state.models", "state.validator")  # fmt: skip
     assert not {m for m in modules if m.startswith(rooms)}
@@ -120,13 +165,3 @@ def cpu_s(command: list[str], python: str) -> float:
     _, status, used = os.wait4(pid, 0)
     assert status == 0
     return used.ru_utime + used.ru_stime
-
-
-def test_the_packages_are_not_asked_for_by_a_printed_step(make_repo: Repositories) -> None:
-    journey = Journey(make_repo(files=FILES)).to("design")
-    modules = modules_after("step", "planner", "--state-dir", journey.state_dir)
-    assert "shared.dependencies" not in modules
-    # Where this process has loaded the same modules from; its __main__ is pytest's own.
-    files = {str(getattr(sys.modules.get(m), "__file__", "")) for m in modules - {"__main__"}}
-    assert not {file for file in files if ".deps" in file}
-    assert ROOT
