@@ -28,11 +28,11 @@ TOP = "."
 
 
 class Module(NamedTuple):
-    """A Python file of the product; `room` is the folder that it lies in, TOP for none."""
+    """A Python file of the product; `folder` is the one that it lies in, TOP for none."""
 
     name: str
     path: str
-    room: str
+    folder: str
     lines: int
     tree: ast.Module
 
@@ -94,14 +94,14 @@ def origin_of(module: Module, node: ast.ImportFrom) -> str:
     return ".".join([*above, *([node.module] if node.module else [])])
 
 
-def room_graph(modules: Mapping[str, Module], graph: Graph) -> dict[str, set[str]]:
-    """Return which rooms each room imports from; imports within a room are left out."""
-    return _grouped(graph, {name: module.room for name, module in modules.items()})
-
-
 def folder_graph(modules: Mapping[str, Module], graph: Graph) -> dict[str, set[str]]:
-    """Return the same by top folders, each with all the rooms in it."""
-    return _grouped(graph, {n: m.room.split(os.sep)[0] for n, m in modules.items()})
+    """Return which folders each folder imports from; each subfolder is a folder of its own."""
+    return _grouped(graph, {name: module.folder for name, module in modules.items()})
+
+
+def top_folder_graph(modules: Mapping[str, Module], graph: Graph) -> dict[str, set[str]]:
+    """Return the same by top folders, each with all that lies in it."""
+    return _grouped(graph, {n: m.folder.split(os.sep)[0] for n, m in modules.items()})
 
 
 def _grouped(graph: Graph, group_of: Mapping[str, str]) -> dict[str, set[str]]:

@@ -7,7 +7,14 @@ import sys
 from typing import TYPE_CHECKING
 
 from benchmarks import profiled as profiler
-from benchmarks.imports import circles, longest_chain, module_graph, read_modules, room_graph
+from benchmarks.imports import (
+    circles,
+    folder_graph,
+    longest_chain,
+    module_graph,
+    read_modules,
+    top_folder_graph,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,7 +47,7 @@ def test_what_is_not_of_the_product_is_left_out(tmp_path: Path) -> None:
     write(tmp_path, dict.fromkeys(("tests/a.py", ".deps/b.py", "cli/demo/repo/c.py"), ""))
     write(tmp_path, {"cli/demo/d.py": "\n\n"})
     modules = read_modules(str(tmp_path))
-    assert [(m.path, m.room, m.lines) for m in modules.values()] == [
+    assert [(m.path, m.folder, m.lines) for m in modules.values()] == [
         ("cli/demo/d.py", "cli/demo", 2)
     ]
 
@@ -53,10 +60,15 @@ def test_a_circle_is_one_floor_and_is_named() -> None:
     assert str(longest_chain(graph)) == "top → left+right → low"
 
 
-def test_rooms_import_what_their_modules_import(tmp_path: Path) -> None:
-    write(tmp_path, {"up/a.py": "import up.b\nimport low.c\n", "up/b.py": "", "low/c.py": ""})
+def test_a_folder_imports_what_its_modules_import(tmp_path: Path) -> None:
+    up = {"up/a.py": "import up.b\nimport low.c\n", "up/b.py": "from up.in_it import d\n"}
+    write(tmp_path, {**up, "up/in_it/d.py": "", "low/c.py": ""})
     modules = read_modules(str(tmp_path))
-    assert room_graph(modules, module_graph(modules)) == {"up": {"low"}, "low": set()}
+    files = module_graph(modules)
+    assert folder_graph(modules, files) == {
+        "up": {"up/in_it", "low"}, "up/in_it": set(), "low": set()
+    }  # fmt: skip
+    assert top_folder_graph(modules, files) == {"up": {"low"}, "low": set()}
 
 
 def test_a_crossing_is_a_call_from_another_file_of_ours(tmp_path: Path) -> None:
