@@ -15,6 +15,7 @@ from cli.main import planner
 from orchestrator.step import run_step
 from shared.config import _KEYS as CONFIG_KEYS
 from tests.generated_docs import context_of, leaves, render_commands, run_examples
+from tests.rooms_picture import OLD_LINES, render_rooms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
+ROOMS = ROOT / "docs" / "rooms.svg"
 SKILL = ROOT / "SKILL.md"
 SKILL_FIELDS = {"name", "description", "license", "compatibility", "metadata", "allowed-tools"}
 CHANGES = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
@@ -117,6 +119,25 @@ def test_the_help_of_step_has_an_example(capfdbinary: pytest.CaptureFixture[byte
 
 def test_the_reference_of_commands_is_what_they_say(golden: Golden) -> None:
     golden("../../docs/commands.md", render_commands())
+
+
+def test_the_picture_of_the_rooms_is_what_the_imports_say(golden: Golden) -> None:
+    golden("../../docs/rooms.svg", render_rooms(ROOMS.read_text() if ROOMS.exists() else ""))
+
+
+def test_only_a_hundred_lines_more_or_less_change_the_picture_of_the_rooms() -> None:
+    drawn = render_rooms()
+
+    def grown(lines: int) -> str:
+        def count(match: re.Match[str]) -> str:
+            old = match[2]
+            return match[0].removesuffix(old) + f"{int(old.replace(',', '')) + lines:,}"
+
+        return OLD_LINES.sub(count, drawn)
+
+    assert render_rooms(drawn) == drawn
+    assert render_rooms(grown(40)) == grown(40)
+    assert render_rooms(grown(200)) == drawn
 
 
 def test_the_examples_of_errors_are_real(golden: Golden, repo: Repository) -> None:
