@@ -1,13 +1,14 @@
 """Draws docs/rooms.svg: the folders on their floors, what lies in them, which imports which.
 
-`bin/test tests/test_docs.py --update-golden` writes it. Floors, columns and arrows come from the imports, names from the files; an arrow that others imply
-is left out. Line counts are rounded, and an old one stays while it is nearly right, so that not
-every edit makes the picture stale.
+`bin/test tests/test_docs.py --update-golden` writes it. Floors, columns and arrows come from the
+imports, names from the files. Line counts are rounded, and an old one stays while it is nearly
+right, so that not every edit makes the picture stale.
 """
 
 from __future__ import annotations
 
 import ast
+import functools
 import os
 import re
 import textwrap
@@ -62,8 +63,7 @@ class House:
     """What is drawn: rooms (a folder without its subfolders) and the top folders they lie in."""
 
     def __init__(self, old: str) -> None:
-        modules = {n: m for n, m in read_modules().items() if m.folder != "."}
-        files = {n: to & {*modules} for n, to in module_graph(modules).items()}
+        modules, files = folders_of_ours()
         self.tops: Graph = top_folder_graph(modules, files)
         self.rooms: dict[str, set[str]] = defaultdict(set)
         self.about: dict[str, str] = {}
@@ -93,6 +93,13 @@ class House:
         own = top + OWN_FILES
         apart = [own] if any(own in group for group in circles(graph)) else []
         return within(graph, {*graph} - {*apart}), apart
+
+
+@functools.cache
+def folders_of_ours() -> tuple[Mapping[str, Module], Graph]:
+    """Return the modules that lie in folders, and their imports."""
+    modules = {name: module for name, module in read_modules().items() if module.folder != "."}
+    return modules, module_graph(modules)
 
 
 def room_of(module: Module) -> str:
