@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from benchmarks.imports import read_modules
 from shared.git.command import project_environment
 from shared.git.hooks import LOCAL, plain_hooks
 from shared.git.repository import find_repository, repository_at
 from shared.git.worktree import open_worktree
 from state.errors import Refused
 from tests.shared.git.conftest import add_hook
-from tests.test_layers import ROOT, sources
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,10 +30,10 @@ FINDERS = {"shared/git/repository.py"}
 
 def calls(name: str) -> Iterator[str]:
     """Yield each module that calls the function, once a call."""
-    for path in sources():
-        for node in ast.walk(ast.parse(path.read_bytes())):
+    for module in read_modules().values():
+        for node in ast.walk(module.tree):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == name:
-                yield path.relative_to(ROOT).as_posix()
+                yield module.path
 
 
 def test_git_is_made_only_where_its_folder_is_known() -> None:
