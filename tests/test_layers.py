@@ -38,7 +38,7 @@ ROOMS = {
 }  # fmt: skip
 # Importer and imported → why this one import is allowed all the same.
 EXCEPTIONS = {
-    ("shared/guard/git", "shared/git/command"): "asks git which filters a repository configures",
+    ("shared/guard/git", "shared/git/repository"): "asks git which filters a repository configures",
 }
 
 # Inside orchestrator: a row may import itself and the rows below it, but not its neighbours.

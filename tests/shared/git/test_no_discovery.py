@@ -43,9 +43,9 @@ def test_git_is_made_only_where_its_folder_is_known() -> None:
 
 def test_no_other_module_starts_git() -> None:
     found = {
-        path.relative_to(ROOT).as_posix()
-        for path in sources()
-        for node in ast.walk(ast.parse(path.read_bytes()))
+        module.path
+        for module in read_modules().values()
+        for node in ast.walk(module.tree)
         if isinstance(node, ast.List) and node.elts
         if isinstance(node.elts[0], ast.Constant) and node.elts[0].value == "git"
     }
