@@ -41,7 +41,7 @@ pytestmark = [
 
 @pytest.fixture
 def without(tmp_path: Path) -> Callable[[str, str], str]:
-    """Return a function that copies the planner with one text of its store replaced."""
+    """Return a function that copies the planner with one text of its file module replaced."""
 
     def copy(old: str, new: str) -> str:
         place = tmp_path / "planner"
@@ -49,10 +49,10 @@ def without(tmp_path: Path) -> Callable[[str, str], str]:
             ignored = shutil.ignore_patterns("__pycache__")
             shutil.copytree(ROOT / name, place / name, ignore=ignored)
         (place / ".deps").symlink_to(ROOT / ".deps")
-        store = place / "state" / "store.py"
-        text = store.read_text()
+        files = place / "state" / "files.py"
+        text = files.read_text()
         assert text.count(old) == 1, old
-        store.write_text(text.replace(old, new))
+        files.write_text(text.replace(old, new))
         return str(place / "bin" / "planner")
 
     return copy
