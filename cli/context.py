@@ -80,7 +80,7 @@ def answer(
 @state_dir_option
 @role_option
 def ask(path: str, state_dir: str | None, role: str | None) -> None:
-    """Put at most three questions to the user, who is asked by the host.
+    """Ask the user at most three questions; the host relays them.
 
     Example: planner context ask --file answers/questions.json --role architect
     """

@@ -26,7 +26,7 @@ def exec_command() -> None:
 @state_dir_option
 @role_option
 def apply(state_dir: str | None, role: str | None) -> None:
-    """Write the approved bytes into the tree, all or none; finishes an interrupted apply.
+    """Write the approved bytes into the tree, all or none, or finish an interrupted apply.
 
     Example: planner exec apply
     """
@@ -61,7 +61,7 @@ def commit(state_dir: str | None, role: str | None) -> None:
 def deviate(
     milestone: str, path: str, reason: str, state_dir: str | None, role: str | None
 ) -> None:
-    """Report a file that the tree holds otherwise than the plan.
+    """Report a file that differs between the tree and the plan.
 
     Example: planner exec deviate M-001 --file src/a.py --reason "the user edited it meanwhile"
     """
@@ -78,7 +78,7 @@ def deviate(
 @state_dir_option
 @role_option
 def accept(path: str, reason: str, state_dir: str | None, role: str | None) -> None:
-    """Accept a reported deviation. A person's command.
+    """Accept a reported deviation. Only a person may run it.
 
     Example: planner exec accept --file src/a.py --reason "my own edit, leave it"
     """
@@ -91,7 +91,7 @@ def accept(path: str, reason: str, state_dir: str | None, role: str | None) -> N
 @click.command("undo")
 @state_dir_option
 def undo_command(state_dir: str | None) -> None:
-    """Take an applied plan back: the old bytes before the commit, a revert commit after it.
+    """Undo an applied plan: write the old bytes back, or after the commit make a revert commit.
 
     Example: planner undo
     """

@@ -1,4 +1,4 @@
-"""Commands of planning mode that lead to another revision: rebase, edit, approve --only."""
+"""`mode rebase` and `mode edit`, and the part of a plan that `mode approve --only` takes."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ def rebase(state_dir: str | None, agent: str | None, role: str | None) -> None:
     from orchestrator.mode import lookup
     from orchestrator.mode.light_plan import rebase_light
     from orchestrator.mode.view import render_mode
-    from orchestrator.plan import rebase as of_run
+    from orchestrator.plan.rebase import rebase_run
 
     allow_roles(role)
     found = lookup.find(Target(os.getcwd(), agent, state_dir), time.time()).settle()
     if found.state is not None:
-        write(render_rebased(found.state, of_run.rebase(found.state)))
+        write(render_rebased(found.state, rebase_run(found.state)))
         return
     rebase_light(found)
     write(render_mode(found))

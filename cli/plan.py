@@ -22,7 +22,7 @@ from cli.options import (
     role_option,
     state_dir_option,
 )
-from orchestrator.plan import import_plan as plans
+from orchestrator.plan.import_plan import import_plan
 from shared import plan_file, resources
 from shared.builders import Block
 from shared.output import write
@@ -66,7 +66,7 @@ def remove(entity_id: str, version: int, state_dir: str | None, role: str | None
 @state_dir_option
 @role_option
 def batch(path: str, operation: str | None, state_dir: str | None, role: str | None) -> None:
-    """Do many edits, all or none; the same file twice in a row is done once.
+    """Apply many edits, all or none; the same file twice in a row is applied once.
 
     Example: planner plan batch --file .planner/runs/20260102-abcdef/answers/design.json
     """
@@ -131,13 +131,13 @@ def list_entities(
 @click.argument("path", metavar="FILE")
 @state_dir_option
 @role_option
-def import_plan(path: str, state_dir: str | None, role: str | None) -> None:
-    """Take the content of another plan.json into an empty plan; changes are captured anew.
+def import_command(path: str, state_dir: str | None, role: str | None) -> None:
+    """Copy the content of another plan.json into an empty plan, without its changes.
 
     Example: planner plan import ../old/plan.json
     """
     allow_roles(role, ARCHITECT)
-    notes = plans.import_plan(opened(state_dir), path)
+    notes = import_plan(opened(state_dir), path)
     write(Block("result").data("left out", "\n".join(notes)).render())
 
 
@@ -145,7 +145,7 @@ def import_plan(path: str, state_dir: str | None, role: str | None) -> None:
 @state_dir_option
 @role_option
 def capture(state_dir: str | None, role: str | None) -> None:
-    """Compute all changes anew, one for each file, from the base to the worktree.
+    """Compute all changes again, one for each file, from the base to the worktree.
 
     Example: planner plan capture
     """
@@ -191,10 +191,10 @@ def check(phase: Phase, state_dir: str | None, *, as_json: bool) -> None:
 
     Example: planner plan check --phase plan-design
     """
-    from orchestrator.plan import check as capturing
+    from orchestrator.plan.check import check_phase
 
     state = opened(state_dir)
-    items = capturing.check(state, phase)
+    items = check_phase(state, phase)
     if as_json:
         write(json.dumps([i.to_json() for i in items], indent=2, ensure_ascii=False) + "\n")
         return
@@ -209,7 +209,7 @@ def check(phase: Phase, state_dir: str | None, *, as_json: bool) -> None:
 @state_dir_option
 @role_option
 def done(phase: Phase, path: str | None, state_dir: str | None, role: str | None) -> None:
-    """End a work step: edits, capture, verify, script checks; prints what follows.
+    """End a work step: edits, capture, verify, script checks; print what follows.
 
     Example: planner plan done --phase plan-code
     """
@@ -260,7 +260,7 @@ def revise(path: str | None, state_dir: str | None, role: str | None) -> None:
 @click.argument("ids", nargs=-1, metavar="[ID]...")
 @state_dir_option
 def diff(ids: tuple[str, ...], state_dir: str | None) -> None:
-    """Print the captured changes as patches, of all milestones or of those named.
+    """Print the captured changes as patches, of the named milestones or of all.
 
     Example: planner plan diff M-001
     """

@@ -122,7 +122,7 @@ def add_items(
 @qr_command.command("gate")
 @phase_option
 @click.option("--verdict", type=click.Choice(["pass", "fail"]), required=True)
-@click.option("--reason", default="", help="Why, when the figures say otherwise.")
+@click.option("--reason", default="", help="Why, if the computed verdict is the other one.")
 @click.option("--reason-file", metavar="FILE", help="The reason, in a file.")
 @state_dir_option
 @role_option
@@ -134,7 +134,7 @@ def gate(
     state_dir: str | None,
     role: str | None,
 ) -> None:
-    """Pass or fail a gate; a verdict against the figures needs a reason.
+    """Pass or fail a gate; a verdict other than the computed one needs a reason.
 
     Example: planner qr gate --phase plan-code --verdict fail
     """
@@ -149,7 +149,7 @@ def gate(
 @click.argument("check", metavar="ITEM|CHECK")
 @phase_option
 @click.option("--scope", default="*", help="The file or entity of the finding, for a check.")
-@click.option("--reason", default="", help="Why it may stand.")
+@click.option("--reason", default="", help="Why it is accepted.")
 @click.option("--reason-file", metavar="FILE", help="The reason, in a file.")
 @state_dir_option
 @role_option
@@ -163,7 +163,7 @@ def accept(  # noqa: PLR0913 – one parameter per option
     state_dir: str | None,
     role: str | None,
 ) -> None:
-    """Let a finding stand: an item of the open review or of a script check. A person's command.
+    """Accept a finding: an item of the open review or of a script check. Only a person may run it.
 
     Example: planner qr accept code-no-secrets --scope a.pem --phase plan-code --reason "test key"
     """
@@ -171,7 +171,7 @@ def accept(  # noqa: PLR0913 – one parameter per option
     state = opened(state_dir)
     reason = _reason(state, reason, reason_file)
     if not reason:
-        raise click.UsageError("a finding stands for a reason: --reason, or --reason-file")
+        raise click.UsageError("a finding is accepted for a reason: --reason, or --reason-file")
     accept_finding(state, phase, check, scope, reason)
     write(print_current(state))
 

@@ -1,4 +1,4 @@
-"""What a command prints about its result, where that takes more than a line or two."""
+"""The blocks that commands print about their results, if longer than a line or two."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 MOST_LEFT_OUT = 20
 _REBASED = (
-    "Planned files changed. The plan stands on the tree as it is now; its changes are captured and "
-    "checked anew when the work step is ended again."
+    "Planned files changed. The plan is rebased onto the tree as it is now; its changes are "
+    "captured and checked again when the work step is ended again."
 )
 _OVERTAKEN = (
-    "Files of the submitted plan changed, and it does not fit them any more. A new revision brings "
-    "it onto the tree as it is now, with a new capture and an approval of its own."
+    "Files of the submitted plan changed, and it no longer fits them. A new revision rebases it "
+    "onto the tree as it is now, with a new capture and an approval of its own."
 )
 
 
@@ -75,7 +75,7 @@ def render_verified(done: Done) -> str:
 def render_rebased(state: State, rebased: Rebased | None) -> str:
     """Return what a person accepted of their changed tree, and what follows for the plan."""
     if rebased is None:
-        return Block("result").task("Nothing changed since planning began.").render()
+        return Block("result").task("Nothing changed since planning started.").render()
     shown = [f"{drift.shown(one.path)}: {one.how}" for one in rebased.found]
     block = Block("result").data("accepted", "\n".join(shown))
     block.data("planned", "\n".join(rebased.planned))

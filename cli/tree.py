@@ -1,4 +1,4 @@
-"""Files of the scratch worktree, where the host's own tools fall short, and confirmed commands."""
+"""`planner tree`: change files of the scratch worktree, or run a confirmed command there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The scratch worktree becomes changes in the plan, and the project's commands judge it."""
+"""Capture the changes of the scratch worktree into the plan."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Captured(NamedTuple):
 
 
 def capture_into(state: State, plan: Plan) -> Captured:
-    """Return the plan with the worktree's changes; formatters and the user's hook run first."""
+    """Run formatters and the user's hook; return the plan with the worktree's changes."""
     workspace = open_workspace(state)
     config = workspace.config
     if config.format and not state.database.is_confirmed(commands_hash(config)):

@@ -1,4 +1,4 @@
-"""Bring a plan and its worktree onto the user's tree as it is now."""
+"""Rebase a plan and its worktree onto the user's tree as it is now."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 
 def move_base(state: State, plan: Plan) -> Plan:
-    """Return the plan on the tree as it is now; the worktree and its changes move along.
+    """Return the plan rebased onto the user's tree as it is now, its worktree rebased as well.
 
-    Nothing moves where every planned file is still as the plan found it. Files at which the
-    changes met others hold conflict markers and are named among the remarks.
+    Nothing moves if every planned file is still as the plan found it. Files in which the changes
+    met others hold conflict markers and are named in the remarks.
     """
     repository, vault = open_repository(state)
     changes = plan_changes(plan)
@@ -37,9 +37,10 @@ def move_base(state: State, plan: Plan) -> Plan:
 
 
 def on_tree(state: State, plan: Plan, changes: Sequence[Changed], planned: Collection[str]) -> Plan:
-    """Return the plan on HEAD, or with uncommitted work on top as before or for a planned file.
+    """Return the plan rebased onto HEAD, or onto a snapshot of HEAD plus uncommitted work.
 
-    The worktree is made anew, with `changes` carried along.
+    A snapshot is taken if the old base was one or a planned file is uncommitted. The worktree is
+    made again, with `changes` carried over.
     """
     repository, vault = open_repository(state)
     at, old = head(repository), base_of(plan)

@@ -1,4 +1,4 @@
-"""The project's own commands judge the worktree, and the plan keeps what they said (PL-34)."""
+"""Run the project's own commands on a run's worktree and keep their results (PL-34)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def confirm(state: State, digest: str) -> None:
-    """Remember a person's word on the project's commands; Refused for another hash."""
+    """Store that a person confirmed the project's commands; Refused for another hash."""
     stored = state.config
     if not digest or digest != stored["hash"]:
         text = f"the commands of this run have the hash {stored['hash'] or '(none configured)'}"
@@ -35,7 +35,7 @@ def confirm(state: State, digest: str) -> None:
 
 
 def job_of(state: State, plan: Plan) -> Job:
-    """Return what verify needs to know."""
+    """Return a verification's settings: worktree, base, commands, tests."""
     base = base_of(plan)
     return Job(
         state_dir=state.state_dir,
@@ -49,18 +49,18 @@ def job_of(state: State, plan: Plan) -> Job:
 
 
 def verify_plan(state: State, plan: Plan) -> Done | Running:
-    """Return what verify says of the worktree; to be called without the lock."""
+    """Verify the worktree; call it without the lock, since verify takes long."""
     return verify(job_of(state, plan), state.database.is_confirmed)
 
 
 def with_results(plan: Plan, done: Done) -> Plan:
-    """Return the plan with verify results."""
+    """Return the plan with the results of verify."""
     results = tuple(VerifyResult.model_validate(r.for_plan()) for r in done.results)
     return plan.model_copy(update={"verify": results})
 
 
 def still_running(state: State) -> Running | None:
-    """Return what a verification in the background does, after waiting for its end; or None."""
+    """Wait for a verification in the background; return it if it still runs, else None."""
     with vacancy(state.state_dir) as free:
         if free is not None:
             return None
@@ -83,7 +83,7 @@ def verify_now(state: State) -> Done | Running:
 
 
 def prepare_worktree(state: State, plan: Plan) -> None:
-    """Link and set up the worktree where a person has confirmed the commands; else later."""
+    """Link and set up the worktree if a person has confirmed the commands; else verify does it."""
     job = job_of(state, plan)
     digest = commands_hash(job.config)
     if job.config.setup and state.database.is_confirmed(digest):

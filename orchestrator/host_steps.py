@@ -1,4 +1,4 @@
-"""What each kind of step prints: a block from the run's state and a prompt file.
+"""What each kind of the host's steps prints: a block from the run's state and a prompt file.
 
 Wording lies in the prompt files; tags, commands and what is shown are decided here.
 """
@@ -6,7 +6,7 @@ Wording lies in the prompt files; tags, commands and what is shown are decided h
 from __future__ import annotations
 
 from orchestrator.summary import summary
-from quality_reviewer.ask import answered_alone, items_of
+from quality_reviewer.ask import DESIGN, answered_alone, items_of
 from quality_reviewer.items import count_items, needs_user
 from quality_reviewer.scale import review_of
 from shared.mode import sessions
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 def init(ctx: Context, prompt: str) -> Block:
-    """Say that the run has begun and pass on."""
+    """Say that the run has started and name the next step."""
     block = ctx.block().task(read_prompt("orchestrator", "planner", prompt))
     return block.next("done", ctx.state.command("step", "planner", "2"))
 
@@ -61,22 +61,25 @@ def context(ctx: Context, prompt: str) -> Block:
 
 
 def unguarded(state: State) -> str:
-    """Return that no hook can hold the mode of this session; empty where one can, or none is on."""
+    """Return a warning if hooks cannot enforce planning mode in this session, else ''."""
     agent = state.database.agent
     if state.database.planning(agent) is None or is_published(agent):
         return ""
-    return f"{sessions.folder()} cannot be written, so no hook holds this session"
+    return f"{sessions.folder()} cannot be written, so no hook enforces planning mode here"
 
 
 def work(ctx: Context, script: str) -> Block:
-    """Give a work step to the host, in full to an agent; open questions come first."""
+    """Dispatch a work step to an agent, or give it to the host if the review is not full.
+
+    Questions that the user has not answered are asked first.
+    """
     state, phase = ctx.state, ctx.phase
     answers = state.database.answers(state.run)
     waiting = [c for c in ctx.plan["checkpoints"] if c["id"] not in answers]
     if waiting:
         return _questions(ctx, waiting)
     if review_of(state, ctx.plan)[0] != "full":
-        return work_task(ctx, script, agent=False)
+        return work_task(ctx, script, agent=False, of_design=DESIGN)
     words = ["step", phase, "2"] if variant_of(ctx) and phase == "plan-design" else ["step", phase]
     block = with_commands(ctx, read_prompt("orchestrator", "planner", "dispatch"), asks=True)
     _say_why(block, ctx)
@@ -85,7 +88,7 @@ def work(ctx: Context, script: str) -> Block:
 
 
 def _say_why(block: Block, ctx: Context) -> None:
-    """Say how much review the plan gets and why, the first time."""
+    """Say in the first round how much review the plan gets and why."""
     if ctx.iteration == 1:
         block.data("review", ": ".join(review_of(ctx.state, ctx.plan)))
 
@@ -110,7 +113,7 @@ def _questions(ctx: Context, waiting: list[dict[str, Any]]) -> Block:
 
 
 def review(ctx: Context) -> Block:
-    """Send out a reviewer for each group that has questions left."""
+    """Dispatch a reviewer for each group that has questions left."""
     state, phase = ctx.state, ctx.phase
     groups = sorted({i.group or "1" for i in items_of(ctx) if i.status == TODO}, key=int)
     if not groups:  # the last answer was stored by a command that then died
@@ -130,7 +133,7 @@ def review(ctx: Context) -> Block:
 
 
 def gate(ctx: Context) -> Block:
-    """Show figures and the verdict that follows; deciding otherwise needs a reason."""
+    """Show the figures of a review and the computed verdict; the other verdict needs a reason."""
     state, phase = ctx.state, ctx.phase
     if state.database.phase(state.run, phase)[0] == "COMPLETE":
         block = ctx.block().task(read_prompt("orchestrator", "planner", "freeze"))
@@ -175,15 +178,15 @@ def _figures(items: list[Item], iteration: int) -> str:
 
 
 def _converge(block: Block, ctx: Context, items: list[Item]) -> None:
-    """Turn to the user where items have blocked for three rounds (PL-25)."""
+    """Ask the user what to do about items that have blocked for three rounds (PL-25)."""
     stuck = [i.id for i in items if needs_user(i, ctx.iteration)]
     if not stuck:
         return
     state = ctx.state
     options = [
         ("fail", "Go on: another round."),
-        ("accept", "Let it stand, for a reason that the plan shows (the person's command)."),
-        ("cancel", "Give the run up (the person's command)."),
+        ("accept", "Accept it, for a reason that the plan shows (only a person may run it)."),
+        ("cancel", "Give the run up (only a person may run it)."),
     ]
     block.ask("stuck", f"{', '.join(stuck)} came back for the third time. What now?", options)
     for name in stuck:
@@ -193,7 +196,7 @@ def _converge(block: Block, ctx: Context, items: list[Item]) -> None:
 
 
 def approval(ctx: Context, prompt: str) -> Block:
-    """Show what waits for approval and the command that only a person types."""
+    """Show the plan that waits for approval and the command that only a person may run."""
     state = ctx.state
     block = ctx.block().task(read_prompt("orchestrator", "executor", prompt))
     block.rules(read_prompt("orchestrator", "executor", f"{prompt}-rules"))
@@ -205,7 +208,7 @@ def approval(ctx: Context, prompt: str) -> Block:
 
 
 def program(ctx: Context, prompt: str, words: tuple[str, ...], intent: str) -> Block:
-    """Name the one command that does the step."""
+    """Name the command that does the whole step."""
     text = intent if ctx.state.run.depth == "intent" else prompt
     block = ctx.block().task(read_prompt("orchestrator", "executor", text))
     return block.next("done", ctx.state.command(*words))
@@ -215,7 +218,7 @@ def program(ctx: Context, prompt: str, words: tuple[str, ...], intent: str) -> B
 
 
 def init_step(name: str, prompt: str) -> Step:
-    """Make the step that begins a workflow and passes on."""
+    """Make the first step of a workflow."""
     return Step(name, "init", lambda ctx: init(ctx, prompt))
 
 
@@ -230,7 +233,7 @@ def execute_dispatch_step(name: str, *, phase: Phase, agent: str, script: str) -
 
 
 def qr_dispatch_step(name: str, *, phase: Phase) -> Step:
-    """Make the step that sends reviewers out."""
+    """Make the step that dispatches reviewers."""
     return Step(name, "qr", review, phase=phase)
 
 
@@ -240,13 +243,13 @@ def qr_gate_step(name: str, *, phase: Phase, on_fail: int) -> Step:
 
 
 def person_step(name: str, prompt: str) -> Step:
-    """Make a step that waits for what only a person may do."""
+    """Make a step that waits for a command that only a person may run."""
     return Step(name, "person", lambda ctx: approval(ctx, prompt))
 
 
 def program_step(name: str, *words: str, prompt: str, intent: str | None = None) -> Step:
     """Make a step that is one command: the program does the work.
 
-    `intent` is the prompt at depth intent, where that differs.
+    `intent` is the prompt at depth intent, if that is a different one.
     """
     return Step(name, "program", lambda ctx: program(ctx, prompt, words, intent or prompt))

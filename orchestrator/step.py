@@ -1,4 +1,4 @@
-"""`planner step`: print a step of a workflow; the planner's first step starts a run."""
+"""`planner step`: print a step of the named workflow; start a run if there is none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person is shown before they approve: the plan in one line for each thing."""
+"""The summary of a plan that a person reads before approving it, one line for each subject."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def _verified(results: list[dict[str, Any]]) -> str:
-    """Return what the project's commands said; the canary asked all of them together."""
+    """Return the outcome of each verify command, and whether any of them runs the changed code."""
     if not results:
         return "NOT VERIFIED"
     proof = {
@@ -34,7 +34,7 @@ def _verified(results: list[dict[str, Any]]) -> str:
 
 
 def _revised(state: State, plan: dict[str, Any]) -> list[str]:
-    """Return what differs from the revision before, by the seals of both."""
+    """Return which entities differ from the previous revision, by the seals of both."""
     path = superseded_plan_path(state.state_dir, plan["revision"] - 1)
     if not os.path.exists(path):
         return []
@@ -61,7 +61,7 @@ def _files_of(milestone: dict[str, Any], run: Run) -> list[str]:
 
 
 def summary(state: State) -> str:
-    """Return what is approved, a line for each thing: no text of the plan begins another line."""
+    """Return what is approved, a line for each subject; line breaks of the plan become spaces."""
     plan, run = state.plan, state.run
     overview = plan["overview"]
     files = list(dict.fromkeys(file for m in plan["milestones"] for file in _files_of(m, run)))

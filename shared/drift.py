@@ -1,7 +1,7 @@
-"""The user's tree as it was when planning began: compared at gates, accepted by a person (70).
+"""Compare the user's tree with its fingerprint from when planning started.
 
-Hosts call our hooks and go on when those fail, so what changed while nobody may write is noticed
-here, before a gate, a freeze or an approval.
+Hosts go on when our hooks fail, so changes made while planning is read-only are noticed here:
+before a gate, a freeze or an approval. Only a person may accept them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SHOWN = 20
 
 
 class Place(NamedTuple):
-    """A fingerprint: of which repository, in which folder, what of ours lies in the tree."""
+    """Where a fingerprint lies: its repository and folder, and our own folders inside that tree."""
 
     repository: str
     folder: str
@@ -36,61 +36,66 @@ class Place(NamedTuple):
 
 
 def place_of(state: State) -> Place:
-    """Return the place of a run's fingerprint."""
+    """Return where the fingerprint of a run lies."""
     return place_in(state.state_dir, state.run.repository)
 
 
 def place_in(state_dir: str, repository: str) -> Place:
-    """Return the place of the fingerprint that is kept in a state directory."""
+    """Return where the fingerprint lies that a state directory keeps."""
     inside = os.path.relpath(os.path.realpath(state_dir), os.path.realpath(repository))
     aside = () if inside.startswith(os.pardir) else (inside,)
     return Place(repository, resources.fingerprint_path(state_dir), aside)
 
 
 def place_of_light(planner: str, agent: str) -> Place:
-    """Return the place for an agent that plans without a run; `planner` is our folder there."""
+    """Return where the fingerprint lies of an agent that plans without a run.
+
+    `planner` is our folder in its repository.
+    """
     name = sha256(agent.encode("utf-8", "surrogateescape")).hexdigest()[:16]
     return Place(os.path.dirname(planner), os.path.join(planner, "light", name))
 
 
 def is_watched(place: Place) -> bool:
-    """Return whether the folder is a repository of git: elsewhere nothing can be compared."""
+    """Return whether the folder is a git repository; no other folder can be compared."""
     return os.path.lexists(os.path.join(place.repository, ".git"))
 
 
 def take(place: Place) -> None:
-    """Take the fingerprint anew."""
+    """Take a new fingerprint in place of the old one."""
     fingerprint.take(repository_at(place.repository), place.folder, place.aside)
 
 
 def differences(place: Place) -> list[Difference]:
-    """Return what is not as it was; a fingerprint must have been taken."""
+    """Return how the tree differs from its fingerprint, which must exist."""
     return fingerprint.compare(repository_at(place.repository), place.folder, place.aside)
 
 
 def check(place: Place, way_out: str) -> None:
-    """Refuse to go on where the tree is not as it was; `way_out` is what a person may run."""
+    """Refuse to go on if the tree differs from its fingerprint; a person may run `way_out`."""
     text = problem_of(place)
     if text:
-        allowed = f"the tree as it was; or a person, who has looked at it, accepts it: {way_out}"
+        allowed = (
+            f"the tree as it was; or a person looks at the changes and accepts them: {way_out}"
+        )
         raise Refused("refused", place.repository, text, allowed)
 
 
 def problem_of(place: Place) -> str:
-    """Return in words what is not as it was, empty where nothing is."""
+    """Return in words how the tree differs from its fingerprint, '' if it does not."""
     if not fingerprint.is_taken(place.folder):
-        return "nothing says what your tree was when planning began"
+        return "there is no record of your tree from when planning started"
     found = differences(place)
-    return f"changed since planning began: {describe(found)}" if found else ""
+    return f"changed since planning started: {describe(found)}" if found else ""
 
 
 def check_run(state: State) -> None:
-    """Refuse to go on with a run while its user's tree is not as it was."""
+    """Refuse to go on with a run if the user's tree differs from its fingerprint."""
     check(place_of(state), state.command("mode", "rebase"))
 
 
 def absorb(state: State, paths: Iterable[str]) -> None:
-    """Let what this run has written itself pass in every plan of the repository being made."""
+    """Accept what this run has written itself in the fingerprints of all plans in the making."""
     written, database = list(paths), state.database
     places = [
         place_in(run.state_dir, run.repository)
@@ -110,7 +115,7 @@ def absorb(state: State, paths: Iterable[str]) -> None:
 
 @contextlib.contextmanager
 def own_writes(place: Place) -> Iterator[None]:
-    """Let pass what is written inside, unless something had changed before."""
+    """Accept what is written inside the block, unless something had changed before."""
     settled = not problem_of(place)
     yield
     if settled:
@@ -118,11 +123,11 @@ def own_writes(place: Place) -> Iterator[None]:
 
 
 def describe(found: Iterable[Difference]) -> str:
-    """Return paths and what became of them; many are cut, bytes that are no text are escaped."""
+    """Return paths with how they changed; a long list is cut, bytes that are not text escaped."""
     rows = [f"{shown(one.path)} ({one.how})" for one in found]
     return ", ".join(first_of(rows, SHOWN))
 
 
 def shown(path: str) -> str:
-    """Return a path as text: bytes that are no UTF-8 are escaped."""
+    """Return a path as text: bytes that are not UTF-8 are escaped."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")

@@ -1,7 +1,7 @@
-"""The plan of a run, opened for reading or changing: context, edits, answers.
+"""plan.json of a run: opened for a change or as the frozen plan, and edited.
 
-Changes hold the run's lock and write files before the database, so that repeating a command
-after a crash ends where it should.
+A change holds the run's lock and writes files before the database, so that a command repeated
+after a crash has the same result.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 
 def open_plan(state: State) -> Plan:
-    """Return the plan for a change of it; Refused while it is frozen or an apply is unfinished."""
+    """Return the plan to be changed; Refused if it is frozen or an apply is unfinished."""
     if _interrupted(state):
-        text = "an apply was interrupted; nothing else may run before it is finished or taken back"
-        ways = f"{state.command('exec', 'apply')} finishes, {state.command('undo')} takes back"
+        text = "an apply was interrupted; nothing else may run before it is finished or undone"
+        ways = f"{state.command('exec', 'apply')} finishes it, {state.command('undo')} undoes it"
         raise Refused("conflict", "exec apply", text, ways)
     check_active(state)
     path = resources.plan_path(state.state_dir)
@@ -45,21 +45,21 @@ def _interrupted(state: State) -> bool:
     folder = resources.journal_path(state.state_dir)
     if not os.path.isdir(folder):
         return False
-    # Imported only where something was applied: every edit of a plan comes by here.
+    # Imported only if something was applied: every edit of a plan runs this function.
     from shared.git.journal import journal_state
 
     return journal_state(folder) in ("applying", "undoing")
 
 
 def check_going(state: State) -> None:
-    """Refuse to begin anything new in a run that is paused."""
+    """Refuse to start anything new in a paused run."""
     if state.run.status == "PAUSED":
         text = f"the run is paused; {state.halted}" if state.halted else "the run is paused"
         raise Refused("refused", state.state_dir, text, "first", state.command("resume"))
 
 
 def check_active(state: State) -> None:
-    """Refuse a change of a run that has ended or is paused."""
+    """Refuse to change a run that has ended or is paused."""
     check_going(state)
     if state.run.status in ("COMPLETED", "CANCELLED"):
         text = f"the run is {state.run.status.lower()}"
@@ -67,7 +67,7 @@ def check_active(state: State) -> None:
 
 
 def check_frozen(state: State) -> Plan:
-    """Return the frozen plan; Refused, naming the place, where it is not what was frozen."""
+    """Return the frozen plan; Refused, naming the changed places, if it was altered."""
     path = resources.plan_path(state.state_dir)
     data = read_bytes(path)
     stated, actual = digest_of(data)
@@ -79,7 +79,7 @@ def check_frozen(state: State) -> Plan:
     if stated != actual or (known is not None and known != actual):
         problems = check_seals(store.check_version(parse_json(data, path), path))
         if stated is not None and stated == actual:
-            text = f"the plan was frozen anew; the run knows digest {known}"
+            text = f"the plan was frozen again; the run knows digest {known}"
             problems = [Problem("invalid", "digest", text, "the plan that was submitted")]
         raise Refused.of(problems)
     return store.load_plan(path)
@@ -94,7 +94,7 @@ def load_approved(state: State) -> Plan:
 
 
 def check_approved(state: State) -> None:
-    """Refuse a run that is cancelled or whose digest no person has approved."""
+    """Refuse a run that is cancelled or has a digest that no person has approved."""
     if state.run.status == "CANCELLED":
         raise Refused(
             "refused", state.state_dir, "the run is cancelled", "a new run", "planner start"
@@ -110,19 +110,19 @@ def check_approved(state: State) -> None:
 def edit(
     state: State, edits: Sequence[object], role: str | None, operation: str | None
 ) -> list[Applied]:
-    """Apply edits to the plan, all or none; the same operation again changes nothing."""
+    """Apply edits to the plan, all or none; repeating the same operation changes nothing."""
     with state.lock("plan edit"):
         plan = open_plan(state)
-        changed, applied = edited(plan, edits, role, operation)
+        changed, applied = after_edits(plan, edits, role, operation)
         if changed is not plan:
             store.save_plan(resources.plan_path(state.state_dir), changed)
     return applied
 
 
-def edited(
+def after_edits(
     plan: Plan, edits: Sequence[object], role: str | None, operation: str | None
 ) -> tuple[Plan, list[Applied]]:
-    """Return the plan after the edits; the plan itself where `operation` was its last one."""
+    """Return the plan after the edits, unchanged if `operation` was its last one."""
     last = plan.last_operation
     if operation is not None and last is not None and last.id == operation:
         return plan, [Applied(*row) for row in last.applied]
@@ -143,7 +143,7 @@ def read_batch(path: str) -> tuple[list[object], str]:
 
 
 def check_named(state: State, digest: str) -> Plan:
-    """Return the frozen plan; Refused where it is another than the digest names, or has ended."""
+    """Return the frozen plan that `digest` names; Refused for another digest or a cancelled run."""
     state.reload()
     plan, run = check_frozen(state), state.run
     if run.status == "CANCELLED":

@@ -1,4 +1,4 @@
-"""An approved plan becomes a proven commit: approve, apply, commit, proof (PL-26, PL-29)."""
+"""Write the approved bytes of a plan into the user's tree (PL-26, PL-28)."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 
 def apply_plan(state: State) -> Running | None:
-    """Write the approved bytes into the user's tree; finishes what a crash interrupted.
+    """Write the approved bytes into the user's tree, or finish an interrupted apply.
 
-    Approved intents open the revision in which their code is written. Returns what verify is
-    still at, and nothing is written then; None once done.
+    If only intents are approved, the revision is opened in which their code is written. Returns
+    what verify is still running on a moved HEAD, with nothing written yet; else None.
     """
     if state.run.depth == "intent":
         begin_writing(state)

@@ -1,4 +1,4 @@
-"""A person approves exactly one digest (PL-19, PL-26, PM-13)."""
+"""Record a person's approval of exactly one digest (PL-19, PL-26, PM-13)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from state.files import Lock
 
 
 def open_or_adopt(state_dir: str | None, folder: str) -> State:
-    """Return the run of a state directory; a frozen plan alone becomes a run (PL-19)."""
+    """Return the run of a state directory; make a run for a frozen plan that has none (PL-19)."""
     try:
         return open_state(state_dir, folder)
     except Refused:
@@ -53,7 +53,7 @@ def waiting_with(folder: str, digest: str) -> str | None:
 
 
 def approve(state: State, digest: str, now: float) -> None:
-    """Record a person's approval of exactly this digest and let execution begin."""
+    """Record a person's approval of exactly this digest, after which it may be applied."""
     with state.lock("mode approve"):
         check_named(state, digest)
         if state.run.stage == "submitted":

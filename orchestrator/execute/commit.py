@@ -68,7 +68,7 @@ def _check_applied(state: State) -> None:
 
 
 def _sweep_archive(state: State, repository: Repository) -> None:
-    """Remove the temporary file that a killed commit of this run left in the user's tree."""
+    """Remove temporary files that a killed commit of this run left in the user's tree."""
     archived = os.path.join(repository.root, resources.archived_plan(state.run.run_id))
     folder, name = os.path.split(archived)
     for found in os.listdir(folder) if os.path.isdir(folder) else ():
@@ -77,7 +77,7 @@ def _sweep_archive(state: State, repository: Repository) -> None:
 
 
 def make_worktree_if_gone(state: State, repository: Repository) -> None:
-    """Make a worktree at HEAD to commit in, where the run has none."""
+    """Make a worktree at HEAD to commit in, if the run has none."""
     if not os.path.isdir(state.worktree):
         make_worktree(repository, state.worktree, head(repository).commit)
 

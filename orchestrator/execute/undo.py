@@ -1,4 +1,4 @@
-"""An apply is taken back: the old bytes before the commit, a revert commit after it (PL-31)."""
+"""Undo an apply: write the old bytes back, or after the commit make a revert commit (PL-31)."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ if TYPE_CHECKING:
 
 
 class Undone(NamedTuple):
-    """The files that were written back, and the revert commit where the plan had been committed."""
+    """The files that hold their old bytes again; the revert commit if the plan was committed."""
 
     files: tuple[str, ...]
     revert: str = ""
 
 
 def undo_plan(state: State) -> Undone:
-    """Take an apply back: the bytes from before it, or after the commit a revert commit."""
+    """Undo the apply of a run: write the old bytes back, or make a revert commit."""
     with state.lock("undo"):
         state.reload()
         journal = resources.journal_path(state.state_dir)
         if state.run.commit_id is not None:
             return _revert(state)
         if journal_state(journal) is None:
-            text = "nothing of this run was applied, so there is nothing to take back"
+            text = "nothing of this run was applied, so there is nothing to undo"
             raise Refused("conflict", "undo", text, "", state.command("step", "planner"))
         repository, _ = open_repository(state)
         files = undo(repository, journal)

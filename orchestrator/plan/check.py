@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from state.phases import Phase
 
 
-def check(state: State, phase: Phase) -> list[Item]:
+def check_phase(state: State, phase: Phase) -> list[Item]:
     """Return what the script checks of a phase find now; nothing is stored."""
     with state.lock(f"plan check --phase {phase}"):
         plan = store.load_plan(resources.plan_path(state.state_dir))

@@ -1,11 +1,11 @@
-"""The task as the host has understood it, and questions to the user with their answers."""
+"""Store the task as the host understands it, questions to the user and their answers."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from shared import resources
-from shared.plan_file import edited, open_plan
+from shared.plan_file import after_edits, open_plan
 from state import store
 from state.context import check_context, task_items, user_context
 from state.errors import Refused
@@ -61,7 +61,7 @@ def ask(state: State, questions: object) -> list[str]:
     """
     if not isinstance(questions, list) or not 0 < len(questions) <= MOST_QUESTIONS:
         example = '[{"question": "…", "options": [{"key": "a", "label": "…"}, …]}]'
-        text = f"is no list of 1 to {MOST_QUESTIONS} questions"
+        text = f"is not a list of 1 to {MOST_QUESTIONS} questions"
         raise Refused("invalid", "questions", text, example)
     with state.lock("context ask"):
         plan = open_plan(state)
@@ -75,20 +75,20 @@ def ask(state: State, questions: object) -> list[str]:
         ]
         if not edits:
             return known
-        changed, applied = edited(plan, edits, None, None)
+        changed, applied = after_edits(plan, edits, None, None)
         store.save_plan(resources.plan_path(state.state_dir), changed)
     return known + [a.id for a in applied]
 
 
 def answer(state: State, checkpoint_id: str, choices: list[str]) -> None:
-    """Store the user's answer to a checkpoint; Refused with the valid ids and keys."""
+    """Store the user's answer to a checkpoint; an unknown id or key is Refused."""
     with state.lock("context answer"):
         checkpoint = _checkpoint(state, checkpoint_id)
         keys = [o.key for o in checkpoint.options]
         unknown = [c for c in choices if c not in keys]
         if unknown or (len(choices) != 1 and not checkpoint.multi):
             how = "one or more, joined by commas" if checkpoint.multi else "one"
-            text = f"{', '.join(choices)} is no answer to {checkpoint_id}"
+            text = f"{', '.join(choices)} is not an answer to {checkpoint_id}"
             raise Refused("invalid", "CHOICE", text, f"{how} of {', '.join(keys)}")
         _store_answer(state, checkpoint_id, choices)
 
@@ -99,7 +99,7 @@ def answer_in_words(state: State, checkpoint_id: str, words: str) -> None:
         checkpoint = _checkpoint(state, checkpoint_id)
         keys = [o.key for o in checkpoint.options]
         if not words:
-            text = "holds no answer"
+            text = "the file holds no answer"
             raise Refused("invalid", "--file", text, f"the user's words, or of {', '.join(keys)}")
         choices = [word.strip() for word in words.split(",")] if checkpoint.multi else [words]
         _store_answer(state, checkpoint_id, choices if set(choices) <= set(keys) else [words])

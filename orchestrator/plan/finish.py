@@ -1,4 +1,4 @@
-"""A work step ends: edits, capture, verification, script checks (PL-20)."""
+"""End a work step: edits, capture, verification, script checks (PL-20)."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from orchestrator.planner import WORKFLOW
 from quality_reviewer.answers import with_questions
 from quality_reviewer.items import carry_over
 from quality_reviewer.scale import review_of
-from shared import plan_file, resources
+from shared import resources
 from shared.drift import check_run
-from shared.plan_file import open_plan, read_batch
+from shared.plan_file import after_edits, open_plan, read_batch
 from shared.qr.schema import Review, read_review, write_review
 from shared.qr.types import TODO, LoopState, computed_verdict
 from state import store
@@ -48,8 +48,8 @@ class Finished(NamedTuple):
 def finish_phase(state: State, phase: Phase, batch: str | None, role: str | None) -> Finished:
     """End a work step: edits, capture, verify, script checks; pass its gate or open it.
 
-    A failing MUST is Refused with all of them and nothing is stored; what else blocks leads to
-    the gate; where nothing blocks the gate is passed by script.
+    Any failing MUST is Refused, all of them at once, with nothing stored. Other blocking findings
+    open the gate for a decision; without any the gate is passed by script.
     """
     words = ("plan", "done", "--phase", phase, *(("--batch", batch) if batch else ()))
     again = state.command(*words, role=role)
@@ -67,11 +67,11 @@ def finish_phase(state: State, phase: Phase, batch: str | None, role: str | None
         work = work._replace(plan=with_results(work.plan, done), verified=done)
     with state.lock(f"plan done --phase {phase}"):
         if open_plan(state) != work.before:
-            raise Refused("conflict", "plan.json", "it was changed meanwhile", "", again)
+            raise Refused("conflict", "plan.json", "the plan was changed meanwhile", "", again)
         state.reload()
-        begun = state.run.step > WORKFLOW.number(phase, "execute")
+        ended_before = state.run.step > WORKFLOW.number(phase, "execute")
         plan = work.before
-        if not begun or work.plan != plan or unasked_questions(state, phase, work.plan):
+        if not ended_before or work.plan != plan or unasked_questions(state, phase, work.plan):
             plan = _pass_or_gate(state, phase, work)
         pass_documents(state, phase, work._replace(plan=plan))
     return Finished(again, handed_in=by_agent)
@@ -83,7 +83,7 @@ def _work(state: State, phase: Phase, batch: str | None, role: str | None) -> Wo
     _check_due(state, phase)
     if batch is not None:
         edits, operation = read_batch(resources.find_answer(state.state_dir, batch))
-        plan, _ = plan_file.edited(plan, edits, role, operation)
+        plan, _ = after_edits(plan, edits, role, operation)
     if phase == "plan-design":
         return Work(before, plan, design_subject(state, plan))
     captured = capture_into(state, plan)
@@ -119,14 +119,14 @@ def _pass_or_gate(state: State, phase: Phase, work: Work) -> Plan:
     with state.database as database:
         number = WORKFLOW.number(phase, "execute")
         database.add_step(state.run, WORKFLOW.name, number, WORKFLOW.steps[number].name, "host")
-        # A phase that had passed and is worked on again is open again.
+        # A phase that had passed is open again once it is worked on again.
         database.set_phase(state.run, phase, LoopState.of(iteration, passed=False), iteration)
         state.go_to(WORKFLOW.name, WORKFLOW.number(phase, following))
     return work.plan
 
 
 def pass_documents(state: State, phase: Phase, work: Work) -> None:
-    """Pass plan-docs where the code came with its documents; also when a kill came in between.
+    """Pass plan-docs if the code came with its documents, also where a kill prevented that before.
 
     `work.plan` is the plan as it is stored.
     """
@@ -137,7 +137,7 @@ def pass_documents(state: State, phase: Phase, work: Work) -> None:
 
 
 def unasked_questions(state: State, phase: Phase, plan: Plan) -> list[str]:
-    """Return the questions that were due and that the open review lacks: it was edited by hand."""
+    """Return the due questions that the open review lacks because its file was edited by hand."""
     path = resources.review_path(state.state_dir, phase)
     items = read_review(path).items if os.path.exists(path) else []
     known = {item.id for item in items}

@@ -1,4 +1,4 @@
-"""A phase ends: capture, verify and script checks, then its gate (PL-20 to PL-24)."""
+"""Decide the gate of a phase, or accept a finding that blocks it (PL-22 to PL-24)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def decide_gate(state: State, phase: Phase, verdict: str, reason: str) -> None:
-    """Pass or fail a gate (PL-22); a failed one goes back with the failing items alone."""
+    """Pass or fail a gate (PL-22); after a fail only the failing items go back to the work step."""
     with state.lock(f"qr gate --phase {phase}"):
         plan = open_plan(state)
         state.reload()
@@ -60,13 +60,13 @@ def _check_open(state: State, phase: Phase, path: str) -> None:
 
 def _refuse_unasked(state: State, phase: Phase, plan: Plan) -> None:
     if unasked := unasked_questions(state, phase, plan):
-        text = f"nobody was asked: {', '.join(unasked)}"
+        text = f"no reviewer was asked: {', '.join(unasked)}"
         again = state.command("plan", "done", "--phase", phase)
         raise Refused("refused", "--verdict", text, "after the work step is ended again", again)
 
 
 def _as_checked(state: State, phase: Phase, plan: Plan) -> Work:
-    """Return the work that the open gate is about; Refused where the worktree is another now."""
+    """Return the work that the open gate is about; Refused if the worktree has changed since."""
     if phase == "plan-design":
         return Work(plan, plan, design_subject(state, plan))
     captured = capture_into(state, plan)
@@ -89,13 +89,13 @@ def _check_verdict(state: State, decision: Decision, phase: Phase, verdict: str)
         again = state.command(
             "qr", "gate", "--phase", phase, "--verdict", verdict, "--reason-file", file
         )
-        figures = f"{computed} ({', '.join(blocking) or 'nothing blocks'})"
-        text = f"by the figures the verdict is {figures}; deciding {verdict} needs a reason"
+        why = f"blocking: {', '.join(blocking)}" if blocking else "nothing blocks"
+        text = f"the computed verdict is {computed} ({why}); give a reason to {verdict} anyway"
         raise Refused("refused", "--verdict", text, f"{computed}, or a reason in {file}", again)
 
 
 def accept_finding(state: State, phase: Phase, check: str, scope: str, reason: str) -> None:
-    """Let what a check finds at a scope stand, with a person's reason; it no longer blocks.
+    """Accept a finding for a person's reason, so that it no longer blocks its phase.
 
     `check` is the name of a script check or the id of an item of the open review.
     """
@@ -109,7 +109,7 @@ def accept_finding(state: State, phase: Phase, check: str, scope: str, reason: s
             check, scope = item.check, item.scope
         elif check not in names:
             failing = [i.id for i in review.items if i.status == "FAIL"]
-            text = "is no failing item and no check whose finding a person may accept"
+            text = "is neither a failing item nor a check with findings that a person may accept"
             raise Refused("not_found", check, text, ", ".join([*failing, *names]))
         with state.database as database:
             database.accept(state.run, phase, check, scope, reason)

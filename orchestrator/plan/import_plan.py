@@ -1,4 +1,4 @@
-"""Take over a plan that was written elsewhere."""
+"""Copy the content of another plan.json into the empty plan of a run."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 def import_plan(state: State, path: str) -> list[str]:
-    """Take the content of another plan into an empty one; returns notes on what was left out."""
+    """Copy the plan at `path` into the run's empty plan; return notes on what was left out."""
     data = store.check_version(read_json(path), path)
     with state.lock("plan import"):
         plan = open_plan(state)
         if plan.milestones or plan.planning_context.decision_log:
             allowed = "a run whose plan is empty"
-            raise Refused("conflict", path, "the plan of this run has content already", allowed)
+            raise Refused("conflict", path, "the plan of this run already has content", allowed)
         own = plan.model_dump(mode="python")
         kept = {k: data[k] for k in _IMPORTED if k in data}
         notes = _without_changes(kept)
@@ -34,14 +34,14 @@ def import_plan(state: State, path: str) -> list[str]:
 
 
 def _without_changes(data: dict[str, Any]) -> list[str]:
-    """Drop what capture makes and dependencies that cannot hold; returns a note for each."""
+    """Remove captured changes and impossible dependencies from `data`; return a note for each."""
     notes = []
     listed = data.get("milestones")
     milestones = [m for m in listed if isinstance(m, dict)] if isinstance(listed, list) else []
     known = {str(m.get("id")) for m in milestones}
     for milestone in milestones:
         if milestone.pop("code_changes", None):
-            notes.append(f"{milestone.get('id')}: its changes; capture makes them anew")
+            notes.append(f"{milestone.get('id')}: its changes; a capture makes new ones")
         if isinstance(milestone.get("documentation"), dict):
             milestone["documentation"].pop("changes", None)
         wanted = milestone.get("depends_on")

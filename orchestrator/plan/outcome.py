@@ -1,4 +1,4 @@
-"""How a gate was decided, stored in plan, database and audit (PL-21, PM-9)."""
+"""Store how a gate was decided, in plan, database and audit (PL-21, PM-9)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Work(NamedTuple):
-    """What a work step has made and what is known of it, not stored yet."""
+    """The plan that a work step has made, before it is stored."""
 
     before: Plan
     plan: Plan
@@ -38,7 +38,7 @@ class Work(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """How a gate is decided: on which items, in which round, by whom (script or host), why."""
+    """How a gate is decided: on which items, in which round, by script or host, and why."""
 
     items: list[Item]
     iteration: int
@@ -70,7 +70,7 @@ def record_fail(state: State, phase: Phase, decision: Decision) -> None:
     """Store a failed gate and go back to the work step with the items that block."""
     loop, iteration = state.database.phase(state.run, phase)
     path = resources.review_path(state.state_dir, phase)
-    # Counted already where this was killed between the file and the database.
+    # Already counted if this was killed between writing the file and the database.
     if read_review(path).iteration == iteration:
         counted = count_round(decision.items, iteration)
         write_review(path, Review(phase, iteration + 1, counted))

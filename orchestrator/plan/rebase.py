@@ -1,4 +1,4 @@
-"""A person accepts what changed in their tree while a plan was made (70)."""
+"""Accept, for a person, what changed in their tree while a plan was made."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Rebased(NamedTuple):
     overtaken: bool = False
 
 
-def rebase(state: State) -> Rebased | None:
+def rebase_run(state: State) -> Rebased | None:
     """Plan on the user's tree as it is now; None if nothing in it has changed.
 
     Without a fingerprint to compare with, a new one is taken and the result names no differences.

@@ -1,4 +1,4 @@
-"""A revision becomes immutable and is submitted; a later one takes its place (PL-15, PL-28)."""
+"""Make a revision of the plan immutable and submit it for approval (PL-15)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def freeze_plan(state: State) -> None:
-    """Make the revision immutable and submit it; repeated, it checks and draws its page again."""
+    """Make the revision immutable and submit it; repeated, check it and write review.html again."""
     with state.lock("plan freeze"):
         state.reload()
         path = resources.plan_path(state.state_dir)
@@ -52,7 +52,9 @@ def _check_ready(state: State, plan: Plan) -> None:
     depth = state.run.depth
     loops = {state.database.phase(state.run, phase)[0] for phase in WORKFLOW.phases(depth)}
     if loops != {LoopState.COMPLETE} or state.run.step != WORKFLOW.last(depth):
-        text = f"the run is at step {state.run.step}; a plan is frozen when all gates are passed"
+        text = (
+            f"the run is at step {state.run.step}; a plan can be frozen once all gates are passed"
+        )
         raise Refused("conflict", "plan freeze", text, "the current step", here)
     answered = state.database.answers(state.run)
     problems = [

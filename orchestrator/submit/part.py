@@ -1,7 +1,7 @@
-"""A person takes some milestones of a submitted plan: they become a revision of their own (PM-7).
+"""Submit some milestones of a submitted plan as a revision of their own (PM-7).
 
-It is submitted, not approved: its digest names other bytes than the one that the person has seen,
-and what the project's commands say of the smaller tree is known only now.
+The part is submitted, not approved: its digest names other bytes than those that the person has
+seen, and only now do the project's commands judge the smaller tree.
 """
 
 from __future__ import annotations
@@ -50,8 +50,9 @@ def submit_part(
 ) -> Running | None:
     """Freeze and submit these milestones alone, verified, as the next revision.
 
-    Refused, with the revision `digest` as it was, where they need others or do not pass without
-    them. Repeated, it goes on where it was. Returns what verify is still at, None once submitted.
+    Refused, with the revision `digest` as it was, if they need other milestones or do not pass
+    verify without them. A repeated call continues where the first one stopped. Returns what verify
+    is still running, or None once the part is submitted.
     """
     with state.lock(_COMMAND):
         state.reload()
@@ -75,17 +76,17 @@ def submit_part(
 
 
 def _submitted(state: State, digest: str) -> Plan:
-    """Return the plan that waits for an answer, on the tree that it was made for."""
+    """Return the submitted plan; Refused if it is approved or the user's tree has changed."""
     plan = check_named(state, digest)
     if state.run.stage != SUBMITTED:
-        text = f"the plan is approved already: the run is {state.run.stage}"
+        text = f"the plan is already approved: the run is {state.run.stage}"
         raise Refused("conflict", "--only", text, "a revision", state.command("plan", "revise"))
     check_run(state)
     return plan
 
 
 def _is_frozen(state: State, digest: str, only: Collection[str]) -> bool:
-    """Return whether plan.json is this part already: the command was killed, or its answer lost."""
+    """Return whether plan.json already is this part, left by a command that was killed."""
     plan = store.load_plan(resources.plan_path(state.state_dir))
     whole = resources.superseded_plan_path(state.state_dir, plan.revision - 1)
     if plan.frozen_at is None or not os.path.exists(whole):
@@ -95,7 +96,7 @@ def _is_frozen(state: State, digest: str, only: Collection[str]) -> bool:
 
 
 def _submit(state: State, only: Collection[str], who: str) -> None:
-    """Bring worktree and database to the part that plan.json holds."""
+    """Make worktree and database agree with the part that plan.json holds."""
     plan = store.load_plan(resources.plan_path(state.state_dir))
     if state.run.revision != plan.revision:
         _fill(state, plan, state.worktree)
@@ -109,7 +110,7 @@ def _submit(state: State, only: Collection[str], who: str) -> None:
 
 
 def _check_alone(state: State, part: Plan) -> str:
-    """Return the tree that the part makes of its base; Refused where it takes the others."""
+    """Return the tree of the base with the part applied; Refused if it needs other milestones."""
     _, vault = open_repository(state)
     try:
         return rebuild(vault, base_of(part).tree, plan_changes(part))
@@ -119,9 +120,9 @@ def _check_alone(state: State, part: Plan) -> str:
 
 
 def _verified(state: State, part: Plan) -> Done | Running:
-    """Return what the project's commands say of the part, in a worktree of its own.
+    """Verify the part in a worktree of its own; Refused if a command fails.
 
-    The run's worktree holds the whole until the part is submitted. Refused where something fails.
+    The run's worktree holds the whole plan until the part is submitted.
     """
     job = job_of(state, part)
     if not job.config.verify:
@@ -136,7 +137,7 @@ def _verified(state: State, part: Plan) -> Done | Running:
         _remove(state)
         output = "\n".join(f"$ {r.command}\n{r.tail}" for r in answer.failures)
         failed = "; ".join(r.command for r in answer.failures)
-        text = f"these milestones do not stand without the others: {failed} fails"
+        text = f"these milestones do not pass without the others: {failed} fails"
         raise Refused("refused", "--only", text, _ALLOWED, output=output)
     return answer
 
@@ -144,7 +145,7 @@ def _verified(state: State, part: Plan) -> Done | Running:
 def _fill(state: State, plan: Plan, worktree: str, job: Job | None = None) -> None:
     """Make `worktree` hold the base with the plan's changes and nothing else.
 
-    With a `job`, one that holds just that is left, so that a result which belongs to it is found.
+    With a `job`, a worktree that already holds just that is kept, and so is its verify result.
     """
     repository, vault = open_repository(state)
     base, changes = base_of(plan), plan_changes(plan)

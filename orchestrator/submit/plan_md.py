@@ -1,7 +1,7 @@
 """plan.md: the plan for people, derived from plan.json and the user's answers (PL-16).
 
-Texts of the plan stay text in whatever shows the Markdown: they bring no elements and no images,
-and what they open ends with them.
+Texts of the plan stay text in every viewer of Markdown: they add no elements or images, and a
+fence or quote that they open ends with them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from state.models import Change, Milestone, Plan
 
 
-# What a viewer of Markdown would not show as it stands: a tag, a comment, an entity, an image.
+# What a viewer of Markdown would not show literally: a tag, a comment, an entity, an image.
 _LIVE = re.compile(r"(\\*)(<(?=[A-Za-z/!?])|&(?=[#A-Za-z])|(?<=!)\[)")
 
 
@@ -36,7 +36,7 @@ _DECIDED = {
 
 
 def render_plan(plan: Plan, answers: Mapping[str, Sequence[str]]) -> str:
-    """Return plan.md; what nobody would see in the plan's text is shown as escapes."""
+    """Return the text of plan.md; invisible characters of the plan are shown as escapes."""
     lines = [*_head(plan), *_task(plan), *_questions(plan, answers)]
     for section in (_decisions, _risks, _milestones, _verify, _reviews):
         lines += section(plan)
@@ -152,7 +152,7 @@ def _change(change: Change) -> Iterator[str]:
 
 
 def patches(plan: Plan, milestones: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield file and patch of each change, of all milestones or of those named."""
+    """Yield file and patch of each change of the named milestones, or of all."""
     known = [m.id for m in plan.milestones]
     if unknown := [m for m in milestones if m not in known]:
         text = "there is no such milestone"
@@ -207,12 +207,12 @@ def _one_line(text: str) -> str:
 
 
 def _live(text: str) -> str:
-    """Return text in which what a viewer would take for an element stands as it was written."""
+    """Return text escaped so that a viewer shows it as it was written."""
     return _LIVE.sub(r"\1\1\\\2", text)
 
 
 def _code(text: str) -> str:
-    """Return a name as code, whatever backticks it holds."""
+    """Return a name as Markdown code, even if it holds backticks."""
     shown = " ".join(text.split())
     if "`" not in shown:
         return f"`{shown}`"
@@ -221,6 +221,6 @@ def _code(text: str) -> str:
 
 
 def write_rendered(state: State, plan: Plan) -> None:
-    """Write plan.md anew."""
+    """Write plan.md for a plan."""
     path = resources.rendered_plan_path(state.state_dir)
     write_atomic(path, render_plan(plan, state.database.answers(state.run)).encode())

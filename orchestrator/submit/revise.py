@@ -52,14 +52,14 @@ def revise_plan(state: State, remarks: str) -> None:
 
 
 def begin_writing(state: State) -> None:
-    """Open the revision in which the code of approved intents is written; from here all is full."""
+    """Open the revision in which the code of approved intents is written, at depth full."""
     with state.lock("exec apply"):
         state.reload()
         run = state.run
         if run.depth == "full":
             return
         check_approved(state)
-        # Approved intents are no leave to write in the user's tree.
+        # Approved intents do not allow writing in the user's tree.
         check_run(state)
         plan = _open_next(state, lambda frozen: _with_reviews(next_revision(frozen, ""), frozen))
         step = WORKFLOW.last(run.depth) + 1
@@ -92,16 +92,16 @@ def _open_next(state: State, successor: Callable[[Plan], Plan]) -> Plan:
 
 
 def remark(state: State, text: str) -> None:
-    """Open the next revision with a person's remarks, as they typed or the host passed them on."""
+    """Open the next revision with the remarks of a person; empty ones are Refused."""
     if not text.strip():
-        raise Refused("invalid", "TEXT", "the remarks are empty", "what is to be otherwise")
+        raise Refused("invalid", "TEXT", "the remarks are empty", "text that says what to change")
     revise_plan(state, text)
 
 
 def next_revision(plan: Plan, remarks: str) -> Plan:
     """Return the unfrozen successor of a frozen plan; remarks become an entry of its task.
 
-    A single milestone takes the new entry up by itself.
+    If there is one milestone, it cites the new entry.
     """
     values: dict[str, Any] = {
         "frozen_at": None, "digest": None, "seals": {}, "reviews": (), "verify": (),

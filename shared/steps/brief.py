@@ -1,13 +1,12 @@
-"""What a role is told, as the host that does its work or as an agent started for it (PL-4, PL-9).
+"""The task of a work step, for an agent or for the host that does its work (PL-4, PL-9).
 
-An agent has seen nothing of the run: its block holds all it needs, sliced to its task.
+An agent has seen nothing of the run: its block holds all that its task needs of the plan.
 """
 
 from __future__ import annotations
 
 import os
 
-from quality_reviewer.ask import DESIGN
 from shared.resources import (
     answer_path,
     answer_word,
@@ -24,6 +23,7 @@ from state.files import read_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from typing import Any
 
     from shared.builders import Block
@@ -35,26 +35,28 @@ _BATCHES = {"plan-design": "design.json", "plan-docs": "docs.json"}
 
 
 def variant_of(ctx: Context) -> str:
-    """Return which text a work step has: the first, after a failed gate, in a later revision."""
+    """Return which prompt a work step has: '', '-fix' after a failed gate, or '-revise'."""
     if ctx.iteration > 1:
         return "-fix"
     before = ctx.state.run.revision - 1
     if not before:
         return ""
-    # Where only intents were approved, nothing is written yet that could be revised.
+    # If only intents were approved, there is no code yet that could be revised.
     kept = store.read_plan(superseded_plan_path(ctx.state.state_dir, before))
     written = any(m["code_changes"] for m in kept["milestones"])
     return "-revise" if written or ctx.phase == "plan-design" else ""
 
 
-def work_task(ctx: Context, script: str, *, agent: bool) -> Block:
-    """Give a role its task; after a failed gate, the failing items alone.
+def work_task(ctx: Context, script: str, *, agent: bool, of_design: Collection[str] = ()) -> Block:
+    """Return the block with a role's task; after a failed gate only with the failing items.
 
-    An agent has seen nothing of the run: it is given its slice, and may ask through the host.
+    An `agent` is given its slice of the plan and may ask questions through the host. `of_design`
+    are checks that, failing in the code's round, let the host change the design as well.
     """
     state, variant, failed = ctx.state, variant_of(ctx), _failed(ctx)
-    text, words, edits = _assignment(ctx, script, failed["items"], agent=agent)
-    asks = agent and not variant  # what came back was understood once
+    redesign = ctx.phase == "plan-code" and any(i["check"] in of_design for i in failed["items"])
+    text, words, edits = _assignment(ctx, script, redesign=redesign)
+    asks = agent and not variant  # in a later round the task is understood
     if asks:
         text += "\n\n" + _asking(ctx)
     block = with_commands(ctx, text, asks=ctx.phase == "plan-code" and not agent)
@@ -77,16 +79,14 @@ def work_task(ctx: Context, script: str, *, agent: bool) -> Block:
     return block
 
 
-def _assignment(
-    ctx: Context, script: str, failed: list[dict[str, Any]], *, agent: bool
-) -> tuple[str, list[str], bool]:
-    """Return the task, the words of the command that ends it, whether edits of the plan go in."""
+def _assignment(ctx: Context, script: str, *, redesign: bool) -> tuple[str, list[str], bool]:
+    """Return the task, the words of the command that ends it, and whether it edits the plan."""
     folder, _, module = script.partition(".")
     state, phase = ctx.state, ctx.phase
     text = read_prompt(folder, module, f"{phase}-execute{variant_of(ctx)}")
     batch = _BATCHES.get(phase)
-    if not agent and phase == "plan-code" and any(i["check"] in DESIGN for i in failed):
-        # A small plan's design is judged with its code; its host may change both.
+    if redesign:
+        # A small plan's design is judged with its code, and the host may change both.
         text += "\n\n" + read_prompt(folder, module, "plan-code-execute-fix-design")
         batch = _BATCHES["plan-design"]
     slots = {"worktree": state.worktree, "schema": command("plan", "schema", "--kind", "risk")}
@@ -100,18 +100,18 @@ def _assignment(
 
 
 def _part_of_plan(ctx: Context, failed: list[dict[str, Any]], *, agent: bool, edits: bool) -> str:
-    """Return the lines of the plan that the work is about; with versions where it is edited."""
+    """Return the lines of the plan that the work is about; with versions if they may be edited."""
     variant, own = variant_of(ctx), slices.concerned(ctx.plan, failed)
     if variant and edits:
         return entity_lines(ctx.plan, own)
-    # The architect has read the user's context in the step before; who mends has the findings.
+    # The architect has just read the user's context; a fix needs only the findings.
     if agent and ctx.phase != "plan-design" and variant != "-fix":
         return agent_slice(ctx.plan, ctx.phase)
     return work_slice(ctx.plan, ctx.phase, own)
 
 
 def _failed(ctx: Context) -> dict[str, Any]:
-    """Return the decision that sent this phase back; no items where it is in its first round."""
+    """Return the decision that sent this phase back; without items in the first round."""
     if ctx.iteration == 1:
         return {"items": [], "reason": ""}
     return ctx.state.database.outcomes(ctx.state.run, ctx.phase)[-1]
@@ -127,13 +127,13 @@ def _asking(ctx: Context) -> str:
 
 
 def notes_for(ctx: Context) -> str:
-    """Return the notes that an agent of this role left for its successor, empty without any."""
+    """Return the notes that an agent of this role left for the next one, or ''."""
     path = answer_path(ctx.state.state_dir, f"notes-{ctx.step.agent}.md")
     return read_text(path) if os.path.exists(path) else ""
 
 
 def with_commands(ctx: Context, text: str, *, asks: bool) -> Block:
-    """Return the block with its task; with the project's commands until a person confirms them."""
+    """Return a block with its task, and with commands that a person has not confirmed yet."""
     config = ctx.state.config
     digest = config["hash"]
     if not asks or not digest or ctx.state.database.is_confirmed(digest):
@@ -145,13 +145,13 @@ def with_commands(ctx: Context, text: str, *, asks: bool) -> Block:
 
 
 def item_line(item: dict[str, Any]) -> str:
-    """Return an item in a line."""
+    """Return a review item in one line."""
     finding = item["finding"] or item["check"]
     return f"{item['id']} {item['severity']} {item['status']} {item['scope']}: {finding}"
 
 
 def work_step(name: str, *, phase: Phase, agent: str, script: str) -> Step:
-    """Make the step in which an agent does the work of a phase and hands it in."""
+    """Make the step in which an agent does the work of a phase."""
     return Step(
         name,
         "work",

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 def paused(ctx: Context) -> Block:
-    """Say that nothing new begins, why, and what goes on."""
+    """Say that the run is paused, why, and how to resume it."""
     block = ctx.block().task(read_prompt("orchestrator", "planner", "paused"))
     block.data("why", ctx.state.halted)
     return block.next("resume", ctx.state.command("resume"))
 
 
 def done(ctx: Context, here: str) -> Block:
-    """Say that the step's work is complete and pass on."""
+    """Say that a step is done and name the current one, or that the run has ended."""
     run = ctx.state.run
     if run.status in ("COMPLETED", "CANCELLED"):
         how = run.status.lower()
@@ -42,10 +42,10 @@ def print_step(
     state: State,
     selectors: Mapping[str, str] | None = None,
 ) -> str:
-    """Return the block of a step, of the current one when `number` is None.
+    """Return the block of a step; of the current one if `number` is None.
 
     A step that is done says so and names the current one; one that is not yet due is Refused.
-    `selectors` narrow down what an agent is shown.
+    `selectors` narrow what an agent is shown.
     """
     run = state.run
     current = run.step if run.workflow == workflow.name else None
@@ -81,7 +81,9 @@ def _print_for_agent(context: Context) -> str:
     current = find_workflow(run.workflow).steps[run.step]
     due = (current.phase, current.kind) == (context.phase, workflow.serves)
     if not due or run.status != "ACTIVE":
-        text = f"nothing is to be done here: the run is at {run.workflow} {run.step} {current.name}"
+        text = (
+            f"there is nothing to do here: the run is at {run.workflow} {run.step} {current.name}"
+        )
         raise Refused("conflict", workflow.name, text, "end here, or the current step", here)
     return context.step.handler(context).render()
 
@@ -91,8 +93,5 @@ def _comes_later(workflow: Workflow) -> bool:
 
 
 def print_current(state: State) -> str:
-    """Return the block that the state says is next, in whichever workflow."""
+    """Return the block of the run's current step."""
     return print_step(find_workflow(state.run.workflow), None, state)
-
-
-# discovery

@@ -18,7 +18,7 @@ USAGE = "Usage: planner step WORKFLOW [N] [--state-dir DIR]"
 
 
 class Request:
-    """What a command line asks to be printed."""
+    """The step that a command line asks for, with its options."""
 
     __slots__ = ("group_and_author", "number", "request", "state_dir", "words")
 
@@ -46,7 +46,7 @@ def answer(workflow: Workflow, argv: list[str]) -> str:
 
 
 def print_asked(workflow: Workflow, asked: Request, state: State) -> str:
-    """Return the block of the step that a command line names; without a number, what is next."""
+    """Return the block of the step that a command line names; the current one without a number."""
     refuse_words(workflow, asked)
     if asked.number is None and not workflow.serves:
         return print_current(state)
@@ -62,7 +62,7 @@ def refuse_words(workflow: Workflow, asked: Request) -> None:
 
 
 def step_number(text: str | None, workflow: Workflow) -> int | None:
-    """Return the number in `text`, None where there is none; Refused where it is not a number."""
+    """Return the number in `text`, None for None; Refused if it is not a number."""
     if text is None:
         return None
     if not text.isascii() or not text.isdigit():

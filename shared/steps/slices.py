@@ -1,4 +1,4 @@
-"""The part of a plan that a reader needs, as lines of text; never the whole plan."""
+"""The part of a plan that a reader needs, as lines of text."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _CONTEXT = (
     ("constraint", "constraints"), ("assumed", "assumptions"), ("the user said", "user_quotes"),
     ("not wanted", "rejected_alternatives"), ("not in the code", "invisible_knowledge"),
 )  # fmt: skip
-# What whoever begins need not find out again, and a reviewer should see for themselves.
+# What an agent need not find out again, and a reviewer should find out for itself.
 _FOUND = (("entry point", "entry_points"), ("known", "current_understanding"))
-# What documentation has to tell, or to keep to.
+# What documentation has to say, or must not contradict.
 _DOCUMENTED = tuple(
     c for c in _CONTEXT if c[1] in ("constraints", "user_quotes", "invisible_knowledge")
 )
@@ -30,14 +30,14 @@ def task_lines(plan: Json) -> list[str]:
 
 
 def context_lines(plan: Json, keys: Iterable[tuple[str, str]] = _CONTEXT) -> list[str]:
-    """Return what else was written down of the user's context."""
+    """Return the rest of the user's context."""
     return [f"{name}: {text}" for name, key in keys for text in plan["context"][key]]
 
 
 def concerned(plan: Json, items: Iterable[Json]) -> list[str]:
     """Return the milestones that review items name: by id, or by a file or an entity of theirs.
 
-    An item that names none is about all of them, as is the lack of items.
+    An item that names none is about all of them; so is an empty list.
     """
     names = {
         m["id"]: {m["id"], *(n for e in _walk(m) for n in _names(e))} for m in plan["milestones"]
@@ -55,7 +55,7 @@ def _names(entity: Json) -> list[str]:
 
 
 def work_slice(plan: Json, phase: str, own: Collection[str]) -> str:
-    """Return what a phase's work is about: `own` milestones, of the others the names."""
+    """Return what a phase's work needs: `own` milestones, of the others only the names."""
     lines = task_lines(plan) if phase == "plan-design" else []
     for milestone in plan.get("milestones", []):
         lines.append(f"{milestone['id']} v{milestone['version']} {milestone['name']}")
@@ -66,7 +66,7 @@ def work_slice(plan: Json, phase: str, own: Collection[str]) -> str:
 
 
 def agent_slice(plan: Json, phase: str) -> str:
-    """Return what an agent needs that has seen nothing else of the run."""
+    """Return what an agent needs of the plan; it has seen nothing else of the run."""
     if phase == "plan-design":
         return "\n".join([*task_lines(plan), *context_lines(plan), *context_lines(plan, _FOUND)])
     lines = [*task_lines(plan), *context_lines(plan), plan["overview"]["approach"], *_reasons(plan)]
@@ -82,10 +82,10 @@ def agent_slice(plan: Json, phase: str) -> str:
 def review_slice(
     plan: Json, phase: str, own: Collection[str], *, again: bool, found: str = ""
 ) -> str:
-    """Return what a reviewer is asked about: `own` milestones, of the others the names.
+    """Return what a reviewer judges: `own` milestones, of the others only the names.
 
-    Where it only looks `again` at what it `found`, these, context and verify are left out, and
-    reasons that it does not name.
+    If it only looks `again` at what it `found`, other milestones, context and verify are left out,
+    and reasons that the findings do not name.
     """
     keys = _DOCUMENTED if phase == "plan-docs" else _CONTEXT
     lines = task_lines(plan)
@@ -148,7 +148,7 @@ def _id_of(line: str) -> str:
 
 
 def patches(plan: Json, own: Collection[str]) -> str:
-    """Return the captured changes of some milestones; what is no text is named alone."""
+    """Return the captured changes of some milestones; of binary files only the names."""
     return "".join(
         (change["patch"] or "") if change["encoding"] is None else f"binary: {change['file']}\n"
         for milestone in plan["milestones"]
@@ -160,7 +160,7 @@ def patches(plan: Json, own: Collection[str]) -> str:
 def entity_lines(plan: Json, own: Collection[str]) -> str:
     """Return each entity with the version that an edit of it must name, a line each.
 
-    Of milestones other than `own` only the milestone itself.
+    Of milestones other than `own` only their own line.
     """
     lines = [f"{t['id']}: {t['text']}" for t in plan["task_spec"]]
     lines += [f"{name} v{plan[key]['version']}" for name, key in _SINGLES]
@@ -174,7 +174,7 @@ def entity_lines(plan: Json, own: Collection[str]) -> str:
 
 
 def _walk(value: object) -> list[Json]:
-    """Return what has an id and a version, in order; changes are not edited and left out."""
+    """Return the entities in order; changes are left out, since nobody edits them."""
     if isinstance(value, list):
         return [e for item in value for e in _walk(item)]
     if not isinstance(value, dict):
@@ -189,7 +189,7 @@ def _title(entity: Json) -> str:
 
 
 def answer_lines(plan: Json, answers: dict[str, list[str]]) -> str:
-    """Return what the user has answered to the plan's checkpoints."""
+    """Return the user's answers to the plan's checkpoints."""
     return "\n".join(
         f"{c['id']} {c['question']} → {', '.join(chosen(_labels(c), answers[c['id']]))}"
         for c in plan["checkpoints"]
@@ -202,5 +202,5 @@ def _labels(checkpoint: Json) -> dict[str, str]:
 
 
 def chosen(labels: Mapping[str, str], choices: Iterable[str]) -> list[str]:
-    """Return an answer as the user read it: the labels of options, other words as they are."""
+    """Return an answer as the user read it: labels instead of keys, other words as they are."""
     return [labels.get(choice, choice) for choice in choices]

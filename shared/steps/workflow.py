@@ -1,7 +1,6 @@
-"""Workflows as tables: Workflow, Step, the pattern functions, discovery (PL-5, PL-6).
+"""The types of a workflow's table: Workflow, Step, and the Context of a printed step (PL-5, PL-6).
 
-A pattern function returns a frozen `Step`: what is static about it, readable as attributes, and
-the handler that turns a `Context` into the printed block. Printing changes nothing.
+A step's handler turns a `Context` into the printed block. Printing changes nothing.
 """
 
 from __future__ import annotations
@@ -63,9 +62,9 @@ class Workflow:
         serves: str | None = None,
         ends: Mapping[str, int] | None = None,
     ) -> None:
-        """`serves` is the kind of the planner's step that starts it for an agent, None for none.
+        """`serves` is the kind of the planner's step that starts it for an agent, or None.
 
-        `ends` names the last step at a depth that does not go through all of them.
+        `ends` names the last step at a depth that leaves later ones out.
         """
         self.name = name
         self.purpose = purpose
@@ -82,13 +81,13 @@ class Workflow:
         return next(n for n, s in self.steps.items() if (s.phase, s.kind) == (phase, kind))
 
     def phases(self, depth: str) -> list[Phase]:
-        """Return the phases in order that a depth goes through."""
+        """Return the phases of a depth in order."""
         gates = ((n, s.phase) for n, s in self.steps.items() if s.kind == "gate")
         return [phase for n, phase in gates if phase and n <= self.last(depth)]
 
 
 class Context:
-    """What a handler is given: the run and the row it is asked to print."""
+    """What a handler gets: the run, and the row of the table to print."""
 
     __slots__ = ("_plan", "number", "selectors", "state", "step", "workflow")
 
@@ -99,7 +98,7 @@ class Context:
         state: State,
         selectors: Mapping[str, str] | None = None,
     ) -> None:
-        """`selectors` are what a command narrows the step down by: `group`, `by`."""
+        """`selectors` narrow what is shown: `group`, `by`."""
         self.selectors = selectors or {}
         self.workflow = workflow
         self.number = number
@@ -109,23 +108,23 @@ class Context:
 
     @property
     def plan(self) -> dict[str, Any]:
-        """Return plan.json as it was when the block first needed it."""
+        """Return plan.json, read when it is first asked for."""
         if self._plan is None:
             self._plan = self.state.plan
         return self._plan
 
     @property
     def phase(self) -> str:
-        """Return the phase of the step (steps without one have no phase to ask for)."""
+        """Return the phase of the step, or ''."""
         return self.step.phase or ""
 
     @property
     def iteration(self) -> int:
-        """Return which round of its phase this is, from 1."""
+        """Return the round of the step's phase, from 1."""
         return self.state.database.phase(self.state.run, self.phase)[1]
 
     def block(self) -> Block:
-        """Return the block of the step, empty."""
+        """Return an empty block with the step's attributes."""
         return Block(
             "step",
             workflow=self.workflow.name,

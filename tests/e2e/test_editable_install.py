@@ -39,7 +39,7 @@ def test_verify_that_looks_elsewhere_opens_the_gate_and_a_pass_with_a_reason_is_
     assert "python3 tests/check.py" not in (project.path / "tests/check.py").read_text()
     bare = host.planner("qr", "gate", "--phase", "plan-code", "--verdict", "pass")
     assert bare.code == 1
-    assert "needs a reason" in bare.text
+    assert "give a reason" in bare.text
     approval = host.to("approval", host.planner("step", "planner"))
     assert approval.name == "approval", approval.text
     rendered = (host.state_dir / "plan.md").read_text()

@@ -136,7 +136,7 @@ def accept_own_edit(host: Host, refused: Block, name: str) -> Block:
     """Be refused because of `name`, which the user changed, and accept that as the refusal says."""
     assert refused.code == 1, refused.text
     assert name in refused.text
-    rebase = "".join(refused.all("problem")).rpartition("accepts it: ")[2]
+    rebase = "".join(refused.all("problem")).rpartition("accepts them: ")[2]
     accepted = host.follow(rebase)
     assert accepted.code == 0, accepted.text
     assert name in accepted.data("accepted")

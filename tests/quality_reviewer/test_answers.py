@@ -517,7 +517,7 @@ def test_a_review_without_its_questions_does_not_pass(make_repo: Repositories) -
     write_review(path, review)
     refused = journey.planner("qr", "gate", "--phase", "plan-code", "--verdict", "pass")
     assert refused.code == 1
-    assert "nobody was asked: intent-done" in refused.text
+    assert "no reviewer was asked: intent-done" in refused.text
     done = shell(refused.text.rpartition("retry: ")[2].partition("</problem>")[0], "/")
     assert done.block.get("name") == "plan-code-qr"
 

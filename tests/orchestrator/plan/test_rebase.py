@@ -15,7 +15,6 @@ from tests.journey import FILES, Answer, Journey, words_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from shared.run import State
     from tests.conftest import Repository
 
     Repositories = Callable[..., Repository]
@@ -31,16 +30,17 @@ def way_out(refused: Answer) -> list[str]:
     """Return the words of the command that the refusal leaves to a person."""
     ((kind, text),) = refused.problems
     assert kind == "refused"
-    return words_of(text.rpartition("accepts it: ")[2])
-
-
-def changed_in(state: State) -> list[str]:
-    """Return the paths that are not as they were when planning began."""
-    return [found.path for found in drift.differences(drift.place_of(state))]
+    return words_of(text.rpartition("accepts them: ")[2])
 
 
 def rebase(journey: Journey) -> Answer:
     return journey.planner("mode", "rebase")
+
+
+def changed_paths(journey: Journey) -> list[str]:
+    """Return what differs in the user's tree from when the run's planning started."""
+    place = drift.place_of(open_state(journey.state_dir, "/"))
+    return [found.path for found in drift.differences(place)]
 
 
 def stages(journey: Journey) -> tuple[str, int, str | None]:
@@ -121,7 +121,7 @@ def test_a_run_without_a_fingerprint_waits_for_a_person(repository: Repository, 
         os.rename(folder, f"{folder}.gone")
     journey.do_the_work()
     refused = journey.planner(*words_of(journey.last.next())[:-2])
-    assert "nothing says what your tree was" in refused.text
+    assert "no record of your tree" in refused.text
     assert journey.planner(*way_out(refused)[:-2]).code == 0
     assert journey.follow(journey.last.next()).code == 0
 
@@ -295,21 +295,20 @@ def test_what_one_run_writes_is_no_change_to_another(repository: Repository) -> 
     other.edits = {"notes.txt": "two\n", "tests/test_a.py": "assert True\n"}
     other.start("--base", "head")
     other.to("applied")
-    state = open_state(waiting.state_dir, "/")
-    assert changed_in(state) == ["mine.txt"]
+    assert changed_paths(waiting) == ["mine.txt"]
     other.last = other.planner("undo")
-    assert changed_in(state) == ["mine.txt"]
+    assert changed_paths(waiting) == ["mine.txt"]
     other.follow(other.last.next("again"))
     other.to("committed")
-    assert changed_in(state) == ["mine.txt"]
+    assert changed_paths(waiting) == ["mine.txt"]
     assert other.planner("undo").code == 0
-    assert changed_in(state) == ["mine.txt"]
+    assert changed_paths(waiting) == ["mine.txt"]
 
 
 def test_a_state_directory_inside_the_tree_does_not_count(repository: Repository) -> None:
     journey = Journey(repository)
     journey.start("--base", "head", "--state-dir", str(repository.path / "my state"))
-    assert changed_in(open_state(journey.state_dir, "/")) == []
+    assert changed_paths(journey) == []
     journey.to("committed")
 
 
@@ -321,7 +320,7 @@ def test_setup_that_a_person_has_confirmed_may_install_hooks(make_repo: Reposito
     repository = make_repo(files={**FILES, "planner.toml": setup})
     journey = Journey(repository).to("code")
     assert (repository.path / ".git" / "hooks" / "x").exists()
-    assert changed_in(open_state(journey.state_dir, "/")) == []
+    assert changed_paths(journey) == []
 
 
 def test_setup_does_not_carry_an_edit_past_the_person(make_repo: Repositories) -> None:

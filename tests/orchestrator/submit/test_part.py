@@ -142,7 +142,7 @@ def test_an_approved_plan_is_not_taken_apart(make_repo: Repositories) -> None:
     journey = three(make_repo).to("approved")
     refused = take(journey, "M-001")
     assert [kind for kind, _ in refused.problems] == ["conflict"]
-    assert "approved already" in refused.text
+    assert "already approved" in refused.text
 
 
 def test_a_part_is_refused_while_the_tree_is_not_as_it_was(make_repo: Repositories) -> None:
@@ -175,7 +175,7 @@ def test_a_part_that_fails_alone_is_refused_with_the_output_and_the_whole_still_
     before = look(journey)
     refused = take(journey, "M-002,M-003")
     assert refused.code == 1
-    assert "do not stand without the others: sh check.sh fails" in refused.text
+    assert "do not pass without the others: sh check.sh fails" in refused.text
     assert look(journey) == before
     journey.to("committed")
 
