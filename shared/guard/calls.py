@@ -81,7 +81,7 @@ class Call:
                 self._check_write(path)
             return {}
         rewrites = self.host in _REWRITTEN
-        own = _own_rewritten if rewrites else refusal_for_assistant
+        own = _refusal_where_we_add_ro if rewrites else refusal_for_assistant
         decision = decide(command, cwd=self.cwd, planner=own, extra=load_settings(self.cwd))
         if not decision.allowed:
             raise Denied(decision.reason, decision.instead)
@@ -141,10 +141,10 @@ def _check_person(command: str, cwd: str) -> None:
                 raise Denied(why, _USER_RUNS)
 
 
-def _own_rewritten(words: list[str]) -> str | None:
-    """Return why an assistant must not run `planner WORDS`, or None; never `ro`, which we add."""
+def _refusal_where_we_add_ro(words: list[str]) -> str | None:
+    """Return why an assistant must not run `planner WORDS`, or None; Denied for `ro`."""
     if words[:1] == ["ro"]:
-        return "the guard adds `planner ro` itself; send the command without it"
+        raise Denied("the guard itself adds `planner ro`", "send the command without it")
     return refusal_for_assistant(words)
 
 

@@ -1,4 +1,4 @@
-"""A client as the hook sees it: it asks before each call of a tool, and keeps to the answer."""
+"""A client for tests: it asks the hook before each tool call and obeys the answer."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Client:
         return hook.answer(self.host, event, raw, time.time())
 
     def types(self, args: str, *, within: str = "", **more: object) -> None:
-        """Let the user type `/planner:approve ARGS`; `within` is the session that began the client.
+        """Let the user type `/planner:approve ARGS`; `within` is the session that started it.
 
         A program of its own, as a client is, with hooks below it.
         """
@@ -55,7 +55,7 @@ class Client:
         return self.sends(event, tool_name=tool, tool_input=given)
 
     def denial(self, tool: str, /, **given: object) -> str:
-        """Return why a call is denied; fails where it is not."""
+        """Return why a call is denied; fails if it passes."""
         answer = self.asks(tool, **given)
         if self.host == "vibe":
             assert answer.get("decision") == "deny", answer
@@ -65,7 +65,7 @@ class Client:
         return str(decided["permissionDecisionReason"])
 
     def changed(self, command: str) -> str:
-        """Return the command that the client runs in place of this one."""
+        """Return the command that the client runs instead of this one."""
         name = {"claude": "Bash", "vibe": "file_system.bash"}[self.host]
         answer = self.asks(name, command=command, description="why")
         if self.host == "vibe":

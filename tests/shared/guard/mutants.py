@@ -1,4 +1,4 @@
-"""Commands that nobody wrote: those of the corpus, joined, cut, quoted, sprinkled with syntax."""
+"""Random commands, made from the corpus by joining, cutting, quoting and inserting syntax."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _JOINERS = (" | ", " && ", " || ", "; ", "\n", ";", "&&", "|")
 
 
 def mutants(seeds: Sequence[str], dice: random.Random) -> Iterator[str]:
-    """Yield commands without end."""
+    """Yield random commands endlessly."""
     while True:
         text = dice.choice(seeds)
         for _ in range(dice.choice((1, 1, 1, 2, 2, 3))):
@@ -51,7 +51,7 @@ def _join(text: str, seeds: Sequence[str], dice: random.Random) -> str:
 
 
 def _wrap(text: str, seeds: Sequence[str], dice: random.Random) -> str:
-    """Put some of the text into quotes, or behind a backslash."""
+    """Put some of the text into quotes, braces or brackets, or after a backslash."""
     del seeds
     begin = dice.randint(0, len(text))
     end = dice.randint(begin, min(len(text), begin + 8))

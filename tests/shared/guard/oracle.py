@@ -1,7 +1,7 @@
-"""What a real bash does with a command: every program is a stub that logs what it was given.
+"""Runs commands with a real bash, in which every program is a stub that logs its words.
 
-Builtins are off, so that not one word is acted upon by the shell itself. The log says, for each
-command that was started, its words and where its three streams lead.
+Builtins are off, so the shell itself executes nothing. For each command that was started, the log
+says its words and where its three streams lead.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from shared.guard.lexer import Command, Word
 
-# `.` stays, to read the mutants, and nothing that is accepted may be called so.
+# `.` stays on, to read the mutants; the guard accepts no command of that name.
 _BUILTINS_OFF = """\
 for name in $(compgen -b); do
   case $name in .|enable) ;; *) off="$off $name" ;; esac
@@ -41,7 +41,7 @@ exit STATUS
 
 
 class Ran(NamedTuple):
-    """A command as it was started: its words, then where its streams lead."""
+    """A command that was started: its words, and where its streams lead."""
 
     words: tuple[str, ...]
     streams: str
@@ -86,9 +86,9 @@ class Oracle:
         return [list(_logged(self.folder / f"log-{n}")) for n in range(len(texts))]
 
     def understood(self, text: str) -> list[Ran] | None:
-        """Return what the guard thinks that `text` starts; None where it denies it.
+        """Return what the guard expects `text` to start; None if the guard denies it.
 
-        None as well where input comes from a file that this place lacks: bash starts nothing then.
+        Also None if input comes from a file that does not exist here: bash then starts nothing.
         """
         environment = {"HOME": str(self.home), "USER": "u"}
         before = {name: os.environ.get(name) for name in environment}
@@ -118,7 +118,7 @@ class Oracle:
                 yield Ran(tuple(words), _streams(command))
 
     def _expanded(self, word: Word) -> list[str]:
-        """Return what the shell makes of a pattern; nothing lies in the folder, but `/` is real."""
+        """Return what the shell expands a pattern to; the folder is empty, but `/` is real."""
         if not word.globs or word.value == "[":
             return [word.value]
         active = {*word.globs, *(at for at, c in enumerate(word.value) if c in "]-!^")}
@@ -137,7 +137,7 @@ def _logged(log: Path) -> Iterable[Ran]:
 
 
 def _streams(command: Command) -> str:
-    """Return where the streams lead; standard output as it was counts as its own place."""
+    """Return where the streams lead, as the stub logs it; `-` is the shell's own stream."""
     given, out, err = "-", "-", "-"
     for redirect in command.redirects:
         if redirect.form == ">":

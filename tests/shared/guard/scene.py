@@ -1,4 +1,4 @@
-"""A home with a project in it, in which the corpus is at home: what its commands read is there."""
+"""Builds a home with a project that has the files that the corpus's commands read."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ _EVIL_CONFIG = {
 
 
 def build(home: Path, *, bait: bool) -> None:
-    """Fill the folder `home`, `project` with its history included; with what attacks need."""
+    """Fill the folder `home` with a project and its history; `bait` adds what attacks use."""
     _write(home, _HOME)
     project = home / PROJECT
     _write(project, _FILES)
@@ -175,7 +175,7 @@ def _lay_bait(project: Path, home: Path) -> None:
     for name, value in _EVIL_CONFIG.items():
         _git(evil, home, "config", name, value)
     (evil / "f").write_text("changed\n", encoding="utf-8")
-    # Out of this folder leads `..` to the repository above it, whatever the path before it was.
+    # `..` from this folder leads to the repository above it, by whatever path it was entered.
     (evil / "deep").mkdir()
     (project / "sub").symlink_to("evil/deep")
     (project / "link-to-env").symlink_to(".env")
@@ -201,7 +201,7 @@ def _pack(project: Path) -> None:
 def _git(folder: Path, home: Path, *arguments: str) -> None:
     environment = {"PATH": os.environ["PATH"], "HOME": str(home), "GIT_CONFIG_NOSYSTEM": "1"}
     environment |= {"GIT_AUTHOR_DATE": _DAY, "GIT_COMMITTER_DATE": _DAY}
-    # Settings that the scene itself has laid out must not act while it is being built.
+    # The hostile settings of the scene must not act while it is being built.
     still = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
     subprocess.run(
         ["git", *still, *arguments], cwd=folder, env=environment, check=True, capture_output=True

@@ -1,4 +1,4 @@
-"""Which approvals count, and as what: typed into the client, in a terminal, or unproven."""
+"""Which approvals count: typed into the client, typed in a terminal, or unproven."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ def digest(waiting: Journey) -> str:
 
 @pytest.fixture
 def client(waiting: Journey) -> Client:
-    """The client of the session, whose hook has been seen."""
+    """The client of the session, after its hook has checked a call."""
     found = Client(waiting.repository.path)
     assert found.asks("Read", file_path="a") == {}
     return found
 
 
 def approve(waiting: Journey, digest: str, **environment: str) -> Answer:
-    """Run the command as a client does what a typed command injects."""
+    """Approve as a client does when the user has typed the command."""
     kept = {n: v for n, v in os.environ.items() if not n.startswith("CLAUDE")}
     done = subprocess.run(
         [LAUNCHER, "mode", "approve", digest],
@@ -66,7 +66,7 @@ def approve(waiting: Journey, digest: str, **environment: str) -> Answer:
 
 
 def approve_on_a_terminal(waiting: Journey, digest: str, **environment: str) -> Answer:
-    """Run the command on a terminal of its own."""
+    """Approve in a terminal."""
     kept = {n: v for n, v in os.environ.items() if not n.startswith("CLAUDE")}
     variables = {**kept, "PLANNER_PYTHON": sys.executable, **environment}
     pid, terminal = pty.fork()
@@ -85,7 +85,7 @@ def approve_on_a_terminal(waiting: Journey, digest: str, **environment: str) -> 
 
 
 def recorded(waiting: Journey) -> tuple[str, str]:
-    """Return who approved, and by which channel, as the audit has it."""
+    """Return who approved and by which channel, from the audit."""
     rows = [json.loads(r) for r in waiting.planner("audit", "--json").text.splitlines()]
     found = [(r["who"], r["detail"]) for r in rows if r["action"] == "approve"]
     assert len(found) == 1, rows
@@ -103,7 +103,7 @@ def test_what_the_user_types_into_the_client_counts(
     assert recorded(waiting) == ("person", "channel: command")
 
 
-def test_blanks_around_the_digest_are_no_matter(
+def test_spaces_around_the_digest_are_ignored(
     waiting: Journey, client: Client, digest: str
 ) -> None:
     client.types(f" {digest}\n")
@@ -122,25 +122,31 @@ def test_the_same_command_without_a_typed_record_is_refused(waiting: Journey, di
 
 @pytest.mark.parametrize("name", consent.ASSISTANTS)
 @pytest.mark.usefixtures("client")
-def test_no_assistant_approves_without_it(waiting: Journey, digest: str, name: str) -> None:
+def test_an_assistant_cannot_approve_without_a_typed_record(
+    waiting: Journey, digest: str, name: str
+) -> None:
     assert approve(waiting, digest, **{name: "1"}).code == 1
     assert approve_on_a_terminal(waiting, digest, **{name: "1"}).code == 1
 
 
-def test_another_digest_was_typed(waiting: Journey, client: Client, digest: str) -> None:
+def test_typing_another_digest_does_not_approve(
+    waiting: Journey, client: Client, digest: str
+) -> None:
     client.types("0" * 64)
     assert approve(waiting, digest, **INSIDE).code == 1
     assert approve(waiting, "0" * 64, **INSIDE).code == 1
 
 
-def test_it_was_typed_into_another_session(waiting: Journey, client: Client, digest: str) -> None:
+def test_typing_into_another_session_does_not_approve(
+    waiting: Journey, client: Client, digest: str
+) -> None:
     Client(client.cwd, "session-2").types(digest)
     assert approve(waiting, digest, **INSIDE).code == 1
     inside = {**INSIDE, "CLAUDE_CODE_SESSION_ID": "session-2"}
     assert approve(waiting, digest, **inside).code == 0
 
 
-def test_what_was_typed_long_ago_is_no_consent_now(digest: str, client: Client) -> None:
+def test_an_approval_that_was_typed_long_ago_has_expired(digest: str, client: Client) -> None:
     client.types(digest)
     typed_at = time.time()
     environ = {"CLAUDE_CODE_SESSION_ID": SESSION}
@@ -154,14 +160,14 @@ def test_what_was_typed_long_ago_is_no_consent_now(digest: str, client: Client) 
     [{"command_name": "planner:plan"}, {"command_name": "approve"}, {"agent_id": "a1"},
      {"command_args": "please"}, {"command_args": ""}],
 )  # fmt: skip
-def test_other_commands_and_other_words_are_none(
+def test_typing_another_command_or_other_words_does_not_approve(
     waiting: Journey, client: Client, digest: str, typed: dict[str, str]
 ) -> None:
     client.types(typed.pop("command_args", digest), **typed)
     assert approve(waiting, digest, **INSIDE).code == 1
 
 
-def test_a_prompt_that_only_reads_like_it_is_none(
+def test_a_prompt_with_the_same_text_does_not_approve(
     waiting: Journey, client: Client, digest: str
 ) -> None:
     """A scheduled prompt comes as this event, and nothing else follows."""
@@ -169,7 +175,7 @@ def test_a_prompt_that_only_reads_like_it_is_none(
     assert approve(waiting, digest, **INSIDE).code == 1
 
 
-def test_a_client_that_an_assistant_began_has_no_user_who_types(
+def test_typing_into_a_client_that_an_assistant_started_does_not_approve(
     waiting: Journey, client: Client, digest: str
 ) -> None:
     Client(client.cwd, "session-2").types(digest, within=SESSION)
@@ -178,19 +184,19 @@ def test_a_client_that_an_assistant_began_has_no_user_who_types(
 
 
 @pytest.mark.usefixtures("client")
-def test_a_terminal_counts_where_hooks_hold_the_session(waiting: Journey, digest: str) -> None:
+def test_a_terminal_counts_if_hooks_check_the_session(waiting: Journey, digest: str) -> None:
     answer = approve_on_a_terminal(waiting, digest)
     assert answer.code == 0, answer.text
     assert recorded(waiting) == ("person", "channel: terminal")
 
 
-def test_without_a_hook_it_is_unproven(waiting: Journey, digest: str) -> None:
+def test_an_approval_without_hooks_is_unproven(waiting: Journey, digest: str) -> None:
     assert approve_on_a_terminal(waiting, digest).code == 0
     assert recorded(waiting) == ("person (unproven)", "channel: unproven")
 
 
 @pytest.mark.usefixtures("client")
-def test_without_a_terminal_it_is_refused_where_hooks_hold_the_session(
+def test_an_approval_without_a_terminal_is_refused_if_hooks_check_the_session(
     waiting: Journey, digest: str
 ) -> None:
     answer = approve(waiting, digest)

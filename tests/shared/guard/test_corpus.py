@@ -1,21 +1,21 @@
-"""The corpus itself: large enough, nothing twice, nothing of two minds."""
+"""The corpus itself: it is large enough, and no command is in it twice."""
 
 from __future__ import annotations
 
 from tests.shared.guard.corpus.corpus import must_be_denied, must_pass
 
 
-def test_no_command_stands_twice_in_the_corpus() -> None:
+def test_no_command_is_in_the_corpus_twice() -> None:
     commands = [c.text for c in (*must_be_denied(), *must_pass())]
     assert len(commands) == len(set(commands))
 
 
-def test_the_corpus_has_hundreds_of_commands_of_either_sort() -> None:
+def test_the_corpus_has_hundreds_of_commands_of_each_kind() -> None:
     assert len(must_be_denied()) >= 900
     assert len(must_pass()) >= 240
 
 
-def test_what_cannot_be_seen_is_spelt_by_its_code_point() -> None:
+def test_invisible_characters_are_written_as_code_points() -> None:
     texts = {c.text for c in must_be_denied()}
     assert "ls\ntouch p" in texts
     assert "# x\ntouch p" in texts

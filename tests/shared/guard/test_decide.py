@@ -40,7 +40,7 @@ DENIED_BY_DESIGN = {
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a home with a project that has all that the corpus names."""
+    """Return a home with a project that has all files that the corpus names."""
     home = tmp_path_factory.mktemp("scene")
     build(home, bait=True)
     return home
@@ -66,7 +66,7 @@ def test_what_assistants_read_with_is_allowed_but_for_named_exceptions(project: 
     assert denied == set(DENIED_BY_DESIGN)
 
 
-def test_no_denial_of_the_corpus_is_a_fault_of_ours(project: str) -> None:
+def test_no_denial_of_the_corpus_is_a_fault_of_the_guard(project: str) -> None:
     answers = [decide(c.text, cwd=project) for c in must_be_denied()]
     assert not [a.reason for a in answers if "the guard failed" in a.reason]
 
@@ -96,7 +96,7 @@ def test_what_passes_is_rewritten_into_the_runner(
     assert answer.rewritten == (rewritten and rewritten.replace("{home}", home))
 
 
-def test_the_text_behind_c_is_the_command_itself(project: str) -> None:
+def test_the_text_after_c_is_the_command_itself(project: str) -> None:
     for command in must_pass():
         answer = decide(command.text, cwd=project)
         if answer.rewritten and f"{RO} -c " in answer.rewritten:
@@ -105,7 +105,7 @@ def test_the_text_behind_c_is_the_command_itself(project: str) -> None:
             assert shown.stdout.decode() == command.text
 
 
-def test_what_stands_behind_the_runner_is_decided_the_same(project: str) -> None:
+def test_the_runner_allows_the_words_that_the_guard_gives_it(project: str) -> None:
     """The runner asks again, with the words joined."""
     for command in must_pass():
         answer = decide(command.text, cwd=project)
@@ -172,13 +172,13 @@ def test_the_launcher_is_known_by_where_it_leads(project: str, tmp_path: Path) -
         ("cd link-to-home && cat .netrc", False),
     ],
 )
-def test_a_folder_is_entered_only_where_it_is_certain(
+def test_cd_is_accepted_only_if_it_certainly_enters_the_folder(
     command: str, allowed: bool, project: str
 ) -> None:
     assert decide(command, cwd=project).allowed is allowed
 
 
-def test_cdpath_makes_a_folder_uncertain(project: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cd_is_denied_if_cdpath_is_set(project: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CDPATH", "/elsewhere")
     assert not decide("cd src && ls", cwd=project).allowed
 
@@ -231,7 +231,7 @@ def write_settings(user: str | None, project_file: Path, project: str | None = N
 
 
 @pytest.mark.requirement("PM-5")
-def test_only_the_users_own_file_lets_more_through(tmp_path: Path) -> None:
+def test_only_the_users_own_file_allows_more(tmp_path: Path) -> None:
     write_settings(
         '[guard]\nallow = ["mytool show *", "cargo tree"]\ntools = ["mcp__x"]\n',
         tmp_path,

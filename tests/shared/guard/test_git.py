@@ -1,4 +1,4 @@
-"""Reading git starts nothing that a repository names: a real git, hostile settings."""
+"""Git, hardened by the guard, starts no program that a hostile repository names."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ HOOKS = ("post-index-change", "fsmonitor-watchman", "post-checkout", "reference-
 
 @pytest.fixture
 def hostile(make_repo: Repositories, tmp_path: Path) -> tuple[str, Path]:
-    """Return a repository whose every setting starts a program, and the trace it would leave."""
+    """Return a repository whose settings start a program, and the file that it would write."""
     repo = make_repo(files={"a.txt": "one\n", ".gitattributes": "*.txt diff=mine\n"})
     trace, script = tmp_path / "trace", tmp_path / "script"
     script.write_text(f'#!/bin/sh\necho "$0 $*" >>{shlex.quote(str(trace))}\ncat\nexit 0\n')
@@ -111,7 +111,7 @@ def test_a_hardened_git_command_starts_nothing_and_leaves_the_index(
 
 
 def test_without_hardening_the_same_commands_start_programs(hostile: tuple[str, Path]) -> None:
-    """Else the tests above would show nothing."""
+    """Without this, the tests above would prove nothing."""
     root, trace = hostile
     started = set()
     for name, words in READING.items():
@@ -161,7 +161,7 @@ def test_a_filter_that_a_tracked_path_uses_denies_what_reads_the_work_tree(
     assert decide("git log -p", cwd=str(repo.path)).allowed
 
 
-def test_a_filter_that_no_tracked_path_uses_harms_nobody(make_repo: Repositories) -> None:
+def test_a_filter_that_no_tracked_path_uses_denies_nothing(make_repo: Repositories) -> None:
     repo = make_repo(files={"a.txt": "one\n"})
     git(str(repo.path), "config", "--global", "filter.lfs.process", "git-lfs filter-process")
     git(str(repo.path), "config", "--global", "filter.lfs.clean", "git-lfs clean -- %f")
@@ -214,7 +214,7 @@ def test_hardening_keeps_folder_words_and_order() -> None:
     assert words[at:] == ["log", "--no-ext-diff", "--no-textconv", "-p", "--", "a b"]
 
 
-def test_every_git_of_a_list_is_hardened_and_the_rest_stays_as_it_is(tmp_path: Path) -> None:
+def test_every_git_command_of_a_list_is_hardened_and_the_rest_is_unchanged(tmp_path: Path) -> None:
     text = "git log -1 2>/dev/null | head -3 && git show -- ./*.py; ls ./*"
     hardened = harden_text(understand(text, str(tmp_path)))
     first, second = hardened.split(" && ")

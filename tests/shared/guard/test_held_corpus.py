@@ -1,6 +1,6 @@
-"""The corpus run for real, in a throwaway place, with the runner as all that holds it.
+"""Runs the corpus for real, in a throwaway place, with the runner as the only protection.
 
-An eighth of the commands in the short form, all of them with PLANNER_LONG=1.
+It runs an eighth of the commands, or all of them with PLANNER_LONG=1.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tests.shared.guard.corpus.corpus import must_be_denied, must_pass
 
 EVERY = 1 if os.environ.get("PLANNER_LONG") else 8
 KINDS = sorted({command.kind for command in must_be_denied()})
-# They tell of the moment: clocks, memory, processes, inodes.
+# Their output changes with time: clocks, memory, processes, inodes.
 MOMENTARY = frozenset(
     ("date", "df", "du", "free", "ps", "stat", "uptime", "var", "-ls", "--json", "--stats")
 )
@@ -29,7 +29,7 @@ def lacking() -> str:
 
 @pytest.fixture(scope="session")
 def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Return the templates of the home: for attacks, and for what assistants do."""
+    """Return the templates of the home: one for attacks, one for what assistants do."""
     if not sandbox.is_available():
         pytest.skip("this kernel has no Landlock")
     if lacking():
@@ -43,7 +43,7 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 def runnable(kind: str = "") -> list[str]:
-    """Return the commands of a class that must be denied and can be run: no NUL in arguments."""
+    """Return the commands of a class that must be denied and can be run (without NUL)."""
     commands = (c for c in must_be_denied() if c.may_run and kind in ("", c.kind))
     return [c.text for c in commands if "\0" not in c.text]
 
@@ -51,7 +51,7 @@ def runnable(kind: str = "") -> list[str]:
 @pytest.mark.slow
 @pytest.mark.requirement("PM-5")
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if runnable(kind)])
-def test_no_command_changes_a_file_under_the_runner_alone(
+def test_with_the_runner_as_the_only_protection_no_command_changes_a_file(
     places: dict[str, str], kind: str
 ) -> None:
     outcomes = throwaway.run(runnable(kind)[::EVERY], places["attacked"], held=True)
@@ -60,7 +60,7 @@ def test_no_command_changes_a_file_under_the_runner_alone(
 
 @pytest.mark.slow
 def test_without_the_runner_the_same_commands_do_change_files(places: dict[str, str]) -> None:
-    """Else the test above would show nothing."""
+    """Without this, the test above would prove nothing."""
     outcomes = throwaway.run(runnable()[:: 10 * EVERY], places["attacked"])
     assert len([o for o in outcomes if o.changed]) > len(outcomes) / 4
 
@@ -76,6 +76,6 @@ def test_what_a_benign_command_prints_is_the_same_under_the_runner(
     free = throwaway.run(commands, places["explored"])
     held = throwaway.run(commands, places["explored"], held=True)
     pairs = zip(free, held, strict=True)
-    # Two programs of a pipeline that are not installed complain in either order.
+    # Two missing programs of a pipeline complain in either order.
     assert [p for p in pairs if p[0][:4] != p[1][:4] and "not found" not in p[0].stderr] == []
     assert [o for o in held if o.changed] == []

@@ -46,7 +46,7 @@ def client(repo: Repository) -> Client:
 
 @pytest.fixture
 def journey(make_repo: Repositories, monkeypatch: pytest.MonkeyPatch) -> Journey:
-    """A run of the session, at its beginning."""
+    """A run of the session that has just started."""
     monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", SESSION)
     return Journey(make_repo(files=FILES))
 
@@ -65,7 +65,7 @@ def user_settings() -> Path:
 @pytest.mark.parametrize(
     "tool", ["Read", "Grep", "WebFetch", "AskUserQuestion", "Agent", "Task", "TodoWrite"]
 )
-def test_reading_asking_agents_and_task_lists_pass_without_a_word(
+def test_reading_asking_agents_and_task_lists_pass_with_an_empty_answer(
     client: Client, tool: str
 ) -> None:
     assert client.asks(tool, anything="x") == {}
@@ -90,7 +90,7 @@ def test_a_session_that_does_not_plan_is_left_alone(repo: Repository) -> None:
     assert other.asks("Bash", command="rm -r src") == {}
 
 
-def test_where_the_repository_plans_every_session_in_it_does(make_repo: Repositories) -> None:
+def test_if_a_repository_plans_each_of_its_sessions_plans(make_repo: Repositories) -> None:
     repository = make_repo(files=FILES)
     assert call(repository.path, "mode", "enter").code == 0
     assert Client(repository.path / "src", "any").denial("Write", file_path="a.py")
@@ -122,11 +122,11 @@ def test_a_file_of_the_user_is_denied_with_where_to_write_instead(
 
 @pytest.mark.requirement("PM-3")
 def test_a_notebook_is_denied(client: Client) -> None:
-    assert "may not be written" in client.denial("NotebookEdit", notebook_path="a.ipynb")
+    assert "must not be written" in client.denial("NotebookEdit", notebook_path="a.ipynb")
 
 
 @pytest.mark.requirement("PM-4")
-def test_a_sub_agent_is_held_to_the_same(client: Client) -> None:
+def test_the_same_is_denied_to_a_sub_agent(client: Client) -> None:
     answer = client.sends(
         "PreToolUse", tool_name="Write", tool_input={"file_path": "a"}, agent_id="a1"
     )
@@ -152,7 +152,9 @@ def test_a_command_that_writes_is_denied_with_the_guards_reason(client: Client) 
         "config confirm h",
     ],
 )
-def test_a_persons_command_is_denied_to_the_assistant(client: Client, words: str) -> None:
+def test_a_command_that_only_a_person_may_run_is_denied_to_the_assistant(
+    client: Client, words: str
+) -> None:
     assert "only a person may run" in client.denial("Bash", command=f"{OURS} {words}")
 
 
@@ -172,7 +174,9 @@ def test_a_repository_cannot_let_a_tool_pass(client: Client, repo: Repository) -
     assert client.denial("mcp__files__write", path="a")
 
 
-def test_the_user_cannot_name_what_is_known_to_do_harm(client: Client, user_settings: Path) -> None:
+def test_the_user_cannot_allow_a_tool_that_is_known_to_do_harm(
+    client: Client, user_settings: Path
+) -> None:
     user_settings.write_text('[guard]\ntools = ["CronCreate", "Write"]\n', encoding="utf-8")
     assert client.denial("CronCreate", prompt="x")
     assert client.denial("Write", file_path="a")
@@ -181,12 +185,12 @@ def test_the_user_cannot_name_what_is_known_to_do_harm(client: Client, user_sett
 @pytest.mark.requirement("PM-13")
 @pytest.mark.parametrize("tool", ["CronCreate", "ScheduleWakeup"])
 def test_a_prompt_for_later_is_denied(client: Client, tool: str) -> None:
-    assert "pass for the user's" in client.denial(tool, prompt="/planner:approve d")
+    assert "be taken for the user's" in client.denial(tool, prompt="/planner:approve d")
 
 
 @pytest.mark.parametrize("tool", ["SendMessage", "Workflow"])
-def test_what_is_not_held_to_reading_is_not_asked_to_act(client: Client, tool: str) -> None:
-    assert "not held to reading" in client.denial(tool, to="x")
+def test_asking_what_the_guard_does_not_check_is_denied(client: Client, tool: str) -> None:
+    assert "that the guard does not check" in client.denial(tool, to="x")
 
 
 @pytest.mark.requirement("PM-3", "PM-13")
@@ -215,7 +219,7 @@ def test_answers_and_the_worktree_may_be_written(journey: Journey) -> None:
      "worktree/.GIT/config", "worktree/sub/.git/hooks/pre-commit", "answers/../plan.json",
      "../../planner.db", "../../planner.db-journal", "vault.git/config", "context.json"],
 )  # fmt: skip
-def test_the_runs_own_files_may_not(journey: Journey, name: str) -> None:
+def test_the_runs_own_files_must_not_be_written(journey: Journey, name: str) -> None:
     client = Client(journey.to("code").repository.path)
     assert client.denial("Write", file_path=f"{journey.state_dir}/{name}")
 
@@ -225,7 +229,7 @@ def test_the_context_may_be_written_until_it_is_checked(journey: Journey) -> Non
     client = Client(journey.repository.path)
     assert client.asks("Write", file_path=f"{journey.state_dir}/context.json") == {}
     journey.to("design")
-    assert "only its commands write it" in client.denial(
+    assert "only its commands may write" in client.denial(
         "Write", file_path=f"{journey.state_dir}/context.json"
     )
 
@@ -249,7 +253,9 @@ def test_a_link_out_of_the_worktree_leads_nowhere(journey: Journey) -> None:
      "{planner}/hooks/guard", "{planner}/bin/planner", "{state}/planner/sessions/x",
      "{state}/planner/typed/x", "{config}/planner/config.toml", "{root}/planner.toml"],
 )  # fmt: skip
-def test_settings_and_hooks_may_not_be_written(client: Client, repo: Repository, path: str) -> None:
+def test_settings_and_hooks_must_not_be_written(
+    client: Client, repo: Repository, path: str
+) -> None:
     places = {
         "home": os.environ["HOME"], "root": repo.path, "planner": resources.ROOT,
         "state": os.environ["XDG_STATE_HOME"], "config": os.environ["XDG_CONFIG_HOME"],
@@ -262,7 +268,9 @@ def test_settings_and_hooks_may_not_be_written(client: Client, repo: Repository,
 
 @pytest.mark.requirement("PM-5")
 @pytest.mark.parametrize("host", ["claude", "vibe"])
-def test_a_command_runs_as_the_held_one_beside_the_original(repo: Repository, host: str) -> None:
+def test_a_command_runs_protected_and_the_original_stays_visible(
+    repo: Repository, host: str
+) -> None:
     client = Client(repo.path, SESSION, host)
     assert client.changed("git log -1") == f"false && git log -1 || {RO} -- git log -1"
     listed = "ls src; cat README.md | head -3 || git status"
@@ -273,7 +281,7 @@ def test_a_command_runs_as_the_held_one_beside_the_original(repo: Repository, ho
 
 @pytest.mark.parametrize("shell", ["sh", "bash"])
 @pytest.mark.parametrize("command", ["seen a", "seen a; seen b", "seen a || seen b\nseen c | seen"])
-def test_of_the_original_nothing_runs(tmp_path: Path, shell: str, command: str) -> None:
+def test_the_original_command_does_not_run(tmp_path: Path, shell: str, command: str) -> None:
     log = tmp_path / "log"
     seen = tmp_path / "seen"
     seen.write_text(f'#!/bin/sh\necho "$@" >> {log}\n')
@@ -286,13 +294,13 @@ def test_of_the_original_nothing_runs(tmp_path: Path, shell: str, command: str) 
     assert not log.exists()
 
 
-def test_ro_is_not_typed_by_the_model_itself(client: Client) -> None:
-    """The rule that lets our launcher run would put the user's own rules out of force."""
+def test_the_model_must_not_type_ro_itself(client: Client) -> None:
+    """Otherwise the rule that allows our launcher would bypass the user's own rules."""
     assert "the guard itself" in client.denial("Bash", command=f"{RO} -- cat README.md")
 
 
 @pytest.mark.parametrize(("session", "code"), [(SESSION, 0), ("session-2", 1)])
-def test_ro_serves_an_assistant_only_while_it_plans(
+def test_ro_runs_for_an_assistant_only_while_it_plans(
     repo: Repository, monkeypatch: pytest.MonkeyPatch, session: str, code: int
 ) -> None:
     monkeypatch.setenv("CLAUDECODE", "1")
@@ -308,7 +316,7 @@ def test_ro_serves_an_assistant_only_while_it_plans(
 
 
 @pytest.mark.requirement("PM-4")
-def test_while_a_plan_is_carried_out_all_passes_but_a_persons_word_and_our_files(
+def test_while_a_plan_is_executed_all_passes_but_a_persons_commands_and_our_files(
     journey: Journey, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     client = Client(journey.to("submitted").repository.path)
@@ -339,7 +347,7 @@ def test_while_a_plan_is_carried_out_all_passes_but_a_persons_word_and_our_files
      b'{"session_id": "session-1", "tool_name": "Write", "tool_input": {"file_path": "\\u0000"}}'],
 )  # fmt: skip
 @pytest.mark.usefixtures("repo")
-def test_what_cannot_be_understood_is_denied(raw: bytes) -> None:
+def test_an_event_that_cannot_be_parsed_is_denied(raw: bytes) -> None:
     answer = hook.answer("claude", "PreToolUse", raw, time.time())
     assert answer["hookSpecificOutput"]["permissionDecision"] == "deny"
 
@@ -395,7 +403,7 @@ def test_the_call_before_which_the_time_limit_ends_the_mode_passes(repo: Reposit
 
 @pytest.mark.requirement("PM-10")
 @pytest.mark.parametrize("event", ["SessionStart", "UserPromptSubmit"])
-def test_a_session_is_told_what_holds(client: Client, event: str) -> None:
+def test_a_session_is_told_the_rules_of_its_stage(client: Client, event: str) -> None:
     told = client.sends(event, prompt="go")["hookSpecificOutput"]
     assert told["hookEventName"] == event
     assert '<planning_mode stage="gathering">' in told["additionalContext"]

@@ -1,4 +1,4 @@
-"""The part of the shell's language that is read, word for word, and all that is refused."""
+"""The part of the shell's language that the guard parses, and all that it denies."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ def words(text: str) -> list[str]:
         ("echo a#b 'é' a,b +x %y a:b", ["echo", "a#b", "é", "a,b", "+x", "%y", "a:b"]),
     ],
 )
-def test_words_are_what_a_shell_would_give(text: str, expected: list[str]) -> None:
+def test_words_are_those_that_a_shell_would_pass(text: str, expected: list[str]) -> None:
     assert words(text) == expected
 
 
-def test_patterns_are_known_by_their_place() -> None:
+def test_the_places_of_pattern_characters_are_known() -> None:
     (command,) = read("ls a*b '*' \\* [ab]?", VARIABLES)
     assert [word.globs for word in command.words] == [(), (1,), (), (), (0, 4)]
 
 
-def test_lists_and_pipelines_come_apart_in_order() -> None:
+def test_lists_and_pipelines_are_split_in_order() -> None:
     commands = read("a 1 | b && c || d; e\n\nf;", VARIABLES)
     joined = [(c.joiner, c.words[0].value) for c in commands]
     assert joined == [("", "a"), ("|", "b"), ("&&", "c"), ("||", "d"), (";", "e"), (";", "f")]
@@ -94,7 +94,7 @@ def test_redirections_are_told_from_words() -> None:
         "ls !!", "ls x!",
     ],
 )  # fmt: skip
-def test_all_else_is_refused_with_a_reason_and_a_way_out(text: str) -> None:
+def test_all_else_is_denied_with_a_reason_and_what_to_do_instead(text: str) -> None:
     with pytest.raises(Denied) as refusal:
         read(text, VARIABLES)
     assert refusal.value.reason
@@ -107,6 +107,6 @@ def test_a_variable_that_a_shell_would_split_or_expand_is_refused_outside_quotes
         read("ls $HOME", {"HOME": home})
 
 
-def test_in_quotes_and_behind_a_tilde_the_home_may_hold_a_blank() -> None:
+def test_in_quotes_and_after_a_tilde_the_home_may_have_a_space() -> None:
     (command,) = read('ls "$HOME" ~/x', {"HOME": "/home/my name"})
     assert [word.value for word in command.words] == ["ls", "/home/my name", "/home/my name/x"]

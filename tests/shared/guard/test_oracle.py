@@ -1,4 +1,4 @@
-"""What the guard accepts, a real bash starts with exactly the words that the guard understood."""
+"""A real bash starts accepted commands with exactly the words that the guard parsed."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_bash_starts_what_was_understood_of_every_accepted_mutant(
 
 
 def test_the_oracle_sees_words_and_streams_as_bash_makes_them(tmp_path: Path) -> None:
-    """Without the guard: what a wrong understanding would be held against."""
+    """The log with which the guard's parsing is compared is right."""
     oracle = Oracle(tmp_path, 0)
     texts = [
         "cat 'a b' \"$HOME\" '' 2>/dev/null < ../input",

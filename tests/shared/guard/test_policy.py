@@ -253,7 +253,7 @@ def test_every_option_stands_once_in_its_rule() -> None:
         assert len(parse_options(rule.options)) == len(words), name
 
 
-def test_every_rule_has_a_reason_and_every_refusal_a_way_out() -> None:
+def test_every_rule_has_a_reason_and_every_refusal_says_what_to_do_instead() -> None:
     assert not [name for name, rule in TABLE.items() if not rule.reason]
     assert all(names and reason and instead for names, reason, instead in FAMILIES)
     assert not COMMANDS.keys() & REFUSED.keys()

@@ -52,7 +52,7 @@ def test_while_nobody_plans_it_starts_no_program_and_says_nothing(
 @pytest.mark.requirement("PM-4", "PM-5")
 @pytest.mark.parametrize("event", EVENTS)
 @pytest.mark.parametrize("python", ["/nowhere/python", "/bin/false"])
-def test_a_hook_that_cannot_be_started_stops_tools_and_nothing_else(
+def test_a_hook_that_cannot_start_stops_only_tool_calls(
     event: str, python: str, tmp_path: Path
 ) -> None:
     sessions = tmp_path / "planner" / "sessions"
@@ -86,7 +86,7 @@ def test_each_client_asks_before_a_tool_and_tells_what_is_typed() -> None:
 
 
 @pytest.mark.requirement("PM-13")
-def test_the_command_that_approves_is_for_the_user_to_type_and_no_skill_of_the_model() -> None:
+def test_only_the_user_can_call_the_command_that_approves() -> None:
     _, fields, body = APPROVE.read_text(encoding="utf-8").split("---\n", 2)
     assert "disable-model-invocation: true" in fields.splitlines()
     assert "!`${CLAUDE_PLUGIN_ROOT}/bin/planner mode approve $ARGUMENTS || true`" in body
@@ -105,7 +105,7 @@ def test_the_plugin_has_the_projects_name_and_version() -> None:
     assert [plugin[n] for n in ("name", "version")] == [project[n] for n in ("name", "version")]
 
 
-def test_a_hook_loads_neither_third_party_packages_nor_slow_ones(tmp_path: Path) -> None:
+def test_a_hook_loads_neither_third_party_nor_slow_modules(tmp_path: Path) -> None:
     assert call(tmp_path, "mode", "enter", "--agent", SESSION).code == 0
     event = {"session_id": SESSION, "cwd": str(tmp_path), "tool_name": "Bash",
              "tool_input": {"command": "git log -1"}}  # fmt: skip

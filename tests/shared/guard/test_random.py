@@ -1,4 +1,4 @@
-"""Whatever is sent, the guard answers: no exception and no fault."""
+"""The guard answers every text, without an exception or a fault."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ALPHABET = (
 
 
 def texts() -> list[str]:
-    """Return bytes read as text in two ways, syntax without sense, and mutants of real commands."""
+    """Return random bytes read as text, random syntax, and mutants of real commands."""
     dice = random.Random(SEED)  # noqa: S311 – inputs, not keys
     seeds = [command.text for command in must_pass() + must_be_denied()]
     made = mutants(seeds, dice)
@@ -51,7 +51,7 @@ def test_no_text_makes_the_guard_fail() -> None:
 
 
 @pytest.mark.parametrize("odd", [None, 7, b"ls", ["ls"], "ls" * 10_000_000, "cat " + "'" * 3_999])
-def test_what_is_no_command_at_all_is_denied(odd: object) -> None:
+def test_what_is_not_a_command_is_denied(odd: object) -> None:
     assert not decide(odd, cwd="/").allowed  # type: ignore[arg-type]
 
 

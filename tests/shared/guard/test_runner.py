@@ -1,4 +1,4 @@
-"""`planner ro`: the kernel holds a command to changing nothing, whatever the guard thought."""
+"""`planner ro`: the kernel prevents every change, whatever the guard decided."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def held(command: str, folder: Path, before: str = "pass") -> subprocess.Complet
         "python3 -c 'import os; os.setxattr(\"f\", \"user.x\", b\"y\")'",
     ],
 )  # fmt: skip
-def test_a_held_command_changes_neither_files_nor_their_rights_times_or_attributes(
+def test_a_protected_command_changes_neither_files_nor_their_rights_times_or_attributes(
     tmp_path: Path, command: str
 ) -> None:
     for name in ("free", "held"):
@@ -69,7 +69,7 @@ def test_a_held_command_changes_neither_files_nor_their_rights_times_or_attribut
 
 
 @with_landlock
-def test_a_held_command_writes_to_dev_null_and_to_its_own_output(tmp_path: Path) -> None:
+def test_a_protected_command_writes_to_dev_null_and_to_its_own_output(tmp_path: Path) -> None:
     answer = held("echo lost >/dev/null; echo kept; echo loud >&2; exit 7", tmp_path)
     assert (answer.stdout, answer.stderr, answer.returncode) == ("kept\n", "loud\n", 7)
 
@@ -78,8 +78,10 @@ LAYERS = {"Landlock": "runner.seccomp.is_available = bool", "seccomp": "runner.i
 
 
 @pytest.mark.parametrize("layer", LAYERS)
-def test_a_held_command_reaches_no_socket_and_no_other_process(tmp_path: Path, layer: str) -> None:
-    """Each layer sees to it by itself: of the kernels that have Landlock not all have this."""
+def test_a_protected_command_reaches_no_socket_and_no_other_process(
+    tmp_path: Path, layer: str
+) -> None:
+    """Each layer does this alone, since not every kernel with Landlock can."""
     if not (seccomp.is_available() if layer == "seccomp" else sandbox._abi() >= sandbox._SCOPE_ABI):
         pytest.skip(f"this system's {layer} does not do it")
     with socket.create_server(("127.0.0.1", 0)) as server:
@@ -91,25 +93,25 @@ def test_a_held_command_reaches_no_socket_and_no_other_process(tmp_path: Path, l
     assert held(f"kill -0 {os.getpid()}", tmp_path, before=LAYERS[layer]).returncode != 0
 
 
-def test_a_held_command_dies_of_a_closed_pipe_as_it_would_elsewhere(tmp_path: Path) -> None:
+def test_a_protected_command_ends_at_a_closed_pipe_as_it_does_elsewhere(tmp_path: Path) -> None:
     answer = held("yes | head -1; echo ${PIPESTATUS[0]}", tmp_path)
     assert answer.stdout == f"y\n{128 + signal.SIGPIPE}\n"
 
 
-def test_a_held_command_inherits_no_open_file(tmp_path: Path) -> None:
+def test_a_protected_command_inherits_no_open_file(tmp_path: Path) -> None:
     opened = "import os; os.dup2(os.open('f', os.O_WRONLY | os.O_CREAT), 9, inheritable=True)"
     answer = held("echo x >&9", tmp_path, before=opened)
     assert answer.returncode != 0
     assert (tmp_path / "f").read_bytes() == b""
 
 
-def test_where_the_kernel_has_no_layer_the_command_runs_all_the_same(tmp_path: Path) -> None:
+def test_if_the_kernel_has_no_layer_the_command_still_runs(tmp_path: Path) -> None:
     lacking = "runner.is_available = runner.seccomp.is_available = bool"
     answer = held("echo x >new", tmp_path, before=lacking)
     assert (answer.returncode, os.listdir(tmp_path)) == (0, ["new"])
 
 
-def test_of_the_environment_nothing_stays_that_could_name_a_program() -> None:
+def test_no_variable_that_could_name_a_program_is_kept() -> None:
     given = {
         "HOME": "/home/x", "LC_ALL": "C", "GIT_PAGER": "./s.sh", "RIPGREP_CONFIG_PATH": "s.rc",
         "BASH_ENV": "s.sh", "LD_PRELOAD": "./s.so", "PATH": "/bin:.:evil::/usr/bin",
@@ -163,7 +165,7 @@ def test_ro_asks_the_guard_again(repo: Repository) -> None:
     assert sorted(os.listdir(repo.path)) == [".git", "README.md"]
 
 
-def test_every_git_of_a_list_is_told_to_run_nothing_of_the_repository(
+def test_no_git_command_of_a_list_starts_a_program_of_the_repository(
     repo: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(repo.path)
@@ -174,9 +176,7 @@ def test_every_git_of_a_list_is_told_to_run_nothing_of_the_repository(
         runner.admitted(["-c", "git status && git gc"])
 
 
-def test_a_program_that_is_not_there_ends_with_127(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_program_ends_with_127(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     program = f"{HOLD} runner.hold(['nosuchprogram']); sys.exit(127)"
     answer = subprocess.run(
@@ -186,14 +186,14 @@ def test_a_program_that_is_not_there_ends_with_127(
     assert (answer.returncode, answer.stderr) == (127, "nosuchprogram: No such file or directory\n")
 
 
-def test_ro_without_a_command_or_with_two_says_how_it_is_used(tmp_path: Path) -> None:
+def test_ro_without_a_command_or_with_two_prints_its_usage(tmp_path: Path) -> None:
     for words in ((), ("--",), ("-c",), ("-c", "ls", "ls")):
         answer = ro(*words, cwd=tmp_path)
         assert answer.returncode == 2
         assert '<problem kind="usage"' in answer.stdout
 
 
-def test_doctor_says_what_holds_shell_commands(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_says_which_layers_protect_shell_commands(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sandbox, "is_available", lambda: True)
     monkeypatch.setattr(seccomp, "is_available", lambda: True)
     assert doctor._second_layer().state == "held read-only by Landlock and seccomp"

@@ -1,4 +1,4 @@
-"""The filter of system calls, followed step by step: this processor could only show its own."""
+"""The filter of system calls, simulated step by step to test all processors."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from shared.guard import seccomp
 
 
 def verdict(column: int, number: int, argument: int = 0, foreign: int = 0) -> bool:
-    """Return whether the filter for a column of the tables lets a system call pass."""
+    """Return whether the filter for a column of the tables allows a system call."""
     architecture = next(a for a, c in seccomp._PROCESSORS.values() if c == column)
     data = {0: number, 4: architecture + foreign, 24: argument}
     steps, at, loaded = seccomp._steps(architecture, column), 0, 0
@@ -25,7 +25,7 @@ def verdict(column: int, number: int, argument: int = 0, foreign: int = 0) -> bo
 
 
 @pytest.mark.parametrize("column", [0, 1])
-def test_the_filter_takes_what_its_table_names_on_either_processor_and_nothing_else(
+def test_the_filter_forbids_exactly_the_calls_of_its_table_on_each_processor(
     column: int,
 ) -> None:
     taken = {numbers[column] for numbers in seccomp._CALLS.values() if numbers[column]}

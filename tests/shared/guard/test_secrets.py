@@ -1,4 +1,4 @@
-"""What a user keeps secret is read by no command, by whatever way it is named."""
+"""No command reads a user's secrets, however it names them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Return a project below a home with keys, itself with an environment and links to them."""
+    """Return a project in a home with keys; the project has a .env and links to the keys."""
     home = tmp_path / "me"
     files = (".ssh/id_rsa", ".netrc", "it/.env", "it/src/a.py", "it/src/b.py", "it/keys/site.pem")
     for name in files:
@@ -78,7 +78,7 @@ def test_secrets_are_not_read(command: str, project: str) -> None:
         "cat < src/a.py", "git log -- src",
     ],
 )  # fmt: skip
-def test_what_is_no_secret_is_read(command: str, project: str) -> None:
+def test_files_without_secrets_are_read(command: str, project: str) -> None:
     answer = decide(command, cwd=project)
     assert answer.allowed, answer.reason
 
@@ -117,7 +117,7 @@ def test_grep_then_prints_no_secret(project: str) -> None:
         ("*a*a*a*a*", "banana", False),
     ],
 )  # fmt: skip
-def test_a_pattern_stands_for_at_least_what_a_shell_makes_of_it(
+def test_a_pattern_matches_at_least_what_a_shell_matches(
     pattern: str, name: str, fits: bool
 ) -> None:
     assert Pattern(pattern).matches(name) is fits

@@ -43,7 +43,7 @@ class Client:
         self.mode = Lightly(repository, SESSION)
 
     def ask(self, tool: str, **values: str) -> dict[str, Any]:
-        """Return what the hook says of a call; paths are meant inside the repository."""
+        """Return the hook's answer to a call; paths are relative to the repository."""
         if "file_path" in values:
             values["file_path"] = str(self.repository.path / values["file_path"])
         payload = {
@@ -56,7 +56,7 @@ class Client:
         return said
 
     def allows(self, tool: str, **values: str) -> bool:
-        """Say whether a call passes: it is never *granted*, the client's own rules still hold."""
+        """Return whether a call passes: it is never *granted*, the client's own rules apply."""
         said = self.ask(tool, **values)
         assert said.get("permissionDecision") in (None, "deny")
         if said:
@@ -64,7 +64,7 @@ class Client:
         return "permissionDecision" not in said
 
     def denies(self, command: str) -> bool:
-        """Say whether a shell command is denied, with the reason and what to do instead."""
+        """Return whether a shell command is denied, with the reason and what to do instead."""
         said = self.ask("Bash", command=command)
         if said.get("permissionDecision") != "deny":
             return False

@@ -1,4 +1,4 @@
-"""Runs commands for real where they can harm nothing: namespaces, a root of its own, no rights.
+"""Runs commands for real where they can do no harm: namespaces, another root, no rights.
 
 The root is a tmpfs with the system's programs bound read-only into it. No network, no process and
 no file of this machine is in reach; only the home, /tmp and /dev/shm can be written. A command runs
@@ -72,7 +72,7 @@ exec chroot "$root" "/python/bin/$5" -I -S -X utf8 /planner/tests/shared/guard/t
 
 
 class Outcome(NamedTuple):
-    """What a command did: its exit code (None: ended by the time limit) and the changed paths."""
+    """What a command did: its exit code (None: stopped by the time limit) and changed paths."""
 
     text: str
     code: int | None
@@ -82,7 +82,7 @@ class Outcome(NamedTuple):
 
 
 def missing() -> str:
-    """Return what this system lacks for a throwaway place, nothing where it can be made."""
+    """Return what this system lacks for a throwaway place; "" if nothing."""
     lacking = [name for name in ("unshare", "chroot") if not shutil.which(name, path=_path())]
     if lacking or not sys.platform.startswith("linux"):
         return ", ".join(lacking) or "Linux"
@@ -119,7 +119,7 @@ def _path() -> str:
 
 
 def main() -> None:
-    """Run the job that stands on standard input; answer when all of it is done."""
+    """Run the job from standard input; answer when all of it is done."""
     job = json.load(sys.stdin)
     os.environ.clear()
     os.environ.update(
@@ -145,7 +145,7 @@ def _free(text: str) -> None:
 
 
 def _held() -> Callable[[str], None]:
-    """Return how the guard's runner becomes a command, with the guard itself left out."""
+    """Return a function that becomes a command as the runner does, without asking the guard."""
     sys.path.insert(0, CHECKOUT)
     from shared.guard.runner import SHELL, hold
 
@@ -153,7 +153,7 @@ def _held() -> Callable[[str], None]:
 
 
 def _run(become: Callable[[], None], owner: int) -> tuple[int | None, str, str]:
-    """Run what `become` turns a process into, end all that it leaves; code, stdout, stderr."""
+    """Run a command through `become`, end all its processes; return code, stdout, stderr."""
     stdout, stderr = (os.memfd_create(name) for name in ("stdout", "stderr"))
     pid = os.fork()
     if not pid:
@@ -188,7 +188,7 @@ def _prepare(owner: int, stdout: int, stderr: int) -> None:
 
 
 def _end_all() -> None:
-    """End every process of this place but this one, which is its first."""
+    """End every process of this place except this one, its first."""
     with contextlib.suppress(ProcessLookupError):
         os.kill(-1, signal.SIGKILL)
     with contextlib.suppress(ChildProcessError):
@@ -217,7 +217,7 @@ def _lay_out(owner: int) -> None:
 
 
 def _snapshot() -> dict[str, tuple[int, ...]]:
-    """Return all that a change of a file would change, by path; not when it was read."""
+    """Return by path all that a change of a file would change, without its access time."""
     found: dict[str, tuple[int, ...]] = {}
     for top in _WATCHED:
         for folder, names, files in os.walk(top):
