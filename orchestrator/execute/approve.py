@@ -7,7 +7,7 @@ import os
 from orchestrator.run.start import new_run
 from shared import drift, resources
 from shared.drift import check_run, place_of
-from shared.guard.consent import given, is_guarded
+from shared.guard.consent import check_consent, is_guarded
 from shared.plan_file import check_frozen, check_named
 from shared.run import State, open_state
 from state.changes import plan_changes
@@ -58,7 +58,7 @@ def approve(state: State, digest: str, now: float) -> None:
         check_named(state, digest)
         if state.run.stage == "submitted":
             guarded = is_guarded(state.database, state.database.planning_of(state.run.run_id))
-            consent = given(digest, guarded=guarded, now=now)
+            consent = check_consent(digest, guarded=guarded, now=now)
             check_run(state)
             with state.database as database:
                 database.approve(state.run, digest, consent.who, consent.channel)

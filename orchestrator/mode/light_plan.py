@@ -15,7 +15,7 @@ from orchestrator.run.start import join, make_planner_folder
 from shared import drift, resources
 from shared.config import parse_config
 from shared.drift import is_watched, place_of_light, problem_of
-from shared.guard.consent import given, is_guarded
+from shared.guard.consent import check_consent, is_guarded
 from shared.mode import limits
 from shared.mode.sessions import agent_name, repository_root
 from shared.mode.transitions import change_agent
@@ -95,7 +95,7 @@ def approve(target: Target, digest: str, now: float) -> Mode | State:
         raise Refused("refused", digest, text, f"revision {found.revision}: {found.digest}")
     if found.stage != EXECUTING:
         rows = [found.row] if found.row else []
-        consent = given(digest, guarded=is_guarded(found.database, rows), now=now)
+        consent = check_consent(digest, guarded=is_guarded(found.database, rows), now=now)
         check_tree(found)
         found.change("approve", consent.who, f"channel: {consent.channel}")
     return found

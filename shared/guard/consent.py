@@ -44,7 +44,7 @@ class Consent:
         self.who = UNPROVEN if channel == "unproven" else PERSON
 
 
-def assistant() -> str:
+def assistant_variable() -> str:
     """Return the variable that shows that an assistant runs this process; "" for none."""
     return next((name for name in ASSISTANTS if os.environ.get(name)), "")
 
@@ -54,13 +54,13 @@ def is_guarded(database: Database, rows: Iterable[Planning]) -> bool:
     return any(database.was_noted(r.agent_name, GUARDED, r.gathering_start or "") for r in rows)
 
 
-def given(digest: str, *, guarded: bool, now: float) -> Consent:
+def check_consent(digest: str, *, guarded: bool, now: float) -> Consent:
     """Return how the approval of `digest` was given; Refused if an assistant gave it.
 
     `guarded` says whether hooks check the sessions that plan: without hooks, an assistant could
     have done whatever a person can do, so nothing is proven.
     """
-    variable = assistant()
+    variable = assistant_variable()
     if variable:
         if _is_typed(digest, os.environ, now):
             return Consent("command")
@@ -82,7 +82,7 @@ def _not_typed(digest: str, why: str) -> Refused:
 # the record of what was typed
 
 
-def note(payload: Mapping[str, object], now: float) -> None:
+def record_typed(payload: Mapping[str, object], now: float) -> None:
     """Record that the user typed an approval, if this event of Claude Code says so."""
     digest = str(payload.get("command_args", "")).strip()
     typed = payload.get("command_name") == COMMAND and payload.get("agent_id") is None

@@ -76,7 +76,7 @@ def tell(host: str, payload: Payload, now: float) -> dict[str, Any]:
 def note_typed(host: str, payload: Payload, now: float) -> dict[str, Any]:
     """Record that the user typed an approval."""
     del host
-    consent.note(payload, now)
+    consent.record_typed(payload, now)
     return {}
 
 

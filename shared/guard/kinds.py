@@ -12,6 +12,15 @@ if TYPE_CHECKING:
     from shared.guard.lexer import Word
 
 _QUOTE = "put it in single quotes if you mean the text itself"
+_MAX_DIGITS = 7
+_PRETTY = ("oneline", "short", "medium", "full", "fuller", "reference", "raw", "email")
+_SECRET_SETTINGS = ("extraheader", "token", "pass", "secret", "credential", "cookie", "insteadof")
+_PROCESS_COLUMNS = frozenset((
+    "pid", "ppid", "pgid", "sid", "uid", "user", "ruser", "euser", "gid", "group", "tty", "tt",
+    "stat", "state", "s", "pri", "ni", "nice", "pcpu", "%cpu", "c", "pmem", "%mem", "rss", "vsz",
+    "sz", "time", "cputime", "etime", "etimes", "start", "lstart", "stime", "comm", "ucmd", "args",
+    "cmd", "command", "nlwp", "thcount", "psr", "wchan", "f",
+))  # fmt: skip
 
 
 class Scene:
@@ -185,15 +194,6 @@ def _jq(value: str) -> None:
     check_jq(value)
 
 
-_MAX_DIGITS = 7
-_PRETTY = ("oneline", "short", "medium", "full", "fuller", "reference", "raw", "email")
-_SECRET_SETTINGS = ("extraheader", "token", "pass", "secret", "credential", "cookie", "insteadof")
-_PROCESS_COLUMNS = frozenset((
-    "pid", "ppid", "pgid", "sid", "uid", "user", "ruser", "euser", "gid", "group", "tty", "tt",
-    "stat", "state", "s", "pri", "ni", "nice", "pcpu", "%cpu", "c", "pmem", "%mem", "rss", "vsz",
-    "sz", "time", "cputime", "etime", "etimes", "start", "lstart", "stime", "comm", "ucmd", "args",
-    "cmd", "command", "nlwp", "thcount", "psr", "wchan", "f",
-))  # fmt: skip
 FILES: dict[str, Callable[[str, Scene], None]] = {
     "file": _file,
     "binary": _binary,

@@ -15,6 +15,11 @@ _JQ_REFUSED = (
     "def", "repeat", "until", "while", "recurse", "infinite",
 )  # fmt: skip
 _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
+_TESTS_OF_ONE = frozenset(
+    ("-d", "-e", "-f", "-h", "-L", "-n", "-r", "-s", "-S", "-p", "-w", "-x", "-z")
+)
+_TESTS_OF_TWO = frozenset(("=", "!=", "-nt", "-ot", "-ef"))
+_TESTS_OF_NUMBERS = frozenset(("-eq", "-ne", "-lt", "-le", "-gt", "-ge"))
 
 
 def check_sed(script: str) -> None:
@@ -176,20 +181,15 @@ def check_printf(words: list[str]) -> None:
             raise Denied("`%d` and `%i` make the shell compute their operands", "`%s`")
 
 
-_ONE = frozenset(("-d", "-e", "-f", "-h", "-L", "-n", "-r", "-s", "-S", "-p", "-w", "-x", "-z"))
-_TWO = frozenset(("=", "!=", "-nt", "-ot", "-ef"))
-_NUMBERS = frozenset(("-eq", "-ne", "-lt", "-le", "-gt", "-ge"))
-
-
 def check_test(words: list[str]) -> None:
     """Deny a test unless it asks about one file or text, or compares two."""
     words = words[1:] if words[:1] == ["!"] else words
     match words:
-        case [operator, _] if operator in _ONE:
+        case [operator, _] if operator in _TESTS_OF_ONE:
             return
-        case [_, operator, _] if operator in _TWO and words[0] not in ("!", "("):
+        case [_, operator, _] if operator in _TESTS_OF_TWO and words[0] not in ("!", "("):
             return
-        case [left, operator, right] if operator in _NUMBERS:
+        case [left, operator, right] if operator in _TESTS_OF_NUMBERS:
             if _is_number(left) and _is_number(right):
                 return
     raise Denied("this test is not accepted", "`test -f FILE`, `[ -d FOLDER ]`, `[ a = b ]`")

@@ -10,7 +10,7 @@ import os
 import sys
 
 from shared.guard import seccomp
-from shared.guard.consent import assistant
+from shared.guard.consent import assistant_variable
 from shared.guard.decide import decide, understand
 from shared.guard.denial import Denied
 from shared.guard.harden import harden, harden_text
@@ -65,7 +65,7 @@ def check_needed(folder: str) -> None:
     Its user's rule for our launcher would then bypass the user's other rules: only while it plans,
     the guard shows those rules the command.
     """
-    if assistant() and sessions.find(agent_name(None, ""), folder) is None:
+    if assistant_variable() and sessions.find(agent_name(None, ""), folder) is None:
         text = "nobody plans here, so commands need no protection"
         raise Refused("refused", "ro", text, "the command alone, as your client lets you run it")
 
