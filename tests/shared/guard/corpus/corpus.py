@@ -1,6 +1,6 @@
 """The guard's own corpus: commands that must be denied and commands that must pass, by class.
 
-`deny/CLASS.txt` and `allow/CLASS.txt` hold one command a line. Blank lines and those that begin
+`deny/CLASS.txt` and `allow/CLASS.txt` hold one command a line. Blank lines and lines that begin
 with `# ` are for the reader. `⟨HEX⟩` stands for the character with that code point, so
 that newlines, control characters and what looks like a space can be seen; `⟨23⟩` begins a command
 with `#`. A line that begins with `⊘ ` is never run, not even in a throwaway place: it reaches for
