@@ -27,99 +27,99 @@ if TYPE_CHECKING:
 SHOWN = 20
 
 
-class Place(NamedTuple):
-    """Where a fingerprint lies: its repository and folder, and our own folders inside that tree."""
+class WatchedTree(NamedTuple):
+    """The tree of a repository, the folder with its fingerprint, and our folders left aside."""
 
     repository: str
     folder: str
     aside: tuple[str, ...] = ()
 
 
-def place_of(state: State) -> Place:
-    """Return where the fingerprint of a run lies."""
-    return place_in(state.state_dir, state.run.repository)
+def tree_of(state: State) -> WatchedTree:
+    """Return the user's tree that a run is planned on."""
+    return tree_in(state.state_dir, state.run.repository)
 
 
-def place_in(state_dir: str, repository: str) -> Place:
-    """Return where the fingerprint lies that a state directory keeps."""
+def tree_in(state_dir: str, repository: str) -> WatchedTree:
+    """Return a repository's tree with the fingerprint that a state directory keeps."""
     inside = os.path.relpath(os.path.realpath(state_dir), os.path.realpath(repository))
     aside = () if inside.startswith(os.pardir) else (inside,)
-    return Place(repository, resources.fingerprint_path(state_dir), aside)
+    return WatchedTree(repository, resources.fingerprint_path(state_dir), aside)
 
 
-def place_of_light(planner: str, agent: str) -> Place:
-    """Return where the fingerprint lies of an agent that plans without a run.
+def tree_of_light(planner: str, agent: str) -> WatchedTree:
+    """Return the user's tree for an agent that plans without a run.
 
     `planner` is our folder in its repository.
     """
     name = sha256(agent.encode("utf-8", "surrogateescape")).hexdigest()[:16]
-    return Place(os.path.dirname(planner), os.path.join(planner, "light", name))
+    return WatchedTree(os.path.dirname(planner), os.path.join(planner, "light", name))
 
 
-def is_watched(place: Place) -> bool:
+def is_watched(tree: WatchedTree) -> bool:
     """Return whether the folder is a git repository; no other folder can be compared."""
-    return os.path.lexists(os.path.join(place.repository, ".git"))
+    return os.path.lexists(os.path.join(tree.repository, ".git"))
 
 
-def take(place: Place) -> None:
-    """Take a new fingerprint in place of the old one."""
-    fingerprint.take(repository_at(place.repository), place.folder, place.aside)
+def take(tree: WatchedTree) -> None:
+    """Take a new fingerprint that replaces the old one."""
+    fingerprint.take(repository_at(tree.repository), tree.folder, tree.aside)
 
 
-def differences(place: Place) -> list[Difference]:
+def differences(tree: WatchedTree) -> list[Difference]:
     """Return how the tree differs from its fingerprint, which must exist."""
-    return fingerprint.compare(repository_at(place.repository), place.folder, place.aside)
+    return fingerprint.compare(repository_at(tree.repository), tree.folder, tree.aside)
 
 
-def check(place: Place, way_out: str) -> None:
+def check(tree: WatchedTree, way_out: str) -> None:
     """Refuse to go on if the tree differs from its fingerprint; a person may run `way_out`."""
-    text = problem_of(place)
+    text = problem_of(tree)
     if text:
         allowed = (
             f"the tree as it was; or a person looks at the changes and accepts them: {way_out}"
         )
-        raise Refused("refused", place.repository, text, allowed)
+        raise Refused("refused", tree.repository, text, allowed)
 
 
-def problem_of(place: Place) -> str:
+def problem_of(tree: WatchedTree) -> str:
     """Return in words how the tree differs from its fingerprint, '' if it does not."""
-    if not fingerprint.is_taken(place.folder):
+    if not fingerprint.is_taken(tree.folder):
         return "there is no record of your tree from when planning started"
-    found = differences(place)
+    found = differences(tree)
     return f"changed since planning started: {describe(found)}" if found else ""
 
 
 def check_run(state: State) -> None:
     """Refuse to go on with a run if the user's tree differs from its fingerprint."""
-    check(place_of(state), state.command("mode", "rebase"))
+    check(tree_of(state), state.command("mode", "rebase"))
 
 
 def absorb(state: State, paths: Iterable[str]) -> None:
     """Accept what this run has written itself in the fingerprints of all plans in the making."""
     written, database = list(paths), state.database
-    places = [
-        place_in(run.state_dir, run.repository)
+    trees = [
+        tree_in(run.state_dir, run.repository)
         for run in database.runs("ACTIVE", "PAUSED")
         if run.repository == state.run.repository and run.stage in READ_ONLY
     ]
-    places += [
-        place_of_light(os.path.dirname(database.path), row.agent_name)
+    trees += [
+        tree_of_light(os.path.dirname(database.path), row.agent_name)
         for row in database.planning_live()
         if row.run_id is None and row.phase in READ_ONLY
     ]
-    for place in places:
-        if fingerprint.is_taken(place.folder):
-            repository = repository_at(place.repository)
-            fingerprint.absorb(repository, place.folder, written, place.aside)
+    for tree in trees:
+        if fingerprint.is_taken(tree.folder):
+            repository = repository_at(tree.repository)
+            fingerprint.absorb(repository, tree.folder, written, tree.aside)
 
 
 @contextlib.contextmanager
-def own_writes(place: Place) -> Iterator[None]:
+def own_writes(tree: WatchedTree) -> Iterator[None]:
     """Accept what is written inside the block, unless something had changed before."""
-    settled = not problem_of(place)
+    settled = not problem_of(tree)
     yield
     if settled:
-        take(place)
+        take(tree)
 
 
 def describe(found: Iterable[Difference]) -> str:

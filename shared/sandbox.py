@@ -71,13 +71,13 @@ def restrict(paths: tuple[str, ...], *, alone: bool = False, scoped: bool = Fals
     rules = _rules(handled, _NETWORK * alone, _SCOPES * (alone or scoped), abi)
     for path in paths:
         try:
-            place = os.open(path, os.O_PATH | os.O_CLOEXEC)
+            parent = os.open(path, os.O_PATH | os.O_CLOEXEC)
         except OSError:
             continue
         allowed = handled if os.path.isdir(path) else handled & (_WRITE_FILE | _TRUNCATE)
-        rule = _PathRule(allowed, place)
+        rule = _PathRule(allowed, parent)
         _call(_ADD, rules, _PATH_BENEATH, ctypes.byref(rule), 0)
-        os.close(place)
+        os.close(parent)
     give_up_privileges()
     _call(_RESTRICT, rules, 0)
     os.close(rules)

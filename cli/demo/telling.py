@@ -48,8 +48,8 @@ def outcome(block: Element) -> str:
         parts = [_part(data) for data in block.findall("data")]
         return ", ".join(parts or (f"{value} {name}" for name, value in block.items())) or "done"
     asked = [f", asks: {ask.findtext('question')}" for ask in block.findall("ask")]
-    place = f"{block.get('workflow')} {block.get('number')}/{block.get('of')} {block.get('name')}"
-    return place + "".join(asked)
+    step = f"{block.get('workflow')} {block.get('number')}/{block.get('of')} {block.get('name')}"
+    return step + "".join(asked)
 
 
 def _part(data: Element) -> str:

@@ -9,7 +9,7 @@ from developer.verify.job import read_note
 from developer.verify.lock import undisturbed
 from developer.verify.process import Runner
 from shared.config import commands_hash, render_commands, write_paths
-from shared.drift import own_writes, place_in
+from shared.drift import own_writes, tree_in
 from shared.git.repository import repository_at
 from shared.git.worktree import Worktree, link, open_worktree
 from shared.resources import command
@@ -63,7 +63,7 @@ def set_up(
     notes = [f"{name} is not in your tree, so it could not be linked" for name in linked.missing]
     if config.setup:
         # A person has confirmed them; installing a project's hooks is what many of them are for.
-        with own_writes(place_in(job.state_dir, job.repository)):
+        with own_writes(tree_in(job.state_dir, job.repository)):
             _run_setup(job, worktree, stage, stopped)
     write_json(marker, {"is": wanted, "notes": notes})
     return tuple(notes)

@@ -6,7 +6,7 @@ import os
 
 from orchestrator.run.start import new_run
 from shared import drift, resources
-from shared.drift import check_run, place_of
+from shared.drift import check_run, tree_of
 from shared.guard.consent import check_consent, is_guarded
 from shared.plan_file import check_frozen, check_named
 from shared.run import State, open_state
@@ -35,7 +35,7 @@ def open_or_adopt(state_dir: str | None, folder: str) -> State:
         state = State(real, database, run)
         plan = check_frozen(state)
         if run.status == "IDLE":
-            drift.take(place_of(state))
+            drift.take(tree_of(state))
             state.move(
                 "adopt", "host", workflow="executor", step=1, digest=plan.digest,
                 revision=plan.revision, request=plan.overview.title,

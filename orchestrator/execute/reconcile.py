@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from developer.verify.scene import users_tree
 from shared import resources
-from shared.drift import place_of
+from shared.drift import tree_of
 from shared.git.repository import within
 from shared.git.users_files import check_tree
 from shared.plan_file import load_approved
@@ -31,7 +31,7 @@ def reconcile(
     planned = {c.file for c in changes} | {c.old_file for c in changes}
     # A commit that was killed has written its archive already.
     planned.add(resources.archived_plan(state.run.run_id))
-    ours = place_of(state).aside
+    ours = tree_of(state).aside
     then, now = read_json(resources.scene_path(state.state_dir)), users_tree(repository)
     for file in sorted(now):
         mine = file in planned or any(within(file, folder) for folder in ours)

@@ -14,7 +14,7 @@ from orchestrator.run.limits import settle
 from orchestrator.run.start import join, make_planner_folder
 from shared import drift, resources
 from shared.config import parse_config
-from shared.drift import is_watched, place_of_light, problem_of
+from shared.drift import is_watched, problem_of, tree_of_light
 from shared.guard.consent import check_consent, is_guarded
 from shared.mode import limits
 from shared.mode.sessions import agent_name, repository_root
@@ -44,9 +44,9 @@ def enter(target: Target, task: str | None, reason: str | None, now: float) -> M
     if found.stage != INACTIVE:
         found.note = "This session plans already; nothing was changed."
         return found
-    place = place_of_light(found.home, found.agent)
-    if is_watched(place):
-        drift.take(place)
+    tree = tree_of_light(found.home, found.agent)
+    if is_watched(tree):
+        drift.take(tree)
     found.change(
         "enter", HOST, reason or "", run_id=None, plan_json=None, revision=0, digest=None,
         task_description=task, reason=reason, **limits.columns(_settings(root)),
@@ -103,9 +103,9 @@ def approve(target: Target, digest: str, now: float) -> Mode | State:
 
 def check_tree(found: Mode) -> None:
     """Refuse to go on with a light plan if the user's tree changed since planning started."""
-    place = place_of_light(found.home, found.agent)
-    if found.stage in READ_ONLY and is_watched(place):
-        drift.check(place, found.command("mode", "rebase"))
+    tree = tree_of_light(found.home, found.agent)
+    if found.stage in READ_ONLY and is_watched(tree):
+        drift.check(tree, found.command("mode", "rebase"))
 
 
 def remark(found: Mode, text: str) -> None:
@@ -186,10 +186,10 @@ def rebase_light(found: Mode) -> None:
     if found.stage not in READ_ONLY:
         text = f"the mode is {found.stage}: the tree is compared while a plan is made"
         raise Refused("conflict", "mode rebase", text, "", found.command("mode", "status"))
-    place = place_of_light(found.home, found.agent)
-    accepted = problem_of(place) if is_watched(place) else ""
+    tree = tree_of_light(found.home, found.agent)
+    accepted = problem_of(tree) if is_watched(tree) else ""
     if accepted:
-        drift.take(place)
+        drift.take(tree)
         with found.database as database:
             database.audit(None, UNPROVEN, "rebase", agent=found.agent, detail=accepted)
         found.note = "What changed in your tree is accepted."

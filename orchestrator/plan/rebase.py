@@ -9,7 +9,7 @@ from developer.verify.lock import undisturbed
 from developer.verify.process import Confined
 from orchestrator.planner import WORKFLOW
 from shared import drift, resources
-from shared.drift import place_of
+from shared.drift import tree_of
 from shared.git import fingerprint
 from shared.git.capture import capture
 from shared.git.repository import head, repository_at
@@ -24,7 +24,7 @@ from state.stages import READ_ONLY
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from shared.drift import Place
+    from shared.drift import WatchedTree
     from shared.git.fingerprint import Difference
     from shared.run import State
     from state.models import Plan
@@ -55,7 +55,7 @@ def rebase_run(state: State) -> Rebased | None:
         if state.run.stage not in READ_ONLY:
             text = f"the run is {state.run.stage}: the tree is compared while a plan is made"
             raise Refused("conflict", "mode rebase", text, "", state.command("status"))
-        place = place_of(state)
+        place = tree_of(state)
         taken = fingerprint.is_taken(place.folder)
         found = drift.differences(place) if taken else []
         if taken and not found:
@@ -63,7 +63,7 @@ def rebase_run(state: State) -> Rebased | None:
         return _accept(state, place, found)
 
 
-def _accept(state: State, place: Place, found: Sequence[Difference]) -> Rebased:
+def _accept(state: State, place: WatchedTree, found: Sequence[Difference]) -> Rebased:
     plan = store.load_plan(resources.plan_path(state.state_dir))
     planned = _planned(plan, found)
     moves = plan.frozen_at is None and bool(planned or not plan.milestones)
@@ -84,7 +84,7 @@ def _planned(plan: Plan, found: Collection[Difference]) -> list[str]:
     return [one.path for one in found if one.of_tree and one.path in named]
 
 
-def _head_moved(place: Place) -> str:
+def _head_moved(place: WatchedTree) -> str:
     then = fingerprint.head_then(place.folder) if fingerprint.is_taken(place.folder) else ""
     now = head(repository_at(place.repository)).commit
     return "" if then in {"", now} else f"{then[:12]} → {now[:12]}"

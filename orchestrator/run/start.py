@@ -12,7 +12,7 @@ from orchestrator.run.limits import settle
 from shared import drift, resources
 from shared.builders import Block, first_of
 from shared.config import commands_hash, load_config, render_commands
-from shared.drift import place_of
+from shared.drift import tree_of
 from shared.git.repository import (
     Repository,
     check_startable,
@@ -232,7 +232,7 @@ def _prepare(repository: Repository, state: State, base: str, agent: str | None)
             "submodules": submodules(repository, plan.base.tree),
         }
         write_json(resources.run_config_path(state.state_dir), values)
-        drift.take(place_of(state))
+        drift.take(tree_of(state))
         with state.database as database:
             database.add_step(state.run, "planner", 1, "plan-init", "script")
             name = agent_name(agent, state.run.repository)

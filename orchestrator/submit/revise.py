@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from developer.move_base import move_base
 from orchestrator.planner import WORKFLOW
 from shared import drift, resources
-from shared.drift import check_run, place_of
+from shared.drift import check_run, tree_of
 from shared.git.journal import journal_state
 from shared.plan_file import check_active, check_approved, check_frozen
 from shared.qr.types import LoopState
@@ -43,7 +43,7 @@ def revise_plan(state: State, remarks: str) -> None:
         plan = _open_next(state, lambda frozen: next_revision(frozen, remarks))
         if run.stage not in READ_ONLY:
             # The user and their assistant were free to write since the approval.
-            drift.take(place_of(state))
+            drift.take(tree_of(state))
         with state.database:
             state.move(
                 "revise", "host", detail=remarks,

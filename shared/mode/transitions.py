@@ -110,7 +110,9 @@ def _check_here(database: Database, agent: str) -> None:
     row = there.planning(agent)
     there.close()
     if row is not None and row.phase != INACTIVE:
-        text = f"this session is {row.phase} in {other.repository}; an agent plans in one place"
+        text = (
+            f"this session is {row.phase} in {other.repository}; an agent plans in one repository"
+        )
         raise Refused("conflict", agent, text, "a person ends it there: planner mode cancel")
 
 

@@ -39,7 +39,7 @@ def rebase(journey: Journey) -> Answer:
 
 def changed_paths(journey: Journey) -> list[str]:
     """Return what differs in the user's tree from when the run's planning started."""
-    place = drift.place_of(open_state(journey.state_dir, "/"))
+    place = drift.tree_of(open_state(journey.state_dir, "/"))
     return [found.path for found in drift.differences(place)]
 
 
@@ -114,7 +114,7 @@ def test_what_happens_after_the_approval_is_the_tree_that_a_revision_is_made_on(
 @pytest.mark.parametrize("how", ["lost", "begun by an older planner"])
 def test_a_run_without_a_fingerprint_waits_for_a_person(repository: Repository, how: str) -> None:
     journey = Journey(repository).to("design")
-    folder = drift.place_of(open_state(journey.state_dir, "/")).folder
+    folder = drift.tree_of(open_state(journey.state_dir, "/")).folder
     if how == "lost":
         os.unlink(f"{folder}/rows")
     else:
@@ -327,7 +327,7 @@ def test_setup_does_not_carry_an_edit_past_the_person(make_repo: Repositories) -
     setup = "[worktree]\nsetup = ['true']\n"
     repository = make_repo(files={**FILES, "planner.toml": setup})
     journey = Journey(repository).to("design")
-    place = drift.place_of(open_state(journey.state_dir, "/"))
+    place = drift.tree_of(open_state(journey.state_dir, "/"))
     repository.write("sneaked.txt", "1\n")
     with drift.own_writes(place):
         repository.write("ours.txt", "1\n")
@@ -336,4 +336,4 @@ def test_setup_does_not_carry_an_edit_past_the_person(make_repo: Repositories) -
 
 def test_a_run_that_has_ended_keeps_no_fingerprint(repository: Repository) -> None:
     journey = Journey(repository).to("committed")
-    assert not os.path.exists(drift.place_in(journey.state_dir, "/").folder)
+    assert not os.path.exists(drift.tree_in(journey.state_dir, "/").folder)
