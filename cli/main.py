@@ -13,7 +13,7 @@ import click
 from shared import resources
 from shared.builders import error_block
 from shared.guard.permissions import WHO
-from shared.output import exit_code, internal, write
+from shared.output import exit_code, write, write_fault
 from state.errors import Problem, Refused
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Commands(click.Group):
         except (click.exceptions.Abort, KeyboardInterrupt):
             return 130
         except Exception as error:  # noqa: BLE001 – the one handler of commands
-            return internal(error)
+            return write_fault(error)
         return code if isinstance(code, int) else 0
 
 

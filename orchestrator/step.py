@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from shared.output import guarded
+from shared.output import write_answer
 from shared.resources import command
 from shared.run import open_state
 from shared.steps.entry_points import discover_workflows, find_workflow
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 def run_step(argv: list[str]) -> int:
     """Print a step: `WORKFLOW [N] [--state-dir DIR]`; return the exit code."""
-    return guarded(lambda: _named(argv))
+    return write_answer(lambda: _named(argv))
 
 
 def main(workflow: Workflow, argv: list[str]) -> int:
     """Print a step of a workflow of the host: `[--step N] [--state-dir DIR]`."""
-    return guarded(lambda: _answer(workflow, argv))
+    return write_answer(lambda: _answer(workflow, argv))
 
 
 def _named(argv: list[str]) -> str:

@@ -1,4 +1,4 @@
-"""What a project tells the planner: `planner.toml` as the base commit holds it (PL-33, PL-34).
+"""Read a project's settings: `planner.toml` as the base commit holds it (PL-33, PL-34).
 
 Its commands are other people's code: nothing here runs one, and whoever does asks first whether
 a person confirmed `commands_hash`.
@@ -9,34 +9,25 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 import tomllib
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from shared.config_keys import KEYS, check_run_table
 from shared.defaults import DEFAULT_LINES, DEFAULT_MILESTONES
 from shared.resources import CONFIG_FILE
 from state.errors import Problem, Refused
 from state.stages import APPROVAL_TIMEOUT_S, GATHERING_TIMEOUT_S, ON_TIMEOUT
-from state.validator import path_problem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Mapping
 
     from shared.git.command import Git
 
 DEFAULT_TIME_LIMIT_S = 1_800
-LONGEST_TIMEOUT_MINUTES = 525_600  # a year
-LONGEST_TIME_LIMIT_S = 86_400
-RESERVED_NAMES = ("verify", "format", "setup")
 
-# Tables that other parts of the planner read.
+# Tables that other parts of the planner read; they are not checked here.
 OTHER_TABLES = ("guard", "planner", "providers", "qr")
-
-_COMMANDS = 'a list of shell commands, for example ["python -m pytest -q"]'
-_PATHS = 'a list of paths inside the repository, for example ["node_modules"]'
-_WRITE = 'a list of paths: in the repository, in the home folder or absolute, for example ["~/.m2"]'
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 @dataclass(frozen=True)
@@ -76,7 +67,7 @@ class Config:
 
 
 def load_config(git: Git, commit: str) -> Config:
-    """Return the settings that `commit` holds, the defaults where it has no planner.toml.
+    """Return the settings that `commit` holds, or the defaults if it has no planner.toml.
 
     Refused (`invalid`) with every mistake at once.
     """
@@ -85,7 +76,7 @@ def load_config(git: Git, commit: str) -> Config:
         return Config()
     mode, _, rest = entry.partition(b" ")
     if mode not in {b"100644", b"100755"}:
-        text = "is no plain file at the base commit"
+        text = "is not a plain file at the base commit"
         raise Refused("invalid", CONFIG_FILE, text, "a plain file, or none")
     return parse_config(git.run("cat-file", "blob", rest.split()[1].decode()))
 
@@ -99,13 +90,13 @@ def parse_config(data: bytes) -> Config:
         if name in OTHER_TABLES:
             continue
         at = f"{CONFIG_FILE} [{name}]"
-        if name not in _KEYS and name != "run":
-            known = ", ".join(f"[{known}]" for known in sorted((*_KEYS, "run", *OTHER_TABLES)))
+        if name not in KEYS and name != "run":
+            known = ", ".join(f"[{known}]" for known in sorted((*KEYS, "run", *OTHER_TABLES)))
             problems.append(Problem("invalid", at, "there is no such table", known))
         elif not isinstance(table, dict):
-            problems.append(Problem("invalid", at, "is no table", f"a table: [{name}]"))
+            problems.append(Problem("invalid", at, "is not a table", f"a table: [{name}]"))
         elif name == "run":
-            problems += _check_run(table)
+            problems += check_run_table(table)
             values["run"] = table
         else:
             values |= _read_table(name, table, problems)
@@ -132,7 +123,7 @@ def commands_hash(config: Config) -> str:
 
 
 def render_commands(config: Config) -> str:
-    """Return what confirming means, one command per line; invisible characters are escaped."""
+    """Return what a person confirms, one command per line; invisible characters are escaped."""
     lists = (
         ("[worktree] setup", config.setup),
         ("[worktree] format", config.format),
@@ -145,7 +136,7 @@ def render_commands(config: Config) -> str:
 
 
 def named_commands(config: Config) -> dict[str, tuple[str, ...]]:
-    """Return what `tree run` knows by name: the run table, then verify, format and setup."""
+    """Return the commands of `tree run` by name: the run table, then verify, format and setup."""
     named = {name: (command,) for name, command in config.run.items()}
     lists = {"verify": config.verify, "format": config.format, "setup": config.setup}
     return named | {name: commands for name, commands in lists.items() if commands}
@@ -173,7 +164,7 @@ def _parse_toml(data: bytes) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         # Where the text ends too soon Python gives no line.
         last = data.count(b"\n") + 1
-        text = f"is no TOML: {error}" + ("" if "line" in str(error) else f" (line {last})")
+        text = f"is not TOML: {error}" + ("" if "line" in str(error) else f" (line {last})")
     except RecursionError:
         text = "is nested too deeply to be read"
     raise Refused("invalid", CONFIG_FILE, text, 'TOML, for example commands = ["python -m pytest"]')
@@ -184,139 +175,13 @@ def _read_table(name: str, table: dict[str, Any], problems: list[Problem]) -> di
     values: dict[str, Any] = {}
     for key, value in table.items():
         at = f"{CONFIG_FILE} [{name}].{key}"
-        if key not in _KEYS[name]:
-            known = ", ".join(_KEYS[name])
+        if key not in KEYS[name]:
+            known = ", ".join(KEYS[name])
             problems.append(Problem("invalid", at, "there is no such key", known))
             continue
-        attribute, allowed, check = _KEYS[name][key]
-        wrong = list(check(value))
-        problems += [Problem("invalid", at, text, allowed) for text in wrong]
-        values[attribute] = tuple(value) if isinstance(value, list) else value
-    return values
-
-
-def _check_run(table: dict[str, Any]) -> list[Problem]:
-    problems = []
-    for name, command in table.items():
-        at = f"{CONFIG_FILE} [run].{name}"
-        if not _NAME.fullmatch(name):
-            allowed = "letters, digits, '.', '_' and '-', a letter or digit first"
-            problems.append(Problem("invalid", at, "is no name", allowed))
-        if name in RESERVED_NAMES:
-            text = f"the name is taken: `tree run {name}` runs the commands of that list"
-            problems.append(Problem("invalid", at, text, "another name"))
+        known_key = KEYS[name][key]
         problems += [
-            Problem("invalid", at, text, 'a shell command, for example lint = "ruff check ."')
-            for text in _command_problems(command)
+            Problem("invalid", at, text, known_key.allowed) for text in known_key.check(value)
         ]
-    return problems
-
-
-def _command_problems(command: object) -> Iterable[str]:
-    if not isinstance(command, str):
-        yield f"{json.dumps(command, default=str)} is no text"
-    elif not command.strip() or "\0" in command:
-        yield f"{command!r} is no command"
-
-
-def _check_commands(value: object) -> Iterable[str]:
-    if not isinstance(value, list):
-        yield "is no list"
-        return
-    for n, command in enumerate(value):
-        yield from (f"entry {n + 1}: {text}" for text in _command_problems(command))
-
-
-def _check_paths(value: object) -> Iterable[str]:
-    yield from _bad_paths(value, outside=False)
-
-
-def _check_write(value: object) -> Iterable[str]:
-    yield from _bad_paths(value, outside=True)
-
-
-def _bad_paths(value: object, *, outside: bool) -> Iterable[str]:
-    if not isinstance(value, list):
-        yield "is no list"
-        return
-    for path in value:
-        if not isinstance(path, str):
-            yield f"{json.dumps(path, default=str)} is no text"
-        elif outside and path.startswith("~") and not path.startswith("~/"):
-            yield f"{path!r} is no path: the home folder is written ~/…"
-        elif text := path_problem(re.sub(r"^(~/|/)", "", path) if outside else path):
-            yield f"{path!r} {text}"
-
-
-def _check_limit(value: object) -> Iterable[str]:
-    # In Python a bool is an int; in TOML it is not.
-    if not isinstance(value, int) or isinstance(value, bool):
-        yield "is no whole number"
-    elif not 1 <= value <= LONGEST_TIME_LIMIT_S:
-        yield f"{value} is out of range"
-
-
-def _check_minutes(value: object) -> Iterable[str]:
-    if not isinstance(value, int) or isinstance(value, bool):
-        yield "is no whole number"
-    elif not 1 <= value <= LONGEST_TIMEOUT_MINUTES:
-        yield f"{value} is out of range"
-
-
-def _check_on_timeout(value: object) -> Iterable[str]:
-    if value not in ON_TIMEOUT:
-        yield f"{json.dumps(value, default=str)} is nothing that a time limit does"
-
-
-def _check_count(value: object) -> Iterable[str]:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        yield "is no whole number from 0"
-
-
-def _check_patterns(value: object) -> Iterable[str]:
-    if not isinstance(value, list) or not all(isinstance(p, str) and p.strip() for p in value):
-        yield "is no list of patterns"
-
-
-_KEYS: dict[str, dict[str, tuple[str, str, Callable[[object], Iterable[str]]]]] = {
-    "worktree": {
-        "setup": ("setup", _COMMANDS, _check_commands),
-        "link": ("link", _PATHS, _check_paths),
-        "format": ("format", _COMMANDS, _check_commands),
-    },
-    "verify": {
-        "commands": ("verify", _COMMANDS, _check_commands),
-        "write": ("write", _WRITE, _check_write),
-        "time_limit_s": (
-            "time_limit_s",
-            f"seconds per command, 1 to {LONGEST_TIME_LIMIT_S}, for example 600",
-            _check_limit,
-        ),
-    },
-    "mode": {
-        "gathering_timeout_minutes": (
-            "gathering_timeout_minutes",
-            f"minutes without a call of a tool, 1 to {LONGEST_TIMEOUT_MINUTES}",
-            _check_minutes,
-        ),
-        "approval_timeout_minutes": (
-            "approval_timeout_minutes",
-            f"minutes without an answer, 1 to {LONGEST_TIMEOUT_MINUTES}",
-            _check_minutes,
-        ),
-        "on_timeout": ("on_timeout", ", ".join(ON_TIMEOUT), _check_on_timeout),
-    },
-    "review": {
-        "milestones": (
-            "review_milestones",
-            "the most of a small plan, for example 1",
-            _check_count,
-        ),
-        "lines": ("review_lines", "the most of a small plan, for example 300", _check_count),
-        "sensitive": (
-            "sensitive",
-            'files whose change is always reviewed in full, for example ["auth/*", "billing"]',
-            _check_patterns,
-        ),
-    },
-}
+        values[known_key.attribute] = tuple(value) if isinstance(value, list) else value
+    return values

@@ -1,4 +1,4 @@
-"""Answers on standard output: text, refusals and faults, each with its exit code."""
+"""Write answers to standard output: text, refusals and faults, each with its exit code."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def write(text: str) -> None:
     """Write to standard output in UTF-8, whatever the locale is.
 
-    Where it takes nothing (a full disk, a closed pipe) the process ends with code 1: the work is
+    If it takes nothing (a full disk, a closed pipe) the process ends with code 1: the work is
     done, only the answer is lost, and repeating a command is safe.
     """
     try:
@@ -30,11 +30,11 @@ def write(text: str) -> None:
 
 
 def exit_code(refusal: Refused) -> int:
-    """Return 2 for wrong usage, else 1."""
+    """Return the exit code of a refusal: 2 for wrong usage, else 1."""
     return 2 if any(p.kind == "usage" for p in refusal.problems) else 1
 
 
-def guarded(action: Callable[[], str]) -> int:
+def write_answer(action: Callable[[], str]) -> int:
     """Write what `action` returns, or why it was refused; return the exit code."""
     try:
         write(action())
@@ -42,12 +42,12 @@ def guarded(action: Callable[[], str]) -> int:
         write(error_block(refusal.problems))
         return exit_code(refusal)
     except Exception as error:  # noqa: BLE001 – the one handler of step scripts
-        return internal(error)
+        return write_fault(error)
     return 0
 
 
-def internal(error: Exception) -> int:
-    """Print what is our bug: a short block for the model, the traceback on stderr."""
+def write_fault(error: Exception) -> int:
+    """Write a fault of ours: a short block for the model, the traceback on stderr; return 3."""
     import traceback
 
     from state.errors import Problem

@@ -13,7 +13,7 @@ import pytest
 
 from cli.main import planner
 from orchestrator.step import run_step
-from shared.config import _KEYS as CONFIG_KEYS
+from shared.config_keys import KEYS as CONFIG_KEYS
 from tests.generated_docs import context_of, leaves, render_commands, run_examples
 from tests.rooms_picture import OLD_LINES, render_rooms
 

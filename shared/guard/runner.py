@@ -52,10 +52,10 @@ def run_ro(argv: list[str]) -> int:
 
         write(error_block(refusal.problems))
         return exit_code(refusal)
-    except Exception as error:  # noqa: BLE001 – the one handler for what does not go through click
-        from shared.output import internal
+    except Exception as error:  # noqa: BLE001 – the one handler of what does not go through click
+        from shared.output import write_fault
 
-        return internal(error)
+        return write_fault(error)
     return _NOT_FOUND
 
 

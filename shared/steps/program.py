@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from shared.output import guarded
+from shared.output import write_answer
 from shared.run import open_state
 from shared.steps.printing import print_current, print_step
 from state.errors import Refused
@@ -34,7 +34,7 @@ class Request:
 
 def main(workflow: Workflow, argv: list[str]) -> int:
     """Print a step of an agent's workflow: `[--step N] [--state-dir DIR]`; return the exit code."""
-    return guarded(lambda: answer(workflow, argv))
+    return write_answer(lambda: answer(workflow, argv))
 
 
 def answer(workflow: Workflow, argv: list[str]) -> str:

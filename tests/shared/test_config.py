@@ -79,7 +79,7 @@ def test_a_link_or_folder_in_place_of_the_file_is_refused(repo: Repository) -> N
     (repo.path / "planner.toml").unlink()
     folder = repo.commit({"planner.toml/x": "y"})
     for commit in (linked, folder):
-        with pytest.raises(Refused, match="no plain file"):
+        with pytest.raises(Refused, match="not a plain file"):
             load_config(find_repository(str(repo.path)).git, commit)
 
 
@@ -99,24 +99,24 @@ def test_all_mistakes_are_told_at_once() -> None:
     """
     found = {(p.at, p.problem) for p in problems_of(text)}
     assert found == {
-        ("planner.toml [verify]", "is no table"),
-        ("planner.toml [worktree].setup", "is no list"),
+        ("planner.toml [verify]", "is not a table"),
+        ("planner.toml [worktree].setup", "is not a list"),
         ("planner.toml [worktree].link", "'/etc' is no relative path of a file"),
         (
             "planner.toml [worktree].link",
             "'../x' leaves the repository or is not normal (no '.', '..' or empty part)",
         ),
         ("planner.toml [worktree].link", "'.git' lies in a folder of git or of the planner"),
-        ("planner.toml [worktree].link", "3 is no text"),
+        ("planner.toml [worktree].link", "3 is not text"),
         ("planner.toml [worktree].speed", "there is no such key"),
         ("planner.toml [typo]", "there is no such table"),
-        ("planner.toml [run].a b", "is no name"),
+        ("planner.toml [run].a b", "is not a name"),
         (
             "planner.toml [run].verify",
             "the name is taken: `tree run verify` runs the commands of that list",
         ),
-        ("planner.toml [run].lint", '["x"] is no text'),
-        ("planner.toml [run].empty", "' ' is no command"),
+        ("planner.toml [run].lint", '["x"] is not text'),
+        ("planner.toml [run].empty", "' ' is not a command"),
     }
 
 

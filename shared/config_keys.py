@@ -1,0 +1,162 @@
+"""The tables and keys of `planner.toml`: what each sets, what is allowed, how it is checked.
+
+A check takes any value of TOML and yields what is wrong with it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from shared.resources import CONFIG_FILE
+from state.errors import Problem
+from state.stages import ON_TIMEOUT
+from state.validator import path_problem
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+LONGEST_TIMEOUT_MINUTES = 525_600  # a year
+LONGEST_TIME_LIMIT_S = 86_400
+RESERVED_NAMES = ("verify", "format", "setup")
+
+_COMMANDS = 'a list of shell commands, for example ["python -m pytest -q"]'
+_PATHS = 'a list of paths inside the repository, for example ["node_modules"]'
+_WRITE = 'a list of paths: in the repository, in the home folder or absolute, for example ["~/.m2"]'
+_COUNT = "the most of a small plan, for example "
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+class Key(NamedTuple):
+    """One key: the attribute of Config that it sets, what is allowed in words, its check."""
+
+    attribute: str
+    allowed: str
+    check: Callable[[object], Iterable[str]]
+
+
+def check_run_table(table: dict[str, Any]) -> list[Problem]:
+    """Return what is wrong with the `[run]` table, whose keys are names of commands."""
+    problems = []
+    for name, command in table.items():
+        at = f"{CONFIG_FILE} [run].{name}"
+        if not _NAME.fullmatch(name):
+            allowed = "letters, digits, '.', '_' and '-', a letter or digit first"
+            problems.append(Problem("invalid", at, "is not a name", allowed))
+        if name in RESERVED_NAMES:
+            text = f"the name is taken: `tree run {name}` runs the commands of that list"
+            problems.append(Problem("invalid", at, text, "another name"))
+        problems += [
+            Problem("invalid", at, text, 'a shell command, for example lint = "ruff check ."')
+            for text in _command_problems(command)
+        ]
+    return problems
+
+
+def _command_problems(command: object) -> Iterable[str]:
+    if not isinstance(command, str):
+        yield f"{json.dumps(command, default=str)} is not text"
+    elif not command.strip() or "\0" in command:
+        yield f"{command!r} is not a command"
+
+
+def _check_commands(value: object) -> Iterable[str]:
+    if not isinstance(value, list):
+        yield "is not a list"
+        return
+    for n, command in enumerate(value):
+        yield from (f"entry {n + 1}: {text}" for text in _command_problems(command))
+
+
+def _check_paths(value: object) -> Iterable[str]:
+    yield from _bad_paths(value, outside=False)
+
+
+def _check_write(value: object) -> Iterable[str]:
+    yield from _bad_paths(value, outside=True)
+
+
+def _bad_paths(value: object, *, outside: bool) -> Iterable[str]:
+    if not isinstance(value, list):
+        yield "is not a list"
+        return
+    for path in value:
+        if not isinstance(path, str):
+            yield f"{json.dumps(path, default=str)} is not text"
+        elif outside and path.startswith("~") and not path.startswith("~/"):
+            yield f"{path!r} is not a path: the home folder is written ~/…"
+        elif text := path_problem(re.sub(r"^(~/|/)", "", path) if outside else path):
+            yield f"{path!r} {text}"
+
+
+def _check_limit(value: object) -> Iterable[str]:
+    yield from _bad_number(value, LONGEST_TIME_LIMIT_S)
+
+
+def _check_minutes(value: object) -> Iterable[str]:
+    yield from _bad_number(value, LONGEST_TIMEOUT_MINUTES)
+
+
+def _bad_number(value: object, most: int) -> Iterable[str]:
+    # In Python a bool is an int; in TOML it is not.
+    if not isinstance(value, int) or isinstance(value, bool):
+        yield "is not a whole number"
+    elif not 1 <= value <= most:
+        yield f"{value} is out of range"
+
+
+def _check_on_timeout(value: object) -> Iterable[str]:
+    if value not in ON_TIMEOUT:
+        yield f"{json.dumps(value, default=str)} is not what a time limit can do"
+
+
+def _check_count(value: object) -> Iterable[str]:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        yield "is not a whole number from 0"
+
+
+def _check_patterns(value: object) -> Iterable[str]:
+    if not isinstance(value, list) or not all(isinstance(p, str) and p.strip() for p in value):
+        yield "is not a list of patterns"
+
+
+# Table → key → what it means.
+KEYS: dict[str, dict[str, Key]] = {
+    "worktree": {
+        "setup": Key("setup", _COMMANDS, _check_commands),
+        "link": Key("link", _PATHS, _check_paths),
+        "format": Key("format", _COMMANDS, _check_commands),
+    },
+    "verify": {
+        "commands": Key("verify", _COMMANDS, _check_commands),
+        "write": Key("write", _WRITE, _check_write),
+        "time_limit_s": Key(
+            "time_limit_s",
+            f"seconds per command, 1 to {LONGEST_TIME_LIMIT_S}, for example 600",
+            _check_limit,
+        ),
+    },
+    "mode": {
+        "gathering_timeout_minutes": Key(
+            "gathering_timeout_minutes",
+            f"minutes without a call of a tool, 1 to {LONGEST_TIMEOUT_MINUTES}",
+            _check_minutes,
+        ),
+        "approval_timeout_minutes": Key(
+            "approval_timeout_minutes",
+            f"minutes without an answer, 1 to {LONGEST_TIMEOUT_MINUTES}",
+            _check_minutes,
+        ),
+        "on_timeout": Key("on_timeout", ", ".join(ON_TIMEOUT), _check_on_timeout),
+    },
+    "review": {
+        "milestones": Key("review_milestones", _COUNT + "1", _check_count),
+        "lines": Key("review_lines", _COUNT + "300", _check_count),
+        "sensitive": Key(
+            "sensitive",
+            'files whose change is always reviewed in full, for example ["auth/*", "billing"]',
+            _check_patterns,
+        ),
+    },
+}
