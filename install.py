@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prepares this checkout ahead of time, so that the first command has nothing left to install.
+"""Prepare this checkout ahead of time, so that the first command has nothing to install.
 
 Standard library only. Writes `.deps/` and `__pycache__` folders in this checkout, nothing else.
 """
@@ -13,7 +13,7 @@ import shlex
 import subprocess
 import sys
 
-if sys.version_info < (3, 11):  # noqa: UP036 – this file is what a person starts with any Python
+if sys.version_info < (3, 11):  # noqa: UP036 – a person may start this file with any Python
     sys.exit("planner needs Python 3.11 or newer; run install.py with one")
 
 from shared.dependencies import folder, lock_path

@@ -1,4 +1,4 @@
-"""The record of who did what, as text, as JSON lines, as it grows."""
+"""Show the audit as text or JSON lines, or follow it as it grows."""
 
 from __future__ import annotations
 

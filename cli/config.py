@@ -1,4 +1,4 @@
-"""What the project configures, and a person's word on its commands."""
+"""Show the project's configuration; a person confirms its commands."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def show(state_dir: str | None) -> None:
 @state_dir_option
 @role_option
 def confirm(hash_: str, state_dir: str | None, role: str | None) -> None:
-    """Allow the project's commands with this hash to be run. A person's command.
+    """Allow the project's commands with this hash to be run. Only a person may run it.
 
     Example: planner config confirm 9b1d…07
     """

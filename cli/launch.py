@@ -1,4 +1,4 @@
-"""What `bin/planner` does for every command but `step`: dependencies first, then the commands.
+"""Start a command for `bin/planner`: dependencies first, then the commands (not for `step`).
 
 Only the standard library at import: the commands themselves need what `ensure` provides.
 """
@@ -31,7 +31,7 @@ def run(argv: list[str]) -> int:
 
 
 def damaged(error: ImportError) -> int:
-    """Say that the commands cannot be loaded, which a fresh installation may mend; return 3."""
+    """Print that the commands cannot be loaded and how to install them again; return 3."""
     import traceback
 
     from shared.installation import install_command

@@ -51,7 +51,7 @@ class Commands(click.Group):
 
 
 class Lazy(Commands):
-    """The top group: a command's module is imported when the command is asked for."""
+    """The top group; it imports the module of a command when that command is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return all command names in the order of the table."""
@@ -92,7 +92,7 @@ def help_command(ctx: click.Context, *, who: bool) -> None:
 
 
 def _runnable(problem: Problem, args: Sequence[str]) -> Problem:
-    """Return the problem with a retry that runs from anywhere: deeper layers know no run."""
+    """Return the problem with a retry that runs from any folder; deeper layers know no run."""
     words = problem.retry.split()
     if words[:1] != ["planner"]:
         return problem

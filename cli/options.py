@@ -20,18 +20,20 @@ if TYPE_CHECKING:
 
 
 def state_dir_option(command: Command) -> Command:
-    """Add --state-dir; without it the one active run of the repository is meant."""
+    """Add --state-dir; without it the command is about the one active run of the repository."""
     return click.option("--state-dir", metavar="DIR", help="State directory of the run.")(command)
 
 
 def agent_option(command: Command) -> Command:
-    """Add --agent; without it the client's session is meant, else the repository."""
-    return click.option("--agent", metavar="NAME", help="Whose planning mode; else yours.")(command)
+    """Add --agent; without it the agent is the client's session, else the repository."""
+    return click.option("--agent", metavar="NAME", help="The agent that plans; else yours.")(
+        command
+    )
 
 
 def role_option(command: Command) -> Command:
     """Add --role; without it and without PLAN_AGENT_ROLE the caller is the host."""
-    text = "Role of the agent that calls; what it may not do is refused."
+    text = "Role of the calling agent; what the role may not do is refused."
     return click.option("--role", envvar="PLAN_AGENT_ROLE", type=click.Choice(ROLES), help=text)(
         command
     )

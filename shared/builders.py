@@ -57,9 +57,9 @@ _BREAKS = str.maketrans({"\n": "\\n", "\t": "\\t"})
 
 
 def visible(value: str) -> str:
-    """Return `value` with every character that nobody would see written as an escape.
+    """Return `value` with every invisible character written as an escape.
 
-    So are control characters, and marks that turn the direction of the text around them.
+    Control characters and marks that turn the direction of the text count as invisible.
     """
     return value.translate(_VISIBLE)
 
@@ -111,7 +111,7 @@ def attributes(values: dict[str, object]) -> str:
 
 
 def cdata(value: str) -> str:
-    """Return `value` as one CDATA section or, where it holds `]]>`, as several."""
+    """Return `value` as one CDATA section or, if it holds `]]>`, as several."""
     return "<![CDATA[" + carried(value).replace("]]>", "]]]]><![CDATA[>") + "]]>"
 
 
@@ -124,7 +124,7 @@ def _fitting(value: str, limit: int) -> str:
 
 
 def runnable(command: str) -> str:
-    """Return a command as element text, in CDATA where it needs it."""
+    """Return a command as element text, in CDATA if it needs that."""
     return cdata(command) if any(c in command for c in "<>&") else carried(command)
 
 
@@ -206,7 +206,7 @@ def error_block(problems: Iterable[Problem]) -> str:
         text = _said(problem)
         room -= len(text) + len(problem.at)
         if room < 0 and number:
-            left = f"{len(every) - number} more problems, shown when these are mended"
+            left = f"{len(every) - number} more problems, shown when these are fixed"
             return block.element("problem", left, kind=problem.kind, at="…").render()
         block.element("problem", text, kind=problem.kind, at=problem.at)
         block.data("output", shortened(problem.output, _PART_LIMIT))

@@ -1,4 +1,4 @@
-"""Puts the locked third-party packages on `sys.path`; installs them on first need.
+"""Put the locked third-party packages on `sys.path`; install them on first need.
 
 They live in `.deps/<interpreter and platform>-<set>-<lock>/` beside our own folders, never in an
 environment of the user. The lock's checksum is part of the name, so a renewed lock is simply a
@@ -34,7 +34,7 @@ def lock_path(lock: str = "core") -> str:
 
 
 def folder(lock: str = "core") -> str:
-    """Return where the packages of `lock` belong for this interpreter, whether there or not."""
+    """Return where the packages of `lock` belong for this interpreter, whether it exists or not."""
     with open(lock_path(lock), "rb") as file:
         checksum = zlib.crc32(file.read())
     return os.path.join(ROOT, ".deps", f"{platform_tag()}-{lock}-{checksum:08x}")
@@ -52,6 +52,6 @@ def ensure(lock: str = "core") -> str:
 
         install(lock_path(lock), target)
     if target not in sys.path:
-        place = sys.path.index(ROOT) + 1 if ROOT in sys.path else 0
-        sys.path.insert(place, target)
+        index = sys.path.index(ROOT) + 1 if ROOT in sys.path else 0
+        sys.path.insert(index, target)
     return target

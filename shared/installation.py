@@ -1,4 +1,4 @@
-"""Installs a lock file's packages with pip into a folder of our own, whole or not at all."""
+"""Install a lock file's packages with pip into a folder of our own, all or none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every path, prompt and printed command by name, each written once (PL-8).
+"""The paths, prompts and printed commands by name, each written once (PL-8).
 
 A state directory is all that a command needs to be given; what lies in it is found here.
 """
@@ -56,7 +56,7 @@ def review_path(state_dir: str, phase: str) -> str:
 
 
 def answer_path(state_dir: str, name: str) -> str:
-    """Return where the host writes an answer that a command will read."""
+    """Return the path to which the host writes an answer for a command."""
     return os.path.join(state_dir, "answers", name)
 
 
@@ -66,9 +66,9 @@ def answer_word(name: str) -> str:
 
 
 def find_answer(state_dir: str, path: str) -> str:
-    """Return the file that a command names: relative to the state directory, else as it stands.
+    """Return the file that a command names, relative to the state directory or as it is written.
 
-    Refused (`not_found`) where it is not written yet.
+    Refused (`not_found`) if it is not written yet.
     """
     inside = os.path.join(state_dir, path)
     found = next((p for p in (inside, path) if os.path.exists(p)), None)
@@ -109,12 +109,12 @@ def run_config_path(state_dir: str) -> str:
 
 
 def fingerprint_path(state_dir: str) -> str:
-    """Return the folder with what the user's tree was when planning began."""
+    """Return the folder with the fingerprint of the user's tree, taken when planning started."""
     return os.path.join(state_dir, "fingerprint")
 
 
 def scene_path(state_dir: str) -> str:
-    """Return what `git status` said of the user's tree when the apply had ended."""
+    """Return the file with the answer of `git status` after the apply."""
     return os.path.join(journal_path(state_dir), "tree.json")
 
 
@@ -186,7 +186,7 @@ def fill(template: str, slots: Mapping[str, str]) -> str:
 
 
 def quote(word: str) -> str:
-    """Return `word` as a shell reads it back; plain words stay as they are."""
+    """Return `word` quoted for a shell; plain words stay as they are."""
     if word and _PLAIN.issuperset(word):
         return word
     return "'" + word.replace("'", "'\"'\"'") + "'"
@@ -198,19 +198,19 @@ def launcher() -> str:
 
 
 def command(*words: str, state_dir: str | None = None, role: str | None = None) -> str:
-    """Return a planner command that runs as it stands, from any working directory."""
+    """Return a planner command that can be run unchanged, from any working directory."""
     tail = [] if role is None else ["--role", role]
     tail += [] if state_dir is None else ["--state-dir", state_dir]
     return " ".join([launcher(), *(quote(w) for w in (*words, *tail))])
 
 
 def known_state_dir(path: str) -> str:
-    """Return the real path of a state directory; Refused when it is none of ours."""
+    """Return the real path of a state directory; Refused if it is not one of the planner's."""
     real = os.path.realpath(path)
     if not os.path.isdir(real):
         text = "there is no such state directory"
         raise Refused("not_found", path, text, "the one that `planner start` printed")
     if not os.path.isfile(plan_path(real)) and not os.path.isfile(lock_path(real)):
-        text = "is no state directory of the planner: it has no plan.json"
+        text = "is not a state directory of the planner: it has no plan.json"
         raise Refused("not_found", path, text, "the one that `planner start` printed")
     return real

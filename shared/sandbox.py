@@ -1,7 +1,7 @@
-"""Keeps a process, and all that it starts, from writing: Landlock, where Linux has it.
+"""Keep a process and all that it starts from writing, by Landlock where Linux has it.
 
 Used as a program: `python -I -S sandbox.py [--strict] PATH… -- COMMAND…`. Where the kernel cannot
-do it the command runs all the same; `is_available` says which it is. Standard library only.
+do it the command runs unrestricted; `is_available` says which it is. Standard library only.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def restrict(paths: tuple[str, ...], *, alone: bool = False, scoped: bool = Fals
 
 
 def give_up_privileges() -> None:
-    """Let no program that this process becomes gain rights; the kernel's filters ask for it."""
+    """Let no program that this process becomes gain rights; the kernel's filters require it."""
     library = ctypes.CDLL(None, use_errno=True)
     if library.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0):
         raise OSError(ctypes.get_errno(), "no_new_privs")
@@ -102,7 +102,7 @@ def become(command: list[str], environment: dict[str, str]) -> None:
     # What Python ignores the command would go on ignoring.
     for number in _IGNORED_BY_PYTHON:
         library.signal(number, None)
-    os.execvpe(command[0], command, environment)  # noqa: S606 – it is what it is for
+    os.execvpe(command[0], command, environment)  # noqa: S606 – this is its purpose
 
 
 def main(arguments: list[str]) -> None:

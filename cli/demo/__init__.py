@@ -1,4 +1,4 @@
-"""`planner demo`: the whole way on a bundled sample repository, the host played by a script."""
+"""`planner demo`: a whole run on a bundled sample repository; a script plays the host."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 RECORDED = os.path.dirname(os.path.abspath(__file__))
 PLANNER = os.path.join(resources.ROOT, "bin", "planner")
-# Neither the user's git settings nor the role of a caller have a say in the sample.
+# Neither the user's git settings nor the role of a caller apply to the sample.
 OWN_ENVIRONMENT = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
 IDENTITY = ("user.name", "Planner demo"), ("user.email", "demo@example.invalid")
 
@@ -54,11 +54,11 @@ def demo_command(ctx: click.Context, keep: str | None, *, as_json: bool) -> None
 
 
 def play(folder: str) -> dict[str, Any]:
-    """Make the sample repository in `folder`, play the run in it, return what came of it."""
-    began = time.monotonic()
+    """Make the sample repository in `folder`, play the run in it, return its result."""
+    started = time.monotonic()
     repository = os.path.join(folder, "repository")
     make_sample(repository)
-    # Its planning mode is its own: a session that plays the demo must not find itself held by it.
+    # The sample has its own planning mode, so that the session that plays it may go on writing.
     ours = ("PLAN_", *SESSION_VARIABLES)
     env = {k: v for k, v in user_environment().items() if not k.startswith(ours)}
     env["XDG_STATE_HOME"] = os.path.join(folder, "state")
@@ -69,7 +69,7 @@ def play(folder: str) -> dict[str, Any]:
     proved = _is_proof(last) and _is_valid(host, last)
     _keep_blocks(host, os.path.join(folder, "calls"))
     return {"proved": proved, "request": request, **_told(host, last),
-            "seconds": round(time.monotonic() - began, 1)}  # fmt: skip
+            "seconds": round(time.monotonic() - started, 1)}  # fmt: skip
 
 
 def make_sample(repository: str) -> None:
@@ -94,7 +94,7 @@ def render(result: dict[str, Any]) -> str:
     rows += [("sent back", text) for text in result["failed"]]
     if result["proved"]:
         rows += [
-            ("mended", "both; then every check and every reviewer let it pass"),
+            ("fixed", "both; then every check and every reviewer passed it"),
             ("frozen", f"as digest {result['digest'][:12]}…"),
             ("approved", f"by {result['approved']}"),
             ("commit", f"{result['commit'][:12]}… on the sample's branch"),
@@ -144,7 +144,7 @@ def _questions(host: Player, block: Element) -> list[str]:
 
 
 def _findings(block: Element) -> list[str]:
-    """Return what keeps a gate from passing, each with what it is about."""
+    """Return the findings that keep a gate from passing, each with its scope."""
     items = block.findtext("data[@name='items']", "").splitlines()
     return [line.partition(" FAIL ")[2] for line in items if line.startswith("blocks: ")]
 
@@ -154,7 +154,7 @@ def _is_proof(block: Element) -> bool:
 
 
 def _is_valid(host: Player, last: Element) -> bool:
-    """Have CI's command compare plan and commit once more."""
+    """Return whether CI's command finds that the commit is the plan."""
     archive = os.path.join(host.stage.folder, resources.ARCHIVE_FOLDER)
     plans = [os.path.join(archive, name) for name in os.listdir(archive)]
     commit = ["--repo", host.stage.folder, "--commit", last.get("commit", "")]

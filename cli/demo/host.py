@@ -1,7 +1,7 @@
 """A host that is a script: it follows printed blocks with recorded answers and knows no workflow.
 
-What it and its agents would think up is recorded. All else is taken from the blocks, which makes
-the demo a test of what they say.
+What a model would have to invent is recorded. All else is taken from the blocks, which makes the
+demo a test of what they say.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from cli.demo.recorded import Recorded
 
 MOST_CALLS = 40  # of one player
-REFUSED = 1  # the exit code that means: mend and ask again
+REFUSED = 1  # the exit code that means: fix and try again
 ANSWER = re.compile(r"answers/([\w-]+\.\w+)")
 
 
 class Call(NamedTuple):
-    """One command that was run; `by` is who would have: the host, an agent, the person."""
+    """One command that was run; `by` says who would run it: the host, an agent, the person."""
 
     words: Sequence[str]
     by: str
@@ -71,8 +71,8 @@ class Player:
         raise Refused("refused", "demo", f"there is no end after {MOST_CALLS} calls")
 
     def call(self, words: Sequence[str], by: str) -> ET.Element:
-        """Run a printed command as it stands and return the block that it prints."""
-        began = time.monotonic()
+        """Run a printed command unchanged and return the block that it prints."""
+        started = time.monotonic()
         done = subprocess.run(
             list(words), cwd=self.stage.folder, env=dict(self.stage.env), check=False,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -82,13 +82,13 @@ class Player:
         except ET.ParseError as error:
             text = f"it printed no block ({error}) and ended with {done.returncode}"
             raise Refused("internal", shown(words), text) from None
-        call = Call(words, by, done.returncode, block, done.stdout, time.monotonic() - began)
+        call = Call(words, by, done.returncode, block, done.stdout, time.monotonic() - started)
         self.calls.append(call)
         self.say(f"{call.seconds:5.1f} s  {shown(words)}\n         → {outcome(block)}")
         return block
 
     def follow(self, block: ET.Element) -> list[str]:
-        """Do what a block asks for; return the command to go on with, empty where it ends here."""
+        """Do what a block asks for; return the next command, empty if there is none."""
         written = self.write(block)
         worktree = os.path.join(block.get("state_dir", ""), "worktree")
         if worktree in block.findtext("task", ""):
@@ -123,7 +123,7 @@ class Player:
         return written
 
     def edit(self) -> bool:
-        """Make the next edits that are recorded; False where none are, or where none can help."""
+        """Make the next recorded edits; return whether there were any that could help."""
         if not self.worktree or self.calls[-1].code not in (0, REFUSED):
             return False
         names = self.stage.recorded.edit(self.name, self.worktree)
@@ -132,7 +132,7 @@ class Player:
         return bool(names)
 
     def send(self, dispatch: ET.Element) -> bool:
-        """Start the agents of a dispatch, all at once; False where one of them got stuck."""
+        """Start the agents of a dispatch, all at once; return whether all of them finished."""
         runs = [shlex.split(run.text or "") for run in dispatch.findall("run")]
         role, alone = dispatch.get("agent", ""), len(runs) == 1
         names = [role] if alone else [f"{role} {n}" for n, _ in enumerate(runs, 1)]

@@ -1,4 +1,4 @@
-"""What is recorded: all that the host, its agents and the user of the demo would think up."""
+"""The recorded answers, edits and choices of the demo's host, agents and user."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Recorded:
-    """Answers, edits and choices of a folder, given out in the order in which they are asked for.
+    """The answers, edits and choices in a folder, returned in the order of their use.
 
     `answers/N/NAME` is for the Nth block that names the file, `edits/WHO/N` are somebody's Nth
     edits, `choices.json` lists what the user picks.
@@ -27,7 +27,7 @@ class Recorded:
     def answer(self, name: str, questions: str) -> str:
         """Return what to write into the answer called `name` this time, empty for nothing.
 
-        Of answers to `questions`, lines that begin with an id, only what is wrong is recorded.
+        Of the answers to `questions`, lines that start with an id, only the findings are recorded.
         """
         self.times[name] += 1
         text = _read(os.path.join(self.folder, "answers", str(self.times[name]), name))
@@ -37,7 +37,7 @@ class Recorded:
         return json.dumps([_verdict(line, findings) for line in questions.splitlines()], indent=1)
 
     def edit(self, who: str, worktree: str) -> list[str]:
-        """Copy the next edits of `who` into a worktree; return the names, none where none is."""
+        """Copy the next edits of `who` into a worktree; return their names."""
         number = self.times[who] + 1
         folder = os.path.join(self.folder, "edits", who, str(number))
         if not os.path.isdir(folder):
@@ -48,7 +48,7 @@ class Recorded:
         return sorted(name for name in os.listdir(folder) if name != "__pycache__")
 
     def chosen(self, ask: Element) -> str:
-        """Return id and value of the option that the user picks, empty where none is recorded."""
+        """Return id and value of the option that the user picks, "" if none is recorded."""
         options = (o for o in ask.findall("option") if o.text in self.choices)
         return next((f"{ask.get('id')} {o.get('value')}" for o in options), "")
 

@@ -1,4 +1,4 @@
-"""What the demo tells while it plays: commands and outcomes in words that fit a line."""
+"""Describe the demo's commands and their outcomes in words that fit a line."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ def _cut(word: str) -> str:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return names, or how many files they are where they would fill the line."""
+    """Return the names, or how many files they are if they would fill the line."""
     return ", ".join(names) if len(names) <= MOST_NAMES else f"{len(names)} files"
 
 
 def quoted(told: str) -> str:
-    """Return what an agent tells as its host tells it."""
+    """Return an agent's lines indented, as its host shows them."""
     return "   │ " + told.replace("\n", "\n   │ ")
 
 
 def outcome(block: Element) -> str:
-    """Return what a block is, in a line."""
+    """Return a summary of a block in one line."""
     if block.tag == "error":
         return "; ".join(f"{p.get('kind')}: {first_words(p)}" for p in block.iter("problem"))
     if block.tag == "result":

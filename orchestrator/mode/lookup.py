@@ -56,7 +56,7 @@ class Mode:
 
     @property
     def stage(self) -> str:
-        """Return the stage: the run's where there is one."""
+        """Return the stage: the run's if there is one, else the agent's."""
         if self.state is not None:
             return self.state.run.stage
         return self.row.phase if self.row else INACTIVE

@@ -59,7 +59,7 @@ def status_of(found: Mode) -> dict[str, Any]:
 
 
 def render_mode(found: Mode) -> str:
-    """Return the mode as a block: its stage, the plan, what comes next and who types it."""
+    """Return the mode as a block: its stage, the plan, the next command and who types it."""
     stage = described(found.stage, found.status) if found.status == "PAUSED" else found.stage
     block = Block("result", stage=stage, agent=found.agent, digest=found.digest)
     task = " ".join(part for part in (found.said, found.note, _task(found)) if part)
@@ -69,14 +69,16 @@ def render_mode(found: Mode) -> str:
         block.data("task", row.task_description or "")
         block.data("reason", row.reason or "")
         if not is_published(found.agent):
-            block.data("guard", f"{sessions.folder()} cannot be written, so no hook holds the mode")
+            block.data(
+                "guard", f"{sessions.folder()} cannot be written, so no hook keeps you read-only"
+            )
     if plan is not None:
         block.data("plan", render_light(plan))
     return _what_next(block, found).render()
 
 
 def _task(found: Mode) -> str:
-    """Return what to do now: a prompt for each stage, where no run has steps that say it."""
+    """Return the prompt of the stage; a run has steps of its own, so it is only pointed to."""
     if found.status == "PAUSED":
         why = f": {found.halted}" if found.halted else ""
         return fill(read_prompt("orchestrator", "mode", "paused"), {"why": why})

@@ -1,4 +1,4 @@
-"""The audit read back: the rows of one run or of a whole repository, as they are and as text."""
+"""Read the audit of one run or of a whole repository, as rows and as text."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class Record:
         self.run = run
 
     def rows(self, after: int = 0) -> list[dict[str, Any]]:
-        """Return the rows behind number `after`, oldest first."""
+        """Return the rows after number `after`, oldest first."""
         rows = self.database.audit_rows(self.run, after)
         return [{_NAMES.get(k, k): v for k, v in row.items()} for row in rows]
 
     def grow(self, wait: Callable[[], object]) -> Iterator[dict[str, Any]]:
-        """Yield every row, then each that is added; `wait` comes before each further look."""
+        """Yield every row, then each that is added; `wait` is called before each further look."""
         last = 0
         while True:
             for row in self.rows(last):
@@ -51,7 +51,7 @@ def open_record(target: Target) -> Record:
 
 
 def check_terminal(stream: TextIO) -> None:
-    """Refuse to go on for ever where nobody sits to end it."""
+    """Refuse to follow the audit if no terminal is there to interrupt it."""
     if not stream.isatty():
         text = "follows only where standard input is a terminal, since it never ends"
         raise Refused("usage", "--follow", text, "without --follow", "planner audit --json")
@@ -63,7 +63,7 @@ def as_json(row: dict[str, Any]) -> str:
 
 
 def as_line(row: dict[str, Any]) -> str:
-    """Return a row as one line of text; what a terminal would obey is shown escaped."""
+    """Return a row as one line of text; control characters are escaped."""
     moved = f"{row['from']} → {row['to']}" if row["from"] or row["to"] else ""
     digest = f"digest {row['digest'][:12]}…" if row["digest"] else ""
     parts = (row["at"], row["action"], moved, f"by {row['who']}", digest, row["detail"])

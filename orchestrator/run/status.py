@@ -1,4 +1,4 @@
-"""Where a run is, for people and programs."""
+"""Show where a run is, as JSON and as a block."""
 
 from __future__ import annotations
 

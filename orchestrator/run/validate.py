@@ -1,4 +1,4 @@
-"""Frozen plans, many at once, as CI looks at them (PL-30): schema, references, waves, digest."""
+"""Validate plan files, as CI does (PL-30): schema, references, waves, digest, commit."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Report(NamedTuple):
-    """What was found in one file; no problems means that it is sound."""
+    """The problems of one plan file; a valid one has none."""
 
     file: str
     digest: str | None
@@ -35,7 +35,7 @@ class Report(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """What is asked beyond a sound plan: frozen, fitting a tree, agreeing with a commit."""
+    """What must hold besides: frozen, fits the tree of a repository, is what a commit did."""
 
     frozen: bool = False
     repository: str | None = None
@@ -43,7 +43,7 @@ class Wanted(NamedTuple):
 
 
 def validate_files(files: Iterable[str], wanted: Wanted) -> Iterator[Report]:
-    """Yield a report for each file; a file that cannot be read is a finding, not an end."""
+    """Yield a report for each file; one that cannot be read is a finding too."""
     gc.disable()  # plans are trees without cycles: collecting while they load only costs time
     try:
         for file in files:
@@ -97,7 +97,7 @@ def _check_repository(data: bytes, file: str, plan: Plan, wanted: Wanted) -> lis
 
 
 def _archived(repository: Repository, data: bytes, wanted: Wanted) -> dict[str, bytes | None]:
-    """Return the archived plan that the commit itself adds, expected to be these bytes."""
+    """Return the archived plan that the commit adds, by path, with the bytes it must hold."""
     names = repository.git.names(
         "diff-tree", "-r", "-z", "--name-only", "--no-commit-id", "--diff-filter=A",
         wanted.commit or "HEAD",

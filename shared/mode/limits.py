@@ -1,8 +1,8 @@
 """Time limits of planning mode: which have passed, and what that changes (PM-8).
 
-Hooks call this before each tool and each prompt, so it imports little. Nothing needs to run while
-a plan waits: whoever comes next finds the time passed. Who only reads is shown what that changes
-(`run_at`, `row_at`); hooks and commands that change something store it first (`settle`).
+Hooks call this before each tool and each prompt, so it imports little. Nothing runs while a plan
+waits: the next command or hook finds the time passed. One that only reads shows what that changes
+(`run_at`, `row_at`); hooks, and commands that change something, store it first (`settle`).
 """
 
 from __future__ import annotations

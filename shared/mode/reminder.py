@@ -1,4 +1,4 @@
-"""What a session is told at its start and with each prompt: the stage and the plan (PM-10)."""
+"""Tell a session at its start and with each prompt the stage and the plan (PM-10)."""
 
 from __future__ import annotations
 
@@ -21,18 +21,14 @@ if TYPE_CHECKING:
 
 
 MOST_INJECTED = 2_400  # characters, 600 tokens
-
-
 _MOST_TEXT = 160
-
-
 _MARKS = {"started": " ← in progress", "done": " (done)"}
 
 
 def current(session: Session, now: float) -> tuple[Planning | None, str]:
     """Return the row of a session with every time limit applied, and what that changed, in words.
 
-    The row is None where the session has no mode. `now` is seconds since the epoch.
+    The row is None for an agent that never planned. `now` is seconds since the epoch.
     """
     database = Database(session.database)
     try:
@@ -42,11 +38,8 @@ def current(session: Session, now: float) -> tuple[Planning | None, str]:
         database.close()
 
 
-# What a session is told
-
-
 def injected(session: Session, now: float) -> str:
-    """Return what a prompt of this session begins with; "" where its mode is inactive."""
+    """Return the text put before a prompt of this session; "" if its mode is inactive."""
     row, said = current(session, now)
     if row is None:
         return said
@@ -57,7 +50,7 @@ def injected(session: Session, now: float) -> str:
 
 
 def injection(row: Planning, plan: Mapping[str, Any] | None, state_dir: str | None) -> str:
-    """Return the text for a stage, at most 600 tokens; content of the plan cannot leave its tag.
+    """Return the text for a stage, at most 600 tokens; text of the plan cannot leave its tag.
 
     `plan` is a run's frozen plan; a light plan is in the row.
     """
@@ -77,7 +70,7 @@ def _told(row: Planning, text: str) -> str:
 
 
 def _paused(row: Planning, state_dir: str | None) -> str:
-    still = "stay read-only" if row.phase in READ_ONLY else "begin no new step"
+    still = "stay read-only" if row.phase in READ_ONLY else "start no new step"
     return f"""\
 Paused since {row.paused_at}, at revision {row.revision}; nothing is lost. Until then, {still}.
 When the user wants to go on: {resources.command("resume", state_dir=state_dir)}"""
@@ -102,7 +95,7 @@ Revision {row.revision} waits for the user's answer; until then change nothing. 
 approve: /planner:approve {digest} in Claude Code, else in a terminal of their own
 {resources.command("mode", "approve", digest, state_dir=state_dir)}
 reject: {resources.command("mode", "reject", digest, state_dir=state_dir)}
-If they want it otherwise, it is revised and submitted anew. Their silence is no consent.
+If they want changes, revise and resubmit. Silence is not consent.
 To show it again: {resources.command("mode", "status", state_dir=state_dir)}"""
 
 
@@ -110,8 +103,8 @@ def _approved(row: Planning, plan: Mapping[str, Any] | None, state_dir: str | No
     if plan is None:
         light: dict[str, Any] = json.loads(row.plan_json or "{}")
         summary, steps = light.get("summary", ""), list(map(_step, light.get("steps", [])))
-        begin = resources.command("mode", "step", "1", "start", state_dir=state_dir)
-        how = f"Mark each step, as in {begin}, then done."
+        first = resources.command("mode", "step", "1", "start", state_dir=state_dir)
+        how = f"Mark each step, as in {first}, then done."
     else:
         summary, steps = plan["overview"]["title"], list(map(_milestone, plan["milestones"]))
         following = resources.command("step", "executor", state_dir=state_dir)
@@ -125,7 +118,7 @@ def _approved(row: Planning, plan: Mapping[str, Any] | None, state_dir: str | No
 
 
 def _fitting(lines: list[str], room: int) -> str:
-    """Return the steps that fit: where not all do, what is done goes first, then the last ones."""
+    """Return the steps that fit; those that are done are left out first, then the last ones."""
     if sum(map(len, lines)) <= room:
         return "".join(lines)
     kept = [line for line in lines if not line.endswith(_MARKS["done"] + "\n")]
@@ -146,5 +139,5 @@ def _milestone(milestone: Mapping[str, Any]) -> str:
 
 
 def _line(text: str) -> str:
-    """Return text from outside as one short line in which no tag can begin."""
+    """Return text from outside as one short line in which no tag can start."""
     return escape(shortened(" ".join(text.split()), _MOST_TEXT))

@@ -1,4 +1,4 @@
-"""Which sessions plan right now: one small file each, which a hook finds from any folder.
+"""Session files: one for each agent that plans, which a hook finds from any folder.
 
 A file is only a pointer; the stage is read from the database that it names. Its mtime is the last
 call of a tool. Hooks read through this module, so it imports little.
@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from state.database import Planning, Run
 
-# What a client sets in the commands that it runs, so that we know whose they are.
+# What a client sets in the environment of its commands: the id of the session.
 SESSION_VARIABLES = ("CLAUDE_CODE_SESSION_ID", "CODEX_SESSION_ID")
 
 
@@ -37,7 +37,7 @@ class Session:
                 setattr(self, name, values[name])
 
     def touch(self) -> None:
-        """Note that a tool is called now."""
+        """Record that a tool is called now."""
         _touch(self.path)
 
 
@@ -57,7 +57,7 @@ def path_of(agent: str) -> str:
 def repository_root(start: str) -> str:
     """Return the folder around `start` that git or the planner calls a repository, else itself."""
     real = os.path.realpath(start)
-    # A scratch worktree lies inside .planner and is none of the user's repositories.
+    # A scratch worktree lies inside .planner and is not a repository of the user's.
     outside = real.partition(f"{os.sep}{PLANNER_FOLDER}{os.sep}")[0]
     found = outside or os.sep
     while not os.path.exists(os.path.join(found, ".git")):
@@ -69,15 +69,16 @@ def repository_root(start: str) -> str:
 
 
 def agent_name(given: str | None, repository: str) -> str:
-    """Return who plans: the name that was given, else the client's session, else the repository."""
+    """Return the agent's name: the one given, else the client's session, else the repository."""
     session = (os.environ.get(name) for name in SESSION_VARIABLES)
     return given or next(filter(None, session), "") or repository
 
 
 def publish(row: Planning, database: str, run: Run | None) -> bool:
-    """Write the file of an agent that plans, remove that of one that does not; False if in vain.
+    """Write or remove the agent's session file; return whether that worked.
 
-    Without the file no hook guards the session; the fingerprint of the tree still does.
+    An agent that plans has one. Without it no hook guards the session; the fingerprint of the tree
+    still does.
     """
     path = path_of(row.agent_name)
     if row.phase == "inactive":
@@ -97,12 +98,12 @@ def publish(row: Planning, database: str, run: Run | None) -> bool:
 
 
 def is_published(agent: str) -> bool:
-    """Say whether hooks can find this agent."""
+    """Return whether hooks can find this agent."""
     return os.path.isfile(path_of(agent))
 
 
 def last_call(agent: str) -> float:
-    """Return when a tool was last called, in seconds since the epoch; 0 where nothing tells."""
+    """Return when a tool was last called, in seconds since the epoch; 0 if that is not known."""
     try:
         return os.stat(path_of(agent)).st_mtime
     except OSError:
@@ -110,14 +111,14 @@ def last_call(agent: str) -> float:
 
 
 def touch(agent: str) -> None:
-    """Note that this agent calls a tool now: one of our commands is one."""
+    """Record that this agent calls a tool now; a command of ours counts as one."""
     _touch(path_of(agent))
 
 
 def find(session_id: str, cwd: str) -> Session | None:
     """Return the session of a client's id, else the innermost repository around `cwd` that plans.
 
-    A file whose database is gone is stale: it is removed and counts as none.
+    A file whose database is gone is stale: it is removed and ignored.
     """
     found = of_agent(session_id) if session_id else None
     if found is not None:

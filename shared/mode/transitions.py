@@ -1,4 +1,7 @@
-"""The one way by which stage and status change: run, agents and audit in one transaction (PM-1)."""
+"""Change stage and status, with run, agents and audit in one transaction (PM-1).
+
+Nothing else changes them.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +26,8 @@ def change_run(
 ) -> None:  # fmt: skip
     """Take a run and every agent that is bound to it through one action of `state.stages`.
 
-    Call it inside a transaction: it goes by what the database holds now, and is Refused where
-    that no longer allows the action. `values` are further columns of the run.
+    Use it in a transaction: it reads what the database holds now, and raises Refused if that does
+    not allow the action any more. `values` are further columns of the run.
     """
     current = database.run(run.run_id) or run
     stage, status = stages.after(current.stage, current.status, action)
@@ -49,13 +52,13 @@ def change_agent(
 ) -> None:  # fmt: skip
     """Take an agent that plans without a run through one action of `state.stages`.
 
-    As `change_run`; `values` are further columns of the agent's row, all of them where it is new.
+    As `change_run`; `values` are further columns of the agent's row, all of them if it is new.
     """
     row = database.planning(agent)
     stage, status = (INACTIVE, IDLE) if row is None else (row.phase, status_of(row))
     led, to = stages.after(stage, status, action)
     if row and row.run_id and stage != INACTIVE:
-        text = f"this session has begun to plan the run {row.run_id}"
+        text = f"this session plans the run {row.run_id}"
         raise Refused("conflict", f"mode {action}", text, "", "planner status")
     if action == "enter":
         _check_here(database, agent)
@@ -71,17 +74,17 @@ def change_agent(
 
 
 def bind(database: Database, run: Run, agent: str, limits: dict[str, object], at: str = "") -> None:
-    """Let an agent take part in a run that is under way, at its stage; what it planned is left.
+    """Make an agent join a run that is under way, at its stage; what it planned before is left.
 
-    Refused where that would let it write which had to keep still: a person ends its mode first.
-    Call it inside a transaction.
+    Refused if joining would let a session that is read-only elsewhere start writing; a person must
+    first end its planning mode. Use it in a transaction.
     """
     run, row = database.run(run.run_id) or run, database.planning(agent)
     if row is not None and row.run_id == run.run_id and row.phase == run.stage:
         return
     left = stages.described(row.phase, status_of(row)) if row else INACTIVE
     if run.stage == INACTIVE:
-        text = f"the run is {run.status.lower()}: nobody can take part in it"
+        text = f"the run is {run.status.lower()}: nobody can join it"
         raise Refused("conflict", run.run_id, text, "a run that is under way", "planner status")
     if row and row.phase in READ_ONLY and run.stage not in READ_ONLY:
         text = f"this session is {left} elsewhere, and joining a run that executes would end that"
@@ -102,7 +105,7 @@ def bind(database: Database, run: Run, agent: str, limits: dict[str, object], at
 
 
 def _check_here(database: Database, agent: str) -> None:
-    """Refuse an agent that plans in another repository: its one pointer would leave that one."""
+    """Refuse an agent that plans in another repository: it has only one session file."""
     other = of_agent(agent)
     if other is None or other.database == os.path.realpath(database.path):
         return
@@ -117,7 +120,7 @@ def _check_here(database: Database, agent: str) -> None:
 
 
 def status_of(row: Planning) -> str:
-    """Return the status that an agent without a run has, in the words of a run's."""
+    """Return the status of an agent without a run; the words are those of a run's status."""
     if row.phase == INACTIVE:
         return IDLE
     return PAUSED if row.paused_at else ACTIVE
@@ -133,14 +136,14 @@ def _publish_later(database: Database, agent: str, run: Run | None) -> None:
 
 
 def _columns(action: str, stage: str, at: str, who: str) -> dict[str, object]:
-    """Return what an action writes into an agent's row besides the stage."""
-    began = {"submitted_at": None, "approved_at": None, "approved_by": None}
+    """Return the columns of an agent's row that an action writes besides the stage."""
+    unanswered = {"submitted_at": None, "approved_at": None, "approved_by": None}
     waits = {"submitted_at": at} if stage == SUBMITTED else {}
     columns: dict[str, dict[str, object]] = {
-        "enter": {**began, "gathering_start": at, "last_tool_at": at, "paused_at": None},
+        "enter": {**unanswered, "gathering_start": at, "last_tool_at": at, "paused_at": None},
         "adopt": {"submitted_at": at, "last_tool_at": at},
         "submit": {"submitted_at": at, "last_tool_at": at},
-        "revise": {**began, "last_tool_at": at},
+        "revise": {**unanswered, "last_tool_at": at},
         "approve": {"approved_at": at, "approved_by": who, "last_tool_at": at},
         "pause": {"paused_at": at},
         "resume": {"paused_at": None, "last_tool_at": at, **waits},

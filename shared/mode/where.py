@@ -9,7 +9,7 @@ from shared.mode.sessions import repository_root
 from state.database import Database
 from state.errors import Refused
 
-NOBODY = "planning mode"  # where a refusal says that none is active
+NOBODY = "planning mode"  # what the refusal names when nobody plans
 
 
 class Target:
@@ -45,7 +45,7 @@ def database_path(folder: str) -> str:
 
 
 def nobody_plans(said: str = "") -> Refused:
-    """Return the refusal of a command that needs planning mode where it is not active."""
+    """Return the refusal of a command that needs planning mode to be active."""
     text = f"{said} nobody plans here".strip()
     allowed = "a repository in which planning has started"
     return Refused("not_found", NOBODY, text, allowed, "planner mode enter")

@@ -85,8 +85,8 @@ def journey(make_repo: Repositories) -> Journey:
     [
         (("step", "planner", "12"), "planner has no step 12"),
         (("step", "planner", "0"), "planner has no step 0"),
-        (("step", "planner", "-1"), "is no number of a step"),
-        (("step", "planner", "two"), "is no number of a step"),
+        (("step", "planner", "-1"), "is not the number of a step"),
+        (("step", "planner", "two"), "is not the number of a step"),
         (("step", "nobody"), "there is no workflow"),
         (("step", "../cli/main"), "there is no workflow"),
         (("step", "planner", "--colour", "red"), "there is no option --colour"),
@@ -169,7 +169,7 @@ def test_a_folder_of_someone_else_is_no_state_directory(
     before = fingerprint(foreign.path)
     for words in (("step", "planner"), ("plan", "show"), ("plan", "freeze")):
         argv = (*words, "--state-dir", str(foreign.path))
-        refused(journey.repository, argv, "not_found", "is no state directory of the planner")
+        refused(journey.repository, argv, "not_found", "is not a state directory of the planner")
     assert fingerprint(foreign.path) == before
 
 
@@ -185,7 +185,7 @@ def test_a_state_directory_that_the_database_does_not_know_is_refused(journey: J
 
 def test_a_repository_without_a_run_says_how_one_begins(repo: Repository) -> None:
     for words in (("step", "planner"), ("status",), ("plan", "done", "--phase", "plan-code")):
-        refused(repo, words, "not_found", "no run of the planner was begun")
+        refused(repo, words, "not_found", "no run of the planner was started")
 
 
 def test_two_active_runs_have_to_be_told_apart(journey: Journey) -> None:

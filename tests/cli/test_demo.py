@@ -195,14 +195,14 @@ def make_player(folder: Path, recorded: dict[str, str] | None = None) -> tuple[P
     return Player(stage, told.append), told
 
 
-def test_a_refusal_that_nothing_recorded_mends_ends_the_play(tmp_path: Path) -> None:
+def test_a_refusal_that_nothing_recorded_fixes_ends_the_play(tmp_path: Path) -> None:
     player, _ = make_player(tmp_path)
     words = make_program(tmp_path, '<error><problem kind="refused">no</problem></error>', 1)
     assert player.play(words).tag == "error"
     assert len(player.calls) == 1
 
 
-def test_a_refusal_is_mended_as_long_as_edits_are_recorded(tmp_path: Path) -> None:
+def test_a_refusal_is_fixed_as_long_as_edits_are_recorded(tmp_path: Path) -> None:
     player, _ = make_player(tmp_path, {"edits/host/1/a": "one", "edits/host/2/a": "two"})
     player.worktree = str(tmp_path / "worktree")
     words = make_program(tmp_path, '<error><problem kind="refused">no</problem></error>', 1)
@@ -211,7 +211,7 @@ def test_a_refusal_is_mended_as_long_as_edits_are_recorded(tmp_path: Path) -> No
     assert (tmp_path / "worktree" / "a").read_text() == "two"
 
 
-def test_a_fault_of_the_program_is_not_mended_by_the_host(tmp_path: Path) -> None:
+def test_a_fault_of_the_program_is_not_fixed_by_the_host(tmp_path: Path) -> None:
     player, _ = make_player(tmp_path, {"edits/host/1/a": "one"})
     player.worktree = str(tmp_path / "worktree")
     words = make_program(tmp_path, '<error><problem kind="internal">no</problem></error>', 3)

@@ -90,4 +90,4 @@ def test_a_thousand_problems_are_no_flood() -> None:
     text = error_block(problems)
     assert len(text) < 30_000
     last = list(parsed(text))[-1].text or ""
-    assert last.endswith("more problems, shown when these are mended")
+    assert last.endswith("more problems, shown when these are fixed")
