@@ -205,7 +205,13 @@ class Modes(RuleBasedStateMachine):
     @rule(agent=st.sampled_from(AGENTS), which=st.integers(0, 1))
     def somebody_looks_at_the_clock(self, agent: str, which: int) -> None:
         known = self.agents.get(agent)
+        shown, passed = mode.row_at(self.connections[which], agent, self.now)
         said = mode.settle(self.connections[which], agent, self.now)
+        stored = self.connections[which].planning(agent)
+        assert bool(passed) == bool(said)
+        assert [shown and getattr(shown, name) for name in ("phase", "paused_at")] == [
+            stored and getattr(stored, name) for name in ("phase", "paused_at")
+        ]
         group = [known] if known and known["run"] is None else []
         if known and known["run"]:
             group = self.bound(known["run"])

@@ -1,0 +1,105 @@
+"""A light plan: entered, submitted, remarked on, approved, tracked, paused, rejected."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from orchestrator.mode import light_plan
+from orchestrator.mode.lookup import Mode, own_mode
+from shared.mode.where import Target
+from state.errors import Refused
+from state.light import DONE, STARTED
+from tests.light_plans import PLAN, Lightly
+
+if TYPE_CHECKING:
+    from tests.conftest import Repository
+
+
+def mode_in(repo: Repository) -> Mode:
+    return own_mode(Target(str(repo.path)), time.time()).settle()
+
+
+def submit(repo: Repository, plan: object = PLAN) -> Mode:
+    repo.write(".planner/answers/light.json", json.dumps(plan))
+    found = mode_in(repo)
+    light_plan.submit(found, "answers/light.json")
+    return found
+
+
+@pytest.mark.requirement("PM-2")
+def test_entering_twice_changes_nothing_and_says_so(repo: Repository) -> None:
+    target = Target(str(repo.path))
+    first = light_plan.enter(target, "Move to ISO dates", None, time.time())
+    assert (first.stage, first.note) == ("gathering", "")
+    again = light_plan.enter(target, "Something else", None, time.time())
+    assert "plans already" in again.note
+    assert again.row is not None
+    assert again.row.task_description == "Move to ISO dates"
+
+
+@pytest.mark.requirement("PM-6")
+def test_the_same_plan_again_is_the_same_revision_and_another_is_the_next(
+    repo: Repository,
+) -> None:
+    Lightly(repo).to("gathering")
+    first = submit(repo)
+    again = submit(repo)
+    assert (first.stage, first.revision) == ("submitted", 1)
+    assert (again.revision, again.digest) == (1, first.digest)
+    other = submit(repo, {**PLAN, "summary": "Move the exporter to ISO dates."})
+    assert other.revision == 2
+    assert other.digest != first.digest
+
+
+@pytest.mark.requirement("PM-7")
+def test_only_the_digest_that_was_submitted_is_approved_or_rejected(repo: Repository) -> None:
+    Lightly(repo).to("submitted")
+    with pytest.raises(Refused, match="nothing is approved"):
+        light_plan.approve(Target(str(repo.path)), "0" * 64, time.time())
+    with pytest.raises(Refused, match="nothing is rejected"):
+        light_plan.reject(mode_in(repo), "0" * 64, "")
+    found = mode_in(repo)
+    approved = light_plan.approve(Target(str(repo.path)), found.digest or "", time.time())
+    assert isinstance(approved, Mode)
+    assert approved.stage == "executing"
+
+
+@pytest.mark.requirement("PM-7")
+def test_remarks_send_a_plan_back_to_gathering_and_empty_ones_do_not(repo: Repository) -> None:
+    Lightly(repo).to("submitted")
+    found = mode_in(repo)
+    with pytest.raises(Refused, match="the remarks are empty"):
+        light_plan.remark(found, " ")
+    assert mode_in(repo).stage == "submitted"
+    light_plan.remark(found, "Keep the old name.")
+    assert found.stage == "gathering"
+    assert found.row is not None
+    assert found.row.reason == "Keep the old name."
+
+
+@pytest.mark.requirement("PM-11")
+def test_the_last_step_that_is_done_ends_the_mode(repo: Repository) -> None:
+    Lightly(repo).to("executing")
+    found = mode_in(repo)
+    light_plan.track(found, 1, STARTED)
+    assert [step["status"] for step in (found.plan or {})["steps"]] == [STARTED, "pending"]
+    light_plan.track(found, 1, DONE)
+    light_plan.track(found, 2, DONE)
+    assert found.stage == "inactive"
+    light_plan.track(found, 2, DONE)
+    with pytest.raises(Refused, match="the plan has no step 3"):
+        light_plan.track(found, 3, DONE)
+
+
+def test_a_light_plan_pauses_and_goes_on_too(repo: Repository) -> None:
+    lightly = Lightly(repo).to("executing")
+    assert lightly.run("pause").code == 0
+    assert lightly.status()["paused"] is True
+    refused = lightly.run("mode", "step", "1", "done")
+    assert (refused.code, refused.problems[0][0]) == (1, "refused")
+    assert lightly.run("resume").code == 0
+    assert lightly.mode("step", "1", "done").code == 0
