@@ -21,7 +21,7 @@ from cli.options import (
 )
 from orchestrator.plan.gate import accept_finding, decide_gate
 from orchestrator.planner import WORKFLOW
-from quality_reviewer.answers import store_verdicts
+from quality_reviewer.answers import store_answers
 from shared import resources
 from shared.builders import Block
 from shared.output import write
@@ -92,12 +92,9 @@ def set_items(  # noqa: PLR0913 – one parameter per option
     allow_roles(role, REVIEWER)
     if (path is None) == (item is None):
         raise click.UsageError("name either an ITEM with its --status, or a --file of answers")
-    state = opened(state_dir)
     given = {"id": item, "status": status, "finding": finding, "severity": severity}
-    rows: object = [{k: v for k, v in given.items() if v is not None}]
-    if path is not None:
-        rows = read_json(resources.find_answer(state.state_dir, path))
-    write(store_verdicts(state, WORKFLOW, phase, rows, group=group, who=role or HOST))
+    rows = [{k: v for k, v in given.items() if v is not None}]
+    _store(opened(state_dir), phase, group, role, rows if path is None else path)
 
 
 @qr_command.command("add")
@@ -114,9 +111,21 @@ def add_items(
     Example: planner qr add --phase plan-code --group 1 --file answers/findings.json
     """
     allow_roles(role, REVIEWER)
-    state = opened(state_dir)
-    rows = read_json(resources.find_answer(state.state_dir, path))
-    write(store_verdicts(state, WORKFLOW, phase, rows, group=group, who=role or HOST))
+    _store(opened(state_dir), phase, group, role, path)
+
+
+def _store(state: State, phase: Phase, group: str | None, role: str | None, rows: object) -> None:
+    """Store answers, given as they are or as the name of their file, and print what follows."""
+    if isinstance(rows, str):
+        rows = read_json(resources.find_answer(state.state_dir, rows))
+    stored = store_answers(state, phase, rows, group=group, who=role or HOST)
+    if role is None:
+        write(print_current(state))
+        return
+    figures = ", ".join(f"{count} {status}" for status, count in stored.figures.items())
+    left = f"Still to answer: {', '.join(stored.left)}."
+    text = left if stored.left else "End here; report these figures."
+    write(Block("result").data("answers", figures).task(text).render())
 
 
 @qr_command.command("gate")

@@ -6,18 +6,16 @@ Several reviewers write at once: each change reads and writes the review under t
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from quality_reviewer.items import item_id, next_number
 from quality_reviewer.questions import TEXTS, due_questions, group_of, make_items
 from quality_reviewer.scale import review_of
 from shared import resources
-from shared.builders import Block
 from shared.plan_file import open_plan
 from shared.qr.schema import Review, check_review, read_review, write_review
 from shared.qr.types import EVERYTHING, FAIL, PASS, REVIEWER, TODO, Item, is_blocking
-from shared.steps.printing import print_current
-from state.actors import HOST
+from shared.steps.entry_points import find_workflow
 from state.changes import missing_documents
 from state.errors import Problem, Refused
 from state.validator import check_value
@@ -68,42 +66,55 @@ def judged_by(items: Sequence[Item]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(check for check in answered if check in TEXTS))
 
 
-def store_verdicts(
-    state: State, workflow: Workflow, phase: Phase, rows: object, *, group: str | None, who: str
-) -> str:
-    """Store a reviewer's answers, all or none, and say what is left; the last opens the gate.
+class Stored(NamedTuple):
+    """What a reviewer's answers have led to."""
 
-    `who` is the reviewer's role, or `host` where no agent answers: then it is told what is next.
+    figures: dict[str, int]  # how many questions of the reviewer have each status
+    left: list[str]  # ids of those still to answer
+    gate_is_open: bool  # nothing is left for any reviewer of the phase
+
+
+def store_answers(
+    state: State, phase: Phase, rows: object, *, group: str | None, who: str
+) -> Stored:
+    """Store a reviewer's answers, all or none; the last answer of a phase opens its gate.
+
+    `who` is the reviewer's role, or `host` where no agent answers. Without `group` the answers
+    may be to any question.
     """
+    workflow = find_workflow("planner")
     with state.lock(f"qr set --phase {phase}"):
         plan = open_plan(state)
         state.reload()
         review = _open_review(state, workflow, phase)
-        items = _answered(review, rows, group, [m.id for m in plan.milestones])
+        share = _Share(group, [m.id for m in plan.milestones])
+        items = _answered(review, rows, share)
         path = resources.review_path(state.state_dir, phase)
         write_review(path, Review(phase, review.iteration, items))
-        todo = [i for i in items if i.status == TODO]
+        gate_is_open = all(i.status != TODO for i in items)
         gate = workflow.number(phase, "gate")
         with state.database as database:
             detail = f"revision {state.run.revision}, {phase}"
             if items != review.items:
                 database.audit(state.run, who, "qr set", detail=detail)
-            if not todo and state.run.step != gate:
+            if gate_is_open and state.run.step != gate:
                 number = workflow.number(phase, "qr")
-                database.add_step(
-                    state.run, workflow.name, number, workflow.steps[number].name, who
-                )
+                step = workflow.steps[number].name
+                database.add_step(state.run, workflow.name, number, step, who)
                 state.go_to(workflow.name, gate)
-    return print_current(state) if who == HOST else _said(items, todo, group)
+    own = [i for i in items if share.holds(i)]
+    figures: dict[str, int] = {s: sum(i.status == s for i in own) for s in (PASS, FAIL, TODO)}
+    return Stored(figures, [i.id for i in own if i.status == TODO], gate_is_open)
 
 
-def _said(items: Sequence[Item], todo: Sequence[Item], group: str | None) -> str:
-    own = [i for i in items if i.by == REVIEWER and group in (None, i.group)]
-    figures = [f"{sum(i.status == s for i in own)} {s}" for s in (PASS, FAIL, TODO)]
-    block = Block("result").data("answers", ", ".join(figures))
-    left = [i.id for i in todo if group in (None, i.group)]
-    text = f"Still to answer: {', '.join(left)}." if left else "End here; report these figures."
-    return block.task(text).render()
+class _Share(NamedTuple):
+    """The part of a review that one reviewer answers."""
+
+    group: str | None  # None for the whole review
+    milestones: Sequence[str]  # ids of the plan's, in order
+
+    def holds(self, item: Item) -> bool:
+        return item.by == REVIEWER and self.group in (None, item.group)
 
 
 def _open_review(state: State, workflow: Workflow, phase: Phase) -> Review:
@@ -115,9 +126,7 @@ def _open_review(state: State, workflow: Workflow, phase: Phase) -> Review:
     return read_review(path)
 
 
-def _answered(
-    review: Review, rows: object, group: str | None, milestones: Sequence[str]
-) -> list[Item]:
+def _answered(review: Review, rows: object, share: _Share) -> list[Item]:
     """Return the items with the answers in `rows`; Refused with everything wrong with them."""
     if not isinstance(rows, list):
         example = '[{"id": "qa-001", "status": "PASS"}, …]'
@@ -131,9 +140,9 @@ def _answered(
         elif unfit := list(check_value(at, row)):
             problems += unfit
         elif "id" in row:
-            problems += _answer(changed, row, group, at)
+            problems += _answer(changed, row, share, at)
         else:
-            problems += _add(changed, row, (group, milestones), at)
+            problems += _add(changed, row, share, at)
     if problems:
         raise Refused.of(problems)
     return changed.items
@@ -148,13 +157,13 @@ def _twice(rows: Sequence[object]) -> list[Problem]:
     ]
 
 
-def _answer(review: Review, row: dict[str, Any], group: str | None, at: str) -> list[Problem]:
+def _answer(review: Review, row: dict[str, Any], share: _Share, at: str) -> list[Problem]:
     """Put one answer into the review, or return what is wrong with it."""
     items = review.items
-    mine = {i.id: n for n, i in enumerate(items) if i.by == REVIEWER and group in (None, i.group)}
+    mine = {i.id: n for n, i in enumerate(items) if share.holds(i)}
     number = mine.get(str(row["id"]))
     if number is None:
-        whose = f"a question of group {group}" if group else "a question for reviewers"
+        whose = f"a question of group {share.group}" if share.group else "a question for reviewers"
         text = f"{row['id']} is not {whose}"
         return [Problem("not_found", f"{at}.id", text, ", ".join(mine) or "none")]
     problems = _unknown(row, _ANSWER, at)
@@ -173,12 +182,12 @@ def _answer(review: Review, row: dict[str, Any], group: str | None, at: str) -> 
     return problems
 
 
-def _add(
-    review: Review, row: dict[str, Any], whose: tuple[str | None, Sequence[str]], at: str
-) -> list[Problem]:
+def _add(review: Review, row: dict[str, Any], share: _Share, at: str) -> list[Problem]:
     """Add a reviewer's own finding, or return what is wrong with it."""
     scope = row.get("scope", EVERYTHING)
-    group = whose[0] or group_of(scope if isinstance(scope, str) else EVERYTHING, whose[1])
+    group = share.group or group_of(
+        scope if isinstance(scope, str) else EVERYTHING, share.milestones
+    )
     problems = _unsound(review, row, at)
     if problems:
         return problems
