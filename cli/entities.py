@@ -18,7 +18,7 @@ from state.kinds import DOC_LISTS, KINDS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from state.edits import Applied
+    from state.batch import Applied
 
 SINGULAR = {"acceptance_criteria": "acceptance-criterion"}
 DOC_KINDS = ("module-comment", *DOC_LISTS)

@@ -15,7 +15,7 @@ from shared.workspace import base_of, config_of
 from state import store
 from state.actors import UNPROVEN
 from state.errors import Refused
-from state.models import VerifyResult
+from state.results import VerifyResult
 
 if TYPE_CHECKING:
     from developer.verify.job import Done

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 
 from shared import resources
 from state import store
-from state.edits import Applied, apply_edits
+from state.batch import Applied
+from state.edits import apply_edits
 from state.errors import Problem, Refused
 from state.files import parse_json, read_bytes
 from state.freeze import check_seals, digest_of
-from state.models import Operation
+from state.results import Operation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,36 +8,23 @@ An edit is one JSON object of a batch:
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
 from state import models
-from state.errors import Problem, Refused
-from state.kinds import DOC_LISTS, KINDS, Found, Json, find, id_of, walk
-from state.validator import check_plan, check_value
+from state.batch import Batch, as_lists
+from state.errors import Refused
+from state.fields import problems_of
+from state.kinds import id_of, walk
+from state.validator import check_plan
 from state.waves import compute_waves
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-OPS = ("add", "set", "remove")
-REFERENCES = {
-    "milestone": "M",
-    "depends_on": "M",
-    "waits_for": "CP",
-    "decision_ref": "DL",
-    "decision_refs": "DL",
-}
-
-
-class Applied(NamedTuple):
-    """What one edit did."""
-
-    op: str
-    id: str
-    version: int
+    from state.batch import Applied
+    from state.kinds import Json
 
 
 def apply_edits(
@@ -50,12 +37,12 @@ def apply_edits(
     """
     if plan.frozen_at is not None:
         raise Refused("frozen", "plan.json", f"revision {plan.revision} is frozen", "plan revise")
-    data = _lists(plan.model_dump(mode="python"))
+    data = as_lists(plan.model_dump(mode="python"))
     _count_ids(data)
-    session = _Session(data, role)
-    applied = session.run(edits)
-    if session.problems:
-        raise Refused.of(session.problems)
+    batch = Batch(data, role)
+    applied = batch.run(edits)
+    if batch.problems:
+        raise Refused.of(batch.problems)
     return finish(data), applied
 
 
@@ -77,16 +64,6 @@ def finish(data: Json) -> models.Plan:
     return plan.model_copy(update={"milestone_dependencies": dependencies})
 
 
-def problems_of(error: ValidationError, at: str) -> list[Problem]:
-    """Return a pydantic error as problems, each with the path of its field below `at`."""
-    problems = []
-    for row in error.errors(include_url=False, include_context=True, include_input=True):
-        path = at + "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in row["loc"])
-        expected = str(row.get("ctx", {}).get("expected", row.get("ctx", {}).get("pattern", "")))
-        problems.append(Problem("invalid", path, row["msg"], expected))
-    return problems
-
-
 def _count_ids(data: Json) -> None:
     """Raise the counters to the highest id in use: one that is removed now is never given again."""
     counters = data["counters"]
@@ -94,267 +71,3 @@ def _count_ids(data: Json) -> None:
         prefix, dash, number = id_of(found).rpartition("-")
         if dash:
             counters[prefix] = max(counters.get(prefix, 0), int(number))
-
-
-def _lists(value: Any) -> Any:  # noqa: ANN401 – any JSON value
-    """Return `value` with every tuple as a list, so that edits can change it."""
-    if isinstance(value, dict):
-        return {k: _lists(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_lists(v) for v in value]
-    return value
-
-
-def _blank(kind: str, new_id: str) -> Json:
-    """Return an entity of which only the id is known, so that later edits find its place."""
-    values = {"id": new_id, "version": 1, "number": 1} if kind == "milestone" else {"id": new_id}
-    blank: Json = _lists(KINDS[kind].model.model_construct(**values).model_dump(mode="python"))
-    return blank
-
-
-def _overlap(one: str, other: str) -> bool:
-    """Say whether one path is the other or leads to it."""
-    short, long = sorted((one, other), key=len)
-    return long.startswith(short) and long[len(short) : len(short) + 1] in ("", ".", "[")
-
-
-class _Session:
-    """One batch on one plan: names given, problems found."""
-
-    def __init__(self, data: Json, role: str | None) -> None:
-        self.data = data
-        self.role = role
-        self.names: dict[str, str] = {}
-        self.lost: set[object] = set()  # names of edits that are no edits: said once, not again
-        self.problems: list[Problem] = []
-
-    def run(self, edits: Sequence[object]) -> list[Applied]:
-        """Give every new entity its id, then do the edits in order; problems are collected."""
-        rows = [
-            (at, edit)
-            for n, value in enumerate(edits)
-            if (edit := self._shape(at := f"[{n}]", value)) is not None
-        ]
-        ids = [self._name(at, edit) for at, edit in rows]
-        applied = []
-        for (at, edit), new_id in zip(rows, ids, strict=True):
-            before = len(self.problems)
-            result = getattr(self, f"_{edit['op']}")(at, edit, new_id)
-            if len(self.problems) == before:
-                applied.append(result)
-        return applied
-
-    def refuse(self, at: str, problem: str, allowed: str = "", kind: Any = "invalid") -> None:  # noqa: ANN401 – a Kind literal
-        """Note one problem."""
-        self.problems.append(Problem(kind, at, problem, allowed))
-
-    def _shape(self, at: str, edit: object) -> Json | None:
-        """Return the edit when its envelope is sound; its fields are looked at later."""
-        before = len(self.problems)
-        if not isinstance(edit, dict):
-            self.refuse(at, "is no JSON object", '{"op": "add", "kind": …, "fields": {…}}')
-            return None
-        self._check_envelope(at, edit)
-        if len(self.problems) == before:
-            return edit
-        if isinstance(edit.get("as"), str):
-            self.lost.add(edit["as"])
-        return None
-
-    def _check_envelope(self, at: str, edit: Json) -> None:
-        op = edit.get("op")
-        if op not in OPS:
-            self.refuse(f"{at}.op", f"{op!r} is no operation", ", ".join(OPS))
-            return
-        wanted = {"add": ("kind", "as", "fields"), "set": ("id", "version", "fields")}
-        names = wanted.get(op, ("id", "version"))
-        for key in edit:
-            if key not in ("op", *names):
-                self.refuse(f"{at}.{key}", f"{op} knows no {key}", ", ".join(names))
-        kind = edit.get("kind")
-        if op == "add" and not (isinstance(kind, str) and kind in KINDS):
-            adds = ", ".join(k for k, v in KINDS.items() if v.prefix and k != "change")
-            self.refuse(f"{at}.kind", f"{kind!r} is no kind", adds)
-        if op != "remove" and not isinstance(edit.get("fields"), dict):
-            self.refuse(f"{at}.fields", "must be an object with the fields to write")
-        if op != "add" and not isinstance(edit.get("id"), str):
-            self.refuse(f"{at}.id", "must be the id of an entity", "M-001, overview, knowledge …")
-        alias = edit.get("as")
-        if alias is not None and not (isinstance(alias, str) and alias.startswith("$")):
-            self.refuse(f"{at}.as", f"{alias!r} is no name", "$ and letters, as in $m1")
-
-    def _name(self, at: str, edit: Json) -> str:
-        if edit["op"] != "add":
-            return ""
-        new_id = self._new_id(KINDS[edit["kind"]].prefix)
-        alias = edit.get("as")
-        if alias is not None:
-            if alias in self.names:
-                self.refuse(f"{at}.as", f"{alias} is given twice", "each name once")
-            self.names[alias] = new_id
-        return new_id
-
-    def _new_id(self, prefix: str) -> str:
-        """Return the next id of `prefix`; ids are counted in the plan and never used again."""
-        counters = self.data["counters"]
-        counters[prefix] = counters.get(prefix, 0) + 1
-        return f"{prefix}-{counters[prefix]:03d}"
-
-    def _resolve(self, at: str, field: str, value: Any) -> Any:  # noqa: ANN401 – any JSON value
-        """Return `value` with every `$name` that stands for an id replaced by the id."""
-        if isinstance(value, dict):
-            return {k: self._resolve(f"{at}.{k}", k, v) for k, v in value.items()}
-        if isinstance(value, list):
-            return [self._resolve(f"{at}[{n}]", field, v) for n, v in enumerate(value)]
-        if field in REFERENCES and isinstance(value, str) and value.startswith("$"):
-            if value in self.lost and field != "milestone":
-                return f"{REFERENCES[field]}-001"
-            if value not in self.names and value not in self.lost:
-                known = ", ".join(self.names) or "none in this batch"
-                self.refuse(at, f"no edit of this batch is named {value}", known, "not_found")
-            return self.names.get(value, value)
-        return value
-
-    def _may(self, at: str, kind: str) -> bool:
-        if self.role is None or self.role in KINDS[kind].roles:
-            return True
-        mine = ", ".join(k for k, v in KINDS.items() if self.role in v.roles) or "no kind"
-        self.refuse(at, f"the role {self.role} may not write {kind}", mine, "refused")
-        return False
-
-    def _read_fields(self, at: str, kind: str, fields: Json) -> Json:
-        """Return `fields` with names resolved; unknown fields and bad values become problems."""
-        allowed = [*KINDS[kind].fields, *(["kind"] if kind == "doc" else [])]
-        resolved = {}
-        for key, value in fields.items():
-            where = f"{at}.fields.{key}"
-            if key not in allowed:
-                self.refuse(where, f"{kind} has no field {key}", ", ".join(allowed))
-                continue
-            bad = list(check_value(where, value))
-            self.problems.extend(bad)
-            free = bad or key == "params"  # what the plan does not know the meaning of
-            resolved[key] = value if free else self._resolve(where, key, value)
-        return resolved
-
-    def _checked(self, at: str, kind: str, entity: Json) -> Json | None:
-        """Return the entity with all its fields, or None and a problem for each bad one."""
-        try:
-            checked = KINDS[kind].model.model_validate(entity)
-        except ValidationError as error:
-            known = [p.at for p in self.problems]
-            self.problems.extend(
-                problem
-                for problem in problems_of(error, f"{at}.fields")
-                if not any(_overlap(problem.at, k) for k in known)
-            )
-            return None
-        whole: Json = _lists(checked.model_dump(mode="python"))
-        return whole
-
-    def _add(self, at: str, edit: Json, new_id: str) -> Applied:
-        kind = edit["kind"]
-        result = Applied("add", new_id, 1)
-        if not KINDS[kind].prefix or kind == "change":
-            how = "changes come from plan capture" if kind == "change" else f"set {kind}"
-            self.refuse(f"{at}.kind", f"{kind} cannot be added", how)
-        elif self._may(at, kind):
-            fields = self._read_fields(at, kind, edit["fields"])
-            place = self._place(at, kind, fields)
-            if kind == "milestone":
-                numbers = (m["number"] for m in self.data["milestones"])
-                fields["number"] = max(numbers, default=0) + 1
-            entity = self._checked(at, kind, {"id": new_id, "version": 1, **fields})
-            if entity is None:  # refused already; what refers to it shall not be refused as well
-                entity = _blank(kind, new_id)
-            if isinstance(place, list):
-                place.append(entity)
-            elif place is not None:
-                place["module_comment"] = entity
-        return result
-
-    def _place(self, at: str, kind: str, fields: Json) -> list[Any] | Json | None:
-        """Return the list (or the documentation, for a module comment) that takes the entity."""
-        owner: Any = self.data
-        if KINDS[kind].in_milestone:
-            wanted = fields.pop("milestone", None)
-            owner = next((m for m in self.data["milestones"] if m["id"] == wanted), None)
-            if owner is None:
-                self._refuse_milestone(at, kind, wanted)
-                fields.pop("kind", None)
-                return None
-        if kind == "doc":
-            return self._doc_place(at, owner["documentation"], fields)
-        for key in KINDS[kind].place:
-            owner = owner[key]
-        place: list[Any] = owner
-        return place
-
-    def _refuse_milestone(self, at: str, kind: str, wanted: object) -> None:
-        if isinstance(wanted, str) and wanted in self.lost:
-            return
-        known = ", ".join(m["id"] for m in self.data["milestones"]) or "none yet"
-        text = f"there is no milestone {wanted} (add it before its {kind}s)"
-        if wanted is None:
-            text = f"name the milestone that the {kind} belongs to"
-        self.refuse(f"{at}.fields.milestone", text, known, "not_found")
-
-    def _doc_place(self, at: str, documentation: Json, fields: Json) -> list[Any] | Json | None:
-        kind = fields.pop("kind", None)
-        if kind == "module-comment":
-            if documentation["module_comment"] is not None:
-                self.refuse(f"{at}.fields.kind", "the milestone has a module comment", "set it")
-            return documentation
-        if not (isinstance(kind, str) and kind in DOC_LISTS):
-            kinds = ", ".join(["module-comment", *DOC_LISTS])
-            self.refuse(f"{at}.fields.kind", f"{kind!r} is no kind of documentation", kinds)
-            return None
-        place: list[Any] = documentation[DOC_LISTS[kind]]
-        return place
-
-    def _current(self, at: str, edit: Json) -> Found | None:
-        """Return the entity that the edit names, if its version is the one the edit has read."""
-        wanted: str = edit["id"]
-        found = find(self.data, self.names.get(wanted, wanted))
-        if found is None:
-            known = ", ".join(id_of(f) for f in walk(self.data))
-            if wanted not in self.lost:
-                self.refuse(f"{at}.id", f"there is no {wanted}", known, "not_found")
-            return None
-        if not self._may(at, found.kind):
-            return None
-        version, current = edit.get("version"), found.entity["version"]
-        if type(version) is not int or version != current:
-            now = json.dumps(found.entity, ensure_ascii=False)
-            text = f"version {version!r} is not the current one; now: {now}"
-            self.refuse(f"{at}.version", text, f"version {current}", "conflict")
-            return None
-        return found
-
-    def _set(self, at: str, edit: Json, _: str) -> Applied | None:
-        found = self._current(at, edit)
-        if found is None:
-            return None
-        fields = self._read_fields(at, found.kind, edit["fields"])
-        for fixed in ("milestone", "kind"):
-            if fixed in fields:
-                del fields[fixed]
-                text = f"{fixed} cannot be set"
-                self.refuse(f"{at}.fields.{fixed}", text, "remove the entity and add it anew")
-        version = found.entity["version"] + 1
-        entity = self._checked(at, found.kind, {**found.entity, **fields, "version": version})
-        found.owner[found.key] = entity or {**found.entity, "version": version}
-        return Applied("set", id_of(found), version)
-
-    def _remove(self, at: str, edit: Json, _: str) -> Applied | None:
-        found = self._current(at, edit)
-        if found is None:
-            return None
-        if not KINDS[found.kind].prefix or found.kind == "change":
-            how = "plan capture" if found.kind == "change" else f"set {found.kind}"
-            self.refuse(f"{at}.id", f"{id_of(found)} cannot be removed", how)
-        elif isinstance(found.owner, list):
-            found.owner.pop(int(found.key))
-        else:
-            found.owner["module_comment"] = None
-        return Applied("remove", id_of(found), found.entity["version"])

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from state import models
+from state import models, reasons
 from state.actors import ARCHITECT, DEVELOPER, WRITER
 from state.errors import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from state.fields import Model
 
 Json = dict[str, Any]
 
@@ -24,7 +26,7 @@ class Kind(NamedTuple):
     """Where one kind of entity lives and who may write it; the two singles have no `prefix`."""
 
     prefix: str
-    model: type[models.Model]
+    model: type[Model]
     place: tuple[str, ...]
     roles: tuple[str, ...] = (ARCHITECT,)
     in_milestone: bool = False
@@ -41,18 +43,18 @@ KINDS = {
     "overview": Kind("", models.Overview, ("overview",)),
     "knowledge": Kind(
         "",
-        models.InvisibleKnowledge,
+        reasons.InvisibleKnowledge,
         ("invisible_knowledge",),
         hidden=("invariants", "tradeoffs"),
     ),
-    "decision": Kind("DL", models.Decision, ("planning_context", "decision_log")),
+    "decision": Kind("DL", reasons.Decision, ("planning_context", "decision_log")),
     "alternative": Kind(
-        "RA", models.RejectedAlternative, ("planning_context", "rejected_alternatives")
+        "RA", reasons.RejectedAlternative, ("planning_context", "rejected_alternatives")
     ),
-    "constraint": Kind("C", models.Constraint, ("planning_context", "constraints")),
-    "risk": Kind("R", models.Risk, ("planning_context", "known_risks")),
-    "invariant": Kind("INV", models.Invariant, ("invisible_knowledge", "invariants")),
-    "tradeoff": Kind("TO", models.Tradeoff, ("invisible_knowledge", "tradeoffs")),
+    "constraint": Kind("C", reasons.Constraint, ("planning_context", "constraints")),
+    "risk": Kind("R", reasons.Risk, ("planning_context", "known_risks")),
+    "invariant": Kind("INV", reasons.Invariant, ("invisible_knowledge", "invariants")),
+    "tradeoff": Kind("TO", reasons.Tradeoff, ("invisible_knowledge", "tradeoffs")),
     "milestone": Kind(
         "M",
         models.Milestone,

@@ -1,4 +1,4 @@
-"""The schema of plan.json (PL-10): every entity, every field, no behaviour.
+"""The schema of plan.json (PL-10): the plan, its milestones and changes; no behaviour.
 
 Models are frozen and refuse unknown fields. All that a plan of schema version 2 could hold
 before this project is required or optional as it was; what we add has a default. `diff` and
@@ -7,45 +7,25 @@ before this project is required or optional as it was; what we add has a default
 
 from __future__ import annotations
 
-import sys
-from types import ModuleType
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, StrictBool
+from pydantic import Field, JsonValue, StrictBool
 
-from state.phases import PHASES
-
-if TYPE_CHECKING:
-    from state.phases import Phase
-else:
-    Phase = Literal[PHASES]
-
-# To find plugins pydantic would search every installed package, for a tenth of the time that an
-# edit of the plan takes. We have none, and what somebody else installed is not to run here.
-_loader = ModuleType("pydantic.plugin._loader")
-setattr(_loader, "get_plugins", tuple)  # noqa: B010 – a module has no such attribute to assign to
-sys.modules.setdefault(_loader.__name__, _loader)
-
-LARGEST_INTEGER = 2**53 - 1  # RFC 8785 carries no larger one exactly
-
-DecisionId = Annotated[str, Field(pattern=r"^DL-[0-9]{3,15}$")]
-MilestoneId = Annotated[str, Field(pattern=r"^M-[0-9]{3,15}$")]
-IntentId = Annotated[str, Field(pattern=r"^CI-[0-9]{3,15}$")]
-CheckpointId = Annotated[str, Field(pattern=r"^CP-[0-9]{3,15}$")]
-ObjectId = Annotated[str, Field(pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})$")]
-FileMode = Literal["100644", "100755", "120000"]
-Severity = Literal["MUST", "SHOULD", "COULD"]
-# Strict, so that "3", 3.0 and true are refused here as the published JSON Schema refuses them.
-Natural = Annotated[int, Field(strict=True, ge=0, le=LARGEST_INTEGER)]
-Count = Annotated[int, Field(strict=True, ge=1, le=LARGEST_INTEGER)]
-Version = Count
-
-
-class Model(BaseModel):
-    """What all parts of a plan share: immutable, and no field that the schema does not name."""
-
-    # Deferred: the plan's validator holds those of its parts, and most are never used alone.
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+from state.fields import (
+    LARGEST_INTEGER,
+    CheckpointId,
+    Count,
+    DecisionId,
+    FileMode,
+    IntentId,
+    MilestoneId,
+    Model,
+    Natural,
+    ObjectId,
+    Version,
+)
+from state.reasons import InvisibleKnowledge, PlanningContext
+from state.results import Operation, Outcome, VerifyResult
 
 
 class Overview(Model):
@@ -55,90 +35,6 @@ class Overview(Model):
     title: str = ""
     problem: str = ""
     approach: str = ""
-
-
-class Decision(Model):
-    """A choice with its reasons; `reasoning_chain` is steps joined by `->` or newlines."""
-
-    id: DecisionId
-    version: Version = 1
-    decision: str
-    reasoning_chain: str = ""
-    timestamp: str | None = None
-
-
-class RejectedAlternative(Model):
-    """What was considered and not chosen."""
-
-    id: Annotated[str, Field(pattern=r"^RA-[0-9]{3,15}$")]
-    version: Version = 1
-    alternative: str
-    rejection_reason: str
-    decision_ref: DecisionId | None = None
-
-
-class Constraint(Model):
-    """A limit that the plan keeps, and who set it."""
-
-    id: Annotated[str, Field(pattern=r"^C-[0-9]{3,15}$")]
-    version: Version = 1
-    type: str = ""
-    description: str
-    source: str = ""
-
-
-class Risk(Model):
-    """What may go wrong and what the plan does about it; `anchor` is a `file:function`."""
-
-    id: Annotated[str, Field(pattern=r"^R-[0-9]{3,15}$")]
-    version: Version = 1
-    risk: str
-    mitigation: str = ""
-    anchor: str | None = None
-    decision_ref: DecisionId | None = None
-
-
-class PlanningContext(Model):
-    """Decisions and what surrounds them."""
-
-    decision_log: tuple[Decision, ...] = ()
-    rejected_alternatives: tuple[RejectedAlternative, ...] = ()
-    constraints: tuple[Constraint, ...] = ()
-    known_risks: tuple[Risk, ...] = ()
-
-
-class Figure(Model):
-    """A picture in characters with its explanation."""
-
-    diagram_ascii: str = ""
-    description: str = ""
-
-
-class Invariant(Model):
-    """What must stay true of the code."""
-
-    id: Annotated[str, Field(pattern=r"^INV-[0-9]{3,15}$")]
-    version: Version = 1
-    text: str
-
-
-class Tradeoff(Model):
-    """What was given up for what."""
-
-    id: Annotated[str, Field(pattern=r"^TO-[0-9]{3,15}$")]
-    version: Version = 1
-    text: str
-
-
-class InvisibleKnowledge(Model):
-    """What the code alone does not tell."""
-
-    version: Version = 1
-    architecture: Figure = Figure()
-    data_flow: Figure = Figure()
-    structure_rationale: str = ""
-    invariants: tuple[Invariant | str, ...] = ()
-    tradeoffs: tuple[Tradeoff | str, ...] = ()
 
 
 class Scenarios(Model):
@@ -168,7 +64,7 @@ class Intent(Model):
     function: str | None = None
     behavior: str
     decision_refs: tuple[DecisionId, ...] = ()
-    params: dict[str, JsonValue] = {}
+    params: dict[str, JsonValue] = Field(default={})
 
 
 class WhyComment(Model):
@@ -230,7 +126,9 @@ class Milestone(Model):
     number: Count
     name: str
     files: tuple[str, ...] = ()
+    # Such as `high-risk`, which brings a full review.
     flags: tuple[str, ...] = ()
+    # Ids of the task's entries, or of the project's requirements.
     requirements: tuple[str, ...] = ()
     acceptance_criteria: tuple[str, ...] = ()
     tests: Tests = Tests()
@@ -241,6 +139,7 @@ class Milestone(Model):
     delegated_to: str | None = None
     mode: Literal["code", "test", "research", "design", "docs", "run"] = "code"
     depends_on: tuple[MilestoneId, ...] = ()
+    # Checkpoints to be answered before the milestone starts.
     waits_for: tuple[CheckpointId, ...] = ()
     allowed_tools: tuple[str, ...] = ()
     denied_tools: tuple[str, ...] = ()
@@ -334,51 +233,8 @@ class Base(Model):
     commit: ObjectId
     branch: str
     tree: ObjectId
+    # A commit of HEAD and the uncommitted work, where the plan is made on top of both.
     snapshot: ObjectId | None = None
-
-
-class VerifyResult(Model):
-    """One run of a verify command; `exercised` is false where unparsable changes stayed green."""
-
-    command: str
-    baseline: Literal["pass", "fail", "not-run"]
-    outcome: Literal["pass", "fail", "known-failure"]
-    tree: ObjectId
-    exercised: StrictBool | None = None
-
-
-class OpenItem(Model):
-    """A review item that failed and blocked nothing."""
-
-    id: str
-    check: str
-    severity: Severity
-    finding: str
-
-
-class Outcome(Model):
-    """How a phase passed its gate; `tree` is what was captured then, null before code.
-
-    `review` says how much review was due, `judged` which questions a reviewer has answered;
-    `alone` where the host answered some itself.
-    """
-
-    phase: Phase
-    iteration: Count
-    by: Literal["script", "host", "person"]
-    review: Literal["full", "small", "none"] = "none"
-    judged: tuple[str, ...] = ()
-    alone: StrictBool = False
-    tree: ObjectId | None = None
-    reason: str = ""
-    open: tuple[OpenItem, ...] = ()
-
-
-class Operation(Model):
-    """The last batch: the same one again, after a crash or a lost answer, is not done twice."""
-
-    id: str
-    applied: tuple[tuple[str, str, Count], ...]
 
 
 class Plan(Model):
@@ -386,12 +242,13 @@ class Plan(Model):
 
     schema_version: Literal[2]
     plan_id: Annotated[str, Field(pattern=r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$")]
-    created_at: str
+    created_at: str  # UTC, ISO 8601
     frozen_at: str | None = None
     revision: Count = 1
     digest: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
-    seals: dict[str, str] = {}
-    counters: dict[str, Natural] = {}
+    seals: dict[str, str] = Field(default={})
+    # The highest number given for each id prefix, so that no id is used twice.
+    counters: dict[str, Natural] = Field(default={})
     base: Base | None = None
     depth: Literal["intent", "full"] = "full"
     task_spec: tuple[TaskItem, ...] = ()
@@ -405,5 +262,6 @@ class Plan(Model):
     checkpoints: tuple[Checkpoint, ...] = ()
     verify: tuple[VerifyResult, ...] = ()
     reviews: tuple[Outcome, ...] = ()
+    # What a person wants changed, and what a part leaves out.
     remarks: tuple[str, ...] = ()
     last_operation: Operation | None = None

@@ -48,7 +48,7 @@ def parse_plan(data: bytes, path: str) -> Plan:
     """Return the plan in `data`; Refused as `load_plan` is."""
     from pydantic import ValidationError
 
-    from state.edits import problems_of
+    from state.fields import problems_of
     from state.models import Plan
 
     try:

@@ -9,8 +9,8 @@ import math
 from typing import TYPE_CHECKING
 
 from state.errors import Problem
+from state.fields import LARGEST_INTEGER
 from state.milestones import changes_of, docs_of, files_of
-from state.models import LARGEST_INTEGER
 from state.quick_check import glance
 from state.waves import compute_waves, find_cycle
 

@@ -14,7 +14,7 @@ from shared import resources
 from shared.qr.schema import Review, read_review, write_review
 from shared.qr.types import LoopState, computed_verdict, is_blocking
 from state import store
-from state.models import OpenItem, Outcome
+from state.results import OpenItem, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from state.edits import finish
 from state.errors import Refused
-from state.models import Milestone, Outcome, Plan, VerifyResult
+from state.models import Milestone, Plan
 from state.parts import part_of
+from state.results import Outcome, VerifyResult
 from state.validator import check_plan
 from tests.state.plans import TREE, empty_plan
 

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from orchestrator.submit.page.facts import Edited, Review
-    from state.models import Invariant, Milestone, Option, Plan, Tradeoff
+    from state.models import Milestone, Option, Plan
+    from state.reasons import Invariant, Tradeoff
 
 
 def named(name: str, *children: str | None) -> Markup:

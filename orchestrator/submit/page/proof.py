@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from orchestrator.submit.page.facts import Review
-    from state.models import Outcome, VerifyResult
+    from state.results import Outcome, VerifyResult
 
 _OUTCOMES = {
     "pass": ("passes", "good"),

@@ -34,7 +34,7 @@ from shared.qr.types import (
     is_blocking,
 )
 from shared.resources import ROOT
-from state import models
+from state import fields
 from state.errors import Refused
 from state.phases import PHASES
 
@@ -216,8 +216,8 @@ def rows_with_findings(items: list[Item]) -> list[tuple[str, str, str | None]]:
 
 
 def test_severities_and_phases_are_those_of_the_plan() -> None:
-    assert get_args(models.Severity) == types.SEVERITIES
-    assert get_args(models.__dict__["Phase"]) == PHASES
+    assert get_args(fields.Severity) == types.SEVERITIES
+    assert get_args(fields.__dict__["Phase"]) == PHASES
 
 
 def test_reading_a_review_imports_nothing_that_is_slow() -> None:

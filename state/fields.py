@@ -1,0 +1,56 @@
+"""What the models of plan.json are made of: their base, ids, numbers, named values."""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from state.errors import Problem
+from state.phases import PHASES
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+
+    from state.phases import Phase as Phase  # noqa: PLC0414 – exported
+else:
+    Phase = Literal[PHASES]
+
+# To find plugins pydantic would search every installed package, for a tenth of the time that an
+# edit of the plan takes. We have none, and what somebody else installed is not to run here.
+_loader = ModuleType("pydantic.plugin._loader")
+setattr(_loader, "get_plugins", tuple)  # noqa: B010 – a module has no such attribute to assign to
+sys.modules.setdefault(_loader.__name__, _loader)
+
+LARGEST_INTEGER = 2**53 - 1  # RFC 8785 carries no larger one exactly
+
+DecisionId = Annotated[str, Field(pattern=r"^DL-[0-9]{3,15}$")]
+MilestoneId = Annotated[str, Field(pattern=r"^M-[0-9]{3,15}$")]
+IntentId = Annotated[str, Field(pattern=r"^CI-[0-9]{3,15}$")]
+CheckpointId = Annotated[str, Field(pattern=r"^CP-[0-9]{3,15}$")]
+ObjectId = Annotated[str, Field(pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})$")]
+FileMode = Literal["100644", "100755", "120000"]
+Severity = Literal["MUST", "SHOULD", "COULD"]
+# Strict, so that "3", 3.0 and true are refused here as the published JSON Schema refuses them.
+Natural = Annotated[int, Field(strict=True, ge=0, le=LARGEST_INTEGER)]
+Count = Annotated[int, Field(strict=True, ge=1, le=LARGEST_INTEGER)]
+Version = Count
+
+
+class Model(BaseModel):
+    """What all parts of a plan share: immutable, and no field that the schema does not name."""
+
+    # Deferred: the plan's validator holds those of its parts, and most are never used alone.
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+
+def problems_of(error: ValidationError, at: str) -> list[Problem]:
+    """Return a pydantic error as problems, each with the path of its field below `at`."""
+    problems = []
+    for row in error.errors(include_url=False, include_context=True, include_input=True):
+        path = at + "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in row["loc"])
+        expected = str(row.get("ctx", {}).get("expected", row.get("ctx", {}).get("pattern", "")))
+        problems.append(Problem("invalid", path, row["msg"], expected))
+    return problems

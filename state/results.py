@@ -1,0 +1,60 @@
+"""What happened to a plan, as models: verify results, reviews, the last batch of edits."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import StrictBool
+
+from state.fields import Count, Model, ObjectId, Phase, Severity
+
+
+class VerifyResult(Model):
+    """One run of a verify command; `exercised` is false where unparsable changes stayed green."""
+
+    command: str
+    # Of the same command on the base.
+    baseline: Literal["pass", "fail", "not-run"]
+    # `known-failure` fails on the base as well.
+    outcome: Literal["pass", "fail", "known-failure"]
+    # The tree that the command ran on.
+    tree: ObjectId
+    exercised: StrictBool | None = None
+
+
+class OpenItem(Model):
+    """A review item that failed and blocked nothing."""
+
+    id: str
+    check: str
+    severity: Severity
+    finding: str
+
+
+class Outcome(Model):
+    """How a phase passed its gate; `tree` is what was captured then, null before code.
+
+    `review` says how much review was due, `judged` which questions a reviewer has answered;
+    `alone` where the host answered some itself.
+    """
+
+    phase: Phase
+    iteration: Count
+    # Who decided: a script where nothing blocked and nobody was due.
+    by: Literal["script", "host", "person"]
+    review: Literal["full", "small", "none"] = "none"
+    judged: tuple[str, ...] = ()
+    alone: StrictBool = False
+    tree: ObjectId | None = None
+    # Why the verdict differs from the computed one.
+    reason: str = ""
+    open: tuple[OpenItem, ...] = ()
+
+
+class Operation(Model):
+    """The last batch: the same one again, after a crash or a lost answer, is not done twice."""
+
+    # The caller's name for the batch.
+    id: str
+    # Of each edit: what it did, the id, the new version.
+    applied: tuple[tuple[str, str, Count], ...]
