@@ -1,1 +1,1 @@
-"""The quality reviewer: judges what no program can decide."""
+"""The quality reviewer: checks by program, then questions that need judgement."""

@@ -1,6 +1,6 @@
-"""Reviewers are asked and answer: items of a phase, verdict files, who is still due (PL-18, PL-23).
+"""Make the reviewers' questions of a phase and store their answers (PL-18, PL-23).
 
-Several reviewers write at once: each change reads and writes the review under the run's lock.
+Several reviewers write at once, so each reads and writes the review under the run's lock.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ if TYPE_CHECKING:
     from state.phases import Phase
 
 MOST_ADDED = 3
-# What a reviewer may write of an item that is there, and of one that it adds.
+# The fields that a reviewer may write in an answer, and in a finding that it adds.
 _ANSWER = ("id", "status", "finding", "severity")
 _ADDED = ("check", "scope", "severity", "status", "finding", "broken_by")
 
 
 def mode_for(state: State, plan: Plan) -> str:
-    """Return how much review a plan gets that is not stored yet."""
+    """Return how much review a plan gets that is not saved yet."""
     return review_of(state, plan.model_dump())[0]
 
 
 def with_questions(state: State, phase: Phase, plan: Plan, previous: Sequence[Item]) -> list[Item]:
     """Return the reviewers' items of a phase: new ones, and those of the round before.
 
-    What blocked the last round is asked again; every other answer stands.
+    What blocked in the last round is asked again; every other answer is kept.
     """
     mode = mode_for(state, plan)
     judged = [name for o in plan.reviews if o.phase != phase for name in o.judged]
@@ -130,13 +130,13 @@ def _answered(review: Review, rows: object, share: _Share) -> list[Item]:
     """Return the items with the answers in `rows`; Refused with everything wrong with them."""
     if not isinstance(rows, list):
         example = '[{"id": "qa-001", "status": "PASS"}, …]'
-        raise Refused("invalid", "verdicts", "is no JSON list", example)
+        raise Refused("invalid", "verdicts", "is not a JSON list", example)
     changed = Review(review.phase, review.iteration, review.items)
     problems = _twice(rows)
     for n, row in enumerate(rows):
         at = f"[{n}]"
         if not isinstance(row, dict):
-            problems.append(Problem("invalid", at, "is no answer", ", ".join(_ANSWER)))
+            problems.append(Problem("invalid", at, "is not an answer", ", ".join(_ANSWER)))
         elif unfit := list(check_value(at, row)):
             problems += unfit
         elif "id" in row:
@@ -171,7 +171,7 @@ def _answer(review: Review, row: dict[str, Any], share: _Share, at: str) -> list
     if status not in (PASS, FAIL):
         problems.append(Problem("invalid", f"{at}.status", f"is {status!r}", "PASS, FAIL"))
     elif status == FAIL and not _is_said(finding):
-        text = "a FAIL says what was found"
+        text = "a FAIL needs a finding"
         problems.append(Problem("invalid", f"{at}.finding", text, "what, where, what to do"))
     values = {"status": status, "finding": finding or None}
     values |= {k: v for k, v in row.items() if k == "severity"}
@@ -203,27 +203,29 @@ def _add(review: Review, row: dict[str, Any], share: _Share, at: str) -> list[Pr
         return unfit
     own = [i for i in review.items if (i.by, i.group) == (REVIEWER, group) and i.check not in TEXTS]
     if any(i == new.changed(id=i.id) for i in own):
-        return []  # the same file again, after a lost answer
+        return []  # the same file sent again, because the output was lost
     if len(own) >= MOST_ADDED:
-        return [Problem("refused", at, f"{MOST_ADDED} are added already", "the worst ones")]
+        return [Problem("refused", at, f"{MOST_ADDED} are added already", "only the worst ones")]
     review.items.append(new)
     return []
 
 
 def _unsound(review: Review, row: dict[str, Any], at: str) -> list[Problem]:
-    """Return what is wrong with an addition: later ones only name what a fix has broken."""
+    """Return what is wrong with a finding that a reviewer adds."""
     problems = _unknown(row, _ADDED, at)
     check, ids = row.get("check"), [i.id for i in review.items]
     if not _is_said(check):
         problems.append(Problem("invalid", f"{at}.check", "is missing", "a name for the finding"))
     elif check in TEXTS:
-        text = f"{check} is a question of the program"
-        problems.append(Problem("refused", f"{at}.check", text, "its answer by id, another name"))
+        text = f"{check} is one of the program's questions"
+        problems.append(
+            Problem("refused", f"{at}.check", text, "its answer by id, or another name")
+        )
     if row.get("status", FAIL) != FAIL or not _is_said(row.get("finding")):
-        text = "what a reviewer adds is a FAIL with a finding"
+        text = "a reviewer can add only a FAIL with a finding"
         problems.append(Problem("invalid", at, text, "what, where, what to do"))
     if review.iteration > 1 and "broken_by" not in row:
-        text = "after the first round only what a fix has broken may be added"
+        text = "after the first round only damage done by a fix may be added"
         problems.append(Problem("refused", f"{at}.broken_by", text, ", ".join(ids)))
     elif "broken_by" in row and row["broken_by"] not in ids:
         text = f"is {row['broken_by']!r}"

@@ -1,4 +1,4 @@
-"""A reviewer's questions as a printed step, sliced to its group (PL-4, PL-9)."""
+"""The printed step that asks a reviewer its group's questions (PL-4, PL-9)."""
 
 from __future__ import annotations
 
@@ -24,13 +24,11 @@ if TYPE_CHECKING:
 
 
 SHOWN_CHANGE = 8_000  # characters of a change that a reviewer is shown at once
-
-
 DESIGN = {q.id for q in QUESTIONS if q.phase == "plan-design"}
 
 
 def questions(ctx: Context) -> Block:
-    """Put a group's questions to its reviewer, with the part of the plan that they are about."""
+    """Return the block with a group's questions and the part of the plan that they are about."""
     state, phase, group = ctx.state, ctx.phase, ctx.selectors.get("group", "1")
     items = [i for i in items_of(ctx) if i.by == REVIEWER]
     todo = [i for i in items if i.status == TODO and i.group == group]
@@ -51,7 +49,7 @@ def questions(ctx: Context) -> Block:
         own = milestones_of(todo, [m["id"] for m in plan["milestones"]])
     alone = ctx.selectors.get("by") == HOST
     change = "" if phase == "plan-design" else slices.patches(plan, own)
-    if change and (alone or len(change) > SHOWN_CHANGE):  # who made it need not read it again
+    if change and (alone or len(change) > SHOWN_CHANGE):  # the host wrote the change itself
         diff = read_prompt("quality_reviewer", "review", "change")
         text += "\n\n" + fill(diff, {"diff": state.command("plan", "diff", *own)})
         change = ""
@@ -67,7 +65,7 @@ def questions(ctx: Context) -> Block:
 
 
 def answered_alone(state: State, phase: str) -> bool:
-    """Return whether the host has answered questions of this revision's phase itself."""
+    """Return whether the host itself has answered questions of the phase in this revision."""
     rows = state.database.audit_rows(state.run)
     mark = f"revision {state.run.revision}, {phase}"
     return any(r["action"] == "qr set" and r["who"] == HOST and r["detail"] == mark for r in rows)

@@ -1,4 +1,4 @@
-"""What happens to the items of a review from one round to the next (PL-22, PL-25)."""
+"""Number, count and carry over the items of a review from round to round (PL-22, PL-25)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def item_id(number: int) -> str:
 
 
 def next_number(items: Iterable[Item]) -> int:
-    """Return the number that no item has had, above all of `items`."""
+    """Return the number after the highest of `items`."""
     return max((int(i.id.removeprefix("qa-")) for i in items), default=0) + 1
 
 
@@ -30,7 +30,7 @@ def count_items(items: Sequence[Item], iteration: int) -> dict[str, int]:
 
 
 def count_round(items: Iterable[Item], iteration: int) -> list[Item]:
-    """Return the items after a failed gate: one round more on each that blocked it."""
+    """Return the items after a failed gate, with one more round on each that blocked it."""
     return [i.changed(rounds=i.rounds + 1) if is_blocking(i, iteration) else i for i in items]
 
 
@@ -43,7 +43,7 @@ def carry_over(previous: Sequence[Item], fresh: Iterable[Item]) -> list[Item]:
     """Return a script's `fresh` items with the ids and rounds of the `previous` ones they repeat.
 
     The same check on the same scope is the same item. An acceptance holds only for the finding
-    that the person saw, word for word. Others get numbers that no item has had.
+    that the person saw, word for word. Others get new numbers.
     """
     left = list(previous)
     number = next_number(previous)

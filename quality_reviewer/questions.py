@@ -1,6 +1,6 @@
-"""What only judgement can answer: the questions of each planning phase, in one table (PL-23).
+"""The questions that need a reviewer's judgement, for each planning phase (PL-23).
 
-The program asks them; a reviewer answers. Only the standard library, and little of it: printed
+Only the standard library, and little of it: printed
 steps import this module.
 """
 
@@ -22,7 +22,7 @@ SHARE = 3
 
 
 class Question:
-    """One question; where it is about each milestone it is asked once for each of them."""
+    """One question of the table; where `each` is true it is asked once for every milestone."""
 
     __slots__ = ("each", "id", "phase", "severity", "text")
 
@@ -56,11 +56,11 @@ def _docs(id: str, severity: Severity, text: str) -> Question:  # noqa: A002
 
 QUESTIONS = (
     _design("choices-trace", MUST, "Each threshold, default, concurrency and data-structure choice "
-            "follows from a decision or the user's words; if not: who suffers when it is wrong?"),
-    _design("scope-kept", MUST, "All that was asked is done, nothing that was put out of scope."),
+            "follows from a decision or the user's words. If not, who is hurt when it is wrong?"),
+    _design("scope-kept", MUST, "All that was asked is planned, and nothing that is out of scope."),
     _design("callers-covered", MUST, "Every caller and test of a changed interface is in the plan.",
             each=True),
-    _design("invariants-stated", MUST, "What the code it touches relies on is stated and kept.",
+    _design("invariants-stated", MUST, "What the touched code relies on is stated and stays true.",
             each=True),
     _design("alternatives-real", SHOULD, "Alternatives and the reasons against them were real."),
     _design("slices-vertical", SHOULD, "Each milestone works and can be tested alone."),
@@ -69,13 +69,13 @@ QUESTIONS = (
     _code("intent-done", MUST, "The change does what its intents say, also for empty, huge, "
           "concurrent and failing input.", each=True),
     _code("nothing-else", MUST, "No behaviour changes that no intent names.", each=True),
-    _code("errors-alike", MUST, "Errors are handled as the code around it handles them."),
-    _code("nothing-twice", SHOULD, "It repeats nothing that the project has."),
+    _code("errors-alike", MUST, "Errors are handled as in the code around it."),
+    _code("nothing-twice", SHOULD, "It repeats nothing that the project already has."),
     _code("simple", SHOULD, "Nothing is more complex than it needs to be."),
-    _code("right-layer", SHOULD, "Each part stands in the layer where it belongs."),
+    _code("right-layer", SHOULD, "Each part is in the layer where it belongs."),
     _code("style", COULD, "It reads like the code around it."),
     _docs("comments-say-why", SHOULD, "Comments give reasons, they do not restate code."),
-    _docs("knowledge-near", SHOULD, "Reasons that code cannot show stand beside that code."),
+    _docs("knowledge-near", SHOULD, "Reasons that code cannot show are next to that code."),
     _docs("rules-kept", SHOULD, "The project's own rules (README, AGENTS.md …) are kept."),
     _docs("docs-clear", COULD, "The documentation is clear."),
 )  # fmt: skip
@@ -85,11 +85,11 @@ TEXTS = {question.id: question.text for question in QUESTIONS}
 def due_questions(
     phase: Phase, mode: str, judged: Iterable[str], *, documented: bool
 ) -> list[Question]:
-    """Return what a reviewer is asked when `phase` ends; `judged` was answered before it.
+    """Return what a reviewer is asked when `phase` ends; `judged` was answered before.
 
-    In full each phase asks its own questions and what an earlier one left open. A small plan is
-    looked at once, when there is code: then everything is asked, about documentation where all
-    of it is written (`documented`).
+    In mode `full` each phase asks its own questions and those that earlier ones left open. In mode
+    `small` everything is asked once, when there is code; the questions about documentation then
+    too, if all of it is written (`documented`).
     """
     upto = PLANNING_PHASES[: PLANNING_PHASES.index(phase) + 1]
     if mode == "none" or (mode == "small" and phase == "plan-design"):
@@ -105,8 +105,8 @@ def make_items(
 ) -> list[Item]:
     """Return an item for each question and milestone; one that was asked before keeps its answer.
 
-    Each is given to a group: about three milestones for one reviewer, and what is about the whole
-    plan for the first of them.
+    Each item has a group, the share of one reviewer: about three milestones, and for the first
+    reviewer also the questions about the whole plan.
     """
     known = {(item.check, item.scope): item for item in previous}
     number = next_number(previous)
@@ -129,7 +129,7 @@ def make_items(
 
 
 def group_of(scope: str, milestones: Sequence[str]) -> str:
-    """Return the group that takes what is about `scope`: a milestone, or anything else."""
+    """Return the group whose reviewer is asked about `scope`, a milestone or anything else."""
     if scope not in milestones:
         return "1"
     shares = -(-len(milestones) // SHARE)
@@ -137,6 +137,6 @@ def group_of(scope: str, milestones: Sequence[str]) -> str:
 
 
 def milestones_of(items: Iterable[Item], milestones: Sequence[str]) -> list[str]:
-    """Return the milestones that items are about: all, where one is about the whole plan."""
+    """Return the milestones that items are about; all if one item is about the whole plan."""
     scopes = {item.scope for item in items}
     return [m for m in milestones if m in scopes or not scopes.issubset(milestones)]

@@ -26,10 +26,10 @@ def review_of(state: State, plan: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def review_mode(chosen: str, plan: Mapping[str, Any], config: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the mode and, in a few words, why.
+    """Return how much review a plan gets, and why in a few words.
 
-    `chosen` is what `start --review` said or `auto`; `plan` is plan.json; `config` the settings
-    of the run. A plan is small while nothing about it is big.
+    `chosen` is the value of `start --review`, or `auto`; `plan` is plan.json; `config` holds the
+    settings of the run. A plan is small if no rule below makes it big.
     """
     if chosen != AUTO:
         return chosen, f"chosen by --review {chosen}"
@@ -60,7 +60,7 @@ def changed_lines(plan: Mapping[str, Any]) -> int:
 
 def is_sensitive(file: str, patterns: tuple[str, ...] | list[str]) -> bool:
     """Return whether a file matches a pattern or lies in a folder that one names."""
-    # Only where a project has such a list: fnmatch brings `re` along.
+    # Imported only where a project has such a list: fnmatch imports `re`.
     if not patterns:
         return False
     from fnmatch import fnmatchcase

@@ -40,7 +40,7 @@ class Batch:
         self.data = data
         self.role = role
         self.names: dict[str, str] = {}
-        self.lost: set[object] = set()  # names of edits that are no edits: said once, not again
+        self.lost: set[object] = set()  # names given by malformed edits, which are reported once
         self.problems: list[Problem] = []
 
     def run(self, edits: Sequence[object]) -> list[Applied]:
@@ -60,14 +60,14 @@ class Batch:
         return applied
 
     def refuse(self, at: str, problem: str, allowed: str = "", kind: Any = "invalid") -> None:  # noqa: ANN401 – a Kind literal
-        """Note one problem."""
+        """Add one problem."""
         self.problems.append(Problem(kind, at, problem, allowed))
 
     def _shape(self, at: str, edit: object) -> Json | None:
-        """Return the edit when its envelope is sound; its fields are looked at later."""
+        """Return the edit if its keys are right; its fields are checked later."""
         before = len(self.problems)
         if not isinstance(edit, dict):
-            self.refuse(at, "is no JSON object", '{"op": "add", "kind": …, "fields": {…}}')
+            self.refuse(at, "is not a JSON object", '{"op": "add", "kind": …, "fields": {…}}')
             return None
         self._check_envelope(at, edit)
         if len(self.problems) == before:
@@ -79,7 +79,7 @@ class Batch:
     def _check_envelope(self, at: str, edit: Json) -> None:
         op = edit.get("op")
         if op not in OPS:
-            self.refuse(f"{at}.op", f"{op!r} is no operation", ", ".join(OPS))
+            self.refuse(f"{at}.op", f"{op!r} is not an operation", ", ".join(OPS))
             return
         wanted = {"add": ("kind", "as", "fields"), "set": ("id", "version", "fields")}
         names = wanted.get(op, ("id", "version"))
@@ -89,14 +89,14 @@ class Batch:
         kind = edit.get("kind")
         if op == "add" and not (isinstance(kind, str) and kind in KINDS):
             adds = ", ".join(k for k, v in KINDS.items() if v.prefix and k != "change")
-            self.refuse(f"{at}.kind", f"{kind!r} is no kind", adds)
+            self.refuse(f"{at}.kind", f"{kind!r} is not a kind", adds)
         if op != "remove" and not isinstance(edit.get("fields"), dict):
             self.refuse(f"{at}.fields", "must be an object with the fields to write")
         if op != "add" and not isinstance(edit.get("id"), str):
             self.refuse(f"{at}.id", "must be the id of an entity", "M-001, overview, knowledge …")
         alias = edit.get("as")
         if alias is not None and not (isinstance(alias, str) and alias.startswith("$")):
-            self.refuse(f"{at}.as", f"{alias!r} is no name", "$ and letters, as in $m1")
+            self.refuse(f"{at}.as", f"{alias!r} is not a name", "$ and letters, as in $m1")
 
     def _name(self, at: str, edit: Json) -> str:
         if edit["op"] != "add":
@@ -110,7 +110,7 @@ class Batch:
         return new_id
 
     def _new_id(self, prefix: str) -> str:
-        """Return the next id of `prefix`; ids are counted in the plan and never used again."""
+        """Return the next id of `prefix`; the plan counts ids, so that none is used again."""
         counters = self.data["counters"]
         counters[prefix] = counters.get(prefix, 0) + 1
         return f"{prefix}-{counters[prefix]:03d}"
@@ -148,7 +148,7 @@ class Batch:
                 continue
             bad = list(check_value(where, value))
             self.problems.extend(bad)
-            free = bad or key == "params"  # what the plan does not know the meaning of
+            free = bad or key == "params"  # `params` may hold anything
             resolved[key] = value if free else self._resolve(where, key, value)
         return resolved
 
@@ -180,7 +180,7 @@ class Batch:
                 numbers = (m["number"] for m in self.data["milestones"])
                 fields["number"] = max(numbers, default=0) + 1
             entity = self._checked(at, kind, {"id": new_id, "version": 1, **fields})
-            if entity is None:  # refused already; what refers to it shall not be refused as well
+            if entity is None:  # refused already; edits that refer to it are not refused as well
                 entity = _blank(kind, new_id)
             if isinstance(place, list):
                 place.append(entity)
@@ -222,7 +222,7 @@ class Batch:
             return documentation
         if not (isinstance(kind, str) and kind in DOC_LISTS):
             kinds = ", ".join(["module-comment", *DOC_LISTS])
-            self.refuse(f"{at}.fields.kind", f"{kind!r} is no kind of documentation", kinds)
+            self.refuse(f"{at}.fields.kind", f"{kind!r} is not a kind of documentation", kinds)
             return None
         place: list[Any] = documentation[DOC_LISTS[kind]]
         return place
@@ -255,7 +255,7 @@ class Batch:
             if fixed in fields:
                 del fields[fixed]
                 text = f"{fixed} cannot be set"
-                self.refuse(f"{at}.fields.{fixed}", text, "remove the entity and add it anew")
+                self.refuse(f"{at}.fields.{fixed}", text, "remove the entity and add it again")
         version = found.entity["version"] + 1
         entity = self._checked(at, found.kind, {**found.entity, **fields, "version": version})
         found.owner[found.key] = entity or {**found.entity, "version": version}
@@ -285,13 +285,13 @@ def as_lists(value: Any) -> Any:  # noqa: ANN401 – any JSON value
 
 
 def _blank(kind: str, new_id: str) -> Json:
-    """Return an entity of which only the id is known, so that later edits find its place."""
+    """Return an entity with only an id, so that later edits of the batch find it."""
     values = {"id": new_id, "version": 1, "number": 1} if kind == "milestone" else {"id": new_id}
     blank: Json = as_lists(KINDS[kind].model.model_construct(**values).model_dump(mode="python"))
     return blank
 
 
 def _overlap(one: str, other: str) -> bool:
-    """Say whether one path is the other or leads to it."""
+    """Return whether one path is the other or leads to it."""
     short, long = sorted((one, other), key=len)
     return long.startswith(short) and long[len(short) : len(short) + 1] in ("", ".", "[")

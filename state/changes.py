@@ -1,4 +1,4 @@
-"""Captured changes find their milestone, intents and ids (PL-10): Plan → Plan, no disk, no git."""
+"""Put captured changes into a plan, each with milestone, intents and id (PL-10)."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def plan_changes(plan: Plan) -> list[Change]:
 
 
 def missing_documents(plan: Plan) -> list[str]:
-    """Return the files in which documentation is promised and nothing is changed yet."""
+    """Return the files, sorted, in which documentation is promised and no change is captured."""
     changed = {c.file for c in plan_changes(plan)}
     return sorted({f for m in plan.milestones for f in promised_files(m)} - changed)
 

@@ -1,4 +1,4 @@
-"""The time as the database writes it: UTC in ISO 8601 with seconds, which sorts as it passes."""
+"""The time as the database stores it: UTC in ISO 8601 with seconds, so that text sorts by time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""planner.db as a file: opened, migrated, one transaction at a time, damage said.
+"""Opens planner.db, migrates it, runs one transaction at a time, reports damage.
 
 Durability is by rollback journal with `synchronous=EXTRA`; WAL is avoided since the SQLite that
 most Pythons link can corrupt it with several writers.
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 APPLICATION_ID = 0x504C4E52  # "PLNR"
 BUSY_TIMEOUT_MS = 30_000
-# Python cannot decode what SQLite says of a name that is damaged itself.
+# Python cannot decode SQLite's message about a damaged name.
 _FAULTS = (sqlite3.Error, UnicodeDecodeError)
-# What is wrong with the disk or our rights to it, and not with the database.
+# The disk or our rights to it are at fault, not the database.
 _ENVIRONMENT = (
     sqlite3.SQLITE_PERM, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR,
     sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN,
@@ -30,10 +30,10 @@ _ENVIRONMENT = (
 
 
 class Connection:
-    """planner.db, opened; use as a context manager: one `with` is one transaction.
+    """An open planner.db; each `with` block is one transaction.
 
-    Inside the block all writes are one IMMEDIATE transaction, committed at its end and rolled
-    back when it raises. `agent` is for whom it was opened: the audit names it.
+    The transaction is IMMEDIATE, committed at the end of the block and rolled back when the block
+    raises. `agent` is the agent that the audit names.
     """
 
     def __init__(self, path: str, *, create: bool = False) -> None:
@@ -70,17 +70,17 @@ class Connection:
         self.connection.close()
 
     def __del__(self) -> None:
-        """Close the connection that nobody closed: a command ends with its one database."""
+        """Close the connection at the latest when the command ends."""
         if hasattr(self, "connection"):
             self.connection.close()
 
     def __enter__(self) -> Self:
-        """Begin a transaction that may write."""
+        """Start a transaction that may write."""
         self._execute("BEGIN IMMEDIATE")
         return self
 
     def after_commit(self, action: Callable[[], object]) -> None:
-        """Have `action` done when the transaction has been committed, and only then."""
+        """Run `action` after the transaction is committed; not if it is rolled back."""
         self._then.append(action)
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
@@ -106,11 +106,11 @@ class Connection:
         except _FAULTS as error:
             raise _unusable(self.path, error) from None
         except UnicodeEncodeError as error:
-            text = f"is no text that can be kept: {error}; nothing was changed"
+            text = f"cannot be stored as text: {error}; nothing was changed"
             raise Refused("invalid", "text", text, "text that is valid UTF-8") from None
 
     def _rows(self, sql: str, values: Iterable[object] = ()) -> list[sqlite3.Row]:
-        """Return what a query finds; SQLite notices damage as late as here."""
+        """Return the rows of a query; SQLite may notice damage only here."""
         cursor = self._execute(sql, values)
         try:
             return cursor.fetchall()
@@ -128,7 +128,7 @@ class Connection:
             raise _damaged(self.path, error) from None
 
     def _migrate(self) -> None:
-        """Bring the schema to ours in one transaction after a backup; refuse a newer one."""
+        """Migrate the schema in one transaction after a backup; refuse a newer schema."""
         version = self._pragma("user_version")
         self._check_ours(version)
         if version == len(MIGRATIONS):
@@ -155,7 +155,7 @@ class Connection:
         tables = self.connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         ours = self._pragma("application_id") == APPLICATION_ID
         if (version or tables) and not ours:
-            text = "is no database of the planner; it is left as it is"
+            text = "is not a database of the planner; it is left as it is"
             raise Refused("invalid", self.path, text, "the planner.db that was here")
 
     def _back_up(self, version: int) -> None:
@@ -166,13 +166,13 @@ class Connection:
             os.replace(unfinished, copy)
 
     def check(self) -> list[str]:
-        """Return what SQLite finds wrong with the file; empty when it is sound."""
+        """Return what SQLite finds wrong with the file; empty when nothing is."""
         rows = self._rows("PRAGMA integrity_check")
         return [row[0] for row in rows if row[0] != "ok"]
 
 
 def _unusable(path: str, error: Exception) -> Refused:
-    # The lowest byte of a code says what kind it is; errors of Python's own have none.
+    # The lowest byte of a code is its kind; Python's own errors have no code.
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
     text = f"{error}; nothing was changed"
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):

@@ -1,4 +1,4 @@
-"""context.json: what the host understood of the task, in eight lists of strings (PL-17)."""
+"""context.json: how the host understood the task, in eight lists of strings (PL-17)."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _OUT_OF_SCOPE = ("out of scope", "out-of-scope", "not in scope")
 
 
 def check_context(value: object) -> dict[str, list[str]]:
-    """Return `value` with all eight categories; Refused with every place that breaks the schema."""
+    """Return `value` with all eight categories; Refused with every problem."""
     problems = [*check_value("context", value)]
     try:
         problems += _schema_problems(value)
     except RecursionError:
-        if not problems:  # else the nesting is what they name
+        if not problems:  # else the nesting is already among them
             raise
     if problems or not isinstance(value, dict):
         raise Refused.of(problems)
@@ -56,7 +56,7 @@ def task_items(context: dict[str, list[str]]) -> tuple[TaskItem, ...]:
 
 
 def _schema_problems(value: object) -> list[Problem]:
-    # One command needs it, and it costs every other a fifth of its time.
+    # Imported here: one command needs it, and every other would start a fifth slower.
     from jsonschema import Draft202012Validator
 
     return [
@@ -68,7 +68,7 @@ def _schema_problems(value: object) -> list[Problem]:
 
 
 def user_context(context: dict[str, list[str]]) -> UserContext:
-    """Return the categories that the plan keeps beside its task."""
+    """Return the categories that the plan keeps besides its task."""
     return UserContext.model_validate({k: v for k, v in context.items() if k != "task_spec"})
 
 

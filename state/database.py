@@ -1,8 +1,8 @@
-"""What happened to a plan, kept in planner.db: runs, gates, answers, the mode, the record.
+"""What happened to a plan, stored in planner.db: runs, gates, answers, modes, audit, events.
 
-SQL is spoken here, in the connection beneath and in the migrations, nowhere else. Printed steps
-read through it, so it imports nothing but sqlite3. Audit and events can only grow: triggers abort
-the rest, and an INSERT OR REPLACE too, which deletes without asking them.
+Only this module, its connection and the migrations hold SQL. Printed steps read through it, so it
+imports nothing but sqlite3. Audit and events can only grow: triggers abort everything else,
+INSERT OR REPLACE too, whose delete runs no trigger.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Planning:
 
 
 class Database(Connection):
-    """planner.db, opened; use as a context manager: one `with` is one transaction."""
+    """The queries of an open planner.db; each `with` block is one transaction."""
 
     # runs
 
@@ -89,7 +89,7 @@ class Database(Connection):
         self._execute(sql, row.values())
 
     def set_run(self, run_id: str, **values: object) -> None:
-        """Change columns of a run; stage and status go with those of its agents (`move_run`)."""
+        """Change columns of a run, except stage and status, which `move_run` changes."""
         if "stage" in values or "status" in values:
             raise ValueError("stage and status of a run change by move_run alone")
         self._update_run(run_id, values)
@@ -121,7 +121,7 @@ class Database(Connection):
     # planning mode
 
     def planning(self, agent: str) -> Planning | None:
-        """Return the mode of an agent, None for one that never planned."""
+        """Return the mode of an agent; None for an agent that never planned."""
         row = self._row("SELECT * FROM planning_state WHERE agent_name=?", (agent,))
         return Planning(row) if row else None
 
@@ -131,7 +131,7 @@ class Database(Connection):
         return [Planning(row) for row in self._rows(sql, (run_id,))]
 
     def planning_live(self) -> list[Planning]:
-        """Return the modes that are not inactive."""
+        """Return the modes of agents that are planning or executing."""
         sql = "SELECT * FROM planning_state WHERE phase!='inactive' ORDER BY agent_name"
         return [Planning(row) for row in self._rows(sql)]
 
@@ -151,7 +151,7 @@ class Database(Connection):
     # steps, phases, outcomes
 
     def add_step(self, run: Run, workflow: str, number: int, name: str, done_by: str) -> None:
-        """Record that a step is done; the last time counts."""
+        """Record that a step is done; a later record replaces an earlier one."""
         values = (run.run_id, run.revision, workflow, number, name, done_by, now())
         self._execute("INSERT OR REPLACE INTO steps VALUES (?,?,?,?,?,?,?)", values)
 
@@ -180,10 +180,10 @@ class Database(Connection):
         rows = self._rows(sql, (run.run_id, run.revision, phase))
         return [{**dict(row), "items": self._json(row["items"])} for row in rows]
 
-    # what people said
+    # answers, approvals, acceptances
 
     def answer(self, run: Run, checkpoint: str, choices: list[str]) -> None:
-        """Store the answer to a checkpoint; the last one holds."""
+        """Store the answer to a checkpoint; a later answer replaces an earlier one."""
         values = (run.run_id, checkpoint, json.dumps(choices), now())
         self._execute("INSERT OR REPLACE INTO answers VALUES (?,?,?,?)", values)
 
@@ -198,7 +198,7 @@ class Database(Connection):
         self._execute("INSERT OR IGNORE INTO confirmed VALUES (?,?,?)", values)
 
     def is_confirmed(self, digest: str) -> bool:
-        """Say whether the commands with this hash are confirmed."""
+        """Return whether the commands with this hash are confirmed."""
         sql = "SELECT 1 FROM confirmed WHERE hash=?"
         return self._row(sql, (digest,)) is not None
 
@@ -208,7 +208,7 @@ class Database(Connection):
         self._execute("INSERT OR IGNORE INTO approvals VALUES (?,?,?,?,?,?)", values)
 
     def is_approved(self, run: Run, digest: str) -> bool:
-        """Say whether this digest is approved for this run."""
+        """Return whether this digest is approved for this run."""
         sql = "SELECT 1 FROM approvals WHERE run_id=? AND digest=?"
         return self._row(sql, (run.run_id, digest)) is not None
 
@@ -224,7 +224,7 @@ class Database(Connection):
         return {(row[0], row[1]): row[2] for row in rows}
 
     def deviate(self, run: Run, file: str, milestone: str, reason: str) -> None:
-        """Report a file that the tree holds otherwise than the plan; not accepted yet."""
+        """Report a file whose content differs from the plan; nobody has accepted it yet."""
         values = (run.run_id, file, milestone, reason, now())
         self._execute("INSERT OR REPLACE INTO deviations VALUES (?,?,?,?,NULL,?)", values)
 
@@ -238,12 +238,12 @@ class Database(Connection):
         rows = self._rows("SELECT * FROM deviations WHERE run_id=?", (run.run_id,))
         return {row["file"]: row["accepted"] is not None for row in rows}
 
-    # the record
+    # audit and events
 
     def audit(self, run: Run | None, who: str, action: str, **values: str | None) -> None:
         """Append to the audit: `before`, `after`, `digest`, `detail`, `agent`, `at` may be given.
 
-        What is not said of an agent is said of the one for whom the database was opened.
+        Without `agent` the row names the agent that opened the database.
         """
         row = (
             values.get("at") or now(), run.run_id if run else None,
@@ -253,16 +253,16 @@ class Database(Connection):
         self._execute("INSERT INTO audit VALUES (NULL,?,?,?,?,?,?,?,?,?)", row)
 
     def audit_rows(self, run: Run | None, after: int = 0) -> list[dict[str, Any]]:
-        """Return the audit of a run, of everything where it is None, oldest first.
+        """Return the audit rows of a run, oldest first; all rows where `run` is None.
 
-        `after` is the number of the last row that is known already.
+        `after` is the number of the last row that the caller has.
         """
         sql = "SELECT * FROM audit WHERE seq>? AND run_id IS coalesce(?, run_id) ORDER BY seq"
         rows = self._rows(sql, (after, run.run_id if run else None))
         return [dict(row) for row in rows]
 
     def was_noted(self, agent: str, action: str, since: str) -> bool:
-        """Say whether the audit has this action of an agent at `since` or later."""
+        """Return whether the audit has this action of an agent at `since` or later."""
         sql = "SELECT 1 FROM audit WHERE agent=? AND action=? AND at>=? LIMIT 1"
         return self._row(sql, (agent, action, since)) is not None
 

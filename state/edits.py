@@ -1,4 +1,4 @@
-"""Plan → Plan: add, set and remove entities, all or nothing (PL-11, PL-12, PL-13).
+"""Add, set and remove entities of a plan, all or nothing (PL-11, PL-12, PL-13).
 
 An edit is one JSON object of a batch:
 `{"op": "add", "kind": "milestone", "as": "$m1", "fields": {…}}`,
@@ -32,8 +32,8 @@ def apply_edits(
 ) -> tuple[models.Plan, list[Applied]]:
     """Return the plan after all `edits` in order, with an id and a version for each.
 
-    Raises Refused with every problem of every edit; then none of them holds. `role` limits the
-    kinds that may be written; None is the orchestrator, who may write all.
+    Raises Refused with every problem of every edit; then none is done. `role` limits the kinds
+    that may be written; None is the orchestrator, which may write all.
     """
     if plan.frozen_at is not None:
         raise Refused("frozen", "plan.json", f"revision {plan.revision} is frozen", "plan revise")
@@ -47,7 +47,7 @@ def apply_edits(
 
 
 def finish(data: Json) -> models.Plan:
-    """Return the checked plan that `data` holds, with its waves computed anew."""
+    """Return the plan that `data` holds, checked, with its waves computed again."""
     data["milestone_dependencies"]["waves"] = []
     try:
         plan = models.Plan.model_validate(data)
@@ -65,7 +65,7 @@ def finish(data: Json) -> models.Plan:
 
 
 def _count_ids(data: Json) -> None:
-    """Raise the counters to the highest id in use: one that is removed now is never given again."""
+    """Raise the counters to the highest id in use, so that a removed id is never used again."""
     counters = data["counters"]
     for found in walk(data):
         prefix, dash, number = id_of(found).rpartition("-")

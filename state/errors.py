@@ -1,4 +1,4 @@
-"""The one exception that says no: what is wrong, where, what is allowed, what to run instead.
+"""The exception of a refused command: what is wrong, where, what is allowed, what to run.
 
 Only the standard library, and little of it: printed steps import this module.
 """
@@ -19,9 +19,9 @@ class Problem:
     """One thing that is wrong, in words that a language model can act on.
 
     `at` is a path into the input (`milestones[2].depends_on`), a file or a command;
-    `allowed` names live values; `retry` is a command that works as it stands, where the one that
-    prints the error puts our launcher and the state directory in front of a bare `planner …`;
-    `output` is what a command of the project printed, never shown as our own words.
+    `allowed` names values that exist now; `retry` is a command that works as printed (the printer
+    replaces a bare `planner` by our launcher and adds the state directory); `output` is what a
+    command of the project printed, never shown as our own words.
     """
 
     __slots__ = ("allowed", "at", "kind", "output", "problem", "retry")
@@ -55,7 +55,7 @@ class Problem:
         return " · ".join(parts)
 
 
-class Refused(Exception):  # noqa: N818 – it is an answer, not a fault
+class Refused(Exception):  # noqa: N818 – an answer, not a fault
     """A command was refused and nothing was changed; `problems` holds every reason, never none."""
 
     def __init__(

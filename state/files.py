@@ -1,4 +1,4 @@
-"""Locks, atomic writes and safe reads of our own files; the standard library alone."""
+"""Locks, atomic writes and safe reads of our own files; only the standard library."""
 
 from __future__ import annotations
 
@@ -15,14 +15,9 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Any, Self
 
-
 TEMPORARY = ".planner-tmp"
-
-
 # Folders of a state directory in which files are replaced as well.
 APPLY_JOURNAL, REVERT_JOURNAL = JOURNALS = ("apply", "revert")
-
-
 LOCK_TIMEOUT_S = 30.0
 
 
@@ -40,7 +35,7 @@ class Lock:
         self._descriptor = -1
 
     def __enter__(self) -> Self:
-        """Wait for the lock, note who holds it, sweep what a killed writer left behind."""
+        """Wait for the lock, write who holds it, remove what killed writers left behind."""
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
         try:
             self._descriptor = os.open(self.path, flags, 0o600)
@@ -93,11 +88,11 @@ class Lock:
             note = json.loads(os.pread(self._descriptor, 4096, 0) or b"{}")
             return f"pid {note['pid']} since {note['start']} (unix seconds): {note['command']}"
         except (ValueError, KeyError, TypeError, RecursionError):
-            return "a command that has just begun"
+            return "a command that has just started"
 
 
 def unusable(path: str, error: OSError) -> Refused:
-    """Return the refusal for a file that the system will not let us use."""
+    """Return the refusal for a file that the operating system does not let us use."""
     text = f"{error.strerror or error} ({error.__class__.__name__}); nothing was changed"
     allowed = "a folder that can be written and has room; then run the command again"
     return Refused("refused", path, text, allowed)
@@ -137,7 +132,7 @@ def write_atomic(path: str, data: bytes, mode: int | None = None) -> None:
 
 
 def _discard(path: str) -> None:
-    """Remove a file if that can be done; the next holder of the lock sweeps what stays."""
+    """Remove a file if possible; else the next holder of the lock removes it."""
     try:
         os.unlink(path)
     except OSError:
@@ -181,12 +176,12 @@ def read_bytes(path: str) -> bytes:
 
 
 def read_text(path: str) -> str:
-    """Return the text of a file that a person or model wrote; bytes that are no UTF-8 show as �."""
+    """Return the text that a person or model wrote; bytes that are not UTF-8 show as �."""
     return read_bytes(path).decode("utf-8", "replace")
 
 
 def parse_json(data: bytes, path: str) -> Any:  # noqa: ANN401 – any JSON value
-    """Return the JSON value in `data`; damage is Refused with its place and left as it is."""
+    """Return the JSON value in `data`; Refused with the place of the damage."""
     try:
         return json.loads(data.decode("utf-8"))
     except UnicodeDecodeError as error:
@@ -194,7 +189,7 @@ def parse_json(data: bytes, path: str) -> Any:  # noqa: ANN401 – any JSON valu
     except RecursionError:
         text = "is nested too deeply to be read; the file is left as it is"
     except ValueError as error:
-        text = f"is no JSON: {error}; the file is left as it is"
+        text = f"is not JSON: {error}; the file is left as it is"
     raise Refused("invalid", path, text, "valid JSON in UTF-8")
 
 
@@ -204,5 +199,5 @@ def read_json(path: str) -> Any:  # noqa: ANN401 – any JSON value
 
 
 def write_json(path: str, value: object) -> None:
-    """Write a JSON file that people may read as well."""
+    """Write a JSON file, indented for people who read it."""
     write_atomic(path, json.dumps(value, indent=2, ensure_ascii=False).encode() + b"\n")

@@ -1,4 +1,4 @@
-"""A revision becomes immutable: canonical bytes, the digest that names them, seals (PL-15)."""
+"""Freeze a revision: canonical bytes, their digest, a seal for each entity (PL-15)."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from state.models import Plan
 
-# In canonical order only base, checkpoints, context, counters, created_at, depth and diagrams stand
-# before the digest, none can hold a text member of that name: the first match is the plan's own.
+# In canonical order only base, checkpoints, context, counters, created_at, depth and diagrams come
+# before the digest. None of them can hold a text field of that name, so the first match is ours.
 _DIGEST = re.compile(rb',"digest":"([0-9a-f]{64})"')
 _SEAL_LENGTH = 16
 _SPLIT = ("planning_context", "invisible_knowledge", "documentation", "milestone_dependencies")
@@ -34,7 +34,7 @@ def freeze(plan: Plan, frozen_at: str) -> tuple[bytes, str]:
 
 
 def digest_of(data: bytes) -> tuple[str | None, str | None]:
-    """Return the digest that canonical `data` states and the one that its bytes have."""
+    """Return the digest written in canonical `data`, and the digest of its bytes."""
     match = _DIGEST.search(data)
     if match is None:
         return None, None
@@ -46,7 +46,7 @@ def digest_of(data: bytes) -> tuple[str | None, str | None]:
 def seal(data: dict[str, Any]) -> dict[str, str]:
     """Return a short hash for each entity and each top-level field of a plan as JSON.
 
-    What RFC 8785 cannot carry, and a frozen plan never holds, gets an empty one.
+    A part that RFC 8785 cannot write gets an empty hash; a frozen plan never holds one.
     """
     found = dict(parts(data, ""))
     for name in ("digest", "seals"):
@@ -55,9 +55,9 @@ def seal(data: dict[str, Any]) -> dict[str, str]:
 
 
 def check_seals(data: dict[str, Any]) -> list[Problem]:
-    """Return where `data`, whose digest does not fit, was edited after the freeze; never empty.
+    """Return where `data`, whose digest does not match, was edited after the freeze; never empty.
 
-    `data` is any JSON object: an edit may have broken the schema too.
+    `data` is any JSON object, since an edit may have broken the schema too.
     """
     stored = data.get("seals")
     sealed = stored if isinstance(stored, dict) else {}
@@ -73,7 +73,7 @@ def check_seals(data: dict[str, Any]) -> list[Problem]:
             text = f"{name} {how}: the plan was edited after it was frozen"
             problems.append(Problem("invalid", name, text, "the bytes that were frozen"))
     if not problems:
-        text = "the content is whole, its bytes are not the frozen ones (formatted anew, or seals)"
+        text = "the content is complete, but its bytes differ (reformatted, or its seals changed)"
         problems.append(Problem("invalid", "digest", text, "the bytes that were frozen"))
     return problems
 
@@ -90,7 +90,7 @@ def _is_entity(value: object) -> bool:
 
 
 def parts(value: dict[str, Any], name: str) -> Iterator[tuple[str, Any]]:
-    """Yield (name, content) of each entity; what holds entities keeps only their ids."""
+    """Yield (name, content) of each entity; inside others only its id is kept."""
     rest: dict[str, Any] = {}
     for key, item in value.items():
         if isinstance(item, list) and item and all(_is_entity(i) for i in item):

@@ -1,4 +1,4 @@
-"""The kinds of entities: where each lives in a plan, who may write it, how it is found."""
+"""The kinds of entities in a plan: where each is kept and who may write it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ DOC_LISTS = {
 
 
 class Kind(NamedTuple):
-    """Where one kind of entity lives and who may write it; the two singles have no `prefix`."""
+    """Where one kind of entity is kept and who may write it.
+
+    `overview` and `knowledge` exist once in a plan and have no `prefix`.
+    """
 
     prefix: str
     model: type[Model]
@@ -74,15 +77,14 @@ KINDS = {
         hidden=tuple(f for f in models.Change.model_fields if f != "why_comments"),
     ),
 }
-# Fields that hold ids, with the prefix of those.
 
 
 class Found(NamedTuple):
-    """An entity inside the plan as JSON: its kind, itself, and how to put another in its place."""
+    """An entity inside the plan as JSON, and where it is, so that it can be replaced."""
 
     kind: str
     entity: Json
-    owner: Any  # the object or list that holds it; `key` fits it
+    owner: Any  # the object or list that holds it under `key`
     key: str | int
 
 
@@ -92,16 +94,16 @@ def find(data: Json, entity_id: str) -> Found | None:
 
 
 def entities(data: Json, kind: str, milestone: str | None = None) -> list[Json]:
-    """Return the entities of a kind, in order; Refused for a kind that is none."""
+    """Return the entities of a kind, in order; Refused for an unknown kind."""
     if kind not in KINDS:
-        raise Refused("not_found", "KIND", f"{kind!r} is no kind", ", ".join(KINDS))
+        raise Refused("not_found", "KIND", f"{kind!r} is not a kind", ", ".join(KINDS))
     if milestone is not None:
         data = {**data, "milestones": [m for m in data["milestones"] if m["id"] == milestone]}
     return [f.entity for f in walk(data) if f.kind == kind]
 
 
 def title_of(entity: Json) -> str:
-    """Return the line that tells an entity from its kin."""
+    """Return the one line that describes an entity in a list."""
     names = (
         "title",
         "name",
@@ -123,13 +125,13 @@ def schema(kind: str | None) -> Json:
     if kind is None:
         return models.Plan.model_json_schema()
     if kind not in KINDS:
-        raise Refused("not_found", "--kind", f"{kind!r} is no kind", ", ".join(KINDS))
+        raise Refused("not_found", "--kind", f"{kind!r} is not a kind", ", ".join(KINDS))
     allowed = KINDS[kind].fields
     whole = KINDS[kind].model.model_json_schema()
     whole["properties"] = {n: p for n, p in whole["properties"].items() if n in allowed}
     whole["required"] = [n for n in whole.get("required", []) if n in allowed]
     whole["$defs"] = _reached(whole["properties"], whole.get("$defs", {}))
-    # Where the entity goes is asked of an edit and no field of the entity.
+    # An edit names the place of the entity, which is not a field of the entity.
     where = {"milestone": {"type": "string", "pattern": "^M-[0-9]{3,15}$"}}
     if kind == "doc":
         where["kind"] = {"type": "string", "enum": ["module-comment", *DOC_LISTS]}  # type: ignore[dict-item]
@@ -147,7 +149,7 @@ def _reached(schema: Json, definitions: Json) -> Json:
 
 
 def id_of(found: Found) -> str:
-    """Return the entity's id; the singles are named by their kind."""
+    """Return the entity's id; `overview` and `knowledge` are named by their kind."""
     return str(found.entity.get("id", found.kind))
 
 

@@ -1,4 +1,4 @@
-"""A light plan: what it must hold, its digest, how far its steps are; pure (PM-6)."""
+"""A light plan: its fields, its digest, the status of its steps (PM-6)."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _EXAMPLE = (
 
 
 def parse_light(value: object) -> dict[str, Any]:
-    """Return a light plan in its one form; Refused with everything that is wrong with it."""
+    """Return a light plan with all its fields; Refused with everything that is wrong with it."""
     problems = list(_problems(value))
     if problems:
         raise Refused.of(problems)
-    assert isinstance(value, dict)  # noqa: S101 – `_problems` has said so
+    assert isinstance(value, dict)  # noqa: S101 – `_problems` has checked it
     return {
         "summary": value["summary"].strip(),
         "steps": [
@@ -43,7 +43,7 @@ def parse_light(value: object) -> dict[str, Any]:
 
 
 def digest_of(plan: dict[str, Any]) -> str:
-    """Return the SHA-256 that names what is approved; how far the steps are is no part of it."""
+    """Return the SHA-256 of what is approved, which leaves the status of steps out."""
     steps = [{key: step[key] for key in _STEP_KEYS} for step in plan["steps"]]
     text = json.dumps({**plan, "steps": steps}, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
@@ -61,13 +61,13 @@ def mark(plan: dict[str, Any], number: int, status: str) -> dict[str, Any]:
 
 
 def is_done(plan: dict[str, Any]) -> bool:
-    """Say whether every step is done."""
+    """Return whether every step is done."""
     return all(step["status"] == DONE for step in plan["steps"])
 
 
 def _problems(value: object) -> Iterator[Problem]:
     if not isinstance(value, dict):
-        yield Problem("invalid", "plan", "is no JSON object", _EXAMPLE)
+        yield Problem("invalid", "plan", "is not a JSON object", _EXAMPLE)
         return
     yield from _unknown(value, _PLAN_KEYS, "")
     yield from _text(value.get("summary"), "summary")
@@ -77,27 +77,27 @@ def _problems(value: object) -> Iterator[Problem]:
             yield Problem("invalid", "summary", f"has {count} sentences", "1 to 3 sentences")
     steps = value.get("steps")
     if not isinstance(steps, list) or not steps:
-        yield Problem("invalid", "steps", "is no list of steps", _EXAMPLE)
+        yield Problem("invalid", "steps", "is not a list of steps", _EXAMPLE)
     else:
         for number, step in enumerate(steps):
             yield from _step_problems(step, f"steps[{number}]")
     yield from _texts(value.get("questions", []), "questions")
     notes = value.get("context_notes", "")
     if not isinstance(notes, str):
-        yield Problem("invalid", "context_notes", "is no text", _EXAMPLE)
+        yield Problem("invalid", "context_notes", "is not text", _EXAMPLE)
     else:
         yield from _unstorable("context_notes", notes)
 
 
 def _step_problems(step: object, at: str) -> Iterator[Problem]:
     if not isinstance(step, dict):
-        yield Problem("invalid", at, "is no JSON object", _EXAMPLE)
+        yield Problem("invalid", at, "is not a JSON object", _EXAMPLE)
         return
     yield from _unknown(step, _STEP_KEYS, f"{at}.")
     yield from _text(step.get("description"), f"{at}.description")
     yield from _texts(step.get("tools", []), f"{at}.tools")
     if step.get("risk") not in RISKS:
-        yield Problem("invalid", f"{at}.risk", "is no known risk", ", ".join(RISKS))
+        yield Problem("invalid", f"{at}.risk", "is not a known risk", ", ".join(RISKS))
 
 
 def _unknown(value: dict[str, Any], known: tuple[str, ...], at: str) -> Iterator[Problem]:
@@ -108,7 +108,7 @@ def _unknown(value: dict[str, Any], known: tuple[str, ...], at: str) -> Iterator
 
 def _texts(value: object, at: str) -> Iterator[Problem]:
     if not isinstance(value, list):
-        yield Problem("invalid", at, "is no list of texts", _EXAMPLE)
+        yield Problem("invalid", at, "is not a list of texts", _EXAMPLE)
         return
     for number, text in enumerate(value):
         yield from _text(text, f"{at}[{number}]")
@@ -116,7 +116,7 @@ def _texts(value: object, at: str) -> Iterator[Problem]:
 
 def _text(value: object, at: str) -> Iterator[Problem]:
     if not isinstance(value, str) or not value.strip():
-        yield Problem("invalid", at, "is no text that says something", _EXAMPLE)
+        yield Problem("invalid", at, "is empty or not text", _EXAMPLE)
     else:
         yield from _unstorable(at, value)
 

@@ -1,4 +1,4 @@
-"""The schema of planner.db, as the migrations that lead to it; released ones never change."""
+"""The migrations that make the schema of planner.db; a released one never changes."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """What a milestone holds: its changes, the documents it promises, every file it touches.
 
-Each function takes a milestone as a model or as plain JSON, so that printed steps, which cannot
-afford pydantic, and the rest agree. Only the standard library.
+Each function takes a milestone as a model or as plain JSON, so that printed steps, which load no
+pydantic, agree with the rest. Only the standard library.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 def docs_of(milestone: Milestone | Json) -> list[Any]:
-    """Return the documentation that a milestone promises, but for bare text of older plans."""
+    """Return the documentation that a milestone promises, without the bare text of older plans."""
     documentation = _field(milestone, "documentation")
     module_comment, *lists = (_field(documentation, name) for name in _DOC_FIELDS)
     found = (module_comment, *(doc for docs in lists for doc in docs))

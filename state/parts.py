@@ -1,4 +1,4 @@
-"""A plan of some of another's milestones: Plan → Plan, no disk, no git (PM-7)."""
+"""Make a plan that holds only some milestones of another (PM-7); no disk, no git."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 def part_of(plan: Plan, only: Collection[str]) -> Plan:
     """Return the unfrozen next revision of a frozen plan, with the milestones `only` alone.
 
-    What reviewers said of the whole stays; what its commands said does not: that was of another
-    tree. Refused, naming each, where a milestone is unknown or needs one that is left out.
+    Reviews of the whole plan are kept; verify results are not, since they ran on another tree.
+    Refused with each milestone that is unknown or that needs one which is left out.
     """
     problems = _unknown(plan, only) or _cut(plan, only)
     if problems:
@@ -49,7 +49,7 @@ def _unknown(plan: Plan, only: Collection[str]) -> list[Problem]:
 
 
 def _cut(plan: Plan, only: Collection[str]) -> list[Problem]:
-    """Return a problem for each dependency that leads out of the part."""
+    """Return a problem for each dependency on a milestone that is left out."""
     needs = {m.id: m.depends_on for m in plan.milestones}
     whole = set(only)
     while more := {needed for name in whole for needed in needs[name]} - whole:

@@ -1,7 +1,6 @@
-"""One quick pass over a plan that tells whether its checks have to look closer.
+"""One quick pass over a plan that tells whether the full checks are needed.
 
-CI validates many plans at once, nearly all of them sound: seeing that costs a third of looking for
-what is wrong with each part.
+CI validates many plans at once, nearly all of them sound; this pass costs a third of the checks.
 """
 
 from __future__ import annotations
@@ -16,14 +15,14 @@ if TYPE_CHECKING:
 
     from state.models import Milestone, Plan
 
-# What a path that is none of the repository has in it, written as /path/ in lower case.
+# Parts of a path that is not in the repository, written as /path/ in lower case.
 _ODD = ("//", "/./", "/../", "/.git/", "\n/.planner/", "\0")
 
 
 def glance(plan: Plan) -> list[set[str]] | None:
-    """Return the files of each milestone, or None where something may be wrong.
+    """Return the files of each milestone, or None where the full checks are needed.
 
-    Covers ids, references, paths, order and ownership; None is not yet a problem.
+    Covers ids, references, paths, order and ownership. None does not mean that a problem exists.
     """
     context, knowledge = plan.planning_context, plan.invisible_knowledge
     ids = [d.id for d in context.decision_log]
@@ -45,13 +44,13 @@ def glance(plan: Plan) -> list[set[str]] | None:
         and is_ordered(plan.milestones)
         and _are_cited(plan)
         and decisions.issuperset(refs)
-        and not _are_odd(union)
+        and not _may_be_outside(union)
     )
     return found if sound else None
 
 
 def _look(milestone: Milestone, decisions: set[str | None], ids: list[str]) -> set[str] | None:
-    """Return the milestone's files and add its ids to `ids`; None where a reference is odd."""
+    """Return the milestone's files and add its ids to `ids`; None if a reference may be wrong."""
     files = {*milestone.files, *milestone.tests.files}
     intents = set()
     refs: list[str | None] = []
@@ -79,7 +78,7 @@ def _look(milestone: Milestone, decisions: set[str | None], ids: list[str]) -> s
 
 
 def _are_cited(plan: Plan) -> bool:
-    """Return whether what milestones cite and wait for is there, each task entry once."""
+    """Return whether all cited task entries and checkpoints exist, each task entry once."""
     tasks = {task.id for task in plan.task_spec}
     if len(tasks) != len(plan.task_spec):
         return False
@@ -88,6 +87,6 @@ def _are_cited(plan: Plan) -> bool:
     return tasks.issuperset(cited) and waited.issubset(c.id for c in plan.checkpoints)
 
 
-def _are_odd(paths: Iterable[str]) -> bool:
+def _may_be_outside(paths: Iterable[str]) -> bool:
     text = "\n".join(["", *(f"/{path}/" for path in paths)]).lower()
     return any(sign in text for sign in _ODD)

@@ -1,6 +1,6 @@
-"""What readers of plan.json as plain JSON may rely on, checked without the schema's start-up cost.
+"""Check that a plan as plain JSON holds the fields that printed steps read, without pydantic.
 
-Printed steps cannot afford pydantic; a damaged plan must be refused by them all the same.
+Importing pydantic takes longer than a printed step may; damaged plans must be refused all the same.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION: Literal[2] = 2
 
-# An object holds these members, a list any number of the one thing in it; (…) are alternatives.
+# {…}: an object with these fields · […]: a list of this · (…): one of these.
 _ENTITY = {"id": str, "version": int}
 _DOC = ({**_ENTITY, "file": str, "text": str}, str)
 _CHANGE = {
@@ -90,7 +90,7 @@ _NAMES: dict[object, str] = {str: "text", int: "a number", bool: "true or false"
 
 
 def check_shape(value: object) -> list[Problem]:
-    """Return where a plan lacks what plain readers rely on."""
+    """Return a problem for each field that is missing or has the wrong type."""
     return list(_misfits("plan", value, _PLAN))
 
 

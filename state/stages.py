@@ -1,6 +1,6 @@
-"""Planning mode as tables: its stages, the actions between them, a run's status, time limits.
+"""Planning mode as tables: stages, the actions between them, a run's status, time limits.
 
-Pure, and cheap to import: the guard asks it before every call of a tool.
+No input or output, and cheap to import: the guard asks it before every tool call.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 INACTIVE, GATHERING, SUBMITTED, EXECUTING = "inactive", "gathering", "submitted", "executing"
 STAGES = (INACTIVE, GATHERING, SUBMITTED, EXECUTING)
-# In these an assistant may look and plan, and nothing else.
+# In these an assistant may only read and plan.
 READ_ONLY = (GATHERING, SUBMITTED)
 
 IDLE, ACTIVE, PAUSED = "IDLE", "ACTIVE", "PAUSED"
@@ -46,26 +46,26 @@ ON_TIMEOUT = ("pause", "cancel")
 
 
 def after(stage: str, status: str, action: str) -> tuple[str, str]:
-    """Return stage and status after an action; Refused (`conflict`) where it cannot be taken."""
+    """Return stage and status after an action; Refused (`conflict`) where it is not possible."""
     sources, leads_to, stages = ACTIONS[action]
     if status not in sources or stage not in stages:
         possible = [a for a, (s, _, t) in ACTIONS.items() if status in s and stage in t]
-        text = f"the mode is {described(stage, status)}, in which there is no {action}"
+        text = f"{action} is not possible while the mode is {described(stage, status)}"
         retry = "planner resume" if status == PAUSED else "planner mode status"
         raise Refused("conflict", f"mode {action}", text, ", ".join(possible), retry)
     return stages[stage], leads_to
 
 
 def described(stage: str, status: str) -> str:
-    """Return a stage with what its status adds to it."""
+    """Return a stage, with the status behind it where the run is not active."""
     return stage if status in (IDLE, ACTIVE) else f"{stage} ({status.lower()})"
 
 
 def overdue(row: Planning, now: float, last_call: float = 0) -> str:
-    """Return which time limit has passed at `now`, in words; empty where none has.
+    """Return in words which time limit has passed at `now`; empty where none has.
 
-    `last_call` is when a tool was last called, as the session's file knows it. Times are seconds
-    since the epoch. Executing has no limit, and what is paused waits for as long as it takes.
+    `last_call` is the last tool call in the session's file. Times are seconds since the epoch.
+    Executing has no limit, nor has a paused mode.
     """
     if row.paused_at is not None:
         return ""

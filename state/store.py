@@ -1,7 +1,6 @@
-"""The one place that touches plan.json and its kin on disk: locks, atomic writes, safe reads.
+"""Reads and writes plan.json, as plain JSON or as models.
 
-Importing it costs `json` and `fcntl` only, since printed steps read through it; the schema is
-loaded when a plan is asked for as models.
+Printed steps read the plan here, so the models are imported only where they are asked for.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def read_plan(path: str) -> dict[str, Any]:
-    """Return plan.json as plain JSON, known to hold what readers of plain JSON rely on."""
+    """Return plan.json as plain JSON; Refused where `check_shape` finds a problem."""
     plan = check_version(read_json(path), path)
     problems = check_shape(plan)
     if problems:
@@ -27,12 +26,14 @@ def read_plan(path: str) -> dict[str, Any]:
 
 
 def check_version(data: object, path: str) -> dict[str, Any]:
-    """Return `data` if it is a plan of our schema version; a newer one is Refused."""
+    """Return `data` if it is a plan of our schema version; else Refused."""
     if not isinstance(data, dict) or "schema_version" not in data:
-        raise Refused("invalid", path, "is no plan: it has no schema_version", "2")
+        raise Refused("invalid", path, "is not a plan: it has no schema_version", "2")
     version = data["schema_version"]
     if type(version) is not int or version < SCHEMA_VERSION:
-        raise Refused("invalid", path, f"{version!r} is no schema version that was ever used", "2")
+        raise Refused(
+            "invalid", path, f"{version!r} is not a schema version that was ever used", "2"
+        )
     if version > SCHEMA_VERSION:
         text = f"was written by a newer planner (schema version {version}, we know 2)"
         raise Refused("invalid", path, text, "update the planner; the file is left as it is")

@@ -1,4 +1,4 @@
-"""Checks over a whole plan that the schema cannot express (PL-14): ids, references, files, waves.
+"""Check what the schema cannot express (PL-14): ids, references, paths, ownership, waves.
 
 Every function returns problems and changes nothing; no problems means that the plan is sound.
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from state.models import Diagram, Milestone, Plan
 
-# Half of what the JSON reader of pydantic takes: whatever is kept can be read again.
+# Half the depth that pydantic can read, so that whatever is stored can be read again.
 DEEPEST = 100
 OURS = (".git", ".planner")
 _NOT_NORMAL = frozenset(("", ".", ".."))
@@ -39,7 +39,7 @@ def check_plan(plan: Plan) -> list[Problem]:
 
 
 def check_closely(plan: Plan) -> Iterator[Problem]:
-    """Yield what is wrong with ids, references, paths and ownership: all that a glance covers."""
+    """Yield what is wrong with ids, references, paths and ownership, each with its place."""
     yield from _check_unique(plan)
     yield from _check_context(plan)
     yield from _check_milestones(plan)
@@ -47,21 +47,21 @@ def check_closely(plan: Plan) -> Iterator[Problem]:
 
 
 def path_problem(path: str) -> str | None:
-    """Return why `path` is no path inside the repository, or None."""
+    """Return why `path` is not a path inside the repository, or None."""
     # Some file systems do not tell .GIT from .git.
     parts = path.lower().split("/")
     if _NEVER.isdisjoint(parts) and parts[0] not in OURS and "\0" not in path:
         return None
     if not path or path.startswith("/") or path.endswith("/") or "\0" in path:
-        return "is no relative path of a file"
+        return "is not a relative path of a file"
     if not _NOT_NORMAL.isdisjoint(parts):
         return "leaves the repository or is not normal (no '.', '..' or empty part)"
     return "lies in a folder of git or of the planner"
 
 
 def check_value(at: str, value: object, depth: int = DEEPEST) -> Iterator[Problem]:
-    """Yield what cannot be kept: lone surrogates, numbers beyond RFC 8785, too deep nesting."""
-    why = _why_not_kept(value)
+    """Yield what cannot be stored: lone surrogates, numbers beyond RFC 8785, too deep nesting."""
+    why = _why_not_stored(value)
     if why is not None:
         yield Problem("invalid", at, *why)
     elif isinstance(value, (dict, list, tuple)) and not depth:
@@ -75,26 +75,26 @@ def check_value(at: str, value: object, depth: int = DEEPEST) -> Iterator[Proble
             yield from check_value(f"{at}[{n}]", item, depth - 1)
 
 
-def _why_not_kept(value: object) -> tuple[str, str] | None:
-    """Return problem and way out for a single value that cannot be kept, or None."""
+def _why_not_stored(value: object) -> tuple[str, str] | None:
+    """Return problem and way out for a single value that cannot be stored, or None."""
     if isinstance(value, str):
         if not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value):
-            return "a lone surrogate is no text", "text that is valid UTF-8"
+            return "a lone surrogate is not text", "text that is valid UTF-8"
     elif isinstance(value, (int, float)):
         if not math.isfinite(value):
-            return f"{value} is no JSON number", "finite numbers"
+            return f"{value} is not a JSON number", "finite numbers"
         # Floats too: canonical JSON writes 1e17 as an integer.
         if abs(value) > LARGEST_INTEGER:
-            return f"{value} cannot be kept exactly", "numbers below 2^53; larger ones as text"
+            return f"{value} cannot be stored exactly", "numbers below 2^53; larger ones as text"
     return None
 
 
 def _check_frozen_members(plan: Plan) -> Iterator[Problem]:
-    """A revision is frozen in all three members or in none."""
+    """Yield a problem where only some of the three fields of a frozen revision are set."""
     members = {"frozen_at": plan.frozen_at, "digest": plan.digest, "seals": plan.seals}
     missing = [name for name, value in members.items() if not value]
     if 0 < len(missing) < len(members):
-        text = f"the plan is frozen in part: {', '.join(missing)} not set"
+        text = f"the plan is only partly frozen: {', '.join(missing)} not set"
         yield Problem("invalid", missing[0], text, "the bytes that were frozen")
 
 
@@ -128,12 +128,12 @@ def _check_unique(plan: Plan) -> Iterator[Problem]:
     seen: dict[str, str] = {}
     for at, entity_id in _entities(plan):
         if entity_id in seen:
-            text = f"{entity_id} stands at {seen[entity_id]} too"
+            text = f"{entity_id} is used at {seen[entity_id]} too"
             yield Problem("invalid", at, text, "each id once")
         seen[entity_id] = at
     tasks = [t.id for t in plan.task_spec]
     if len(set(tasks)) != len(tasks):
-        yield Problem("invalid", "task_spec", "an id stands twice", "each id once")
+        yield Problem("invalid", "task_spec", "an id is used twice", "each id once")
 
 
 def _check_context(plan: Plan) -> Iterator[Problem]:
@@ -176,8 +176,8 @@ def _check_cycle(plan: Plan, known: set[str]) -> Iterator[Problem]:
     if all(d in known for m in plan.milestones for d in m.depends_on):
         cycle = find_cycle(plan.milestones)
         if cycle and len(set(cycle)) > 1:
-            text = f"the milestones depend on each other in a circle: {' -> '.join(cycle)}"
-            yield Problem("invalid", "milestones", text, "dependencies without a circle")
+            text = f"the milestones form a cycle: {' -> '.join(cycle)}"
+            yield Problem("invalid", "milestones", text, "dependencies without a cycle")
 
 
 def _is_task_id(text: str) -> bool:
@@ -223,7 +223,7 @@ def _check_paths(at: str, milestone: Milestone) -> Iterator[Problem]:
 
 
 def _check_ownership(plan: Plan) -> Iterator[Problem]:
-    """A file belongs to one milestone at depth full."""
+    """Yield each file that belongs to two milestones; allowed only at depth intent."""
     owner: dict[str, str] = {}
     for n, milestone in enumerate(plan.milestones):
         for file in sorted(files_of(milestone)):

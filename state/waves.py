@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def is_ordered(milestones: Sequence[Milestone]) -> bool:
-    """Return whether every milestone stands after all that it depends on, as in most plans."""
+    """Return whether every milestone comes after all that it depends on, as in most plans."""
     seen: set[str] = set()
     for milestone in milestones:
         if not seen.issuperset(milestone.depends_on):
@@ -40,8 +40,8 @@ def compute_waves(
 ) -> list[list[str]]:
     """Return the ids of each wave in order (PL-14); dependencies must exist and be acyclic.
 
-    A milestone stands in the first wave after all that it depends on whose milestones share
-    no file with it. `files` are those of each milestone, where the caller has them.
+    A milestone is in the first wave after its dependencies that holds no milestone with a file in
+    common. `files` are those of each milestone, where the caller has them.
     """
     named = files or [files_of(m) for m in milestones]
     waves: list[list[str]] = []
@@ -63,7 +63,7 @@ def compute_waves(
 def _in_order(
     milestones: Sequence[Milestone], files: Sequence[set[str]]
 ) -> Iterable[tuple[Milestone, set[str]]]:
-    """Return each milestone with its files, so that each comes after what it depends on."""
+    """Return each milestone with its files, dependencies first."""
     pairs = zip(milestones, files, strict=True)
     # Sorting costs more than all the rest, and most plans are written in order.
     if is_ordered(milestones):

@@ -1,1 +1,1 @@
-"""The checks that a program decides (PL-24), before a reviewer spends a token on a phase."""
+"""The checks that a program decides (PL-24), before a reviewer is asked."""

@@ -1,4 +1,4 @@
-"""Checks of plan-code on the changes as such: whose they are, what they make, what verify said."""
+"""Checks of plan-code: each change has an intent, rebuilds its tree, and passes verify."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CAPTURE = "capture again (plan capture)"
 
 
 def check_intents(subject: Subject) -> Iterator[Finding]:
-    """Every intent's file has a change, and every changed file an intent or a test naming it."""
+    """Every intent's file is changed, and every changed file is named by an intent or a test."""
     for milestone in subject.plan.milestones:
         yield from _unanswered_intents(milestone)
         yield from _unnamed_changes(milestone)
@@ -39,18 +39,18 @@ def _unnamed_changes(milestone: Milestone) -> Iterator[Finding]:
     for change in milestone.code_changes:
         if change.file not in named and change.old_file not in named:
             text = f"{change.file} is changed, and no intent or test of {milestone.id} names it"
-            what = f"take the change back in the worktree and {CAPTURE}, or have an intent added"
+            what = f"undo the change in the worktree and {CAPTURE}, or have an intent added"
             yield Finding(change.id, f"{text}; {what}")
 
 
 def check_rebuild(subject: Subject) -> Iterator[Finding]:
-    """The patches, played on the base, make the captured tree, blob by blob."""
+    """The patches, applied to the base, make the captured tree, blob by blob."""
     if subject.tree is None or subject.base_tree is None:
         yield Finding("*", "no tree is captured; do the work in the worktree, then plan capture")
         return
     missing = [c for c in subject.changes if c.patch is None]
     for change in missing:
-        yield Finding(change.file, f"{change.id} carries no patch; {CAPTURE}")
+        yield Finding(change.file, f"{change.id} has no patch; {CAPTURE}")
     if not missing:
         yield from _rebuild(subject, subject.base_tree, subject.tree)
 
@@ -78,7 +78,7 @@ def _named(entry: tuple[str, str] | None) -> str:
 
 
 def check_listed(subject: Subject) -> Iterator[Finding]:
-    """Between base and captured tree only files differ that a milestone lists."""
+    """Only files that a milestone lists differ between the base and the captured tree."""
     if subject.tree is None or subject.base_tree is None:
         return
     listed = {path for m in subject.plan.milestones for path in _listed(m)}
@@ -86,7 +86,7 @@ def check_listed(subject: Subject) -> Iterator[Finding]:
     for path in differing(trees.entries(subject.base_tree), trees.entries(subject.tree)):
         if path not in listed:
             text = f"{path} differs from the base, and no milestone lists it"
-            what = "take it back in the worktree, or have it added to the milestone's `files`"
+            what = "undo it in the worktree, or have it added to the milestone's `files`"
             yield Finding(path, f"{text}; {what}; then {CAPTURE}")
 
 
@@ -102,7 +102,7 @@ def _listed(milestone: Milestone) -> set[str]:
 
 
 def check_verify(subject: Subject) -> Iterator[Finding]:
-    """Every verify command passes on the captured tree, or fails as it did at the base."""
+    """Every verify command passes on the captured tree, or fails on the base as well."""
     results = [r for r in subject.plan.verify if r.tree == subject.tree]
     if not subject.verify_commands and not subject.plan.verify:
         text = "NOT VERIFIED: planner.toml has no [verify] commands, so nothing has run the changes"
@@ -115,11 +115,11 @@ def check_verify(subject: Subject) -> Iterator[Finding]:
         if result.outcome == "fail":
             was = {"pass": "passes", "fail": "fails too", "not-run": "was not run"}
             text = f"`{result.command}` fails on the captured tree (at the base it"
-            what = "mend the change; its output is in verify/ of the run"
+            what = "fix the change; its output is in verify/ of the run"
             yield Finding("*", f"{text} {was[result.baseline]}); {what}")
         elif result.outcome == "known-failure":
             text = (
-                f"`{result.command}` fails on the base as well, so it tells nothing of the change"
+                f"`{result.command}` fails on the base as well, so it says nothing about the change"
             )
             way = "see verify/ of the run; a checkout may need [worktree] setup or link"
             yield Finding("*", f"{text}; {way}", "NOT_CHECKED")
@@ -133,7 +133,7 @@ def check_exercised(subject: Subject) -> Iterator[Finding]:
             text = f"verify does not exercise the changed files: `{result.command}` stayed green"
             cause = (
                 f"while they could not be parsed. Usual cause: an editable install or a link that "
-                f"points outside {where}. Way out: install or link the project inside it by "
+                f"points outside {where}. Fix: install or link the project inside it by "
                 f"[worktree] setup in planner.toml, or add a test that imports the changed files"
             )
             yield Finding("*", f"{text} {cause}")

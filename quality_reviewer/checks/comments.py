@@ -1,7 +1,7 @@
-"""The comments of a file: Python by its tokens and docstrings, other languages by a small lexer.
+"""Find the comments of a file: in Python by its tokens, elsewhere by a small lexer.
 
-The lexer knows strings and comments and nothing else. In doubt it takes text for a string: a
-comment missed costs less than code that is read as one.
+The lexer knows only strings and comments. In doubt it takes text for a string, because a missed
+comment costs less than code that is read as one.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _CLOSING = re.compile(r"\s*(?:-->|\]\]|-\}|\*+/)?\s*\Z")
 
 
 class Comment(NamedTuple):
-    """A line of a comment without its marks; `goes_on` where it may go on with the line before."""
+    """A line of a comment without its marks; `goes_on` if it may continue the line before."""
 
     number: int
     text: str
@@ -64,7 +64,7 @@ class Comment(NamedTuple):
 
 
 def find_comments(path: str, content: bytes) -> list[Comment] | None:
-    """Return the lines of a file's comments, in order; None for a language nobody knows here."""
+    """Return the lines of a file's comments, in order; None for an unknown language."""
     content = b"\n".join(content.splitlines())
     if find_parser(path, content) is parse_python:
         found = sorted(_python_comments(content))
@@ -78,7 +78,7 @@ def find_comments(path: str, content: bytes) -> list[Comment] | None:
 
 
 def _python_comments(content: bytes) -> Iterator[Comment]:
-    """Yield comments and docstrings; nothing of what is no Python, which another check finds."""
+    """Yield comments and docstrings; nothing where the file does not parse."""
     tree = read_python(content)
     if isinstance(tree, Doubt):
         return

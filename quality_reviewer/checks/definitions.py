@@ -1,4 +1,4 @@
-"""Checks of what Python files define, and of how large files and functions grow."""
+"""Checks of missing docstrings, and of files and functions that have grown too large."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 FILE_LINES_MAX = 1_000
 FUNCTION_LINES_MAX = 100
-# Nobody reads these in one sitting: data, what a program wrote, what came from elsewhere.
+# Their size does not matter: data, generated files, files of other projects.
 _DATA = (".json", ".lock", ".csv", ".tsv", ".svg", ".sql", ".xml", ".po", ".snap", ".ipynb")
 _MADE = re.compile(
     r"(?:^|/)(?:vendor|vendored|third_party|generated|dist|golden|fixtures?|snapshots?|"
@@ -37,7 +37,7 @@ _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 class _Defined(NamedTuple):
-    """A definition under its dotted name; `is_public` where no part of that is private."""
+    """A definition under its dotted name; `is_public` if no part of the name is private."""
 
     name: str
     node: _Definition
@@ -45,7 +45,7 @@ class _Defined(NamedTuple):
 
 
 def check_sizes(subject: Subject) -> Iterator[Finding]:
-    """No file grows beyond 1,000 lines and no Python function beyond 100."""
+    """No file grows beyond 1,000 lines, and no Python function beyond 100."""
     for change in filter(is_file, subject.changes):
         after = subject.after(change)
         if not _is_written(change.file, after):
@@ -54,7 +54,7 @@ def check_sizes(subject: Subject) -> Iterator[Finding]:
         now, was = len(after.splitlines()), len(before.splitlines())
         if was <= FILE_LINES_MAX < now:
             text = f"{change.file} has grown from {was} to {now} lines, more than {FILE_LINES_MAX}"
-            yield Finding(change.file, f"{text}; move what belongs together to a file of its own")
+            yield Finding(change.file, f"{text}; move what belongs together into its own file")
         yield from _grown_functions(change.file, before, after)
 
 
@@ -86,7 +86,9 @@ def check_docstrings(subject: Subject) -> Iterator[Finding]:
         if missing:
             names = "; ".join(first_of(missing, SHOWN_MAX))
             text = f"{change.file} adds without docstring: {names}"
-            yield Finding(change.file, f"{text}; say the effect of each in a line, capture again")
+            yield Finding(
+                change.file, f"{text}; describe the effect of each in a line, then capture again"
+            )
 
 
 def _undocumented(subject: Subject, change: Change) -> Iterator[str]:
@@ -100,7 +102,7 @@ def _undocumented(subject: Subject, change: Change) -> Iterator[str]:
 
 
 def _is_explained(node: _Definition) -> bool:
-    """Return whether a definition has a docstring, or a decorator by which another's counts."""
+    """Return whether a definition has a docstring, or needs none because of a decorator."""
     if ast.get_docstring(node) is not None:
         return True
     names = {

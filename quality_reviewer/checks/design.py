@@ -1,4 +1,4 @@
-"""Checks of plan-design: what the plan alone shows, its files aside."""
+"""Checks of plan-design on the plan itself: references, tasks, tests, reasons, risks."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def check_decisions(subject: Subject) -> Iterator[Finding]:
 
 
 def check_acyclic(subject: Subject) -> Iterator[Finding]:
-    """No milestone depends on itself by way of others."""
+    """No milestone depends on itself, directly or through others."""
     for problem in check_plan(subject.plan):
         if problem.at == _CYCLE:
             yield _finding(subject.plan, problem)
@@ -50,7 +50,7 @@ def check_waves(subject: Subject) -> Iterator[Finding]:
         if problem.at == _WAVES:
             yield _finding(subject.plan, problem)
     if subject.plan.milestones and not subject.plan.milestone_dependencies.waves:
-        yield Finding("*", f"{_WAVES} is empty; any edit of a milestone computes the waves anew")
+        yield Finding("*", f"{_WAVES} is empty; any edit of a milestone computes the waves")
 
 
 def _finding(plan: Plan, problem: Problem) -> Finding:
@@ -90,7 +90,7 @@ def check_milestones(subject: Subject) -> Iterator[Finding]:
     """Every milestone has acceptance criteria, and intents or tests unless it is documentation."""
     for milestone in subject.plan.milestones:
         if not any(c.strip() for c in milestone.acceptance_criteria):
-            text = f"{milestone.id} has no acceptance criteria; say how one sees that it is done"
+            text = f"{milestone.id} has no acceptance criteria; say how to see that it is done"
             yield Finding(milestone.id, text)
         works = milestone.code_intents or milestone.tests.files
         if not works and not milestone.is_documentation_only:
@@ -136,4 +136,6 @@ def check_mitigations(subject: Subject) -> Iterator[Finding]:
     for risk in subject.plan.planning_context.known_risks:
         if not risk.mitigation.strip():
             text = f"{risk.id} has no mitigation: {_excerpt(risk.risk)!r}"
-            yield Finding(risk.id, f"{text}; say what the plan does about it, or why it is borne")
+            yield Finding(
+                risk.id, f"{text}; say what the plan does about it, or why it is accepted"
+            )

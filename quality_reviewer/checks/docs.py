@@ -1,4 +1,4 @@
-"""Checks of plan-docs: it changes no code, keeps its promises, and links to what is there."""
+"""Checks of plan-docs: no code is changed, promised documents exist, links lead somewhere."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ class Pair(NamedTuple):
 
 
 def check_no_code(subject: Subject) -> Iterator[Finding]:
-    """What changed for documentation changes no code: only comments, docstrings and prose."""
+    """Documentation changes only comments, docstrings and prose, never code."""
     unknown = []
     for pair in written_pairs(subject):
         if _is_mode_change(pair):
-            text = f"{pair.path} changes its kind or mode, which is no documentation"
-            yield Finding(pair.path, f"{text}; take that back and {CAPTURE}")
+            text = f"{pair.path} changes its kind or mode, which is not documentation"
+            yield Finding(pair.path, f"{text}; undo that and {CAPTURE}")
             continue
         answer = compare_meaning(
             pair.path, content_of(subject, pair.before), content_of(subject, pair.after)
         )
         if answer == "other":
             text = f"{pair.path} differs in more than comments and docstrings"
-            yield Finding(pair.path, f"{text}; take the other differences back and {CAPTURE}")
+            yield Finding(pair.path, f"{text}; undo the other differences and {CAPTURE}")
         elif answer == "unknown":
             unknown.append(pair.path)
     for path in unknown:
-        text = f"no program here can tell code from comment in {path}; look at the change"
+        text = f"the program cannot tell code from comment in {path}; look at the change"
         yield Finding(path, text, "NOT_CHECKED")
 
 
@@ -112,8 +112,8 @@ def _broken_links(subject: Subject, change: Change, now: Paths, base: Paths) -> 
             continue
         (outside if path.startswith("..") else broken).append(f"line {number}: {target}")
     if broken:
-        text = f"{change.file} links to what the captured tree does not hold: {'; '.join(broken)}"
-        yield Finding(change.file, f"{text}; mend the links and {CAPTURE}")
+        text = f"{change.file} links to what is not in the captured tree: {'; '.join(broken)}"
+        yield Finding(change.file, f"{text}; fix the links and {CAPTURE}")
     if outside:
         text = f"{change.file} links out of the repository: {'; '.join(outside)}"
         yield Finding(change.file, text, "NOT_CHECKED")

@@ -1,4 +1,4 @@
-"""Checks of plan-design on files: each is named by an intent, listed, and spelled as it is."""
+"""Checks of plan-design on files: named by an intent, listed, spelled as at the base."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def check_named(subject: Subject) -> Iterator[Finding]:
         }
         for file in dict.fromkeys(milestone.files):
             if file not in named:
-                text = f"{milestone.id} lists {file}, and no intent says what is to change there"
+                text = f"{milestone.id} lists {file}, and no intent says what changes there"
                 yield Finding(milestone.id, f"{text}; add the intent, or take the file off `files`")
 
 
@@ -43,12 +43,12 @@ def check_intents_listed(subject: Subject) -> Iterator[Finding]:
 
 
 def check_spelling(subject: Subject) -> Iterator[Finding]:
-    """No planned file is one of the base, or lies in a folder of it, in other upper or lower case.
+    """No planned path differs from a path of the base only in upper and lower case.
 
-    Where the file system does not tell the two apart they are one file, elsewhere two.
+    The two are one file on some file systems and two files on others.
     """
     if subject.base_tree is None:
-        yield Finding("*", "the plan has no base, so nobody knows its files", "NOT_CHECKED")
+        yield Finding("*", "the plan has no base, so its files are unknown", "NOT_CHECKED")
         return
     try:
         entries = subject.trees.entries(subject.base_tree)
@@ -62,7 +62,7 @@ def check_spelling(subject: Subject) -> Iterator[Finding]:
     for milestone in subject.plan.milestones:
         for file in sorted(files_of(milestone)):
             there = _as_spelled(file, paths, spelled)
-            # A plan that lists both spellings renames the one to the other.
+            # A plan that lists both spellings renames one to the other.
             if there != file and not {file, there} <= listed:
                 text = f"{milestone.id} names {file}; the base spells that {there}"
                 yield Finding(milestone.id, f"{text}; use one spelling")

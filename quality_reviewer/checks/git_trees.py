@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Objects:
-    """The objects of a repository, each read once."""
+    """Trees and blobs of a repository, each read once."""
 
     def __init__(self, repository: Repository, vault: Vault) -> None:
         self._git = repository.git

@@ -1,7 +1,7 @@
 """Checks of plan-code on added lines: secrets, conflict markers, debug leftovers.
 
-A line is added when the file at the base does not hold it as often; a line that only moved is
-not. The two contents are compared, not the patch: attributes can make git hide a text's lines.
+A line counts as added if the base holds it less often, so a moved line does not count. The
+contents are compared, not the patch, because attributes can make git hide lines of a text.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SHOWN_CHARS = 8
 LEAST_DISTINCT = 8
 PRIVATE_KEY = "private key"
 
-# Each form is one that its issuer made to be recognised; a password has no form and is not sought.
+# Only forms that their issuer made recognisable; a password has no form to search for.
 _SECRETS: tuple[tuple[str, re.Pattern[bytes]], ...] = (
     # The line alone may be code that reads keys; a block has its first data or header right after.
     (
@@ -84,7 +84,7 @@ def added_lines(before: bytes, after: bytes) -> list[Line]:
 
 def check_secrets(subject: Subject) -> Iterator[Finding]:
     """No added line holds a private key or an access token of a known form."""
-    what = "take it out, read it from the environment, and have the key replaced if it is real"
+    what = "remove it, read it from the environment, and replace the key if it is real"
     yield from _scan(subject, find_secrets, what)
 
 
@@ -94,8 +94,8 @@ def check_merge_markers(subject: Subject) -> Iterator[Finding]:
 
 
 def check_leftovers(subject: Subject) -> Iterator[Finding]:
-    """No added line stops in a debugger or prints for one."""
-    yield from _scan(subject, find_leftovers, "take it out")
+    """No added line starts a debugger or prints for debugging."""
+    yield from _scan(subject, find_leftovers, "remove it")
 
 
 def _scan(
@@ -115,7 +115,7 @@ def _scan(
 
 
 def find_secrets(_path: str, content: bytes, added: Iterable[Line]) -> list[tuple[int, str]]:
-    """Return line and kind of each secret, shortened so that the finding gives nothing away."""
+    """Return line and kind of each secret, shortened so that the finding does not reveal it."""
     numbers = {line.number for line in added}
     text = b"\n".join(content.splitlines())
     found = set()
@@ -131,12 +131,12 @@ def find_secrets(_path: str, content: bytes, added: Iterable[Line]) -> list[tupl
 
 
 def _is_real(token: bytes) -> bool:
-    """Return whether a token is no placeholder such as `AKIAXXXXXXXXXXXXXXXX`."""
+    """Return whether a token is not a placeholder such as `AKIAXXXXXXXXXXXXXXXX`."""
     return b"EXAMPLE" not in token.upper() and len(set(token[4:])) >= LEAST_DISTINCT
 
 
 def find_markers(_path: str, _content: bytes, added: Iterable[Line]) -> Iterator[tuple[int, str]]:
-    """Yield each place where the three markers stand in their order; one alone is an underline."""
+    """Yield each place with all three markers in order; one alone may be an underline."""
     first, seen = 0, 0
     for line in added:
         if _MARKERS[0].match(line.text):
@@ -149,7 +149,7 @@ def find_markers(_path: str, _content: bytes, added: Iterable[Line]) -> Iterator
 
 
 def find_leftovers(path: str, content: bytes, added: Iterable[Line]) -> Iterator[tuple[int, str]]:
-    """Yield statements that are of use only while somebody debugs."""
+    """Yield statements that are useful only while debugging."""
     ending = os.path.splitext(path)[1].lower()
     if ending in _PYTHON:
         numbers = {line.number for line in added}
@@ -180,7 +180,7 @@ def _dotted(node: ast.expr) -> str:
 
 
 def _own_names(tree: ast.Module) -> set[str]:
-    """Return the names that a module imports or defines itself, so that they are no builtins."""
+    """Return the names that a module imports or defines, which hide builtins."""
     imported = {
         alias.asname or alias.name
         for node in ast.walk(tree)

@@ -91,7 +91,7 @@ class Paths:
         return any(f"{p}{e}" in self.files for p in pages for e in (".md", ".mdx", ".rst"))
 
     def _leads_out(self, path: str) -> bool:
-        """Return whether the path goes through a submodule or a link, whose inside is not here."""
+        """Return whether the path goes through a submodule or link, which the tree hides."""
         while path:
             entry = self.files.get(path)
             if entry is not None:

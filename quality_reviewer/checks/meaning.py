@@ -1,4 +1,4 @@
-"""Whether two contents of a file mean the same to who runs it: comments and docstrings aside."""
+"""Compare two contents of a file without their comments and docstrings."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ LINE_COMMENTS = {
 
 
 def compare_meaning(path: str, before: bytes, after: bytes) -> Answer:
-    """Return whether two contents differ in nothing but documentation; a missing file is empty.
+    """Return `same` if two contents differ only in documentation; a missing file is empty.
 
-    Content that parsed before and does not any more is something other.
+    Content that parsed before and no longer parses is `other`.
     """
     name, ending = os.path.splitext(os.path.basename(path).lower())
     if ending in PROSE or (ending in ("", ".txt") and name in PROSE_NAMES):

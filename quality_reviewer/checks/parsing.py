@@ -1,4 +1,4 @@
-"""The check of plan-code that what was captured parses."""
+"""The check of plan-code that captured files parse."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from quality_reviewer.checks.subject import Subject
     from state.models import Change
 
-# Text without a grammar: there is nothing to parse, hence nothing left unchecked.
+# Text without a grammar: there is nothing to parse, so nothing is left unchecked.
 PROSE = frozenset((".md", ".markdown", ".rst", ".adoc", ".txt", ".csv", ".tsv", ".log", ".patch"))
 BINARY_MARK_WITHIN_BYTES = 8_000
 _LEAST_PYTHON = re.compile(
@@ -26,7 +26,7 @@ _LEAST_PYTHON = re.compile(
 
 
 def check_parsing(subject: Subject) -> Iterator[Finding]:
-    """What was captured parses: Python, JSON, TOML, YAML."""
+    """Captured Python, JSON, TOML and YAML files parse."""
     unread: Counter[str] = Counter()
     for change in filter(is_file, subject.changes):
         content = subject.after(change)
@@ -37,7 +37,7 @@ def check_parsing(subject: Subject) -> Iterator[Finding]:
     unread.pop("", None)
     if unread:
         families = ", ".join(f"{n} × {name}" for name, n in sorted(unread.items()))
-        text = f"nothing here parses {families}; only verify can tell"
+        text = f"the program cannot parse {families}; only verify can tell"
         yield Finding("*", text, "NOT_CHECKED")
 
 
@@ -55,7 +55,7 @@ def _check_file(subject: Subject, change: Change, content: bytes) -> Iterator[Fi
         text = f"{text} – but the project requires a newer Python than {PYTHON}, which parsed it"
         yield Finding(change.file, text, "NOT_CHECKED")
     else:
-        yield Finding(change.file, f"{text}; mend it in the worktree and capture again")
+        yield Finding(change.file, f"{text}; fix it in the worktree and capture again")
 
 
 def family_of(path: str, content: bytes) -> str:

@@ -44,9 +44,9 @@ __all__ = ["CHECKS", "Check", "Finding", "Subject", "Trees", "render_table", "ru
 
 
 class Check(NamedTuple):
-    """One question that a program answers; `reads_tree` is for those that need a captured tree.
+    """One question that a program answers; with `reads_tree` it needs a captured tree.
 
-    `acceptable` are findings that can be mistaken: a person may let one stand, with a reason.
+    `acceptable`: its findings can be mistaken, so a person may accept one, with a reason.
     """
 
     id: str
@@ -58,7 +58,7 @@ class Check(NamedTuple):
 
     @property
     def doc(self) -> str:
-        """Return what holds where the check finds nothing: the function's own first line."""
+        """Return what holds if the check finds nothing: the first line of its docstring."""
         return (self.run.__doc__ or "").splitlines()[0]
 
 
@@ -221,12 +221,12 @@ def _item(number: int, check: Check, finding: Finding | None) -> Item:
 
 
 def _storable(text: str) -> str:
-    """Return `text` with what no JSON file can carry escaped: bytes of names that are no UTF-8."""
+    """Return `text` with what JSON cannot hold escaped: bytes of names that are not UTF-8."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def render_table() -> str:
-    """Return docs/checks.md: every check with its severity and what holds when it is silent."""
+    """Return docs/checks.md: every check with its severity and what must hold."""
     parts = [_HEAD]
     for phase in dict.fromkeys(check.phase for check in CHECKS):
         parts.append(f"\n## {phase}\n\n| check | severity | what must hold |\n|---|---|---|\n")
@@ -242,8 +242,8 @@ _HEAD = """\
 # Checks that the program decides
 
 They run when a work step ends, before a reviewer is asked. A failing MUST sends the step back at
-once; other findings go into the review and block by its iteration. Where the program lacks the
-means the answer is NOT CHECKED, which blocks nothing and is shown. The table is made from
+once; other findings go into the review and block by its iteration. What the program cannot decide
+is NOT CHECKED, which blocks nothing and is shown. The table is made from
 `quality_reviewer/checks/registry.py`, and a test holds it.
 """
 

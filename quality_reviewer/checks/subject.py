@@ -24,7 +24,7 @@ class Finding(NamedTuple):
 
 
 class Trees(Protocol):
-    """Git's objects, as far as checks read them."""
+    """What the checks read from git."""
 
     def entries(self, tree: str) -> Mapping[str, Entry]:
         """Return every file of a tree by its path."""
@@ -37,18 +37,18 @@ class Trees(Protocol):
 
 
 class NoTrees:
-    """Stands for git where there is none, as at plan-design."""
+    """An empty stand-in for git, for plans without a base."""
 
     def entries(self, tree: str) -> Mapping[str, Entry]:  # noqa: ARG002 – of the protocol
         """Return no files."""
         return {}
 
     def read(self, blob: str) -> bytes:
-        """Fail: nobody can know a blob here."""
+        """Raise LookupError: there are no blobs."""
         raise LookupError(blob)
 
     def rebuild(self, base_tree: str, changes: Sequence[Change]) -> str:  # noqa: ARG002 – the same
-        """Fail: nothing can be rebuilt here."""
+        """Raise LookupError: there are no trees."""
         raise LookupError(base_tree)
 
 
@@ -59,9 +59,9 @@ NO_TREES = NoTrees()
 class Subject:
     """What is checked: the plan and what was captured for it.
 
-    `tree` is the captured tree, None before the first capture; `code_tree` is the tree with which
-    plan-code passed its gate, so that plan-docs can be held against it; `verify_commands` are
-    those that the project configures.
+    - `tree`: the captured tree; None before the first capture
+    - `code_tree`: the tree with which plan-code passed its gate, for comparison in plan-docs
+    - `verify_commands`: those that the project configures
     """
 
     plan: Plan
@@ -95,5 +95,5 @@ def is_file(change: Change) -> bool:
 
 
 def differing(old: Mapping[str, Entry], new: Mapping[str, Entry]) -> list[str]:
-    """Return the paths, sorted, that two trees do not hold alike."""
+    """Return the paths, sorted, at which two trees differ."""
     return sorted(path for path in {*old, *new} if old.get(path) != new.get(path))

@@ -1,7 +1,7 @@
-"""Whether a file's content parses, for the languages whose parser is at hand (PL-24).
+"""Tell whether Python, JSON, TOML and YAML parse (PL-24).
 
-Content is read, never run. Where the parser's no would prove nothing – another dialect, a
-template, a file encrypted or kept elsewhere – the answer is NOT_CHECKED.
+Content is read, never run. Where an error would prove nothing – another dialect, a template, a
+file that is encrypted or stored elsewhere – the answer is NOT_CHECKED.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Doubt(NamedTuple):
 
 
 def find_parser(path: str, content: bytes) -> Callable[[bytes], Doubt | None] | None:
-    """Return the parser for a file; None where there is none at hand."""
+    """Return the parser for a file; None where there is none."""
     name = os.path.basename(path).lower()
     if _is_lenient_json(path):
         return parse_json
@@ -62,7 +62,7 @@ def find_parser(path: str, content: bytes) -> Callable[[bytes], Doubt | None] | 
 
 
 def check_syntax(path: str, content: bytes) -> Doubt | None:
-    """Return why the file does not parse; None where it does or where nobody can tell."""
+    """Return why the file does not parse; None where it does or no parser knows."""
     parser = find_parser(path, content)
     doubt = parser(content) if parser else None
     if doubt is None or not doubt.certain:
@@ -91,7 +91,7 @@ def _is_lenient_json(path: str) -> bool:
 
 
 def parse_python(content: bytes) -> Doubt | None:
-    """Return why `content` is no Python of this interpreter's version."""
+    """Return why `content` is not Python of this interpreter's version."""
     tree = read_python(content)
     return tree if isinstance(tree, Doubt) else None
 
@@ -111,7 +111,7 @@ def read_python(content: bytes) -> ast.Module | Doubt:
 
 
 def parse_json(content: bytes) -> Doubt | None:
-    """Return why `content` is no JSON."""
+    """Return why `content` is not JSON."""
     try:
         json.loads(content, parse_int=len, parse_constant=_refuse_constant)
     except ValueError as error:
@@ -122,12 +122,12 @@ def parse_json(content: bytes) -> Doubt | None:
 
 
 def _refuse_constant(name: str) -> None:
-    message = f"{name} is no JSON number"
+    message = f"{name} is not a JSON number"
     raise ValueError(message)
 
 
 def parse_toml(content: bytes) -> Doubt | None:
-    """Return why `content` is no TOML."""
+    """Return why `content` is not TOML."""
     try:
         tomllib.loads(content.decode("utf-8-sig"))
     except ValueError as error:
@@ -138,13 +138,13 @@ def parse_toml(content: bytes) -> Doubt | None:
 
 
 def parse_yaml(content: bytes) -> Doubt | None:
-    """Return why `content` is no YAML; tags of any kind are allowed."""
+    """Return why `content` is not YAML; tags of any kind are allowed."""
     events = read_yaml(content)
     return events if isinstance(events, Doubt) else None
 
 
 def read_yaml(content: bytes) -> list[tuple[object, ...]] | Doubt:
-    """Return what YAML source says – no marks, no comments, no quoting – or why it says nothing."""
+    """Return what YAML source says without comments and quoting, or why it does not parse."""
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         return [_said(event) for event in yaml.parse(content, Loader=loader)]

@@ -1,8 +1,8 @@
-"""Words that tell how a text came to be, rather than what is.
+"""Find words that tell how a text came to be, rather than what is.
 
-"Now returns None" needs a reader who knows what was there before. The same words also speak of
-what happens while a program runs: "previously seen keys are skipped", "the old value". Only forms
-that rarely do are taken, and most of them not after a word such as "if" or "once".
+"Now returns None" needs a reader who knows what was there before. The same words also describe a
+running program: "previously seen keys are skipped", "the old value". So only forms that rarely do
+are searched for, and most of them not after a word such as "if" or "once".
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from quality_reviewer.checks.comments import Comment
 
-# What code does, is made to be, consists of; each as it stands after "now" or "the old".
+# What code does, is made to be, consists of; each as it appears after "now" or "the old".
 _DOES = (
     "accepts|allows|calls|checks|copes|defaults|delegates|emits|expects|fails|fetches|goes through"
     "|handles|ignores|includes|keeps|lives|loads|logs|needs|parses|prints|raises|reads|rebuilds"

@@ -1,4 +1,4 @@
-"""Checks that added comments and prose make sense to who has only the final text."""
+"""Checks that added comments and prose make sense without knowing what changed."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class _Written(NamedTuple):
 
 
 def check_comments(subject: Subject) -> Iterator[Finding]:
-    """Added comments say what is, not what was or what has changed."""
+    """Added comments describe what is, not what was or what has changed."""
     changes = [
         change
         for milestone in subject.plan.milestones
@@ -60,7 +60,7 @@ def check_comments(subject: Subject) -> Iterator[Finding]:
 
 
 def check_documentation(subject: Subject) -> Iterator[Finding]:
-    """Added Markdown prose and comments of documentation say what is, not what has changed."""
+    """Added Markdown and comments of documentation describe what is, not what has changed."""
     yield from _in_comments(
         [
             _Written(p.path, content_of(subject, p.before), content_of(subject, p.after))
@@ -77,7 +77,7 @@ def check_documentation(subject: Subject) -> Iterator[Finding]:
 def _prose(content: bytes) -> Iterator[Comment]:
     """Yield the lines of Markdown prose outside sections that tell of changes.
 
-    An item of a list or a heading begins a new sentence.
+    A list item or a heading starts a new sentence.
     """
     text = b"\n".join(content.splitlines()).decode("utf-8", "replace")
     history = _NO_HISTORY
@@ -101,7 +101,7 @@ def _in_comments(files: Sequence[_Written]) -> Iterator[Finding]:
     unread.pop("", None)
     if unread:
         families = ", ".join(f"{n} × {name}" for name, n in sorted(unread.items()))
-        text = f"no program here can tell a comment in {families}"
+        text = f"the program cannot find comments in {families}"
         yield Finding("*", text, "NOT_CHECKED")
 
 
@@ -110,5 +110,5 @@ def _temporal(file: _Written, comments: Sequence[Comment]) -> Iterator[Finding]:
     places = [f"line {n}: “{words}”" for n, words in find_temporal(comments) if n in added]
     if places:
         text = f"{file.path}, {'; '.join(first_of(places, SHOWN_MAX))}"
-        what = "say it for a reader who has only the final text, then capture again"
+        what = "write it for a reader who has only the final text, then capture again"
         yield Finding(file.path, f"{text}: this tells how it came to be; {what}")

@@ -1,8 +1,8 @@
 """The file qr-<phase>.json: its JSON Schema, a check by hand, reading and writing (PL-18).
 
-The check by hand is what counts, since printed steps read the file and have no third-party
-package; a test holds the published schema and the check together. Two rules are beyond the
-schema: no id stands twice, and text holds no lone surrogate.
+Printed steps read the file without third-party packages, so the check by hand decides; a test
+compares it with the published schema. Two rules are not in the schema: no id is used twice, and
+text holds no lone surrogate.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def read_review(path: str) -> Review:
 
 
 def write_review(path: str, review: Review) -> None:
-    """Replace the review file; Refused, with the old file as it was, when the review is unsound.
+    """Replace the review file; Refused, with the old file as it was, when the review is invalid.
 
     The caller holds the lock of the state directory, and read the review inside it.
     """
@@ -112,20 +112,20 @@ def write_review(path: str, review: Review) -> None:
 
 
 def check_review(data: object, at: str) -> list[Problem]:
-    """Return every way in which `data` is no review; `at` is the file that it comes from."""
+    """Return everything that is wrong with a review as JSON; `at` names its file."""
     if not isinstance(data, dict):
-        return [Problem("invalid", at, "is no JSON object", "an object with phase and items")]
+        return [Problem("invalid", at, "is not a JSON object", "an object with phase and items")]
     problems = _check_fields(data, _REVIEW, ("schema_version", "phase", "items"), f"{at}: ")
     items = data.get("items")
     seen: dict[str, int] = {}
     for n, item in enumerate(items if isinstance(items, list) else ()):
         where = f"{at}: items[{n}]"
         if not isinstance(item, dict):
-            problems.append(Problem("invalid", where, "is no JSON object", ", ".join(FIELDS)))
+            problems.append(Problem("invalid", where, "is not a JSON object", ", ".join(FIELDS)))
             continue
         problems += _check_fields(item, _ITEM, REQUIRED, f"{where}.")
         if item.get("status") in NEED_FINDING and not _is_text(item.get("finding")):
-            text = f"an item that is {item['status']} says what was found"
+            text = f"an item that is {item['status']} needs a finding"
             problems.append(Problem("invalid", f"{where}.finding", text, "what, where, what to do"))
         item_id = item.get("id")
         if isinstance(item_id, str) and seen.setdefault(item_id, n) != n:
@@ -158,7 +158,7 @@ def _check_fields(
 
 def _short(value: object) -> str:
     text = ascii(value)
-    return text if len(text) <= 60 else f"{text[:60]}…"  # noqa: PLR2004 – enough to know it by
+    return text if len(text) <= 60 else f"{text[:60]}…"  # noqa: PLR2004 – enough to recognise it
 
 
 def _one_of(values: tuple[str, ...]) -> tuple[Callable[[object], bool], str]:

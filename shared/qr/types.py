@@ -1,4 +1,4 @@
-"""Items of a review, which of them block, and the loop of a gate (PL-18, PL-20, PL-21).
+"""Review items, which of them block, and the loop of a gate (PL-18, PL-20, PL-21).
 
 Only the standard library, and little of it: printed steps import this module.
 """
@@ -25,7 +25,7 @@ COULD: Severity = "COULD"
 SEVERITIES: tuple[Severity, ...] = (MUST, SHOULD, COULD)
 
 TODO: Status = "TODO"
-PASS: Status = "PASS"  # noqa: S105 – an answer, no password
+PASS: Status = "PASS"  # noqa: S105 – an answer, not a password
 FAIL: Status = "FAIL"
 NOT_CHECKED: Status = "NOT_CHECKED"
 STATUSES: tuple[Status, ...] = (TODO, PASS, FAIL, NOT_CHECKED)
@@ -40,14 +40,14 @@ SHOULD_BLOCKS_UNTIL = 4
 
 
 def blocking_severities(iteration: int) -> tuple[Severity, ...]:
-    """Return what blocks in an iteration, counted from 1; later rounds ask for less (PL-21)."""
+    """Return the severities that block in an iteration (from 1); later ones block less (PL-21)."""
     if iteration <= ALL_BLOCK_UNTIL:
         return SEVERITIES
     return (MUST, SHOULD) if iteration <= SHOULD_BLOCKS_UNTIL else (MUST,)
 
 
 class LoopState(StrEnum):
-    """Where a gate's loop stands (PL-20); the iteration number says how often it came back."""
+    """The state of a gate's loop (PL-20); the iteration counts its rounds."""
 
     INITIAL = "INITIAL"
     RETRY = "RETRY"
@@ -55,7 +55,7 @@ class LoopState(StrEnum):
 
     @classmethod
     def of(cls, iteration: int, *, passed: bool) -> LoopState:
-        """Return the state of a phase in its `iteration` that has passed its gate or has not."""
+        """Return the state of a phase from its iteration and whether it has passed its gate."""
         if passed:
             return cls.COMPLETE
         return cls.INITIAL if iteration <= 1 else cls.RETRY
@@ -70,9 +70,12 @@ class LoopState(StrEnum):
 class Item:
     """One question of a review with its answer.
 
-    `id` is qa-NNN; `scope` is `*`, the id of an entity or a file; `group` names the reviewer's
-    share and is None for a script's items; `rounds` counts the failed gates at which the item
-    blocked; `accepted` is the reason for which a person let it stand.
+    - `id`: qa-NNN
+    - `scope`: `*`, the id of an entity, or a file
+    - `check`: the id of a check or question, or the name of a reviewer's own finding
+    - `group`: the share of one reviewer; None for a script's items
+    - `rounds`: at how many failed gates the item blocked
+    - `accepted`: the reason why a person accepted the finding, else None
     """
 
     __slots__ = (
@@ -115,7 +118,7 @@ class Item:
         return hash(self.id)
 
     def changed(self, **fields: Any) -> Item:  # noqa: ANN401 – any field's value
-        """Return the item with some fields set anew."""
+        """Return a copy of the item with some fields changed."""
         return Item(**{**self.to_json(), **fields})
 
     def to_json(self) -> dict[str, Any]:
@@ -124,7 +127,7 @@ class Item:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Item:
-        """Return the item that checked JSON holds; fields that are ours may be missing."""
+        """Return the item that checked JSON holds; optional fields may be missing."""
         return cls(**data)
 
 
@@ -141,7 +144,7 @@ def is_blocking(item: Item, iteration: int) -> bool:
 
 
 def computed_verdict(items: Iterable[Item], iteration: int) -> Verdict:
-    """Return the verdict that follows from the figures; an item still TODO allows no pass."""
+    """Return the verdict that follows from the items; one that is still TODO fails it."""
     for item in items:
         if item.status == TODO or is_blocking(item, iteration):
             return "fail"

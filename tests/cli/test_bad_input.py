@@ -199,11 +199,11 @@ def test_two_active_runs_have_to_be_told_apart(journey: Journey) -> None:
 @pytest.mark.parametrize(
     ("content", "cause"),
     [
-        (b"{", "is no JSON"),
-        (b"", "is no JSON"),
+        (b"{", "is not JSON"),
+        (b"", "is not JSON"),
         (b"\xff\xfe", "is not UTF-8"),
         (b"[" * 100_000, "is nested too deeply"),
-        (b"[]", "is no plan"),
+        (b"[]", "is not a plan"),
         (b'{"schema_version": 3}', "newer planner"),
         (b'{"schema_version": 2}', "plan_id"),
         (b'{"schema_version": 2, "plan_id": 7}', "plan_id"),

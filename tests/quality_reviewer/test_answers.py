@@ -235,21 +235,24 @@ WRONG: dict[str, tuple[Callable[[list[str], list[str]], object], list[str]]] = {
     ),
     "a FAIL without a finding": (
         lambda own, _other: [{"id": own[0], "status": FAIL, "finding": "  "}],
-        ["a FAIL says what was found"],
+        ["a FAIL needs a finding"],
     ),
     "another status": (
         lambda own, _other: [{"id": own[0], "status": "TODO"}, {"id": own[1]}],
         ["is 'TODO'", "is None"],
     ),
-    "no list": (lambda own, _other: {"id": own[0], "status": PASS}, ["is no JSON list"]),
-    "rows that are no objects": (lambda own, _other: [own[0], 7, None, []], ["is no answer"] * 4),
+    "no list": (lambda own, _other: {"id": own[0], "status": PASS}, ["is not a JSON list"]),
+    "rows, no objects": (
+        lambda own, _other: [own[0], 7, None, []],
+        ["is not an answer"] * 4,
+    ),
     "an unknown field": (
         lambda own, _other: [{"id": own[0], "status": PASS, "verdict": "fine"}],
         ["there is no field 'verdict'"],
     ),
     "two things wrong in one row": (
         lambda own, _other: [{"id": own[0], "status": FAIL, "verdict": "fine"}],
-        ["there is no field 'verdict'", "a FAIL says what was found"],
+        ["there is no field 'verdict'", "a FAIL needs a finding"],
     ),
     "another severity": (
         lambda own, _other: [
@@ -353,7 +356,7 @@ def test_the_same_file_twice_changes_nothing_more(full: Journey) -> None:
 
 
 @pytest.mark.requirement("PL-23")
-def test_what_a_reviewer_adds_blocks_is_mended_and_asked_again(small: Journey) -> None:
+def test_what_a_reviewer_adds_blocks_is_fixed_and_asked_again(small: Journey) -> None:
     added = {"check": "no lock", "scope": "M-001", "severity": "MUST", "finding": "two writers"}
     small.verdicts = lambda block: [*all_pass(block), added]
     small.advance()

@@ -101,7 +101,7 @@ def test_all_mistakes_are_told_at_once() -> None:
     assert found == {
         ("planner.toml [verify]", "is not a table"),
         ("planner.toml [worktree].setup", "is not a list"),
-        ("planner.toml [worktree].link", "'/etc' is no relative path of a file"),
+        ("planner.toml [worktree].link", "'/etc' is not a relative path of a file"),
         (
             "planner.toml [worktree].link",
             "'../x' leaves the repository or is not normal (no '.', '..' or empty part)",

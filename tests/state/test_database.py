@@ -510,7 +510,7 @@ class TestDamage:
             other.commit()
             other.close()
             before = Path(path).read_bytes()
-            assert "no database of the planner" in refusal(Database, path)[0].problem
+            assert "not a database of the planner" in refusal(Database, path)[0].problem
             assert Path(path).read_bytes() == before
 
     def test_a_missing_table_is_refused_when_it_is_needed(self, database: Database) -> None:

@@ -233,9 +233,9 @@ class TestARefusal:
             (change("CC-001", 1, patch="x"), "[0].fields.patch", "why_comments"),
             (change("M-001", 1, id="M-009"), "[0].fields.id", "name, files"),
             (change("M-001", 1, version=9), "[0].fields.version", "name, files"),
-            (change("CI-001", 1, milestone="M-002"), "[0].fields.milestone", "anew"),
-            (change("CI-001", 1, milestone=None), "[0].fields.milestone", "anew"),
-            (change("DOC-001", 1, kind="docstring"), "[0].fields.kind", "anew"),
+            (change("CI-001", 1, milestone="M-002"), "[0].fields.milestone", "again"),
+            (change("CI-001", 1, milestone=None), "[0].fields.milestone", "again"),
+            (change("DOC-001", 1, kind="docstring"), "[0].fields.kind", "again"),
             (add("intent", file="a", behavior="b"), "[0].fields.milestone", "M-001, M-002"),
             (
                 add("intent", milestone="M-009", file="a", behavior="b"),

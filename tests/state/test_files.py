@@ -288,7 +288,7 @@ class TestTheLock:
         with self.hold(tmp_path / "lock") as holder:
             (tmp_path / "lock").write_bytes(note)
             (problem,) = refusal(Lock(str(tmp_path / "lock"), "me", timeout_s=0.05).__enter__)
-            assert "just begun" in problem.problem
+            assert "just started" in problem.problem
             holder.communicate("")
 
     def test_sweeps_what_killed_writers_left_and_nothing_else(self, tmp_path: Path) -> None:

@@ -245,10 +245,10 @@ def test_only_a_plan_that_says_so_in_every_member_counts_as_frozen(folder: Path)
     assert [p.at for p in findings(folder, jcs(without).encode(), frozen=False)] == ["frozen_at"]
 
 
-def test_the_same_content_formatted_anew_is_told_from_an_edit(folder: Path) -> None:
+def test_the_same_content_reformatted_is_told_from_an_edit(folder: Path) -> None:
     (problem,) = findings(folder, json.dumps(DATA, indent=2).encode())
     assert problem.at == "digest"
-    assert "formatted anew" in problem.problem
+    assert "reformatted" in problem.problem
 
 
 def test_text_that_looks_like_a_digest_is_not_taken_for_it() -> None:

@@ -298,7 +298,7 @@ def test_any_dependencies_give_waves_or_are_refused_with_a_way_round_the_circle(
     ]
     done, problems = outcome(apply_edits, empty_plan(), edits, None)
     for problem in problems:
-        assert "circle" in problem.problem or "depends on itself" in problem.problem
+        assert "cycle" in problem.problem or "depends on itself" in problem.problem
     if done:
         plan = done[0]
         assert find_cycle(plan.milestones) == []

@@ -23,7 +23,7 @@ Files = dict[str, str | bytes | None]
 
 
 def make_plan(**fields: object) -> Plan:
-    """Return a sound plan of one milestone with `fields` set anew; the waves are computed."""
+    """Return a sound plan of one milestone with `fields` replaced; the waves are computed."""
     data = {
         "schema_version": 2,
         "plan_id": "00000000-0000-4000-8000-000000000000",

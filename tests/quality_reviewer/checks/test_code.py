@@ -20,7 +20,7 @@ VERIFY = {"command": "pytest -q", "baseline": "pass", "outcome": "pass"}
 
 
 def edited(subject: Subject, **change: object) -> Subject:
-    """Return the subject with fields of its first change set anew."""
+    """Return the subject with fields of its first change changed."""
     data = subject.plan.model_dump(mode="json")
     data["milestones"][0]["code_changes"][0].update(change)
     return replace(subject, plan=Plan.model_validate(data))
@@ -118,7 +118,7 @@ def test_a_captured_tree_that_the_changes_do_not_make_is_found_file_by_file(desk
 @pytest.mark.parametrize(
     ("patch", "encoding", "expected"),
     [
-        (None, None, "carries no patch"),
+        (None, None, "has no patch"),
         ("%%%", "base64", "a patch is damaged"),
         ("\ud800", None, "a patch is damaged"),
         ("nonsense", None, "git apply"),
@@ -178,7 +178,7 @@ def test_a_verify_command_that_failed_before_as_well_blocks_nothing(desk: Desk) 
     subject = verified(desk.subject({"a.py": "a = 1\n"}), result)
     [(status, scope, text)] = findings("code-verify-passes", subject)
     assert (status, scope) == ("NOT_CHECKED", "*")
-    assert "fails on the base as well, so it tells nothing of the change" in text
+    assert "fails on the base as well, so it says nothing about the change" in text
 
 
 @pytest.mark.requirement("PL-34")

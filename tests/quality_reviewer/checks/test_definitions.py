@@ -81,7 +81,7 @@ def test_what_is_added_without_docstring_is_found_in_one_finding(desk: Desk) -> 
         "if f:\n    def g(): ...\n",
     )
     assert text.startswith(
-        "a.py adds without docstring: f (line 1); C (line 2); C.m (line 3); g (line 7); say"
+        "a.py adds without docstring: f (line 1); C (line 2); C.m (line 3); g (line 7); describe"
     )
 
 

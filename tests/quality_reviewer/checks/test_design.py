@@ -112,7 +112,7 @@ def test_waves_that_follow_are_not_found() -> None:
 def test_a_milestone_without_criteria_or_intents_is_found() -> None:
     milestones = [make_milestone(acceptance_criteria=[" "], code_intents=[], tests={})]
     assert found("design-milestones-complete", milestones=milestones) == [
-        ("FAIL", "M-001", "M-001 has no acceptance criteria; say how one sees that it is done"),
+        ("FAIL", "M-001", "M-001 has no acceptance criteria; say how to see that it is done"),
         ("FAIL", "M-001", "M-001 has neither intent nor test file; add one for each of its files"),
     ]
 

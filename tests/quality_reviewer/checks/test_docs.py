@@ -194,7 +194,7 @@ def test_a_link_to_nothing_is_found_with_its_line(desk: Desk, line: str, target:
     after: dict[str, str | bytes | None] = {"docs/a.md": f"# A\n\n{line}\n", "docs/here.md": "x\n"}
     [(status, scope, text)] = findings("docs-links-exist", desk.subject(after, as_docs=True))
     assert (status, scope) == ("FAIL", "docs/a.md")
-    assert f"line 3: {target}; mend" in text
+    assert f"line 3: {target}; fix" in text
 
 
 def test_a_link_broken_by_this_plans_deletion_is_found(desk: Desk) -> None:

@@ -54,7 +54,7 @@ def test_what_parses_or_has_no_parser_raises_no_doubt(path: str, content: bytes)
         ("bin/tool", b"#!/usr/bin/env python3\nprint(\n", "'(' was never closed"),
         ("a.json", b'{"a": 1,}', "line 1 column"),
         ("a.json", b"", "Expecting value"),
-        ("a.json", b"[NaN]", "NaN is no JSON number"),
+        ("a.json", b"[NaN]", "NaN is not a JSON number"),
         ("a.json", b"\xff\xfe\xff", "decode"),
         ("a.toml", b"a = \n", "Invalid value"),
         ("a.toml", b"a = 1\na = 2\n", "Cannot overwrite a value"),
@@ -145,7 +145,7 @@ def test_languages_without_a_parser_make_one_item_together(desk: Desk) -> None:
         (
             "NOT_CHECKED",
             "*",
-            ("nothing here parses 1 × .js, 2 × .rs, 1 × Makefile; only verify can tell"),
+            ("the program cannot parse 1 × .js, 2 × .rs, 1 × Makefile; only verify can tell"),
         )
     ]
 

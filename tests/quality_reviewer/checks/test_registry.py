@@ -28,7 +28,7 @@ def test_the_document_of_checks_is_the_table(request: pytest.FixtureRequest) -> 
         with open(path, "w", encoding="utf-8") as file:
             file.write(render_table())
     with open(path, encoding="utf-8") as file:
-        assert file.read() == render_table(), "--update-golden writes docs/checks.md anew"
+        assert file.read() == render_table(), "--update-golden writes docs/checks.md again"
 
 
 def test_every_check_has_an_id_of_its_own_that_begins_with_its_phase() -> None:
