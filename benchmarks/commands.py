@@ -96,10 +96,10 @@ def seconds(command: Sequence[str], environment: dict[str, str], given: str = os
         (os.POSIX_SPAWN_OPEN, 0, given, os.O_RDONLY, 0),
         (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
     ]
-    begun = time.perf_counter()
+    start = time.perf_counter()
     pid = os.posix_spawn(command[0], list(command), environment, file_actions=quiet)
     _, status = os.waitpid(pid, 0)
-    took = time.perf_counter() - begun
+    took = time.perf_counter() - start
     if status:
         raise AssertionError(f"{' '.join(command)} ended with status {status}")
     return took
@@ -159,6 +159,6 @@ def measure_demo() -> Figure:
     """Return how long a whole run takes: from request to proven commit, one check failing."""
     with TemporaryDirectory(prefix="planner-benchmark-") as folder:
         environment = {**os.environ, "PLANNER_PYTHON": PYTHON, "HOME": folder}
-        begun = time.perf_counter()
+        start = time.perf_counter()
         _run([PLANNER, "demo"], folder, environment)
-        return Figure("planner demo, from request to proof", time.perf_counter() - begun, "s", 60)
+        return Figure("planner demo, from request to proof", time.perf_counter() - start, "s", 60)

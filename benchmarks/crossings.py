@@ -3,7 +3,7 @@
 A crossing is a call whose caller lies in another file of ours. Precisely:
 
 - A call is what `sys.setprofile` reports as "call": functions, methods, properties, lambdas and
-  comprehensions of ours, and each resumption of a generator. Functions written in C are none.
+  comprehensions of ours, and each resumption of a generator. Functions written in C do not count.
 - The caller is the nearest frame of ours up the stack, since click, sqlite3 and `sorted` call back.
 - Ours are the Python modules of the product; `bin/planner` chooses what to run and is not counted.
 - What runs while a module is imported is left out: it depends on what was loaded before.
@@ -11,7 +11,7 @@ A crossing is a call whose caller lies in another file of ours. Precisely:
 
 Files entered are those at either end of a crossing. The scene is the smallest whole run: one file,
 one decision, one milestone without tests, one intent, no review, nothing to verify, nobody in
-planning mode. The guard decides last, for a session that has then begun to plan.
+planning mode. The guard decides last, for a session that is then in planning mode.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Scene:
             file.write(text)
 
     def planner(self, *words: str, called: str = "", given: str = "") -> str:
-        """Run a command and return what it printed; measured where it is `called` something."""
+        """Run a command and return what it printed; measured if it is `called` something."""
         tally = os.path.join(self.folder, "tally.json")
         words = (*words, "--state-dir", self.state_dir) if self.state_dir else words
         child = [sys.executable, "-I", "-S", "-X", "utf8", PROFILED, tally, LAUNCHER, *words]
@@ -101,7 +101,7 @@ def measure_crossings() -> list[Crossings]:
     """Drive a run from its request to its commit, then a guard decision; return what each took."""
     with TemporaryDirectory(prefix="planner-benchmark-") as folder:
         scene = Scene(os.path.realpath(folder))
-        _begin(scene)
+        _start(scene)
         _design(scene)
         scene.write(
             os.path.join(scene.state_dir, "worktree", "a.py"), "def f(x):\n    return x + 2\n"
@@ -124,7 +124,7 @@ def crossing_figures(measured: list[Crossings]) -> list[Figure]:
     ]  # fmt: skip
 
 
-def _begin(scene: Scene) -> None:
+def _start(scene: Scene) -> None:
     os.mkdir(scene.repository)
     scene.git("init", "-q", "-b", "main")
     scene.git("config", "--global", "user.name", "A Tester")

@@ -38,9 +38,9 @@ def measure_fingerprint() -> list[Figure]:
         ways["take"]()
         for _ in range(ROUNDS):
             for name in random.sample(sorted(ways), len(ways)):
-                begun = time.perf_counter()
+                start = time.perf_counter()
                 ways[name]()
-                samples[name].append(time.perf_counter() - begun)
+                samples[name].append(time.perf_counter() - start)
     note = f"git status: {min(samples['status']) * 1000:.0f} ms"
     taken, compared = (ratio(samples[name], samples["status"]) for name in ("take", "compare"))
     what = f"fingerprint of {FILES:,} files"

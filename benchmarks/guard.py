@@ -15,9 +15,9 @@ from tests.shared.guard.corpus.corpus import must_be_denied, must_pass
 _IMPORT = """
 import sys, time
 sys.path.insert(0, sys.argv[1])
-begun = time.process_time()
+start = time.process_time()
 import shared.guard.decide
-print(time.process_time() - begun)
+print(time.process_time() - start)
 """
 
 
@@ -34,9 +34,9 @@ def measure_guard(rounds: int) -> list[Figure]:
 
 
 def _decision_ms(command: str) -> float:
-    begun = time.process_time()
+    start = time.process_time()
     decide(command, cwd=ROOT)
-    return (time.process_time() - begun) * 1000
+    return (time.process_time() - start) * 1000
 
 
 def _import_ms() -> float:

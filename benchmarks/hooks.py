@@ -58,7 +58,7 @@ def measure_hooks(rounds: int) -> list[Figure]:
 
 
 def _begin(folder: str) -> dict[str, str]:
-    """Let a session plan in a repository of its own; return the environment."""
+    """Start planning mode in a repository of its own; return the environment."""
     environment = {
         "PATH": os.environ["PATH"], "HOME": folder, "PLANNER_PYTHON": PYTHON,
         "XDG_STATE_HOME": os.path.join(folder, "state"),

@@ -1,4 +1,4 @@
-"""Who imports whom among our own files: lines, floors and circles, read without running anything.
+"""Which of our files import which: lines, floors and circles, read without running anything.
 
 An import counts wherever it stands: at the top, in a function, under TYPE_CHECKING. `from a import
 b` is an import of the module a.b where there is one, else of a. That importing a.b also runs the
@@ -112,7 +112,7 @@ def _grouped(graph: Graph, group_of: Mapping[str, str]) -> dict[str, set[str]]:
 
 
 def circles(graph: Graph) -> list[list[str]]:
-    """Return the groups in which each can reach each other: sorted, the largest first."""
+    """Return the groups of names that import one another in a circle, the largest first."""
     groups = [sorted(group) for group in _components(graph) if len(group) > 1]
     return sorted(groups, key=lambda group: (-len(group), group))
 

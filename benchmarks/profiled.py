@@ -1,4 +1,4 @@
-"""Runs `bin/planner` in this process under a profiler and writes who called whom between files.
+"""Runs `bin/planner` in this process under a profiler and writes which file called which how often.
 
 `python -I -S benchmarks/profiled.py TALLY LAUNCHER WORD…` does what `LAUNCHER WORD…` does, and
 leaves in the file TALLY a JSON list of [calling file, called file, calls]; `crossings.py` says what

@@ -33,9 +33,9 @@ def measure_validation() -> Figure:
             for way in ways:
                 # Nothing waits here, so that the time of the processor is what other work on the
                 # machine disturbs least.
-                begun = time.process_time()
+                start = time.process_time()
                 way(files)
-                samples[way].append(time.process_time() - begun)
+                samples[way].append(time.process_time() - start)
     figure = ratio(samples[_validate_all], samples[_load_all])
     note = f"{size / 1000:.0f} kB each, {min(samples[_validate_all]):.2f} s"
     name = f"validate {PLANS} frozen plans / pydantic alone"

@@ -20,7 +20,6 @@ from cli.options import (
     state_dir_option,
 )
 from orchestrator.plan.gate import accept_finding, decide_gate
-from orchestrator.planner import WORKFLOW
 from quality_reviewer.answers import store_answers
 from shared import resources
 from shared.builders import Block

@@ -1,4 +1,4 @@
-"""docs/commands.md and docs/errors.md: what the program prints, written down by the program."""
+"""docs/commands.md and docs/errors.md: made from what the program prints."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ WIDTH = 100
 _HEAD = """\
 # Commands
 
-Made from `--help` by `bin/test tests/test_docs.py --update-golden`; a test holds it. The same
+Made from `--help` by `bin/test tests/test_docs.py --update-golden`; a test checks it. The same
 commands run by hand as `python -m cli.plan`, `python -m cli.qr` and so on. Without `--state-dir`
 a command means the one active run of the repository. Exit codes and errors: [errors.md](errors.md).
 
-"Who" is what is asked of the caller, not yet what is enforced: a role that `--role` names is held
-to it, and no assistant is kept from a person's command by anything but its word.
+"Who" says who may run a command. A role that `--role` names is checked; while a session plans, the
+guard refuses an assistant the commands that only a person may run ([guard.md](guard.md)).
 
 ## planner step
 
@@ -43,7 +43,7 @@ _EXAMPLE = re.compile(r"```\n\$ (planner .*)\n(?:.*\n)*?```")
 
 
 def leaves(context: click.Context | None = None) -> Iterator[click.Context]:
-    """Yield a context for every command that is no group, in the order of the table.
+    """Yield a context for every command that is not a group, in the order of the table.
 
     `plan set` takes an id where others have a name, so it counts as one command.
     """

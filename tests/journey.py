@@ -1,6 +1,6 @@
 """Drives a real run as a host does: reads each block, writes the answers, runs what it prints.
 
-Commands run in this process where nothing is said otherwise; `shell` runs one as a host would.
+Commands run in this process; `shell` runs one in a process of its own, as a host would.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ POINTS = {
 
 
 def parsed(text: str) -> ET.Element:
-    """Return the one root element of what was printed; fails where it is not well-formed."""
+    """Parse what was printed as XML; fails if it is not well-formed."""
     return ET.fromstring(text)  # noqa: S314 – our own output, and what it may hold is the question
 
 
@@ -124,14 +124,14 @@ def call(cwd: Path | str, *argv: str) -> Answer:
 
 
 def words_of(command: str) -> list[str]:
-    """Split a printed command and take the launcher off."""
+    """Return the words of a printed command after the launcher."""
     launcher, *words = shlex.split(command)
     assert launcher == LAUNCHER, command
     return words
 
 
 def shell(command: str, cwd: Path | str) -> Answer:
-    """Run a printed command as it stands, by a shell, as a host does."""
+    """Run a printed command unchanged in a shell, as a host does."""
     done = subprocess.run(
         ["sh", "-c", command], cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, check=False
     )
@@ -139,7 +139,7 @@ def shell(command: str, cwd: Path | str) -> Answer:
 
 
 def all_pass(block: Answer) -> list[dict[str, Any]]:
-    """Answer every question of a reviewer's block: it holds."""
+    """Answer every question of a reviewer's block with PASS."""
     return [{"id": item, "status": "PASS"} for item in block.asked()]
 
 
@@ -238,7 +238,7 @@ class Journey:
         return call(self.repository.path, *argv, "--state-dir", self.state_dir)
 
     def start(self, *options: str) -> Answer:
-        """Begin the run, with as much review as `review` says."""
+        """Start the run, with as much review as `review` says."""
         if "--review" not in options and self.review != "auto":
             options = (*options, "--review", self.review)
         self.last = self.run("start", self.request, *options)
@@ -249,14 +249,14 @@ class Journey:
 
     @property
     def point(self) -> str:
-        """Where the run is: `planner 2`, or the root of a block that is no step."""
+        """Where the run is: `planner 2`, or the root tag of a block that is not a step."""
         block = self.last.block
         if block.tag != "step":
             return block.tag
         return f"{block.get('workflow')} {block.get('number')}"
 
     def to(self, point: str) -> Self:
-        """Go on, the happy way, until the run is at a point of POINTS."""
+        """Go on without failures until the run is at a point of POINTS."""
         if not self.state_dir:
             self.start()
         for _ in range(30):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def larger(
     make_repo: Repositories, name: str, shares: Sequence[int], extra: dict[str, str | bytes]
 ) -> Journey:
-    """Return a run not begun yet, with a milestone for each number: of how many files."""
+    """Return a run that is not started yet; each number is a milestone with so many files."""
     modules = [[f"src/m{n}_{k}.py" for k in range(1, count + 1)] for n, count in
                enumerate(shares, 1)]  # fmt: skip
     files = {file: "def f(x):\n    return x + 1\n" for share in modules for file in share}

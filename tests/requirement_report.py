@@ -1,4 +1,4 @@
-"""pytest plugin: which tests bear which requirement, and which requirement has none.
+"""pytest plugin: reports which requirement has passing tests and which has none.
 
 With `--requirements` (a run of the whole suite) a built requirement without a passing test fails
 the run. A test that names an unknown id fails, always. Works in one process and under xdist:
@@ -29,7 +29,7 @@ class Requirement(NamedTuple):
 
 
 def load_requirements(path: str = LIST) -> dict[str, Requirement]:
-    """Return the requirements by id, in the file's order; raises ValueError for an odd status."""
+    """Return the requirements by id, in the file's order; ValueError for an unknown status."""
     with open(path, "rb") as file:
         entries = tomllib.load(file)
     for name, entry in entries.items():
@@ -41,13 +41,13 @@ def load_requirements(path: str = LIST) -> dict[str, Requirement]:
     }
 
 
-def borne_by(item: pytest.Item) -> list[str]:
-    """Return the ids that a test bears, its class's and module's included."""
+def requirements_of(item: pytest.Item) -> list[str]:
+    """Return the ids that a test is marked with, those of its class and module included."""
     return [str(name) for mark in item.iter_markers(MARK) for name in mark.args]
 
 
 class RequirementReport:
-    """Counts passing tests per requirement and judges the run by them."""
+    """Counts passing tests per requirement and fails the run if a built one has none."""
 
     def __init__(self, requirements: dict[str, Requirement], *, whole_suite: bool) -> None:
         self.requirements = requirements
@@ -55,8 +55,8 @@ class RequirementReport:
         self.passed: Counter[str] = Counter()
 
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
-        """Fail a test that bears an id which is not in the list."""
-        unknown = [name for name in borne_by(item) if name not in self.requirements]
+        """Fail a test that is marked with an id which is not in the list."""
+        unknown = [name for name in requirements_of(item) if name not in self.requirements]
         if unknown:
             pytest.fail(f"not in tests/requirements.toml: {', '.join(unknown)}", pytrace=False)
 
@@ -64,25 +64,25 @@ class RequirementReport:
     def pytest_runtest_makereport(
         self, item: pytest.Item
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Let a test's report carry its ids, to the controlling process too."""
+        """Add a test's ids to its report, which also reaches the controlling process."""
         report = yield
-        report.user_properties += [(MARK, name) for name in borne_by(item)]
+        report.user_properties += [(MARK, name) for name in requirements_of(item)]
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Count a test that passed for each id it bears."""
+        """Count a test that passed for each id that it is marked with."""
         if report.when == "call" and report.passed:
             self.passed.update(str(name) for key, name in report.user_properties if key == MARK)
 
     def missing(self) -> list[str]:
-        """Return the ids said to be built for which no test passed."""
+        """Return the ids marked as built for which no test passed."""
         return [
             name for name, one in self.requirements.items() if one.built and not self.passed[name]
         ]
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Fail a whole-suite run that leaves a built requirement without a passing test."""
+        """Fail a run of the whole suite if a built requirement has no passing test."""
         worker = hasattr(session.config, "workerinput")
         if self.whole_suite and not worker and not session.exitstatus and self.missing():
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
@@ -108,7 +108,7 @@ class RequirementReport:
 
 
 def compact(names: list[str]) -> str:
-    """Return ids with runs of neighbours drawn together: `PL-1, PL-3…PL-5`."""
+    """Return ids with consecutive ones as a range: `PL-1, PL-3…PL-5`."""
     runs: list[list[str]] = []
     for name in names:
         prefix, _, number = name.partition("-")
@@ -129,7 +129,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Take part in every run; judge only that of the whole suite."""
+    """Check ids in every run; report and judge only a run of the whole suite."""
     whole_suite = bool(config.getoption("--requirements"))
     report = RequirementReport(load_requirements(), whole_suite=whole_suite)
     config.pluginmanager.register(report, "requirement-report")

@@ -97,7 +97,7 @@ def test_links_to_the_launcher_are_followed(checkout: Checkout, times: int) -> N
     assert seen(checkout.planner("step", program=program)).path[0] == str(checkout.path)
 
 
-def test_a_folder_that_is_gone_is_no_fault_of_ours(tmp_path: Path) -> None:
+def test_a_start_in_a_deleted_folder_is_not_our_fault(tmp_path: Path) -> None:
     gone = tmp_path / "gone"
     gone.mkdir()
     script = 'cd "$1" && rmdir "$1" && exec "$0" step planner'

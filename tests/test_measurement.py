@@ -1,4 +1,4 @@
-"""The report of `bin/test --measure` holds what every process of the run saw."""
+"""The report of `bin/test --measure` counts what every process of the run executed."""
 
 from __future__ import annotations
 

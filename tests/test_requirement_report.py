@@ -19,7 +19,7 @@ status = "built"
 title = "Two"
 status = "planned"
 """
-BEARS = """\
+MARKED = """\
 import pytest
 @pytest.mark.requirement("{name}")
 def test_it(): assert {holds}
@@ -50,7 +50,7 @@ def test_every_id_of_the_five_families_is_listed() -> None:
 def test_a_built_requirement_with_a_passing_test_is_counted(
     suite: pytest.Pytester, workers: tuple[str, ...]
 ) -> None:
-    suite.makepyfile(BEARS.format(name="PL-1", holds=True))
+    suite.makepyfile(MARKED.format(name="PL-1", holds=True))
     result = suite.runpytest_subprocess("--requirements", *workers)
     result.stdout.fnmatch_lines(["PL-1 *1  One", "planned: PL-2"])
     assert result.ret == 0
@@ -66,17 +66,19 @@ def test_a_built_requirement_without_a_test_fails_the_whole_suite(
     assert result.ret == 1
 
 
-def test_a_part_of_the_suite_is_not_judged(suite: pytest.Pytester) -> None:
+def test_a_run_of_some_tests_does_not_fail_for_requirements_without_one(
+    suite: pytest.Pytester,
+) -> None:
     suite.makepyfile("def test_it(): pass")
     assert suite.runpytest_subprocess().ret == 0
 
 
-def test_a_test_that_bears_an_unknown_id_fails(suite: pytest.Pytester) -> None:
-    suite.makepyfile(BEARS.format(name="PL-99", holds=True))
+def test_a_test_with_an_unknown_id_fails(suite: pytest.Pytester) -> None:
+    suite.makepyfile(MARKED.format(name="PL-99", holds=True))
     result = suite.runpytest_subprocess()
     result.stdout.fnmatch_lines(["not in tests/requirements.toml: PL-99"])
     assert result.ret == 1
 
 
-def test_neighbouring_ids_are_drawn_together() -> None:
+def test_consecutive_ids_are_shown_as_a_range() -> None:
     assert compact(["PL-1", "PL-3", "PL-4", "PL-5", "PM-6"]) == "PL-1, PL-3…PL-5, PM-6"

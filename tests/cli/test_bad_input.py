@@ -1,4 +1,4 @@
-"""What bad input gets: an error block, exit 1 or 2, nothing changed, a way out that runs."""
+"""Bad input gets an error block, exit 1 or 2, nothing changed, a retry command that runs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ REFUSED, USAGE = 1, 2
 
 
 def fingerprint(*folders: Path) -> dict[str, str]:
-    """Return what every file and link of the folders holds; the lock's note of its holder aside."""
+    """Return the content of every file and link of the folders, except who holds the lock."""
     found = {}
     for folder in folders:
         for path in sorted(folder.rglob("*")):
@@ -39,7 +39,7 @@ def fingerprint(*folders: Path) -> dict[str, str]:
 
 
 def check_refused(answer: Answer, kind: str, code: int, words: str) -> None:
-    """Hold the error contract: one block, our kind, our exit code, the cause in words."""
+    """Check the error contract: one block, its kind, its exit code, the cause in words."""
     assert answer.code == code, answer.text
     assert answer.block.tag == "error"
     assert kind in [k for k, _ in answer.problems], answer.text
@@ -162,7 +162,7 @@ def test_a_missing_state_directory_is_named(journey: Journey) -> None:
         refused(journey.repository, argv, "not_found", "there is no such state directory")
 
 
-def test_a_folder_of_someone_else_is_no_state_directory(
+def test_a_folder_that_is_not_ours_is_refused_as_state_directory(
     journey: Journey, make_repo: Repositories
 ) -> None:
     foreign = make_repo("foreign", files={"plan.txt": "x\n"})
@@ -183,12 +183,12 @@ def test_a_state_directory_that_the_database_does_not_know_is_refused(journey: J
     refused(journey.repository, argv, "not_found", "knows no run")
 
 
-def test_a_repository_without_a_run_says_how_one_begins(repo: Repository) -> None:
+def test_a_repository_without_a_run_says_how_to_start_one(repo: Repository) -> None:
     for words in (("step", "planner"), ("status",), ("plan", "done", "--phase", "plan-code")):
         refused(repo, words, "not_found", "no run of the planner was started")
 
 
-def test_two_active_runs_have_to_be_told_apart(journey: Journey) -> None:
+def test_with_two_active_runs_one_must_be_named(journey: Journey) -> None:
     call(journey.repository.path, "start", "Something else")
     refused(journey.repository, ("step", "planner"), "not_found", "2 runs are active")
 
@@ -368,7 +368,7 @@ def test_a_link_that_leads_out_of_the_repository_is_not_followed(
 # repositories in which no run can begin
 
 
-def test_outside_a_repository_nothing_begins(tmp_path: Path) -> None:
+def test_outside_a_repository_nothing_starts(tmp_path: Path) -> None:
     answer = call(tmp_path, "start", "Do it")
     check_refused(answer, "not_found", REFUSED, "not inside a git repository")
     assert list(tmp_path.iterdir()) == []
@@ -426,7 +426,7 @@ def test_without_an_identity_the_user_is_told_how_to_set_one(
     assert "git config user.name" in answer.text
 
 
-def test_a_request_without_words_is_asked_for(repo: Repository) -> None:
+def test_an_empty_request_is_asked_for(repo: Repository) -> None:
     for words in (("start",), ("start", ""), ("start", " \n ")):
         before = fingerprint(repo.path)
         answer = call(repo.path, *words)

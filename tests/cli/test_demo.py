@@ -79,8 +79,8 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Played:
     return play(tmp_path_factory.mktemp("demo"), "--keep", "kept", "--json")
 
 
-def without_chance(text: str) -> str:
-    """Return `text` without what differs from one run to the next, in the same width."""
+def without_varying_parts(text: str) -> str:
+    """Replace what differs from one run to the next by text of the same width."""
     text = re.sub(r"\b[0-9a-f]{12}…", "0123456789ab…", text)
     text = re.sub(r"…/\d{8}-[0-9a-f]{6}\.json", "…/20260102-abcdef.json", text)
     text = re.sub(r"(?m)^(   │ )? *\d+\.\d s", r"\1  0.5 s", text)
@@ -91,7 +91,7 @@ def without_chance(text: str) -> str:
 def test_the_demo_ends_in_a_proof_and_tells_how(played: Played, golden: Golden) -> None:
     answer = played.answer
     assert answer.returncode == 0, answer.stderr
-    golden("cli/demo.txt", without_chance(answer.stderr + "\n" + answer.stdout))
+    golden("cli/demo.txt", without_varying_parts(answer.stderr + "\n" + answer.stdout))
 
 
 @pytest.mark.slow
@@ -101,7 +101,7 @@ def test_the_demo_leaves_nothing_behind(played: Played) -> None:
 
 
 @pytest.mark.slow
-def test_kept_are_the_repository_and_every_printed_block(kept: Played) -> None:
+def test_keep_leaves_the_repository_and_every_printed_block(kept: Played) -> None:
     result = json.loads(kept.answer.stdout)
     assert kept.answer.returncode == 0
     assert result["proved"]
@@ -133,7 +133,7 @@ def test_kept_are_the_repository_and_every_printed_block(kept: Played) -> None:
 
 @pytest.mark.slow
 def test_each_agent_reads_what_the_user_wanted(kept: Played) -> None:
-    """An agent has seen nothing else; who mends or answers again is told what is new."""
+    """An agent has seen nothing else; one that fixes or answers again is told what is new."""
     texts = [path.read_text() for path in sorted((kept.kept / "calls").iterdir())]
     first = [text for text in texts if 'iteration="1"' in text]
     asked = [text for text in first if text.startswith("quality-reviewer")]
@@ -160,7 +160,7 @@ def test_a_folder_that_is_there_already_is_left_alone(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
 
 
-def test_the_host_is_short_and_knows_no_step() -> None:
+def test_the_host_is_short_and_names_no_step() -> None:
     source = HOST.read_text()
     workflows = discover_workflows().values()
     names = {w.name for w in workflows} | {s.name for w in workflows for s in w.steps.values()}
@@ -195,14 +195,14 @@ def make_player(folder: Path, recorded: dict[str, str] | None = None) -> tuple[P
     return Player(stage, told.append), told
 
 
-def test_a_refusal_that_nothing_recorded_fixes_ends_the_play(tmp_path: Path) -> None:
+def test_a_refusal_that_no_recorded_edit_fixes_ends_the_demo(tmp_path: Path) -> None:
     player, _ = make_player(tmp_path)
     words = make_program(tmp_path, '<error><problem kind="refused">no</problem></error>', 1)
     assert player.play(words).tag == "error"
     assert len(player.calls) == 1
 
 
-def test_a_refusal_is_fixed_as_long_as_edits_are_recorded(tmp_path: Path) -> None:
+def test_a_refusal_is_fixed_while_there_are_recorded_edits(tmp_path: Path) -> None:
     player, _ = make_player(tmp_path, {"edits/host/1/a": "one", "edits/host/2/a": "two"})
     player.worktree = str(tmp_path / "worktree")
     words = make_program(tmp_path, '<error><problem kind="refused">no</problem></error>', 1)
@@ -211,7 +211,7 @@ def test_a_refusal_is_fixed_as_long_as_edits_are_recorded(tmp_path: Path) -> Non
     assert (tmp_path / "worktree" / "a").read_text() == "two"
 
 
-def test_a_fault_of_the_program_is_not_fixed_by_the_host(tmp_path: Path) -> None:
+def test_the_host_does_not_try_to_fix_a_fault_of_the_program(tmp_path: Path) -> None:
     player, _ = make_player(tmp_path, {"edits/host/1/a": "one"})
     player.worktree = str(tmp_path / "worktree")
     words = make_program(tmp_path, '<error><problem kind="internal">no</problem></error>', 3)
@@ -220,7 +220,7 @@ def test_a_fault_of_the_program_is_not_fixed_by_the_host(tmp_path: Path) -> None
     assert list((tmp_path / "worktree").iterdir()) == []
 
 
-def test_a_command_of_a_person_is_run_as_the_person(tmp_path: Path) -> None:
+def test_a_command_that_only_a_person_may_run_is_run_as_the_person(tmp_path: Path) -> None:
     player, _ = make_player(tmp_path)
     words = make_program(tmp_path, f"<result><person>{tmp_path}/program</person></result>")
     player.play(words)
@@ -234,14 +234,14 @@ def test_blocks_that_lead_in_a_circle_end(tmp_path: Path) -> None:
         player.play(words)
 
 
-def test_what_is_no_block_is_our_fault(tmp_path: Path) -> None:
+def test_output_that_is_not_a_block_is_a_fault_of_ours(tmp_path: Path) -> None:
     player, _ = make_player(tmp_path)
     with pytest.raises(Refused, match="printed no block"):
         player.play(make_program(tmp_path, "Traceback", 1))
 
 
-def test_agents_work_at_once_and_are_told_of_one_after_the_other(tmp_path: Path) -> None:
-    """Each waits for the other at a pipe; in turn they would wait for ever."""
+def test_agents_work_in_parallel_and_are_reported_one_after_the_other(tmp_path: Path) -> None:
+    """Each waits for the other at a pipe; one after the other they would wait forever."""
     player, told = make_player(tmp_path)
     os.mkfifo(tmp_path / "pipe")
     make_program(tmp_path, "<result>$(cat pipe)</result>", name="one")
@@ -265,7 +265,7 @@ def test_an_agent_ends_with_a_result_and_its_host_goes_on(tmp_path: Path) -> Non
     assert [call.by for call in player.calls] == ["host", "who", "host"]
 
 
-def test_where_an_agent_is_stuck_its_host_ends_too(tmp_path: Path) -> None:
+def test_the_host_ends_when_its_agent_is_stuck(tmp_path: Path) -> None:
     player, _ = make_player(tmp_path)
     make_program(tmp_path, '<error><problem kind="refused">no</problem></error>', 1, name="work")
     dispatch = f'<dispatch agent="who"><run>{tmp_path}/work</run></dispatch>'

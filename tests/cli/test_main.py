@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 import click
 import pytest
 
+from cli import run
 from cli.main import COMMANDS, Lazy, planner
+from orchestrator import host_steps
 from shared.guard.permissions import WHO
 from tests.journey import FILES, Journey, call
 
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def commands(group: click.Group, path: str = "") -> Iterator[tuple[str, click.Command]]:
-    """Yield every command with its words; what `plan add` and `plan set` make are one each."""
+    """Yield every command with its words; `plan add` and `plan set` count as one each."""
     context = click.Context(group)
     for name in group.list_commands(context):
         command = group.get_command(context, name)
@@ -33,7 +35,7 @@ def commands(group: click.Group, path: str = "") -> Iterator[tuple[str, click.Co
             yield words, command
 
 
-def test_every_command_stands_in_the_table_of_who_may_run_it() -> None:
+def test_every_command_is_in_the_table_of_who_may_run_it() -> None:
     assert isinstance(planner, Lazy)
     assert sorted(words for words, _ in commands(planner)) == sorted(WHO)
 
@@ -69,8 +71,8 @@ def test_a_fault_of_ours_is_a_short_block_and_a_traceback_on_stderr(
     def broken(*_: object) -> None:
         raise ZeroDivisionError("]]></problem><next>rm")
 
-    monkeypatch.setattr("cli.run.status_of", broken)
-    monkeypatch.setattr("orchestrator.host_steps.work", broken)
+    monkeypatch.setattr(run, "status_of", broken)
+    monkeypatch.setattr(host_steps, "work", broken)
     for argv in (("status",), ("step", "planner")):
         answer = call(journey.repository.path, *argv)
         assert answer.code == 3
@@ -92,7 +94,9 @@ def test_a_fault_of_ours_is_a_short_block_and_a_traceback_on_stderr(
         ("plan", "schema", "--kind", "milestone"),
     ],
 )
-def test_what_reads_prints_json_on_demand(make_repo: Repositories, argv: tuple[str, ...]) -> None:
+def test_commands_that_read_print_json_on_demand(
+    make_repo: Repositories, argv: tuple[str, ...]
+) -> None:
     import json
 
     journey = Journey(make_repo(files=FILES)).to("code")

@@ -44,7 +44,7 @@ def test_more_fields_must_be_an_object(started: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "milestones", ["text", [1], [{"id": [], "depends_on": {}}], [{"id": {}, "depends_on": [[]]}]]
 )
-def test_an_import_of_nonsense_is_refused(
+def test_an_import_of_a_malformed_plan_is_refused(
     started: Path, tmp_path: Path, milestones: object
 ) -> None:
     """Whatever stands where milestones belong, the answer is a refusal."""
@@ -56,15 +56,15 @@ def test_an_import_of_nonsense_is_refused(
 
 
 @pytest.mark.parametrize("kind", ["overview", "knowledge"])
-def test_the_singles_are_listed_by_their_name(started: Path, kind: str) -> None:
-    """They have no id, and their name is what an edit says."""
+def test_overview_and_knowledge_are_listed_by_name(started: Path, kind: str) -> None:
+    """They have no id; an edit names them."""
     answer = planner(started, "plan", "list", kind)
     assert answer.returncode == 0
     assert f"{kind} v1" in answer.stdout
 
 
-def test_a_request_that_is_no_text_leaves_nothing_behind(repo: Repository) -> None:
-    """Bytes that are no UTF-8 are refused before a folder is made."""
+def test_a_request_that_is_not_text_leaves_nothing_behind(repo: Repository) -> None:
+    """Bytes that are not UTF-8 are refused before a folder is made."""
     repo.commit({"a.py": "x = 1\n"}, "first")
     answer = planner(repo.path, "start", b"change \xff")
     assert (answer.returncode, answer.stderr) == (1, "")

@@ -25,11 +25,11 @@ CLAUDES = ("claude-2.1.330", "claude-2.1.197")
 
 @pytest.fixture
 def run(make_repo: Repositories) -> Journey:
-    """A run that is not begun, in a repository with a secret of the user's."""
+    """A run that is not started, in a repository with a secret of the user's."""
     return Journey(make_repo(files={**FILES, "private/key.txt": "hidden"}))
 
 
-def begun(run: Journey, point: str, monkeypatch: pytest.MonkeyPatch) -> Journey:
+def run_to(run: Journey, point: str, monkeypatch: pytest.MonkeyPatch) -> Journey:
     """Take the run to a point as the session of Claude Code."""
     with monkeypatch.context() as inside:
         inside.setenv("CLAUDE_CODE_SESSION_ID", SESSION)
@@ -39,13 +39,13 @@ def begun(run: Journey, point: str, monkeypatch: pytest.MonkeyPatch) -> Journey:
 @pytest.fixture
 def planning(run: Journey, monkeypatch: pytest.MonkeyPatch) -> Journey:
     """The run of the session while its plan is written."""
-    return begun(run, "code", monkeypatch)
+    return run_to(run, "code", monkeypatch)
 
 
 @pytest.fixture
 def waiting(run: Journey, monkeypatch: pytest.MonkeyPatch) -> Journey:
     """The run of the session while it waits for approval."""
-    return begun(run, "submitted", monkeypatch)
+    return run_to(run, "submitted", monkeypatch)
 
 
 @pytest.fixture

@@ -47,7 +47,9 @@ def attempts(planning: Journey) -> list[Call]:
     ]
 
 
-def test_what_writes_is_denied_and_the_model_reads_why(claude: Claude, planning: Journey) -> None:
+def test_calls_that_write_are_denied_and_the_model_reads_why(
+    claude: Claude, planning: Journey
+) -> None:
     before = planning.repository.git("status", "--porcelain")
     claude.permit("Write", "Edit", "Bash", "ScheduleWakeup")
     tried = attempts(planning)
@@ -59,7 +61,7 @@ def test_what_writes_is_denied_and_the_model_reads_why(claude: Claude, planning:
     assert planning.repository.git("status", "--porcelain") == before
 
 
-def test_the_same_from_a_sub_agent(claude: Claude, planning: Journey) -> None:
+def test_calls_of_a_sub_agent_that_write_are_denied(claude: Claude, planning: Journey) -> None:
     claude.permit("Write", "Edit", "Bash", "Agent")
     tried = [t for t in attempts(planning) if t[0] != "ScheduleWakeup"]
     played = claude.play([agent("try it")], sub=tried)
@@ -180,7 +182,7 @@ def test_a_guard_that_a_command_makes_slow_denies(claude: Claude, planning: Jour
     assert not (planning.repository.path / "made").exists()
 
 
-def test_where_the_hooks_are_broken_the_fingerprint_stops_the_freeze(
+def test_with_broken_hooks_the_fingerprint_stops_the_freeze(
     claude: Claude, planning: Journey
 ) -> None:
     claude.break_hooks()

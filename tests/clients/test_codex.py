@@ -33,7 +33,7 @@ def patch(path: str, text: str) -> Call:
     return shell("apply_patch <<'EOF'\n{}\nEOF".format("\n".join(lines)))
 
 
-def test_what_writes_is_denied_and_the_model_reads_why(codex: Codex, run: Journey) -> None:
+def test_calls_that_write_are_denied_and_the_model_reads_why(codex: Codex, run: Journey) -> None:
     before = run.repository.git("status", "--porcelain")
     tried = [
         shell("touch new.py"),
@@ -96,7 +96,7 @@ def test_a_guard_that_is_stopped_denies(codex: Codex, run: Journey, stopped: str
 
 
 @pytest.mark.requirement("PM-13")
-def test_what_codex_runs_approves_nothing(codex: Codex, run: Journey) -> None:
+def test_a_command_that_codex_runs_cannot_approve(codex: Codex, run: Journey) -> None:
     """Not even where no hook is: its commands are known by what it sets in them."""
     run.to("submitted")
     digest = run.last.person().split()[3]

@@ -43,7 +43,7 @@ def attempts(run: Journey) -> list[Call]:
     ]
 
 
-def test_what_writes_is_denied_and_the_model_reads_why(vibe: Vibe, run: Journey) -> None:
+def test_calls_that_write_are_denied_and_the_model_reads_why(vibe: Vibe, run: Journey) -> None:
     before = run.repository.git("status", "--porcelain")
     tried = attempts(run)
     played = vibe.play(tried, "--auto-approve")
@@ -52,7 +52,7 @@ def test_what_writes_is_denied_and_the_model_reads_why(vibe: Vibe, run: Journey)
     assert run.repository.git("status", "--porcelain") == before
 
 
-def test_a_script_of_the_model_is_held_too(vibe: Vibe, run: Journey) -> None:
+def test_a_script_of_the_model_is_denied_too(vibe: Vibe, run: Journey) -> None:
     """There vibe tells the model that the call was skipped, and leaves the reason out."""
     script = "return await tools.file_system.bash({command: 'touch new.py'})"
     played = vibe.play([("run_typescript", {"code": script})], "--auto-approve")
@@ -60,7 +60,7 @@ def test_a_script_of_the_model_is_held_too(vibe: Vibe, run: Journey) -> None:
     assert not (run.repository.path / "new.py").exists()
 
 
-def test_the_same_from_a_sub_agent(vibe: Vibe, run: Journey) -> None:
+def test_calls_of_a_sub_agent_that_write_are_denied(vibe: Vibe, run: Journey) -> None:
     script = """
         const agent = await tools.agents.spawn({name: "helper", message: "sub-agent: try it"});
         return agent
@@ -122,7 +122,7 @@ def test_a_guard_that_is_stopped_denies(vibe: Vibe, run: Journey, stopped: str) 
 
 
 @pytest.mark.requirement("PM-13")
-def test_what_vibe_runs_approves_nothing(vibe: Vibe, run: Journey) -> None:
+def test_a_command_that_vibe_runs_cannot_approve(vibe: Vibe, run: Journey) -> None:
     """Not even where no hook is: its commands are known by what it sets in them."""
     run.to("submitted")
     digest = run.last.person().split()[3]

@@ -54,7 +54,7 @@ def changed_paths(repository: Repository) -> set[str]:
 
 
 def assert_proved(repository: Repository, block: Block, *paths: str) -> None:
-    """Hold that the run ended in a proven commit of exactly `paths`, and a clean tree."""
+    """Check that the run ended in a proven commit of exactly `paths`, and a clean tree."""
     assert block.code == 0, block.text
     assert block.root.get("commit") == repository.git("rev-parse", "HEAD"), block.text
     assert changed_paths(repository) == set(paths)

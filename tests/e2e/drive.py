@@ -1,4 +1,4 @@
-"""The host, its agents and the person in one: follows printed commands, knows no step by number."""
+"""Plays host, agents and person by following printed commands; names no step by number."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Host:
         return Block(done)
 
     def start(self, *options: str, request: str = "Change it") -> Block:
-        """Begin the run."""
+        """Start the run."""
         block = self.planner("start", request, *options)
         self.state_dir = Path(block.root.get("state_dir", ""))
         return block
@@ -118,7 +118,7 @@ class Host:
         raise AssertionError(block.text)
 
     def verdicts(self, block: Block) -> str:
-        """Return what a reviewer answers: every question holds."""
+        """Answer every question of a reviewer with PASS."""
         asked = re.findall(r"qa-\d+", block.data("questions"))
         return json.dumps([{"id": item, "status": "PASS"} for item in asked])
 

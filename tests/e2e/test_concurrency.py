@@ -93,7 +93,9 @@ def applied(block: Block) -> list[str]:
     return block.data("applied").splitlines()
 
 
-def test_changes_of_many_processes_are_all_there_with_their_own_ids(project: Repository) -> None:
+def test_changes_of_many_processes_are_all_stored_with_ids_of_their_own(
+    project: Repository,
+) -> None:
     host = Host(project.path)
     host.to("plan-design-execute")
     workers = [Worker(number, host) for number in range(PROCESSES)]
@@ -128,7 +130,7 @@ def test_changes_of_many_processes_are_all_there_with_their_own_ids(project: Rep
 
 @pytest.mark.requirement("PL-12")
 def test_the_same_batch_from_many_processes_at_once_is_done_once(project: Repository) -> None:
-    """Repeated after a lost answer, or sent twice: the last batch is not done again."""
+    """A batch that is repeated after a lost answer, or sent twice, is not done again."""
     host = Host(project.path)
     host.to("plan-design-execute")
     edits = [{"op": "add", "kind": "risk", "fields": {"risk": str(n)}} for n in range(3)]

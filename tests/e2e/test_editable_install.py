@@ -1,4 +1,4 @@
-"""Tests that import the user's own tree instead of the worktree are found out (PL-34)."""
+"""Tests that import the user's own tree instead of the worktree are noticed (PL-34)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TEST = "import app\n\nassert app.answer() > 0\n"
 
 
 @pytest.mark.requirement("PL-34", "PL-16", "PL-22")
-def test_verify_that_looks_elsewhere_opens_the_gate_and_a_pass_with_a_reason_is_shown(
+def test_verify_commands_that_test_another_tree_open_the_gate_and_a_pass_shows_its_reason(
     make_repo: Callable[..., Repository],
 ) -> None:
     project = make_repo(

@@ -59,15 +59,15 @@ def test_intents_are_approved_then_the_code_and_only_that_is_committed(submitted
     ]  # fmt: skip
 
 
-def test_code_of_intents_that_nobody_approved_is_not_begun(submitted: Journey) -> None:
+def test_code_is_not_started_before_its_intents_are_approved(submitted: Journey) -> None:
     refused = submitted.planner("exec", "apply")
     assert refused.code == 1
     assert "no person has approved this revision" in refused.text
     assert frozen(plan_path(submitted.state_dir))["revision"] == 1
 
 
-def test_a_host_that_was_killed_while_the_writing_was_opened_goes_on(submitted: Journey) -> None:
-    """The next revision lies in the file already and the database does not know of it."""
+def test_a_host_killed_while_opening_the_code_step_goes_on(submitted: Journey) -> None:
+    """The next revision is already in the file but not in the database."""
     database = submitted.repository.path / ".planner" / "planner.db"
     submitted.to("approved")
     known = database.read_bytes()

@@ -1,4 +1,4 @@
-"""Where the user stands when the run begins: a linked worktree, a folder of a larger repository."""
+"""Where the user is when the run starts: a linked worktree, a folder of a larger repository."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_a_linked_worktree_of_the_user_gets_the_commit_and_the_main_one_is_not_t
     assert len(project.git("worktree", "list").splitlines()) == 2
 
 
-def test_a_run_begun_in_a_subfolder_plans_for_the_whole_repository(
+def test_a_run_started_in_a_subfolder_plans_for_the_whole_repository(
     make_repo: Callable[..., Repository],
 ) -> None:
     files: dict[str, str | bytes] = {"apps/web/page.txt": "1\n", "libs/core/core.txt": "1\n"}
@@ -48,7 +48,7 @@ def test_a_run_begun_in_a_subfolder_plans_for_the_whole_repository(
     assert committed(project, "libs/core/core.txt") == b"2\n"
 
 
-def test_two_runs_in_one_repository_keep_out_of_each_others_way(project: Repository) -> None:
+def test_two_runs_in_one_repository_do_not_affect_each_other(project: Repository) -> None:
     first = Host(project.path, answer_two, ["src/app.py"])
     second = Host(
         project.path, lambda tree: (tree / "notes.txt").write_text("two\n"), ["notes.txt"]

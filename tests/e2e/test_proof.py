@@ -1,4 +1,4 @@
-"""What is approved is what is committed, wherever the plan is, and one other byte is found out."""
+"""What is approved is what is committed, wherever the plan is, and one differing byte is found."""
 
 from __future__ import annotations
 

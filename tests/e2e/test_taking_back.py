@@ -1,4 +1,4 @@
-"""Undo and cancel: what a person takes back is back, byte for byte, and the history keeps it."""
+"""Undo and cancel restore the tree byte for byte, and the history keeps what was done."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.requirement("PL-31")
-def test_undo_before_the_commit_gives_the_bytes_back_and_apply_may_follow(
+def test_undo_before_the_commit_restores_the_bytes_and_apply_may_follow(
     project: Repository,
 ) -> None:
     host = Host(project.path, answer_two, ["src/app.py"])
@@ -33,7 +33,7 @@ def test_undo_before_the_commit_gives_the_bytes_back_and_apply_may_follow(
 
 
 @pytest.mark.requirement("PL-31")
-def test_undo_is_refused_where_bytes_differ_since(project: Repository) -> None:
+def test_undo_is_refused_if_bytes_changed_since(project: Repository) -> None:
     host = Host(project.path, answer_two, ["src/app.py"])
     host.to("commit")
     project.write("src/app.py", "mine\n")
@@ -66,7 +66,7 @@ def test_undo_after_the_commit_makes_a_revert_commit_and_keeps_staged_work(
 
 
 @pytest.mark.requirement("PL-31")
-def test_undo_after_the_commit_is_refused_where_the_file_went_on(project: Repository) -> None:
+def test_undo_after_the_commit_is_refused_if_the_file_changed_since(project: Repository) -> None:
     host = Host(project.path, answer_two, ["src/app.py"])
     host.to("the end")
     later = project.commit({"src/app.py": f"{NEW_APP}# later\n"})
@@ -95,7 +95,7 @@ def test_cancel_ends_the_run_and_leaves_the_repository_as_it_was(project: Reposi
 
 
 @pytest.mark.requirement("PL-31")
-def test_cancel_after_the_apply_names_the_way_back_and_undo_still_works(
+def test_cancel_after_the_apply_names_undo_and_undo_still_works(
     project: Repository,
 ) -> None:
     host = Host(project.path, answer_two, ["src/app.py"])

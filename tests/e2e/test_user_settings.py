@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.requirement("PL-33", "PL-29")
-def test_what_a_reformatting_hook_makes_is_planned_so_that_the_commit_is_not_reformatted(
+def test_the_plan_holds_what_a_reformatting_hook_makes_so_the_commit_is_not_reformatted(
     project: Repository,
 ) -> None:
     set_hook(
@@ -42,7 +42,7 @@ def test_trailing_blanks_survive_apply_whitespace_fix(project: Repository) -> No
     assert committed(project, "src/app.py") == text.encode()
 
 
-def test_settings_that_bend_diffs_do_not_bend_the_plan(
+def test_settings_that_change_diffs_do_not_change_the_plan(
     make_repo: Callable[..., Repository], tmp_path: Path
 ) -> None:
     ran = tmp_path / "ran"

@@ -43,7 +43,7 @@ def wip(make_repo: Callable[..., Repository]) -> Repository:
 
 
 def own_work(project: Repository) -> tuple[str, str, dict[str, bytes]]:
-    """Return the user's index and files, src/app.py left aside."""
+    """Return the user's index and files, except src/app.py."""
     paths = [":!src/app.py", ":!planning"]
     files = {
         p.name: p.read_bytes() for p in project.path.iterdir() if p.is_file() and p.suffix == ".txt"
@@ -71,7 +71,7 @@ def test_uncommitted_work_is_intact_after_the_commit(wip: Repository, base: str)
 
 
 @pytest.mark.requirement("PL-32")
-def test_the_snapshot_is_seen_in_the_worktree_and_held_by_no_ref(wip: Repository) -> None:
+def test_the_snapshot_is_in_the_worktree_and_in_no_ref(wip: Repository) -> None:
     refs = wip.git("for-each-ref")
     seen: list[str] = []
 

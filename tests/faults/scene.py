@@ -1,4 +1,4 @@
-"""A run waiting for the command under test, kept aside so that each fault meets it fresh."""
+"""A run just before the command under test, kept so that each fault starts from the same state."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Scene:
 
     def command(self, *words: str) -> list[str]:
         """Return a planner command for the run."""
-        # Not by way of sh: what the shell does before Python runs is no step of the planner.
+        # Not by way of sh: what the shell does before Python runs is not a step of the planner.
         python = [sys.executable, "-I", "-S", "-X", "utf8"]
         return [*python, self.planner, *words, "--state-dir", str(self.state_dir)]
 
@@ -102,7 +102,7 @@ class Scene:
         ]
 
     def check_state(self) -> None:
-        """Hold that plan.json and the database can be read whole."""
+        """Check that plan.json and the database can be read whole."""
         load_plan(str(self.state_dir / "plan.json"))
         with sqlite3.connect(self.live / ".planner" / "planner.db") as connection:
             assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)

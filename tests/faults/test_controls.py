@@ -1,4 +1,4 @@
-"""The fault tests would notice: with a part of the protocol taken out, what they hold breaks."""
+"""Negative controls: with a part of the protocol removed, what the fault tests check breaks."""
 
 from __future__ import annotations
 

@@ -33,9 +33,9 @@ def kill_often(trial: Trial, check: Check) -> str:
     seed = random.randrange(10**9)  # noqa: S311 – it only chooses moments
     chance = random.Random(seed)  # noqa: S311 – the same
     trial.scene.restore()
-    begun = time.monotonic()
+    started_at = time.monotonic()
     trial.again()
-    whole_s = time.monotonic() - begun
+    whole_s = time.monotonic() - started_at
     wrong, hits = [], 0
     for number in range(ROUNDS):
         trial.scene.restore()

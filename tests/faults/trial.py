@@ -1,4 +1,4 @@
-"""A command of a scene that is made to fail, and what recovery from it means."""
+"""Makes a command of a scene fail and checks that it recovers."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Trial:
         return f"{name}: {own} points, {gits} in git; {len(chosen)} faults, all recovered"
 
     def problem(self, check: Check, ended: Ended, number: int) -> str:
-        """Return what is wrong after a fault and its recovery, empty for nothing."""
+        """Return what is wrong after a fault and its recovery, or ''."""
         try:
             self._check_answer(ended)
             check(self, ended, number)
@@ -97,9 +97,9 @@ def check_apply(trial: Trial, ended: Ended, number: int) -> None:
         trial.again()
         assert (scene.tree(), scene.journal()) == (trial.after, "applied")
     else:
-        begun = scene.journal() not in {None, "undone"}
+        started = scene.journal() not in {None, "undone"}
         taken_back = scene.run("undo")
-        assert taken_back.code == (0 if begun else taken_back.code), taken_back.text
+        assert taken_back.code == (0 if started else taken_back.code), taken_back.text
         assert scene.tree() == scene.before
         assert scene.journal() in {None, "undone"}
     assert scene.repo.git("rev-list", "--count", "HEAD") == "1"

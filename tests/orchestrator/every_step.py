@@ -91,7 +91,7 @@ def gates(make_repo: Repositories) -> Iterator[Stop]:
 
 
 def revised(make_repo: Repositories) -> Iterator[Stop]:
-    """A frozen plan that the user wants otherwise; then applied, taken back and cancelled."""
+    """A frozen plan that the user wants changed; then applied, taken back and cancelled."""
     journey = Journey(make_repo("revised", files=FILES)).to("submitted")
     journey.write_answers()
     journey.answers["design.json"] = []
@@ -138,7 +138,7 @@ def intent(make_repo: Repositories) -> Iterator[Stop]:
 
 
 def submodule(make_repo: Repositories) -> Iterator[Stop]:
-    """A repository that holds another one."""
+    """A repository with a submodule."""
     inner = make_repo("inner", files=FILES)
     repository = make_repo("outer", files=FILES)
     repository.git("submodule", "--quiet", "add", str(inner.path), "lib/inner")
@@ -165,7 +165,7 @@ def small(make_repo: Repositories) -> Iterator[Stop]:
 
 
 def stuck(make_repo: Repositories) -> Iterator[Stop]:
-    """An item that blocks three rounds goes to the user, who lets it stand."""
+    """An item that blocks three rounds goes to the user, who accepts it."""
     journey = Journey(make_repo("stuck", files=FILES))
     journey.review = "small"
     journey.verdicts = _one_fails
@@ -215,7 +215,7 @@ def full(make_repo: Repositories) -> Iterator[Stop]:
 
 
 def returned(make_repo: Repositories) -> Iterator[Stop]:
-    """In full, what reviewers of design and code have found goes back to the roles' agents."""
+    """With full review, findings on design and code go back to the agents of the roles."""
     journey = larger(make_repo, "returned", (1, 1), {})
     journey.review = "full"
     journey.verdicts = _one_fails
@@ -286,7 +286,7 @@ def accepted(make_repo: Repositories) -> Iterator[Stop]:
 
 
 def _as_host(journey: Journey) -> Answer:
-    """Ask as the host, who has been an agent, what is next."""
+    """Ask what is next as the host, after playing an agent."""
     journey.last = journey.planner("step", "planner")
     return journey.last
 

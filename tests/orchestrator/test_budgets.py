@@ -1,4 +1,4 @@
-"""What a run costs who must read it: tokens, calls, sub-agents; the figures are golden files.
+"""What a run costs its readers: tokens, calls, sub-agents; the figures are golden files.
 
 Counted is all that is printed to the host and to agents, and SKILL.md; not the changes themselves,
 which `plan diff` prints, nor what a person's commands print.
@@ -107,8 +107,8 @@ def reading(journey: Journey) -> Callable[[Answer], list[dict[str, Any]]]:
     return answer
 
 
-def begun(make_repo: Repositories) -> Journey:
-    """Return a run with three milestones and eight intents, not begun yet."""
+def unstarted(make_repo: Repositories) -> Journey:
+    """Return a run with three milestones and eight intents that is not started yet."""
     modules = ", ".join(
         f"m{n}_{k}" for n, count in enumerate(SHARES, 1) for k in range(1, count + 1)
     )
@@ -121,7 +121,7 @@ def begun(make_repo: Repositories) -> Journey:
 
 
 def at_home(text: str, journey: Journey) -> str:
-    """Return a text without the change, with paths of a usual home: a test's are twice as long."""
+    """Return a text without the change and with paths as short as a user's."""
     text = re.sub(r'<data name="change">.*?</data>\n', "", text, flags=re.DOTALL)
     for found, name in (
         (str(journey.repository.path), "/home/user/src/shop"),
@@ -163,7 +163,7 @@ def skill() -> int:
 def test_a_happy_planning_run_stays_within_its_budget(
     make_repo: Repositories, golden: Golden
 ) -> None:
-    journey = begun(make_repo).to("freeze")
+    journey = unstarted(make_repo).to("freeze")
     if "plan freeze" not in journey.last.next():
         journey.advance()
     assert "plan freeze" in journey.last.next()  # what it prints belongs to the execution
@@ -178,7 +178,7 @@ def test_a_happy_planning_run_stays_within_its_budget(
 
 @pytest.mark.requirement("PL-7")
 def test_what_each_fix_round_costs(make_repo: Repositories, golden: Golden) -> None:
-    journey = begun(make_repo)
+    journey = unstarted(make_repo)
     tables = fix_rounds(journey)
     shown = [f"{p}: {figures(journey, texts)[2]}" for p, texts in tables.items()]
     golden("budgets/fix-rounds.txt", "\n".join(re.sub(", calls.*", "", t) for t in shown))

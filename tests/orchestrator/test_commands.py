@@ -1,4 +1,4 @@
-"""Every command that is printed runs as it stands, wherever the host happens to be."""
+"""Every command that is printed runs unchanged, from whatever folder the host is in."""
 
 from __future__ import annotations
 

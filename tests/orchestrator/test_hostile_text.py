@@ -33,7 +33,7 @@ def shape(answer: Answer) -> list[str]:
 
 
 def hostile(value: Any, text: str) -> Any:  # noqa: ANN401 – any JSON value
-    """Put the text behind every free text of the answers."""
+    """Append the text to every free text of the answers."""
     if isinstance(value, dict):
         fixed = ("op", "id", "kind", "as", "type", "milestone")
         return {k: v if k in fixed else hostile(v, text) for k, v in value.items()}

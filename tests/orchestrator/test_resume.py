@@ -62,11 +62,11 @@ def test_every_command_may_be_repeated_at_once(make_repo: Repositories) -> None:
 
 
 class Killed(BaseException):
-    """What ends a command in the middle, like a kill: nothing catches it."""
+    """Ends a command in the middle, like a kill: nothing catches this exception."""
 
 
 class Fuse:
-    """Kills the process-like flow at the n-th durable step: a file's rename or a commit."""
+    """Raises Killed at the n-th durable step: a rename of a file or a commit."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *, after: bool) -> None:
         self.left = 0

@@ -110,30 +110,30 @@ def test_steps_before_the_current_one_say_so_and_pass_on(make_repo: Repositories
 
 
 @pytest.mark.requirement("PL-1", "PL-2")
-def test_step_one_begins_a_run_and_finds_it_again(make_repo: Repositories, tmp_path: Path) -> None:
+def test_step_one_starts_a_run_and_finds_it_again(make_repo: Repositories, tmp_path: Path) -> None:
     repository = make_repo(files=FILES)
     state_dir = str(tmp_path / "anywhere" / "run")
     argv = ("step", "planner", "1", "--request", "Do it", "--state-dir", state_dir)
-    begun = call(repository.path, *argv)
-    assert begun.code == 0, begun.text
-    assert begun.block.get("state_dir") == state_dir
-    assert begun.block.get("number") == "2"
+    started = call(repository.path, *argv)
+    assert started.code == 0, started.text
+    assert started.block.get("state_dir") == state_dir
+    assert started.block.get("number") == "2"
     with open(f"{state_dir}/plan.json", "rb") as file:
         plan = file.read()
     again = call(repository.path, *argv)
     assert words_of(again.next())[:2] == ["step", "planner"]
-    assert call(tmp_path, "start", "--state-dir", state_dir) == begun
+    assert call(tmp_path, "start", "--state-dir", state_dir) == started
     with open(f"{state_dir}/plan.json", "rb") as file:
         assert file.read() == plan
     assert os.path.isfile(f"{state_dir}/planner.db")
 
 
-def test_the_same_words_find_the_run_that_they_began(make_repo: Repositories) -> None:
+def test_the_same_request_finds_the_run_that_it_started(make_repo: Repositories) -> None:
     repository = make_repo(files=FILES)
-    begun = call(repository.path, "start", "Do it")
-    assert call(repository.path, "start", " Do it\n") == begun
+    started = call(repository.path, "start", "Do it")
+    assert call(repository.path, "start", " Do it\n") == started
     assert call(repository.path, "start", "Do more").block.get("state_dir") != (
-        begun.block.get("state_dir")
+        started.block.get("state_dir")
     )
 
 
