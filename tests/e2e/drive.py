@@ -1,4 +1,8 @@
-"""Plays host, agents and person by following printed commands; names no step by number."""
+"""Plays host, agents and person by following printed commands; names no step by number.
+
+Commands run in this process unless a Host asks for processes: starting Python for each of them
+takes longer than all the work of most tests.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
+from tests.journey import call
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
@@ -22,10 +28,10 @@ MOST_STEPS = 40
 class Block:
     """What one command printed, and its exit code."""
 
-    def __init__(self, done: subprocess.CompletedProcess[str]) -> None:
-        assert "Traceback" not in done.stderr, done.stderr
-        self.code, self.text = done.returncode, done.stdout
-        self.root = ET.fromstring(done.stdout)  # noqa: S314 – our own output
+    def __init__(self, code: int, text: str, stderr: str) -> None:
+        assert "Traceback" not in stderr, stderr
+        self.code, self.text = code, text
+        self.root = ET.fromstring(text)  # noqa: S314 – our own output
         self.name = self.root.get("name", self.root.tag)
 
     def all(self, tag: str) -> list[str]:
@@ -44,7 +50,8 @@ class Block:
 class Host:
     """Drives one run in the repository around `cwd`; `edit` is what the developer does.
 
-    `files` are planned with an intent each, those of `tests` as tests.
+    `files` are planned with an intent each, those of `tests` as tests. With `processes`, or an
+    environment of its own, each command is started as a client does.
     """
 
     def __init__(
@@ -54,7 +61,10 @@ class Host:
         files: Sequence[str] = (),
         tests: Sequence[str] = (),
         env: Mapping[str, str] | None = None,
+        *,
+        processes: bool = False,
     ) -> None:
+        self.processes = processes or env is not None
         self.cwd, self.edit, self.env = cwd, edit, dict(env or {})
         self.state_dir = Path()
         self.answers = {
@@ -76,12 +86,15 @@ class Host:
         return self._run(shlex.split(command), Path("/"))
 
     def _run(self, command: Sequence[str], cwd: Path) -> Block:
+        if not self.processes:
+            assert command[0] == PLANNER, command
+            return Block(*call(cwd, *command[1:]))
         env = {**os.environ, "PLANNER_PYTHON": sys.executable, **self.env}
         done = subprocess.run(
             command, cwd=cwd, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True,
             check=False,
         )  # fmt: skip
-        return Block(done)
+        return Block(done.returncode, done.stdout, done.stderr)
 
     def start(self, *options: str, request: str = "Change it") -> Block:
         """Start the run."""

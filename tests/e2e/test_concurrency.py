@@ -96,7 +96,7 @@ def applied(block: Block) -> list[str]:
 def test_changes_of_many_processes_are_all_stored_with_ids_of_their_own(
     project: Repository,
 ) -> None:
-    host = Host(project.path)
+    host = Host(project.path, processes=True)
     host.to("plan-design-execute")
     workers = [Worker(number, host) for number in range(PROCESSES)]
     with ThreadPoolExecutor(PROCESSES) as pool:
@@ -131,7 +131,7 @@ def test_changes_of_many_processes_are_all_stored_with_ids_of_their_own(
 @pytest.mark.requirement("PL-12")
 def test_the_same_batch_from_many_processes_at_once_is_done_once(project: Repository) -> None:
     """A batch that is repeated after a lost answer, or sent twice, is not done again."""
-    host = Host(project.path)
+    host = Host(project.path, processes=True)
     host.to("plan-design-execute")
     edits = [{"op": "add", "kind": "risk", "fields": {"risk": str(n)}} for n in range(3)]
     (host.state_dir / "answers" / "batch.json").write_text(json.dumps(edits))

@@ -70,7 +70,7 @@ def test_paths_with_spaces_and_signs_stay_whole_in_every_printed_command(
 ) -> None:
     name = 'it\'s $(a) "file" ünd\\so.txt'
     project = make_repo("a folder/with $HOME & 'quotes'", {name: "1\n"})
-    host = Host(project.path, lambda tree: (tree / name).write_text("2\n"), [name])
+    host = Host(project.path, lambda tree: (tree / name).write_text("2\n"), [name], processes=True)
     assert_proved(project, host.to("the end"), name)
     assert committed(project, name) == b"2\n"
 

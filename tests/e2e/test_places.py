@@ -22,7 +22,7 @@ def test_a_linked_worktree_of_the_user_gets_the_commit_and_the_main_one_is_not_t
     main = project.git("rev-parse", "main")
     project.git("worktree", "add", "-q", "-b", "topic", str(tmp_path / "linked"))
     linked = Repository(tmp_path / "linked")
-    block = Host(linked.path, answer_two, ["src/app.py"]).to("the end")
+    block = Host(linked.path, answer_two, ["src/app.py"], processes=True).to("the end")
     assert_proved(linked, block, "src/app.py")
     assert linked.git("rev-parse", "topic") == block.root.get("commit")
     assert project.git("rev-parse", "main") == main
@@ -40,7 +40,7 @@ def test_a_run_started_in_a_subfolder_plans_for_the_whole_repository(
         for name in files:
             (tree / name).write_text("2\n")
 
-    host = Host(project.path / "apps" / "web", edit, list(files))
+    host = Host(project.path / "apps" / "web", edit, list(files), processes=True)
     approval = host.to("approval")
     assert host.state_dir.is_relative_to(project.path / ".planner")
     assert host.planner("status", cwd=project.path / "libs").code == 0

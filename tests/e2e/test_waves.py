@@ -40,7 +40,7 @@ def test_one_command_applies_the_milestones_of_all_waves(project: Repository) ->
         for name in ("one", "two", "three"):
             (tree / f"{name}.py").write_text(f"{name} = 1\n")
 
-    host = Host(project.path, edit, ["one.py", "two.py", "three.py"])
+    host = Host(project.path, edit, ["one.py", "two.py", "three.py"], processes=True)
     overview = {"title": "Three values", "problem": "none is there", "approach": "add them"}
     edits = [
         {"op": "set", "id": "overview", "version": 1, "fields": overview},
