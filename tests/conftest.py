@@ -13,7 +13,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-pytest_plugins = ["tests.requirement_report", "tests.measurement"]
+pytest_plugins = ["tests.requirement_report", "tests.branch_coverage"]
 
 GOLDEN = Path(__file__).parent / "golden"
 

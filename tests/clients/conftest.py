@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.clients.rig import Claude
+from tests.clients.real_clients import Claude
 from tests.journey import FILES, Journey
 
 if TYPE_CHECKING:

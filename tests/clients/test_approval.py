@@ -13,8 +13,8 @@ from tests.clients.test_claude import bash
 from tests.journey import LAUNCHER
 
 if TYPE_CHECKING:
-    from tests.clients.model import Turn
-    from tests.clients.rig import Claude, Played
+    from tests.clients.real_clients import Claude, Played
+    from tests.clients.scripted_model import Turn
     from tests.journey import Journey
 
 pytestmark = [pytest.mark.slow, pytest.mark.requirement("PM-13")]

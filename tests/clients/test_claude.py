@@ -11,8 +11,8 @@ from tests.clients.conftest import OTHER
 from tests.journey import LAUNCHER
 
 if TYPE_CHECKING:
-    from tests.clients.model import Call
-    from tests.clients.rig import Claude
+    from tests.clients.real_clients import Claude
+    from tests.clients.scripted_model import Call
     from tests.journey import Journey
 
 pytestmark = [pytest.mark.slow, pytest.mark.requirement("PM-3", "PM-4")]

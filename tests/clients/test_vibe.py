@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.clients.rig import Vibe
+from tests.clients.real_clients import Vibe
 from tests.journey import LAUNCHER
 
 if TYPE_CHECKING:
-    from tests.clients.model import Call
+    from tests.clients.scripted_model import Call
     from tests.journey import Journey
 
 pytestmark = [pytest.mark.slow, pytest.mark.requirement("PM-4")]

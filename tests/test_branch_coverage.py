@@ -23,7 +23,7 @@ def test_every_worker_counts_in_the_report(tmp_path: Path) -> None:
     (tmp_path / "test_waves.py").write_text(TESTS, encoding="utf-8")
     command = [sys.executable, "-S", "-P", "-m", "pytest", "-c", str(ROOT / "pyproject.toml")]
     command += ["--rootdir", str(tmp_path), "--basetemp", str(tmp_path / "base")]
-    command += ["-p", "tests.measurement", "-p", "no:cacheprovider", "-n", "2", "--measure"]
+    command += ["-p", "tests.branch_coverage", "-p", "no:cacheprovider", "-n", "2", "--measure"]
     done = subprocess.run(
         [*command, str(tmp_path / "test_waves.py")], cwd=ROOT, capture_output=True, text=True,
         env={**os.environ, "COVERAGE_FILE": str(tmp_path / "coverage")}, check=False,

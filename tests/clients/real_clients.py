@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from shared.resources import ROOT
-from tests.clients.model import Result
+from tests.clients.scripted_model import Result
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tests.clients.model import Turn
+    from tests.clients.scripted_model import Turn
 
 # By name: where each is below CLIENT_ROOT.
 PROGRAMS = {
@@ -98,9 +98,9 @@ def _enclosed() -> tuple[str, ...]:
 
 def play(request: Request) -> Played:
     """Run a client to its end."""
-    stage = Path(__file__).with_name("stage.py")
+    program = Path(__file__).with_name("run_client.py")
     done = subprocess.run(
-        [*_enclosed(), sys.executable, "-I", str(stage)],
+        [*_enclosed(), sys.executable, "-I", str(program)],
         input=json.dumps(request._asdict()),
         capture_output=True,
         text=True,

@@ -22,7 +22,7 @@ from typing import Any
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
-from tests.clients.model import Script, serve
+from tests.clients.scripted_model import Script, serve
 
 NEW_NETWORK = 0x40000000  # CLONE_NEWNET
 QUIET_S = 2
