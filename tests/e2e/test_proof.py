@@ -13,7 +13,6 @@ from tests.e2e.conftest import NEW_APP, answer_two, assert_proved, committed
 from tests.e2e.drive import Host
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -106,10 +105,7 @@ def test_a_deviation_that_a_person_accepts_stays_out_of_the_commit_and_is_in_the
 
 
 @pytest.mark.requirement("PL-30", "PL-29")
-def test_one_byte_more_in_the_commit_fails_validate(
-    project: Repository, make_repo: Callable[..., Repository]
-) -> None:
-    del make_repo
+def test_one_byte_more_in_the_commit_fails_validate(project: Repository) -> None:
     host = Host(project.path, answer_two, ["src/app.py"])
     assert_proved(project, host.to("the end"), "src/app.py")
     (plan,) = (project.path / "planning" / "plans").glob("*.json")
