@@ -41,7 +41,7 @@ pytestmark = [
 
 @pytest.fixture
 def without(tmp_path: Path) -> Callable[[str, str], str]:
-    """Return a function that copies the planner with one text of its file module replaced."""
+    """Return a function that copies the planner with one text of state/files.py replaced."""
 
     def copy(old: str, new: str) -> str:
         place = tmp_path / "planner"
