@@ -207,7 +207,7 @@ def test_after_three_rounds_the_user_goes_on_accepts_or_cancels(small: Journey) 
     small.write_answer("reason.md", "Known, and harmless here.")
     accepted = small.follow(accept)
     assert accepted.block.find("ask") is None
-    assert "the verdict is pass" in accepted.text
+    assert "verdict is pass" in accepted.text
     decide(small, "pass")
     with open(f"{small.state_dir}/plan.json", encoding="utf-8") as file:
         assert FINDING in file.read()
@@ -502,7 +502,7 @@ def test_every_walk_of_verdicts_ends_at_the_freeze(
         if "qr gate" not in journey.last.next():
             journey.advance()
             continue
-        figures = "pass" if "the verdict is pass" in journey.last.text else "fail"
+        figures = "pass" if "verdict is pass" in journey.last.text else "fail"
         decide(journey, figures if decision == "figures" else decision)
         fails_now, decision = rounds.pop(0) if rounds else (set(), "figures")
         journey.answers["design.json"] = []

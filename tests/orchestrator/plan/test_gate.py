@@ -244,75 +244,9 @@ def test_work_after_a_passed_gate_opens_it_again(at_gate: Journey) -> None:
     assert failed.block.get("number") == "6"
 
 
-def test_an_edit_after_the_gates_is_checked_before_the_freeze(make_repo: Repositories) -> None:
-    journey = Journey(make_repo(files=FILES)).to("freeze")
-    added = journey.planner("plan", "add", "milestone", "--name", "Late", "--file", "src/late.py")
-    assert added.code == 0
-    refused = journey.planner("plan", "freeze")
-    assert refused.code == 1
-    assert "M-002" in refused.text
-    assert journey.planner("plan", "remove", "M-002", "--version", "1").code == 0
-    assert journey.planner("plan", "freeze").code == 0
-
-
-@pytest.mark.requirement("PL-24")
-def test_all_failing_musts_are_said_at_once_and_nothing_is_stored(make_repo: Repositories) -> None:
-    journey = Journey(make_repo(files=FILES)).to("design")
-    journey.write_answer("design.json", [
-        {"op": "add", "kind": "milestone", "fields": {"name": "One", "files": ["src/a.py"]}},
-        {"op": "add", "kind": "milestone", "fields": {"name": "Two"}},
-    ])  # fmt: skip
-    with open(f"{journey.state_dir}/plan.json", "rb") as file:
-        before = file.read()
-    words = ("plan", "done", "--phase", "plan-design", "--batch", "answers/design.json")
-    answer = journey.planner(*words)
-    assert answer.code == 1
-    assert len(answer.problems) > 3
-    with open(f"{journey.state_dir}/plan.json", "rb") as file:
-        assert file.read() == before
-    assert journey.planner("step", "planner").text == journey.last.text
-
-
 @pytest.mark.requirement("PL-21")
 def test_later_rounds_ask_for_less() -> None:
     assert [len(blocking_severities(n)) for n in range(1, 8)] == [3, 3, 2, 2, 1, 1, 1]
-
-
-@pytest.mark.requirement("PL-21", "PL-24")
-def test_a_design_with_bare_reasons_and_odd_spelling_comes_to_the_gate_and_is_mended(
-    make_repo: Repositories,
-) -> None:
-    journey = Journey(make_repo(files=FILES)).to("design")
-    sound = journey.answers["design.json"]
-    milestone = {**sound[2]["fields"], "files": ["SRC/a.py"]}
-    faulty = [
-        sound[0],
-        {"op": "add", "kind": "decision", "fields": {"decision": "Change it"}},
-        {"op": "add", "kind": "risk", "fields": {"risk": "a caller counts on one"}},
-        {"op": "add", "kind": "milestone", "as": "$m", "fields": milestone},
-        {"op": "add", "kind": "intent", "fields": {**sound[3]["fields"], "decision_refs": []}},
-    ]
-    journey.answers["design.json"] = faulty
-    gate = journey.advance()
-    assert gate.block.get("number") == "5", gate.text
-    items = read_review(review_path(journey.state_dir, "plan-design")).items
-    assert [(i.check, i.scope) for i in items if i.status == "FAIL"] == [
-        ("design-decisions-reasoned", "DL-001"),
-        ("design-risks-mitigated", "R-001"),
-        ("design-files-intended", "M-001"),
-        ("design-intents-listed", "CI-001"),
-        ("design-files-spelled", "M-001"),
-    ]
-    assert journey.follow(gate.next("fail")).block.get("number") == "3"
-    mended = [
-        ("DL-001", {"reasoning_chain": "one caller -> no flag needed"}),
-        ("R-001", {"mitigation": "there is one caller, and its test is changed"}),
-        ("M-001", {"files": ["src/a.py", "tests/test_a.py"]}),
-    ]
-    journey.answers["design.json"] = [
-        {"op": "set", "id": entity, "version": 1, "fields": fields} for entity, fields in mended
-    ]
-    assert journey.advance().block.get("number") == "6", journey.last.text
 
 
 @pytest.mark.requirement("PL-7", "PL-22")
@@ -321,7 +255,7 @@ def test_a_gate_failed_against_the_figures_tells_the_role_why(make_repo: Reposit
         journey = Journey(make_repo(name, files=FILES))
         journey.review = review
         journey.to("gate")
-        assert "the verdict is pass" in journey.last.text
+        assert "verdict is pass" in journey.last.text
         journey.write_answer("reason.md", "The user wants a test for zero.")
         fixing = journey.follow(journey.last.next("fail"))
         if review == "full":

@@ -50,6 +50,17 @@ def read(path: str) -> bytes:
         return file.read()
 
 
+def test_an_edit_after_the_gates_is_checked_before_the_freeze(make_repo: Repositories) -> None:
+    journey = Journey(make_repo(files=FILES)).to("freeze")
+    added = journey.planner("plan", "add", "milestone", "--name", "Late", "--file", "src/late.py")
+    assert added.code == 0
+    refused = journey.planner("plan", "freeze")
+    assert refused.code == 1
+    assert "M-002" in refused.text
+    assert journey.planner("plan", "remove", "M-002", "--version", "1").code == 0
+    assert journey.planner("plan", "freeze").code == 0
+
+
 @pytest.mark.requirement("PL-15")
 @pytest.mark.parametrize("words", CHANGING, ids=" ".join)
 def test_every_command_that_changes_a_plan_is_refused_when_it_is_frozen(
