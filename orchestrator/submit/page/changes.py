@@ -56,7 +56,7 @@ def _counts(file: Edited) -> list[Markup]:
 
 
 def _change(file: Edited, *, is_open: bool) -> Markup:
-    """Return one file's diff; its id stands inside, so that a link to it unfolds it."""
+    """Return one file's diff; its id is inside the folded part, so that a link unfolds it."""
     change = file.change
     folded = len(file.lines) > LONGEST_OPEN
     ids = f"{(change.before or 'absent')[:12]} → {(change.after or 'absent')[:12]}"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def named(name: str, *children: str | None) -> Markup:
-    """Return text that begins with the id of what it is about."""
+    """Return text after the id of the entity that it is about."""
     return joined([tag("span", name, class_="id"), " ", *children])
 
 
@@ -42,7 +42,7 @@ def _option(option: Option) -> Markup:
 
 
 def goal(review: Review) -> Markup:
-    """Return the request in the user's words and what it was understood to ask."""
+    """Return the request in the user's words and how the assistant understood it."""
     plan = review.plan
     quotes = [tag("blockquote", q, class_="text") for q in plan.context.user_quotes]
     request = review.run.request
@@ -70,7 +70,7 @@ def _links(names: Iterable[str]) -> list[Markup]:
 
 
 def decisions(plan: Plan) -> Markup:
-    """Return each decision with its reasons and what was not chosen instead."""
+    """Return each decision with its reasons and rejected alternatives."""
     context = plan.planning_context
     rows = []
     for decision in context.decision_log:
@@ -140,7 +140,7 @@ def milestones(plan: Plan, files: Sequence[Edited]) -> Markup:
 
 
 def _beside(milestone: Milestone, files: Sequence[Edited]) -> Markup:
-    """Return what stands beside a milestone's mark in the picture."""
+    """Return the text beside a milestone's mark in the picture."""
     added, removed = sum(f.added for f in files), sum(f.removed for f in files)
     size = f"{count(len(files), 'file')}, +{added:,} −{removed:,}" if files else ""
     needs = f"after {', '.join(milestone.depends_on)}" if milestone.depends_on else ""

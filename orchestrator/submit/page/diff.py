@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from orchestrator.submit.page.patch import Line
 
 _WORDS = re.compile(r"\w+|\s+|[^\w\s]")
-_LONGEST_COMPARED = 2_000  # characters; a minified line is no prose to find words in
+_LONGEST_COMPARED = 2_000  # characters; finding words in a minified line is of no use
 _TAIL = re.compile(r"[ \t]+$")
 _HEAD = Markup(
     "<colgroup><col class=n><col class=n><col class=s><col></colgroup><thead><tr>"
@@ -24,7 +24,7 @@ _CLASS = {"+": "a", "-": "d", " ": "c"}
 
 
 def diff_table(lines: Sequence[Line], label: str) -> Markup:
-    """Return the lines as a table; `label` names it to those who do not see it."""
+    """Return the lines as a table; `label` names it for screen readers."""
     body = "".join(_rows(lines))
     return tag("table", _HEAD, Markup(f"<tbody>{body}</tbody>"), class_="diff", aria_label=label)
 
@@ -47,7 +47,7 @@ def _rows(lines: Iterable[Line]) -> Iterator[str]:
 
 
 def _changed(lines: list[Line]) -> Iterator[str]:
-    """Yield what goes and what comes in its place; lines that stand for each other are compared."""
+    """Yield removed and added lines; a removed line is compared with the one that replaces it."""
     removed = [line for line in lines if line.kind == "-"]
     added = [line for line in lines if line.kind == "+"]
     if len(removed) != len(added):
@@ -65,7 +65,7 @@ def _row(line: Line, shown: str) -> str:
 
 
 def _text(value: str) -> Markup:
-    """Return a line's text with the blanks at its end marked: they are a change nobody sees."""
+    """Return a line's text with trailing blanks marked, as a change of them is invisible."""
     found = _TAIL.search(value)
     if found is None:
         return text(value)
@@ -75,7 +75,7 @@ def _text(value: str) -> Markup:
 def compare(old: str, new: str) -> tuple[Markup, Markup]:
     """Return both texts, the words between their common beginning and end marked.
 
-    Where they have less than half in common, nothing is marked: all of it is new.
+    If they have less than half in common, nothing is marked: all of it is new.
     """
     if max(len(old), len(new)) > _LONGEST_COMPARED:
         return text(old), text(new)

@@ -36,7 +36,7 @@ class Review(NamedTuple):
 
     @property
     def waits(self) -> bool:
-        """Whether this revision is submitted and nobody has answered yet."""
+        """Whether this revision is submitted and waits for an answer."""
         return self.run.stage == "submitted" and self.plan.digest is not None
 
     @property
@@ -94,7 +94,7 @@ class Edited:
         elif change.encoding == "base64":
             found.append("not UTF-8: other bytes are shown as \\xNN")
         if self.unseen:
-            found.append(f"{self.unseen} characters that nobody would see, shown as escapes")
+            found.append(f"{self.unseen} invisible characters, shown as escapes")
         return found
 
     @property

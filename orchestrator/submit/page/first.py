@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from orchestrator.submit.page.facts import Edited, Review
     from state.models import Plan
 
-# On the first screen; all of them stand further down.
+# On the first screen; all of them are further down.
 _MOST_RISKS, _MOST_NAMED = 4, 3
-_STANDS = {
+_STAGES = {
     "gathering": "still being written, nothing to approve yet",
     "submitted": "waits for your decision",
     "executing": "approved",
@@ -52,7 +52,7 @@ def _line(value: str) -> str:
 
 def _standing(review: Review) -> Markup:
     run, plan = review.run, review.plan
-    told = [_STANDS.get(run.stage, run.status.lower())]
+    told = [_STAGES.get(run.stage, run.status.lower())]
     if run.commit_id:
         told = [f"{told[0]} as commit {run.commit_id[:12]}"]
     if review.approved:
@@ -160,7 +160,7 @@ def _notable(review: Review, files: Sequence[Edited]) -> Iterator[Markup]:
     yield from (tag("a", text, href=f"#{name}") for found, name, text in rows if found)
     for text, named in (
         ("no lines to read: ", [f for f in files if f.is_binary]),
-        ("characters that nobody would see: ", [f for f in files if f.unseen]),
+        ("invisible characters: ", [f for f in files if f.unseen]),
         ("deleted: ", [f for f in files if f.what == "deleted"]),
     ):
         if named:

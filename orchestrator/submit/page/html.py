@@ -1,4 +1,4 @@
-"""Elements whose text cannot become anything else: a plain string is escaped wherever it goes."""
+"""HTML elements that are safe to build from any text: a plain string is always escaped."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 
 class Markup(str):
-    """Text that is HTML already; whatever is no Markup is escaped before it is shown."""
+    """Text that is already HTML; any other string is escaped before it is shown."""
 
     __slots__ = ()
 
 
 class _Shown(dict[int, str]):
-    """How each character is shown, by its code; others than ASCII are added as they turn up."""
+    """How each character is shown, by its code; those beyond ASCII are added when first met."""
 
     def __init__(self) -> None:
         super().__init__({code: html.escape(chr(code)) for code in (0x0A, *range(0x20, 0x7F))})
@@ -35,12 +35,12 @@ _SHOWN = _Shown()
 
 
 def text(value: str) -> Markup:
-    r"""Return `value` as HTML text; what nobody would see is a marked escape such as `\u202e`."""
+    r"""Return `value` as HTML text; invisible characters become marked escapes such as `\u202e`."""
     return Markup(value.translate(_SHOWN))
 
 
 def tag(name: str, *children: str | None, **attributes: str | None) -> Markup:
-    """Return an element; a child that is no Markup is text, None is left out.
+    """Return an element; a child that is not Markup is escaped, None is left out.
 
     A trailing underscore of an attribute's name is dropped (`class_`), others become dashes.
     """
@@ -58,19 +58,19 @@ def _attribute(value: str) -> str:
 
 
 def joined(children: Iterable[str | None], separator: str = "") -> Markup:
-    """Return the children side by side, text among them escaped."""
+    """Return the children joined by the separator, plain strings escaped."""
     parts = (c if isinstance(c, Markup) else text(c) for c in children if c is not None)
     return Markup(text(separator).join(parts))
 
 
 def items(rows: Iterable[str], **attributes: str | None) -> Markup | None:
-    """Return an unordered list; None where it would be empty."""
+    """Return an unordered list, or None if it would be empty."""
     found = [tag("li", row) for row in rows]
     return tag("ul", *found, **attributes) if found else None
 
 
 def section(name: str, title: str, *children: str | None) -> Markup:
-    """Return a part of the page under a heading that links lead to; empty without content."""
+    """Return a section under a heading that links can lead to; empty without content."""
     if not any(children):
         return Markup()
     heading = tag("h2", title, id=name)
@@ -78,7 +78,7 @@ def section(name: str, title: str, *children: str | None) -> Markup:
 
 
 def titled(title: str, content: Markup | None) -> Markup | None:
-    """Return content under a heading of its own; None without content."""
+    """Return content under a third-level heading; None without content."""
     return joined([tag("h3", title), content]) if content else None
 
 

@@ -19,9 +19,9 @@ _ENCODED = re.compile(r"[A-Za-z][0-9A-Za-z!#$%&()*+;<=>?@^_`{|}~-]{1,65}")
 
 
 class Line(NamedTuple):
-    """A line of a patch; `kind` is ` `, `+`, `-`, `@` (a hunk begins) or `!` (said of the file).
+    """A line of a patch; `kind` is ` `, `+`, `-`, `@` (start of a hunk) or `!` (about the file).
 
-    Numbers are those of the line in the old and the new file, None where it is not there.
+    Numbers are those of the line in the old and the new file, None if it is not in that file.
     """
 
     kind: str
@@ -90,7 +90,7 @@ def _read(lines: list[str], expected: set[str]) -> Iterator[Line]:
 
 
 def _hunk(lines: list[str], at: int, hunk: re.Match[str]) -> Generator[Line, None, int]:
-    """Yield the lines of a hunk, as many as it announces; returns where it ends."""
+    """Yield the lines of a hunk, as many as its header says; return where it ends."""
     old, new = int(hunk[1]), int(hunk[3])
     last_old = old + int(hunk[2] or 1)
     last_new = new + int(hunk[4] or 1)
@@ -114,7 +114,7 @@ def _hunk(lines: list[str], at: int, hunk: re.Match[str]) -> Generator[Line, Non
 
 
 def _binary(lines: list[str], at: int) -> Generator[Line, None, int]:
-    """Yield how big a binary file becomes instead of its encoded bytes; returns where they end."""
+    """Yield the new size of a binary file instead of its encoded bytes; return where they end."""
     first = True
     while at < len(lines):
         line = lines[at]

@@ -1,4 +1,4 @@
-"""What speaks for the plan: verify results with their tree, and the history of its reviews."""
+"""The evidence for the plan: verify results with their tree, and the history of its reviews."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _DECIDED = {
 
 
 def verified(review: Review) -> Markup:
-    """Return what the project's commands said, and of which tree they said it."""
+    """Return the results of the verify commands and the tree on which they ran."""
     plan = review.plan
     if not plan.verify and review.is_intent:
         return section("verify", "Verify", tag("p", "There is no code to verify yet."))
@@ -59,7 +59,7 @@ def _result(result: VerifyResult) -> Markup:
 
 
 def reviews(review: Review) -> Markup:
-    """Return each phase with its rounds, what passed without blocking, what a person accepted."""
+    """Return each phase with its rounds, findings that did not block, and accepted ones."""
     rows = [tag("article", *_phase(review, outcome)) for outcome in review.plan.reviews]
     passed = {o.phase for o in review.plan.reviews}
     going = [o for o in review.outcomes if o["phase"] not in passed]

@@ -1,7 +1,7 @@
 """review.html: the whole plan on one page for the person who decides (PM-15).
 
-It holds no script, and its policy lets nothing but its own style take effect: what a plan says is
-text, wherever it stands.
+It holds no script, and its policy allows nothing but its own style: what a plan says is always
+shown as text.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _DATA = os.path.dirname(os.path.abspath(__file__))
 def write_review(state: State, plan: Plan | None = None) -> str:
     """Write review.html and return its path; the caller locks.
 
-    `plan` is the run's plan where the caller has just read or frozen it; else it is read.
+    `plan` is the run's plan if the caller has just read or frozen it; else it is read here.
     """
     path = resources.review_page_path(state.state_dir)
     write_atomic(path, render_page(read_review(state, plan)).encode())
@@ -39,7 +39,7 @@ def write_review(state: State, plan: Plan | None = None) -> str:
 
 
 def read_review(state: State, plan: Plan | None = None) -> Review:
-    """Return what the page shows of a run; Refused where a frozen plan is not what was frozen."""
+    """Return what the page shows of a run; Refused if its frozen plan was altered."""
     run, database = state.run, state.database
     if plan is None and run.digest is None:
         plan = store.load_plan(resources.plan_path(state.state_dir))

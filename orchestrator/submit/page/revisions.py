@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
     from orchestrator.submit.page.facts import Review
 
-# What every revision has anew, or what follows from the rest.
+# What every revision has of its own, or what follows from the rest.
 _ASIDE = frozenset({
     "counters", "created_at", "digest", "frozen_at", "last_operation", "milestone_dependencies",
     "plan_id", "remarks", "revision", "reviews", "schema_version", "seals", "verify",
 })  # fmt: skip
-# Lists of what has an entry of its own.
+# Lists of entities that are compared on their own.
 _CHILDREN = frozenset({
     "algorithm_blocks", "changes", "checkpoints", "code_changes", "code_intents", "constraints",
     "decision_log", "diagrams", "docstrings", "inline_comments", "invariants", "known_risks",
@@ -33,7 +33,7 @@ _WITH_ANCHOR = ("DL-", "M-", "CC-")
 
 
 class _Difference(NamedTuple):
-    """An entity that differs: its old and its new fields, None where it is not there."""
+    """An entity that differs; `old` or `new` is None if only the other revision has it."""
 
     name: str
     old: Mapping[str, Any] | None
@@ -41,7 +41,7 @@ class _Difference(NamedTuple):
 
 
 def differences(review: Review) -> Markup:
-    """Return what was added, what is gone, and what reads otherwise than in the last revision."""
+    """Return the entities that were added, removed or changed since the last revision."""
     if review.previous is None:
         return Markup()
     old = _entities(review.previous.model_dump(mode="json"))

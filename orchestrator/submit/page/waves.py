@@ -31,7 +31,7 @@ class Placed(NamedTuple):
 
 
 def picture(plan: Plan, about: Callable[[Milestone], str]) -> Markup:
-    """Return the waves as a list with drawn lines; `about` says what stands beside a mark."""
+    """Return the waves as a list with drawn lines; `about` returns the text beside a mark."""
     rows = place(plan)
     lanes = max([row.lane for row in rows], default=0) + 1
     gap = min(_GAP, (WIDEST - 2 * _EDGE) / max(lanes - 1, 1))

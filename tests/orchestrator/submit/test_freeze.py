@@ -109,7 +109,7 @@ def test_a_hand_edit_of_a_frozen_plan_is_refused_everywhere_with_its_place(
 
 
 @pytest.mark.requirement("PL-15")
-def test_a_plan_that_was_frozen_anew_by_hand_is_not_the_submitted_one(frozen: Journey) -> None:
+def test_a_plan_that_was_frozen_again_by_hand_is_not_the_submitted_one(frozen: Journey) -> None:
     from state.freeze import freeze
 
     path = plan_path(frozen)
@@ -120,7 +120,7 @@ def test_a_plan_that_was_frozen_anew_by_hand_is_not_the_submitted_one(frozen: Jo
     for words in (("mode", "approve", digest), ("plan", "freeze"), ("exec", "apply")):
         answer = frozen.planner(*words)
         assert answer.code == 1
-        assert "frozen anew" in answer.text
+        assert "frozen again" in answer.text
 
 
 @pytest.mark.requirement("PL-15")

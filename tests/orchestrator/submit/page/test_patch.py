@@ -113,7 +113,7 @@ def test_each_kind_of_change_has_its_name() -> None:
         ({"old_mode": "120000"}, "changed", ["a link becomes a file"]),
         ({"old_file": "b.py", "after": "1" * 40}, "renamed", ["was b.py"]),
         ({"patch": "@@ -1 +1 @@\n-a\n+a\u200b\u202e\r\n"}, "changed",
-         ["2 characters that nobody would see, shown as escapes"]),
+         ["2 invisible characters, shown as escapes"]),
     ],
 )  # fmt: skip
 def test_links_modes_and_hidden_characters_are_named(
