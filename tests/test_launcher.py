@@ -106,7 +106,7 @@ def test_a_start_in_a_deleted_folder_is_not_our_fault(tmp_path: Path) -> None:
         ["sh", "-c", script, launcher, gone], capture_output=True, text=True, check=False
     )
     assert answer.returncode == 1, answer.stderr
-    assert "no run of the planner was begun" in answer.stdout
+    assert "no run of the planner was started" in answer.stdout
 
 
 def test_a_linked_checkout_is_found(checkout: Checkout) -> None:

@@ -109,12 +109,9 @@ def _where(result: dict[str, Any]) -> str:
     kept = result["kept"]
     if not kept:
         return "The sample is removed again. To look round in it: planner demo --keep DIR\n"
-    repository = f"{kept}/repository"
-    rows = (
-        ("blocks", f"{kept}/calls"),
-        ("plan", f"{repository}/.planner/runs/*/plan.md"),
-        ("commit", f"git -C {repository} show"),
-    )
+    runs = os.path.join(kept, "repository", resources.PLANNER_FOLDER, "runs", "*")
+    plan = resources.rendered_plan_path(runs)
+    rows = ("blocks", f"{kept}/calls"), ("plan", plan), ("commit", f"git -C {kept}/repository show")
     return "".join(f"  {name:<9} {text}\n" for name, text in rows)
 
 

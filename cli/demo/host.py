@@ -6,7 +6,6 @@ demo a test of what they say.
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 import subprocess
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from xml.etree import ElementTree as ET
 
 from cli.demo.telling import listed, outcome, quoted, shown
+from shared import resources
 from state.errors import Refused
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class Player:
     def follow(self, block: ET.Element) -> list[str]:
         """Do what a block asks for; return the next command, empty if there is none."""
         written = self.write(block)
-        worktree = os.path.join(block.get("state_dir", ""), "worktree")
+        worktree = resources.worktree_path(block.get("state_dir", ""))
         if worktree in block.findtext("task", ""):
             self.worktree = worktree
             self.edit()
@@ -115,7 +115,7 @@ class Player:
         written = set()
         for name in sorted(set(ANSWER.findall(text))):
             if answer := self.stage.recorded.answer(name, questions):
-                path = os.path.join(block.get("state_dir", ""), "answers", name)
+                path = resources.answer_path(block.get("state_dir", ""), name)
                 with open(path, "w", encoding="utf-8") as file:
                     file.write(answer)
                 self.say(f"         {self.name} writes answers/{name}")
