@@ -1,6 +1,6 @@
 """One run, opened: its directory, its row in the database, its plan as JSON.
 
-Opening writes nothing (docs/decisions/0023). Printed steps read through this module, so it imports
+Opening writes nothing (docs/decisions/0025). Printed steps read through this module, so it imports
 no third-party package.
 """
 
