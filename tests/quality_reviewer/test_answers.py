@@ -158,7 +158,7 @@ def test_a_failed_gate_asks_again_what_failed_and_keeps_every_other_answer(full:
     architect = full.follow(full.last.runs()[0])
     found = {line.split()[0] for line in architect.data("findings").splitlines()}
     assert found == {first, second}
-    assert "siblings" in (architect.block.findtext("task") or "")
+    assert "the same mistake" in (architect.block.findtext("task") or "")
     full.last = full.planner("step", "planner")
     full.advance()
     assert full.point == "planner 4"
@@ -285,7 +285,7 @@ WRONG: dict[str, tuple[Callable[[list[str], list[str]], object], list[str]]] = {
             {"check": "d"},
             {"check": "e", "finding": " "},
         ],
-        ["is a FAIL with a finding"] * 3,
+        ["only a FAIL with a finding"] * 3,
     ),
     "an addition without a name": (
         lambda _own, _other: [{"finding": "f"}, {"check": " ", "finding": "f"}],
