@@ -30,15 +30,17 @@ class State:
     """A state directory with its run; `plan` is read again at every access.
 
     `run` is as the time limits leave it that had passed when it was opened: `overdue` says which.
+    `agents` are the rows of those who plan it.
     """
 
-    __slots__ = ("_config", "database", "opened_at", "overdue", "run", "state_dir")
+    __slots__ = ("_config", "agents", "database", "opened_at", "overdue", "run", "state_dir")
 
     def __init__(self, state_dir: str, database: Database, run: Run) -> None:
         self.state_dir = state_dir
         self.database = database
         self.opened_at = time.time()
-        self.run, self.overdue = limits.run_at(database, run, self.opened_at)
+        self.agents = database.planning_of(run.run_id)
+        self.run, self.overdue = limits.run_at(run, self.agents, self.opened_at)
         self._config: dict[str, Any] | None = None
         database.agent = agent_name(None, run.repository)
 
@@ -74,7 +76,8 @@ class State:
         self._config = None
         run = self.database.run_at(self.state_dir)
         if run is not None:
-            self.run, self.overdue = limits.run_at(self.database, run, self.opened_at)
+            self.agents = self.database.planning_of(run.run_id)
+            self.run, self.overdue = limits.run_at(run, self.agents, self.opened_at)
 
     def lock(self, command: str) -> Lock:
         """Return the lock of the state directory, to be used in a `with`."""

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from state.errors import Problem
 from state.fields import problems_of
 from state.kinds import DOC_LISTS, KINDS, Found, Json, find, id_of, walk
-from state.validator import check_value
+from state.validator import check_values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -140,15 +140,16 @@ class Batch:
     def _read_fields(self, at: str, kind: str, fields: Json) -> Json:
         """Return `fields` with names resolved; unknown fields and bad values become problems."""
         allowed = [*KINDS[kind].fields, *(["kind"] if kind == "doc" else [])]
+        known = {key: value for key, value in fields.items() if key in allowed}
+        bad = check_values(f"{at}.fields", known)
         resolved = {}
         for key, value in fields.items():
             where = f"{at}.fields.{key}"
             if key not in allowed:
                 self.refuse(where, f"{kind} has no field {key}", ", ".join(allowed))
                 continue
-            bad = list(check_value(where, value))
-            self.problems.extend(bad)
-            free = bad or key == "params"  # `params` may hold anything
+            self.problems.extend(bad[key])
+            free = bad[key] or key == "params"  # `params` may hold anything
             resolved[key] = value if free else self._resolve(where, key, value)
         return resolved
 

@@ -16,7 +16,7 @@ from state import models
 from state.batch import Batch, as_lists
 from state.errors import Refused
 from state.fields import problems_of
-from state.kinds import id_of, walk
+from state.kinds import count_ids
 from state.validator import check_plan
 from state.waves import compute_waves
 
@@ -38,7 +38,7 @@ def apply_edits(
     if plan.frozen_at is not None:
         raise Refused("frozen", "plan.json", f"revision {plan.revision} is frozen", "plan revise")
     data = as_lists(plan.model_dump(mode="python"))
-    _count_ids(data)
+    count_ids(data)
     batch = Batch(data, role)
     applied = batch.run(edits)
     if batch.problems:
@@ -62,12 +62,3 @@ def finish(data: Json) -> models.Plan:
     )
     dependencies = plan.milestone_dependencies.model_copy(update={"waves": waves})
     return plan.model_copy(update={"milestone_dependencies": dependencies})
-
-
-def _count_ids(data: Json) -> None:
-    """Raise the counters to the highest id in use, so that a removed id is never used again."""
-    counters = data["counters"]
-    for found in walk(data):
-        prefix, dash, number = id_of(found).rpartition("-")
-        if dash:
-            counters[prefix] = max(counters.get(prefix, 0), int(number))

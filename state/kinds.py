@@ -102,6 +102,15 @@ def entities(data: Json, kind: str, milestone: str | None = None) -> list[Json]:
     return [f.entity for f in walk(data) if f.kind == kind]
 
 
+def count_ids(data: Json) -> None:
+    """Raise the plan's counters to the highest ids in use, so that no removed id comes again."""
+    counters = data["counters"]
+    for found in walk(data):
+        prefix, dash, number = id_of(found).rpartition("-")
+        if dash:
+            counters[prefix] = max(counters.get(prefix, 0), int(number))
+
+
 def title_of(entity: Json) -> str:
     """Return the one line that describes an entity in a list."""
     names = (

@@ -75,6 +75,11 @@ def check_value(at: str, value: object, depth: int = DEEPEST) -> Iterator[Proble
             yield from check_value(f"{at}[{n}]", item, depth - 1)
 
 
+def check_values(at: str, values: dict[str, object]) -> dict[str, list[Problem]]:
+    """Return for each key what cannot be stored of its value, as `check_value` finds it."""
+    return {key: list(check_value(f"{at}.{key}", value)) for key, value in values.items()}
+
+
 def _why_not_stored(value: object) -> tuple[str, str] | None:
     """Return problem and way out for a single value that cannot be stored, or None."""
     if isinstance(value, str):

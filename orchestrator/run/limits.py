@@ -15,18 +15,14 @@ def settle(state: State) -> None:
 
     Agents whose session file is missing since a crash get one again, so that hooks find them.
     """
-    database, rows = state.database, state.database.planning_of(state.run.run_id)
-    if not rows:
+    if not state.agents:
         return
-    changed = limits.settle(database, rows[0].agent_name, state.opened_at)
-    sessions.touch(database.agent)
-    for row in database.planning_of(state.run.run_id) if changed else rows:
-        if row.phase != "inactive" and not sessions.is_published(row.agent_name):
-            sessions.publish(row, database.path, state.run)
-    if not changed:
-        return
-    state.reload()
-    if state.run.status == "CANCELLED":
+    settled = ""
+    if state.overdue:
+        settled = limits.settle(state.database, state.agents[0].agent_name, state.opened_at)
+        state.reload()
+    sessions.keep(state.database.agent, state.agents, state.database.path, state.run)
+    if settled and state.run.status == "CANCELLED":
         # It needs git, which nearly no command does that comes here.
         from shared.cleanup import tidy
 

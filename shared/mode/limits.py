@@ -14,7 +14,7 @@ from state.clock import moment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any, TypeVar
 
     from state.database import Database, Planning, Run
@@ -34,12 +34,12 @@ def columns(config: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def run_at(database: Database, run: Run, now: float) -> tuple[Run, str]:
+def run_at(run: Run, rows: Sequence[Planning], now: float) -> tuple[Run, str]:
     """Return a run as its time limits leave it at `now`, and which one has passed; stores nothing.
 
-    The text is "" if none has passed. `now` is in seconds since the epoch, here and below.
+    `rows` are its agents. The text is "" if none has passed. `now` is in seconds since the epoch,
+    here and below.
     """
-    rows = database.planning_of(run.run_id)
     text = _passed(rows, now)
     if not text:
         return run, ""

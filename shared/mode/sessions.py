@@ -13,6 +13,8 @@ from shared.resources import PLANNER_FOLDER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from state.database import Planning, Run
 
 # What a client sets in the environment of its commands: the id of the session.
@@ -113,6 +115,17 @@ def last_call(agent: str) -> float:
 def touch(agent: str) -> None:
     """Record that this agent calls a tool now; a command of ours counts as one."""
     _touch(path_of(agent))
+
+
+def keep(agent: str, rows: Iterable[Planning], database: str, run: Run) -> None:
+    """Record that `agent` calls a tool now, and write the session files that are missing.
+
+    `rows` are the agents of the run; a crash may have kept a file from being written.
+    """
+    touch(agent)
+    for row in rows:
+        if row.phase != "inactive" and not is_published(row.agent_name):
+            publish(row, database, run)
 
 
 def find(session_id: str, cwd: str) -> Session | None:
