@@ -196,7 +196,7 @@ def test_ro_without_a_command_or_with_two_prints_its_usage(tmp_path: Path) -> No
 def test_doctor_says_which_layers_protect_shell_commands(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sandbox, "is_available", lambda: True)
     monkeypatch.setattr(seccomp, "is_available", lambda: True)
-    assert doctor._second_layer().state == "held read-only by Landlock and seccomp"
+    assert doctor._second_layer().state == "kept read-only by Landlock and seccomp"
     monkeypatch.setattr(sandbox, "is_available", lambda: False)
     monkeypatch.setattr(seccomp, "is_available", lambda: False)
     state = "held by the guard's reading alone; this system has no Landlock and no seccomp"

@@ -201,7 +201,9 @@ class TestTheText:
 @pytest.mark.requirement("PM-12")
 def test_the_skill_says_when_to_enter_unasked() -> None:
     text = Path(ROOT, "SKILL.md").read_text(encoding="utf-8")
-    use = next(line for line in text.splitlines() if line.startswith("Use it, unasked too"))
+    use = next(
+        line for line in text.splitlines() if line.startswith("Use it, also without being asked")
+    )
     for reason in ("several files", "architectural choice", "costly to undo", "more than one way"):
         assert reason in use
     assert "mode enter" in text
