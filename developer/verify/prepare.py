@@ -10,8 +10,9 @@ from developer.verify.lock import undisturbed
 from developer.verify.process import Runner
 from shared.config import commands_hash, render_commands, write_paths
 from shared.drift import own_writes, tree_in
+from shared.git.links import link
 from shared.git.repository import repository_at
-from shared.git.worktree import Worktree, link, open_worktree
+from shared.git.worktree import Worktree, open_worktree
 from shared.resources import command
 from state.errors import Refused
 from state.files import unusable, write_json

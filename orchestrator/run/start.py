@@ -13,6 +13,7 @@ from shared import drift, resources
 from shared.builders import Block, first_of
 from shared.config import commands_hash, load_config, render_commands
 from shared.drift import tree_of
+from shared.git.links import link
 from shared.git.repository import (
     Repository,
     check_startable,
@@ -23,7 +24,7 @@ from shared.git.repository import (
     uncommitted,
 )
 from shared.git.snapshot import snapshot
-from shared.git.worktree import link, make_worktree
+from shared.git.worktree import make_worktree
 from shared.mode import limits, transitions
 from shared.mode.sessions import agent_name
 from shared.run import State

@@ -13,9 +13,9 @@ import stat
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.files import remove_tree
+from shared.git.git_file import repair_git_file
 from shared.git.scratch import scratch, sweep
 from shared.git.vault import alternates
-from shared.git.worktree import point
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -152,4 +152,4 @@ def _point_back(tree: Worktree, private: str) -> None:
     path = os.path.join(tree.path, ".git")
     if os.path.isdir(path) and not os.path.islink(path):
         os.rename(path, os.path.join(private, "git-of-the-hook"))
-    point(tree)
+    repair_git_file(tree.path, tree.admin)

@@ -255,7 +255,7 @@ def test_a_link_in_the_worktrees_place_is_refused(wip: Repository) -> None:
     journey.advance()
     journey.advance()
     assert approved.code == 0
-    assert "a link stands" in journey.last.text
+    assert "is a symbolic link" in journey.last.text
 
 
 # the commands of a project

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from shared.git.carry import carry_over
+from shared.git.links import link
 from shared.git.snapshot import snapshot
-from shared.git.worktree import link, remove_worktree
+from shared.git.worktree import remove_worktree
 from tests.shared.git.conftest import Project, add_hook
 
 if TYPE_CHECKING:

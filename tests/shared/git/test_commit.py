@@ -12,9 +12,9 @@ import pytest
 from shared.git.apply import apply
 from shared.git.change import FileChange, revert_changes
 from shared.git.commit import Committed, commit
+from shared.git.links import link
 from shared.git.proof import check_commit
 from shared.git.users_files import check_tree
-from shared.git.worktree import link
 from state.errors import Refused
 from tests.shared.git.conftest import DIGEST, Project, add_hook, look
 

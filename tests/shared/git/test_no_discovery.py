@@ -71,11 +71,11 @@ def test_a_worktree_is_named_by_its_record_and_its_file_put_right(project: Proje
     assert project.git("rev-parse", "--show-toplevel", cwd=worktree) == str(worktree)
 
 
-def test_a_link_to_the_users_tree_is_no_worktree(project: Project) -> None:
+def test_a_link_to_the_users_tree_is_not_opened_as_the_worktree(project: Project) -> None:
     worktree = project.begin()
     worktree.rename(worktree.with_name("before"))
     worktree.symlink_to(project.root)
-    with pytest.raises(Refused, match="a link stands"):
+    with pytest.raises(Refused, match="is a symbolic link"):
         open_worktree(project.repo, str(worktree))
 
 

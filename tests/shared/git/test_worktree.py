@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from shared.git.links import link
 from shared.git.repository import find_repository, head
 from shared.git.snapshot import snapshot
-from shared.git.worktree import link, make_worktree, remove_worktree
+from shared.git.worktree import make_worktree, open_worktree, remove_worktree
 from state.errors import Refused
 from tests.shared.git.conftest import Project, add_hook, look
 
@@ -155,9 +156,9 @@ def test_removing_leaves_the_records_of_other_worktrees(project: Project, tmp_pa
 def test_a_folder_that_is_no_worktree_is_never_removed(project: Project) -> None:
     project.write({"mine/x": b"x"})
     for path in (project.root / "mine", project.root):
-        with pytest.raises(Refused, match="no worktree of this repository"):
+        with pytest.raises(Refused, match="not a worktree of this repository"):
             remove_worktree(project.repo, str(path))
-        with pytest.raises(Refused, match="no worktree of this repository"):
+        with pytest.raises(Refused, match="not a worktree of this repository"):
             make_worktree(project.repo, str(path), "HEAD")
     assert (project.root / "mine/x").exists()
 
@@ -197,6 +198,36 @@ def test_a_killed_making_is_repeated(project: Project) -> None:
             break
     else:
         pytest.fail("never came to its end")
+
+
+KILLED_AT_THE_GIT_FILE = """
+import os, sys
+sys.path.insert(0, {here!r})
+from shared.git.repository import find_repository
+from shared.git.worktree import open_worktree
+real = os.replace
+def replace(source, target):
+    if os.path.basename(target) == ".git":
+        os.kill(os.getpid(), 9)
+    real(source, target)
+os.replace = replace
+open_worktree(find_repository({root!r}), {path!r})
+"""
+
+
+@pytest.mark.requirement("PL-32")
+def test_a_killed_repair_of_the_git_file_leaves_nothing_to_capture(project: Project) -> None:
+    (project.begin() / ".git").unlink()
+    before = look(project.worktree)
+    code = KILLED_AT_THE_GIT_FILE.format(
+        here=str(Path(__file__).parents[3]), root=str(project.root), path=str(project.worktree)
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True)
+    assert done.returncode == -9, done.stderr.decode()
+    assert look(project.worktree) == before
+    open_worktree(project.repo, str(project.worktree))
+    assert (project.worktree / ".git").is_file()
+    assert os.listdir(project.state) == ["worktree"]
 
 
 # links

@@ -1,0 +1,57 @@
+"""The `.git` file of the scratch worktree: it tells people, agents and hooks where git's folder is.
+
+Without it they would find the user's repository, which lies around the run.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+
+from shared.git.scratch import scratch, sweep
+from state.errors import Refused
+from state.files import write_atomic
+
+
+def read_git_file(worktree: str) -> str | None:
+    """Return the folder that the worktree's `.git` file names, or None without such a file."""
+    try:
+        with open(os.path.join(worktree, ".git"), "rb") as file:
+            text = file.read()
+    except OSError:
+        return None
+    if not text.startswith(b"gitdir: ") or b"\0" in text:
+        return None
+    target = os.fsdecode(text.removeprefix(b"gitdir: ").rstrip(b"\r\n"))
+    return os.path.realpath(os.path.join(worktree, target))
+
+
+def repair_git_file(worktree: str, admin: str) -> None:
+    """Make the worktree's `.git` file name `admin`, git's own folder for the worktree.
+
+    A repository there instead of the file is somebody's work: Refused.
+    """
+    path = os.path.join(worktree, ".git")
+    is_link = os.path.islink(path)
+    if not is_link and read_git_file(worktree) == os.path.realpath(admin):
+        return
+    if not is_link and os.path.isdir(path):
+        if os.listdir(path):
+            raise _in_the_way(path)
+        os.rmdir(path)
+    # Written outside the worktree: if we are killed, the next capture must not find it there.
+    beside = os.path.dirname(worktree)
+    sweep(beside)
+    with scratch(beside) as folder:
+        new = os.path.join(folder, "git")
+        write_atomic(new, b"gitdir: " + os.fsencode(admin) + b"\n", 0o644)
+        os.replace(new, path)
+
+
+def _in_the_way(path: str) -> Refused:
+    aside = os.path.dirname(path) + "-git"
+    while os.path.lexists(aside):
+        aside += "-"
+    text = "a separate repository is where the worktree's .git file belongs"
+    retry = f"mv -- {shlex.quote(path)} {shlex.quote(aside)}"
+    return Refused("conflict", path, text, "move it away, then run the same command again", retry)

@@ -1,0 +1,67 @@
+"""Show folders of the user's tree, such as node_modules, in the scratch worktree as links (PL-33)."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from shared.git.files import refusing
+from shared.git.repository import PLANNER, within
+from state.errors import Problem, Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from shared.git.repository import Repository
+
+
+class Linked(NamedTuple):
+    """The names now linked in the worktree, and those that the user's tree does not have."""
+
+    linked: list[str]
+    missing: list[str]
+
+
+@refusing()
+def link(repo: Repository, worktree: str, names: Iterable[str]) -> Linked:
+    """Link the user's own `names` (node_modules, .venv …) into the worktree.
+
+    Refused for names outside the repository and for those that git has at the base.
+    """
+    wanted = list(dict.fromkeys(name.rstrip("/") for name in names))
+    problems = [
+        Problem("invalid", name, "leaves the repository", allowed="a path below its root")
+        for name in wanted
+        if not _is_inside(name)
+    ]
+    if problems:
+        raise Refused.of(problems)
+    done = Linked([], [])
+    for name in wanted:
+        source, target = os.path.join(repo.root, name), os.path.join(worktree, name)
+        if not os.path.lexists(source):
+            done.missing.append(name)
+        elif _link_one(source, target):
+            done.linked.append(name)
+        else:
+            text = "the repository has this path itself; it can't be a link"
+            problems.append(Problem("conflict", name, text))
+    if problems:
+        raise Refused.of(problems)
+    return done
+
+
+def _link_one(source: str, target: str) -> bool:
+    """Make `target` a link to `source`; return False if something else is there."""
+    if os.path.islink(target) and os.readlink(target) != source:
+        os.unlink(target)  # an earlier link of ours, from before the repository was moved
+    if not os.path.lexists(target):
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        os.symlink(source, target)
+    return os.path.islink(target)
+
+
+def _is_inside(name: str) -> bool:
+    parts = name.split("/")
+    plain = all(part not in {"", ".", ".."} for part in parts)
+    return plain and parts[0].lower() != ".git" and not within(name, PLANNER)
