@@ -1,4 +1,4 @@
-"""Run git so that nothing in the caller's surroundings bends what is read from it."""
+"""Run git so that the caller's environment cannot change what git reads or where it acts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 OLDEST = (2, 30)
 
-# Settings under which git starts no program of the repository's and names every path as it is.
+# With these settings git starts no program that the repository names, and quotes no path.
 SAFE = (
     "core.fsmonitor=false",
     "core.hooksPath=/dev/null",
@@ -28,21 +28,21 @@ SAFE = (
     "maintenance.auto=false",
 )
 
-# A temporary index must not leave a shared part of itself in the user's git folder.
+# So that a temporary index leaves no shared part of itself in the user's git folder.
 OWN_INDEX = ("core.splitIndex=false", "core.untrackedCache=false")
 
-# Of git's variables only those stay that say who the user is and where their settings lie:
-# GIT_DIR, GIT_INDEX_FILE and their kin, set when a hook calls us, would lead elsewhere.
+# Of git's variables, those that say who the user is and where the user's settings are. The others,
+# such as GIT_DIR and GIT_INDEX_FILE when a hook calls us, would lead git to another repository.
 _KEPT = re.compile(
     r"GIT_(AUTHOR|COMMITTER)_(NAME|EMAIL|DATE)|GIT_CONFIG_(GLOBAL|SYSTEM|NOSYSTEM|COUNT)"
     r"|GIT_CONFIG_(KEY|VALUE)_\d+|GIT_ATTR_NOSYSTEM|GIT_EXEC_PATH|GIT_SSH(_COMMAND|_VARIANT)?"
     r"|GIT_ASKPASS|GIT_SSL_\w+|GIT_LFS_\w+|GIT_DISCOVERY_ACROSS_FILESYSTEM|GIT_CEILING_DIRECTORIES"
 )
 
-# Of those kept, the names that belong to one repository or one call: no other program gets them.
-_OF_A_CALL = ("GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_")
+# Of those kept, the ones for a single call of git: hooks and formatters do not get them.
+SINGLE_CALL = ("GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_")
 
-# A command of the project is never told the role and the state that the planner gave to us.
+# Our own variables, which tell a role and a state directory, are for no other program.
 _OURS = ("PLANNER_", "PLAN_AGENT_")
 
 _SAID_MAX_CHARS = 2_000
@@ -50,34 +50,36 @@ _LOCK = re.compile(r"Unable to create '([^']+\.lock)': File exists")
 
 
 def user_environment() -> dict[str, str]:
-    """Return the process's environment without the variables that would redirect git."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith("GIT_") or _KEPT.fullmatch(k)}
-    kept["GIT_TERMINAL_PROMPT"] = "0"
-    return kept
+    """Return the process's environment without our variables and those that redirect git."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith((*_OURS, "GIT_")) or _KEPT.fullmatch(name)
+    }
+    return kept | {"GIT_TERMINAL_PROMPT": "0"}
 
 
 def project_environment(folder: str, *, with_settings: bool = False) -> dict[str, str]:
     """Return the environment for a command or hook of the project that runs in the worktree.
 
-    It has none of the names of `git rev-parse --local-env-vars`: with one of them, git that the
-    command starts anywhere would act on our repository. Git that looks for one from the worktree
-    stops there, because the user's own repository lies above. `with_settings` keeps the variables
-    that say who the user is and where their settings lie.
+    It has none of the names of `git rev-parse --local-env-vars`: with one of them, any git that the
+    command starts would act on our repository. Git that looks for a repository does not leave the
+    worktree, since the user's repository lies around it. `with_settings` keeps the variables that
+    say who the user is and where the user's settings are.
     """
-    kept = user_environment() if with_settings else dict(os.environ)
-    unwanted = (*_OURS, *(_OF_A_CALL if with_settings else ("GIT_",)))
-    kept = {name: value for name, value in kept.items() if not name.startswith(unwanted)}
+    unwanted = SINGLE_CALL if with_settings else ("GIT_",)
+    kept = {k: v for k, v in user_environment().items() if not k.startswith(unwanted)}
     above = [os.path.dirname(os.path.realpath(folder)), kept.get("GIT_CEILING_DIRECTORIES", "")]
     return kept | {"GIT_CEILING_DIRECTORIES": os.pathsep.join(filter(None, above))}
 
 
 class Git:
-    """Git on one repository, with one environment and one set of settings; holds no state.
+    """Git on one repository, with an environment and settings; has no state of its own.
 
-    The repository is always named (`git_dir`) and so is its working tree; without `root` it is
-    bare. Git that looks for one itself would find the user's where ours is damaged, so this is
-    made by `Repository`, `Worktree` and `Vault` alone. `config` None is git just as the user has
-    it, for what runs their hooks.
+    Git is always told the repository (`git_dir`) and its working tree (no `root` means bare).
+    Left to search, it would find the user's repository whenever ours is damaged, so only
+    `Repository`, `Worktree` and `Vault` make a `Git`. With `config` None, git has just the user's
+    settings, as needed to run the user's hooks.
     """
 
     __slots__ = ("config", "env", "git_dir", "root")
@@ -101,34 +103,34 @@ class Git:
         return Git(self.git_dir, self.root, env={**self.env, **env}, config=settings)
 
     def as_set_up(self) -> Git:
-        """Return the same git just as the user has it, so that it runs their hooks."""
+        """Return the same git with just the user's settings, so that it runs the user's hooks."""
         return Git(self.git_dir, self.root, env=self.env, config=None)
 
     def on_index(self, index: str, **env: str) -> Git:
-        """Return the same git working on the index file `index`, which need not exist yet."""
+        """Return the same git with `index` as its index file, which need not exist yet."""
         return self.having(*OWN_INDEX, GIT_INDEX_FILE=index, **env)
 
     def attempt(self, *args: str, stdin: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
-        """Run git and return what came of it, whatever the exit code."""
-        command, surroundings = ["git", f"--git-dir={self.git_dir}"], user_environment()
+        """Run git and return its output and exit code, whatever the code."""
+        command, environment = ["git", f"--git-dir={self.git_dir}"], user_environment()
         if self.root is not None:
             command.append(f"--work-tree={self.root}")
         if self.config is not None:
             command += ["--no-pager", "--no-optional-locks"]
             command += [word for setting in self.config for word in ("-c", setting)]
-            surroundings |= {"LC_ALL": "C", "GIT_NO_REPLACE_OBJECTS": "1"}
+            environment |= {"LC_ALL": "C", "GIT_NO_REPLACE_OBJECTS": "1"}
         folder = os.path.dirname(self.git_dir) if self.root is None else self.root
-        return _start([*command, *args], folder, surroundings | self.env, stdin)
+        return _start([*command, *args], folder, environment | self.env, stdin)
 
     def run(self, *args: str, stdin: bytes | None = None) -> bytes:
-        """Return what git printed; a failure is `Refused` with git's own words."""
+        """Return what git printed; raise `Refused` with git's own words if it fails."""
         done = self.attempt(*args, stdin=stdin)
         if done.returncode:
             raise failed(f"git {args[0]}", said(done.stderr, done.returncode))
         return done.stdout
 
     def text(self, *args: str, stdin: bytes | None = None) -> str:
-        """Return what git printed as text, without the newline that ends it."""
+        """Return what git printed as text, without the last newline."""
         return os.fsdecode(self.run(*args, stdin=stdin).removesuffix(b"\n"))
 
     def ok(self, *args: str, stdin: bytes | None = None) -> bool:
@@ -141,14 +143,14 @@ class Git:
 
 
 def discover(path: str, ceiling: str, *args: str) -> subprocess.CompletedProcess[bytes]:
-    """Run `git rev-parse` on whatever repository git finds from `path`; only for the finder.
+    """Run `git rev-parse` in the repository that git finds from `path`.
 
-    Git looks no higher than `ceiling`, where that is not empty.
+    Only `find_repository` may call this. Git searches no higher than `ceiling`, unless it is empty.
     """
-    surroundings = user_environment() | {"LC_ALL": "C"}
+    environment = user_environment() | {"LC_ALL": "C"}
     if ceiling:
-        surroundings["GIT_CEILING_DIRECTORIES"] = ceiling
-    return _start(["git", "rev-parse", *args], path, surroundings, None)
+        environment["GIT_CEILING_DIRECTORIES"] = ceiling
+    return _start(["git", "rev-parse", *args], path, environment, None)
 
 
 def _start(
@@ -165,25 +167,25 @@ def _start(
         )
     except (FileNotFoundError, NotADirectoryError) as missing:
         if not os.path.isdir(root):
-            raise Refused("not_found", root, "there is no such folder") from missing
+            raise Refused("not_found", root, "this folder does not exist") from missing
         allowed = "git 2.30 or newer"
         raise Refused("not_found", "git", "git is not on PATH", allowed) from missing
     except OSError as error:
         text = f"git could not be run: {error.strerror or error}"
-        raise Refused("refused", "git", text, "mend that, then the same command again") from error
+        raise Refused("refused", "git", text, "fix that, then run this again") from error
 
 
 def failed(at: str, text: str, allowed: str = "", retry: str = "") -> Refused:
-    """Return the refusal for what git would not do; a lock that is held says how to get past it."""
+    """Return the refusal for a failed git command; for a held lock it says how to go on."""
     held = _LOCK.search(text)
     if held is None:
         return Refused("refused", at, text, allowed, retry)
-    way = "wait for the git command that holds it; a killed one left it where none runs: remove it"
+    way = "wait for the git command that holds it; if none is running, remove the file"
     return Refused("locked", held[1], "git's lock file is there", way, retry)
 
 
 def said(stderr: bytes, code: int) -> str:
-    """Return git's complaint without its hints: some of those lose work when followed."""
+    """Return git's error message without its hints: some of those lose work when followed."""
     kept: list[str] = []
     for line in stderr.decode("utf-8", "replace").splitlines():
         if not line.strip() and kept:

@@ -1,7 +1,7 @@
-"""The user's hooks, run without what would lead git in them elsewhere.
+"""Run the user's hooks without the variables that tell git which repository to use.
 
-Git tells a hook of a linked worktree, by GIT_DIR and more, in which repository it is. A hook that
-runs the project's tests, and these `git init` in some folder, would act on the user's repository.
+In a linked worktree, git sets GIT_DIR and more for a hook. If the hook runs the project's tests and
+these run `git init` in another folder, git would act on the user's repository instead.
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ import os
 import shlex
 from typing import TYPE_CHECKING
 
+from shared.git.command import SINGLE_CALL, user_environment
 from shared.git.files import refusing, write_new
 
 if TYPE_CHECKING:
     from shared.git.command import Git
 
-# What `git rev-parse --local-env-vars` lists in any version, but for the index: a hook needs that.
+# What `git rev-parse --local-env-vars` lists in any version, except the index: a hook needs that.
 LOCAL = (
     "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_CONFIG", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT",
     "GIT_OBJECT_DIRECTORY", "GIT_DIR", "GIT_WORK_TREE", "GIT_IMPLICIT_WORK_TREE", "GIT_GRAFT_FILE",
@@ -25,30 +26,31 @@ LOCAL = (
 
 
 def find_hook(git: Git, name: str) -> str | None:
-    """Return the user's hook of this name; None where git would run none."""
+    """Return the path of the user's hook, or None if git would run none."""
     hook = os.path.join(_folder(git), name)
     return hook if os.access(hook, os.X_OK) else None
 
 
 @refusing()
 def plain_hooks(git: Git, folder: str) -> tuple[str, ...]:
-    """Return the words for git under which it runs the user's hooks with just their index.
+    """Return options for git that make it run the user's hooks, told of nothing but the index.
 
-    Each is started by a script in `folder`, which is to stay until git has ended.
+    A script in `folder` starts each hook, so `folder` must stay until git has ended.
     """
     hooks = _folder(git)
+    unwanted = (*LOCAL, *(name for name in user_environment() if name.startswith(SINGLE_CALL)))
+    ceiling = shlex.quote(os.path.dirname(os.path.realpath(git.root or "/")))
     for name in os.listdir(hooks) if os.path.isdir(hooks) else ():
-        place = os.path.join(hooks, name)
-        if os.path.isfile(place) and os.access(place, os.X_OK) and not name.endswith(".sample"):
-            ceiling = shlex.quote(os.path.dirname(os.path.realpath(git.root or "/")))
-            script = f"#!/bin/sh\nunset {' '.join(LOCAL)}\n"
+        hook = os.path.join(hooks, name)
+        if os.path.isfile(hook) and os.access(hook, os.X_OK) and not name.endswith(".sample"):
+            script = f"#!/bin/sh\nunset {' '.join(unwanted)}\n"
             script += f"GIT_CEILING_DIRECTORIES={ceiling}\nexport GIT_CEILING_DIRECTORIES\n"
-            script += f'exec {shlex.quote(place)} "$@"\n'
+            script += f'exec {shlex.quote(hook)} "$@"\n'
             write_new(os.path.join(folder, name), os.fsencode(script), 0o700)
     return "-c", f"core.hooksPath={folder}"
 
 
 def _folder(git: Git) -> str:
-    """Return the folder of hooks; a relative `core.hooksPath` begins at the working tree."""
+    """Return the folder of hooks; a relative `core.hooksPath` starts at the working tree."""
     named = git.as_set_up().text("rev-parse", "--git-path", "hooks")
     return os.path.join(git.root or git.git_dir, named)

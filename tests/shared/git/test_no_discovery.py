@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import ast
-import os
-import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
 
 from benchmarks.imports import read_modules
 from shared.git.command import project_environment
-from shared.git.hooks import LOCAL, plain_hooks
+from shared.git.hooks import LOCAL
 from shared.git.repository import find_repository, repository_at
 from shared.git.worktree import open_worktree
 from state.errors import Refused
-from tests.shared.git.conftest import add_hook
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -79,15 +76,8 @@ def test_a_link_to_the_users_tree_is_not_opened_as_the_worktree(project: Project
         open_worktree(project.repo, str(worktree))
 
 
-def test_what_leads_git_is_known_in_whole() -> None:
-    done = subprocess.run(
-        ["git", "rev-parse", "--local-env-vars"], capture_output=True, text=True, check=True
-    )
-    assert set(done.stdout.split()) <= {*LOCAL, "GIT_INDEX_FILE"}
-
-
 @pytest.mark.parametrize("with_settings", [True, False])
-def test_a_command_gets_none_of_what_leads_git(
+def test_a_command_gets_no_variable_that_redirects_git(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, with_settings: bool
 ) -> None:
     for name in (*LOCAL, "GIT_INDEX_FILE", "GIT_CONFIG_KEY_0", "GIT_CONFIG_VALUE_0"):
@@ -97,24 +87,3 @@ def test_a_command_gets_none_of_what_leads_git(
     assert not {*LOCAL, "GIT_INDEX_FILE", "GIT_CONFIG_KEY_0"} & {*found}
     assert found["GIT_CEILING_DIRECTORIES"] == str(tmp_path)
     assert ("GIT_AUTHOR_NAME" in found) == with_settings
-
-
-@pytest.mark.parametrize("chosen", [None, "my hooks", "absolute"])
-def test_hooks_are_found_as_git_finds_them(
-    project: Project, tmp_path: Path, chosen: str | None
-) -> None:
-    add_hook(project, "pre-commit", "exit 0\n")
-    source = project.root / ".git/hooks"
-    if chosen:
-        folder = tmp_path / "absolute" if chosen == "absolute" else project.root / chosen
-        source.rename(folder)
-        source = folder
-        project.git("config", "core.hooksPath", str(folder) if chosen == "absolute" else chosen)
-    (source / "commit-msg").write_text("#!/bin/sh\nexit 1\n")
-    (source / "post-commit.sample").write_text("")
-    (source / "post-commit.sample").chmod(0o755)
-    lent = tmp_path / "lent"
-    lent.mkdir()
-    plain_hooks(project.repo.git, str(lent))
-    assert os.listdir(lent) == ["pre-commit"]
-    assert f"{source}/pre-commit" in (lent / "pre-commit").read_text()

@@ -44,7 +44,7 @@ def test_a_linked_worktree_of_the_user_will_do(project: Project, tmp_path: Path)
 
 def test_what_is_no_repository_is_refused(tmp_path: Path) -> None:
     assert "not inside a git repository" in _said(tmp_path)
-    assert "no such folder" in _said(tmp_path / "nowhere")
+    assert "this folder does not exist" in _said(tmp_path / "nowhere")
     with pytest.raises(Refused):
         find_repository(str(tmp_path))
 
