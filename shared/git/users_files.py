@@ -1,4 +1,4 @@
-"""What stands in the user's tree where the plan will write, as git would commit it."""
+"""Compare the user's files at the planned paths with the plan, as git would commit them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ REVISE = "planner plan revise"
 
 
 class Blocked(str):
-    """Why a path can't be read or written as a file: words for a person."""
+    """The reason why a path can't be read or written as a file, in words for a person."""
 
     __slots__ = ()
 
@@ -31,9 +31,9 @@ def check_before(repo: Repository, vault: Vault, changes: Sequence[Change]) -> l
     """Return a problem for each planned file that is not as the plan found it (PL-26)."""
     planned = ends(changes)
     wanted = {path: end.before for path, end in planned.items()}
-    going = {path for path, end in planned.items() if end.after is None}
-    arriving = {path for path, end in planned.items() if end.after is not None}
-    states = read_states(repo, vault, wanted, Way(going, arriving))
+    removed = {path for path, end in planned.items() if end.after is None}
+    added = {path for path, end in planned.items() if end.after is not None}
+    states = read_states(repo, vault, wanted, PathChanges(removed, added))
     return _compare(repo, states, wanted, REVISE)
 
 
@@ -50,37 +50,40 @@ def compare_at(
     return _compare(repo, read_states(repo, vault, wanted, root=root), wanted, "")
 
 
-class Way(NamedTuple):
-    """What the changes do to paths: files that are `going` make room for those `arriving`."""
+class PathChanges(NamedTuple):
+    """Paths that the plan removes, and those it writes; a removed file makes room for an added one.
 
-    going: Collection[str] = ()
-    arriving: Collection[str] = ()
+    `added` has the changed files too.
+    """
+
+    removed: Collection[str] = ()
+    added: Collection[str] = ()
 
 
-NOTHING = Way()
+NOTHING = PathChanges()
 
 
 def read_states(
     repo: Repository,
     vault: Vault,
     wanted: Mapping[str, Entry | None],
-    way: Way = NOTHING,
+    changes: PathChanges = NOTHING,
     root: str | None = None,
 ) -> dict[str, Entry | Blocked | None]:
     """Return what git would commit at each wanted path below `root`, by default the user's tree.
 
-    Git reads the files through an index that holds HEAD and, over it, what is wanted: filters and
-    line ends then work as for a file that is as it should be. Objects go into the vault. A folder
-    in the way of an arriving file counts as nothing when only files in it are `going`.
+    Git reads the files through an index that holds HEAD and, over it, what is wanted, so filters
+    and line ends work as for a file that is already as wanted. Objects go into the vault. A folder
+    where a file is `added` counts as nothing if every file in it is `removed`.
     """
     root = root or repo.root
     links = submodules(repo, "HEAD")
     states: dict[str, Entry | Blocked | None] = {}
     present: list[str] = []
     for path in wanted:
-        found = _look_above(root, path, wanted, way, links)
+        found = _look_above(root, path, wanted, changes, links)
         if found is True:
-            found = _look_there(root, path, wanted, way)
+            found = _look_there(root, path, wanted, changes)
         if found is True:
             present.append(path)
         states[path] = found if isinstance(found, Blocked) else None
@@ -108,14 +111,18 @@ def _hashed(
 
 
 def quarantined(repo: Repository, vault: Vault, index: str, root: str) -> Git:
-    """Return git as the user has it set up, on `index` and `root`, writing objects to the vault."""
+    """Return git with the user's settings on `index` and `root`, writing objects to the vault."""
     return repo.git_in(root).on_index(index, GIT_OBJECT_DIRECTORY=vault.objects)
 
 
 def _look_above(
-    root: str, path: str, wanted: Mapping[str, Entry | None], way: Way, links: Sequence[str]
+    root: str,
+    path: str,
+    wanted: Mapping[str, Entry | None],
+    changes: PathChanges,
+    links: Sequence[str],
 ) -> bool | Blocked:
-    """Return whether the folders of `path` are there, or what is in their way."""
+    """Return whether the folders of `path` exist, or what is in their way."""
     parts = path.split("/")
     for depth in range(1, len(parts)):
         parent = "/".join(parts[:depth])
@@ -126,27 +133,27 @@ def _look_above(
             return False
         if not stat.S_ISDIR(mode):
             replaced = wanted[path] is None and wanted.get(parent) is not None
-            what = "a symbolic link" if stat.S_ISLNK(mode) else "no folder"
+            what = "a symbolic link" if stat.S_ISLNK(mode) else "not a folder"
             blocked = Blocked(f"{parent}, where it should lie, is {what}")
-            return False if replaced or parent in way.going else blocked
+            return False if replaced or parent in changes.removed else blocked
     return True
 
 
 def _look_there(
-    root: str, path: str, wanted: Mapping[str, Entry | None], way: Way
+    root: str, path: str, wanted: Mapping[str, Entry | None], changes: PathChanges
 ) -> bool | Blocked:
-    """Return whether a file or link stands at `path`, or what else does."""
+    """Return whether there is a file or link at `path`, or what else is there."""
     mode = _mode(os.path.join(root, path))
     if mode is None:
         return False
     if stat.S_ISREG(mode) or stat.S_ISLNK(mode):
         return True
     if not stat.S_ISDIR(mode):
-        return Blocked("something that is neither file nor link stands there")
-    if wanted[path] is None and path not in way.arriving:
+        return Blocked("something that is neither a file nor a link is there")
+    if wanted[path] is None and path not in changes.added:
         return False
-    left = _unplanned(root, path, way.going)
-    return Blocked(f"a folder stands there, with {left}") if left else False
+    left = _unplanned(root, path, changes.removed)
+    return Blocked(f"a folder is there, with {left}") if left else False
 
 
 def _mode(path: str) -> int | None:
@@ -156,14 +163,14 @@ def _mode(path: str) -> int | None:
         return None
 
 
-def _unplanned(root: str, folder: str, going: Collection[str]) -> str | None:
-    """Return a file below `folder` that no change removes, None where there is none."""
+def _unplanned(root: str, folder: str, removed: Collection[str]) -> str | None:
+    """Return a file below `folder` that no change removes, or None."""
     for at, folders, files in os.walk(os.path.join(root, folder)):
         here = os.path.relpath(at, root)
         linked = [name for name in folders if os.path.islink(os.path.join(at, name))]
         for name in (*files, *linked):
             path = os.path.join(here, name)
-            if path not in going:
+            if path not in removed:
                 return path
     return None
 
@@ -202,7 +209,7 @@ def _difference(state: Entry | Blocked | None, entry: Entry | None) -> str:
     if state is None:
         return f"missing; the plan expects {_words(entry)}"
     if entry is None:
-        return f"stands there as {_words(state)}; the plan expects nothing at this path"
+        return f"is there as {_words(state)}; the plan expects nothing at this path"
     return f"is {_words(state)}; the plan expects {_words(entry)}"
 
 
