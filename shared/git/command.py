@@ -180,7 +180,7 @@ def failed(at: str, text: str, allowed: str = "", retry: str = "") -> Refused:
     held = _LOCK.search(text)
     if held is None:
         return Refused("refused", at, text, allowed, retry)
-    way = "wait for the git command that holds it; if none is running, remove the file"
+    way = "wait for the git command that holds it; if none is running, remove it"
     return Refused("locked", held[1], "git's lock file is there", way, retry)
 
 

@@ -15,9 +15,12 @@ from state.files import write_atomic
 
 def read_git_file(worktree: str) -> str | None:
     """Return the folder that the worktree's `.git` file names, or None without such a file."""
+    # Not through a link, and without waiting at a pipe: a hook may have put either there.
+    flags = os.O_NOFOLLOW | os.O_NONBLOCK
+    path = os.path.join(worktree, ".git")
     try:
-        with open(os.path.join(worktree, ".git"), "rb") as file:
-            text = file.read()
+        with open(path, "rb", opener=lambda name, given: os.open(name, given | flags)) as file:
+            text = file.read() or b""
     except OSError:
         return None
     if not text.startswith(b"gitdir: ") or b"\0" in text:
@@ -32,10 +35,9 @@ def repair_git_file(worktree: str, admin: str) -> None:
     A repository there instead of the file is somebody's work: Refused.
     """
     path = os.path.join(worktree, ".git")
-    is_link = os.path.islink(path)
-    if not is_link and read_git_file(worktree) == os.path.realpath(admin):
+    if read_git_file(worktree) == os.path.realpath(admin):
         return
-    if not is_link and os.path.isdir(path):
+    if os.path.isdir(path) and not os.path.islink(path):
         if os.listdir(path):
             raise _in_the_way(path)
         os.rmdir(path)

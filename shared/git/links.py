@@ -1,4 +1,4 @@
-"""Show folders of the user's tree, such as node_modules, in the scratch worktree as links (PL-33)."""
+"""Link folders of the user's tree, such as node_modules, into the scratch worktree (PL-33)."""
 
 from __future__ import annotations
 

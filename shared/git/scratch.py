@@ -1,14 +1,13 @@
-"""Folders that a command needs for a moment; what a killed one left is swept away."""
+"""Temporary folders for one command; those of a killed command are removed by a later one."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import tempfile
 from typing import TYPE_CHECKING
 
-from shared.git.files import refusing
+from shared.git.files import refusing, remove_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,24 +17,26 @@ PREFIX = "scratch-"
 
 @contextlib.contextmanager
 def scratch(folder: str) -> Iterator[str]:
-    """Lend a folder inside `folder` and remove it afterwards."""
+    """Lend a new folder inside `folder` and remove it afterwards, as far as the system lets us."""
     with refusing():
         lent = tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-", dir=folder)
     try:
         yield lent
     finally:
-        shutil.rmtree(lent, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            remove_tree(lent)
 
 
 def sweep(folder: str, prefix: str = PREFIX) -> None:
-    """Remove what processes that are gone left in `folder`; the names hold their ids."""
+    """Remove what processes that have ended left in `folder`; the names hold their ids."""
     for name in os.listdir(folder):
         owner = name.removeprefix(prefix).split("-")[0] if name.startswith(prefix) else ""
-        if owner.isdigit() and not _alive(int(owner)):
-            shutil.rmtree(os.path.join(folder, name), ignore_errors=True)
+        if owner.isdigit() and not _is_alive(int(owner)):
+            with contextlib.suppress(OSError):
+                remove_tree(os.path.join(folder, name))
 
 
-def _alive(pid: int) -> bool:
+def _is_alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

@@ -1,7 +1,7 @@
-"""A private git folder stands in for the scratch worktree's own while a formatter or hook runs.
+"""Formatters and hooks of a capture work on a private copy of the scratch worktree's git folder.
 
-A hook that stages what it reformatted writes index and objects. Here these are copies below a
-private folder, so that no command of the project needs to write into the user's git folder.
+A hook that stages what it reformatted writes the index and objects. Into the copy it may: no
+command of the project needs to write into the user's git folder.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import shutil
 import stat
 from typing import TYPE_CHECKING, NamedTuple
 
-from shared.git.files import remove_tree
 from shared.git.git_file import repair_git_file
 from shared.git.scratch import scratch, sweep
 from shared.git.vault import alternates
@@ -24,13 +23,13 @@ if TYPE_CHECKING:
     from shared.git.repository import Repository
     from shared.git.worktree import Worktree
 
-# Git reads these from the repository's own config file only, never from one that it includes.
-# Left out are those that describe the layout of a folder, for ours is the plain one.
+# Git reads `extensions.*` from a repository's own config file only, never from one that this
+# includes. These two describe how a git folder is laid out, and the copy has the plain layout.
 _LAYOUT = frozenset({"extensions.worktreeconfig", "extensions.refstorage"})
 
 
 class StandIn(NamedTuple):
-    """What is lent: the folder that commands may write to, and the index in it."""
+    """The private folder that commands may write to, and the index in it."""
 
     private: str
     index_file: str
@@ -38,44 +37,44 @@ class StandIn(NamedTuple):
 
 @contextlib.contextmanager
 def stand_in(repo: Repository, tree: Worktree) -> Iterator[StandIn]:
-    """Have git work on copies in the worktree.
+    """Make git in the worktree use a private copy of its git folder; remove the copy afterwards.
 
-    The copies are removed afterwards and the worktree's `.git` file names its own folder again.
-    After a kill `open_worktree` does that.
+    If we are killed, `open_worktree` repairs the worktree's `.git`.
     """
     beside = os.path.dirname(tree.path)
     sweep(beside)
     with scratch(beside) as private:
-        folder = os.path.join(private, "git")
-        _make(repo, tree.admin, folder)
+        copy = os.path.join(private, "git")
+        _copy_git_folder(repo, tree.admin, copy)
         try:
-            _point_away(tree, folder)
-            yield StandIn(private, os.path.join(folder, "index"))
+            _lead_to(copy, tree)
+            yield StandIn(private, os.path.join(copy, "index"))
         finally:
-            _point_back(tree, private)
-            with contextlib.suppress(OSError):
-                remove_tree(private)
+            _lead_back(tree, private)
 
 
 def staged(repo: Repository, index: str, tree: str) -> list[bytes]:
-    """Return the raw rows, path after path, in which a stand-in's index differs from `tree`."""
+    """Return git's raw rows, each followed by its path, for what differs from `tree` in an index.
+
+    A hook may have removed or damaged the index; nothing is staged then.
+    """
     try:
-        plain = stat.S_ISREG(os.lstat(index).st_mode)
+        is_file = stat.S_ISREG(os.lstat(index).st_mode)
     except FileNotFoundError:
         return []
-    if not plain:
+    if not is_file:
         return []
     words = ("diff-index", "--cached", "-z", "--raw", "--no-abbrev", "--no-renames", tree)
-    # Not the worktree's git: its settings are whatever the hook has made of them.
+    # Not the worktree's git: the hook may have changed its settings.
     done = repo.git.having(GIT_INDEX_FILE=index).attempt(*words)
     return done.stdout.split(b"\0")[:-1] if done.returncode == 0 else []
 
 
 def take_over(git: Git, rows: list[bytes]) -> list[str]:
-    """Bring what a hook had staged into git's index, and return the paths.
+    """Put what a hook staged into git's index, and return the paths.
 
-    The blobs stay behind: what is captured is read from the worktree, only names and x bits from
-    the index.
+    The blobs stay behind: a capture reads content from the worktree, and only names and x bits
+    from the index.
     """
     lines = []
     for meta, name in zip(rows[0::2], rows[1::2], strict=True):
@@ -86,25 +85,56 @@ def take_over(git: Git, rows: list[bytes]) -> list[str]:
     return [os.fsdecode(name) for name in rows[1::2]]
 
 
-def _make(repo: Repository, admin: str, place: str) -> None:
+def _lead_to(copy: str, tree: Worktree) -> None:
+    """Make the worktree's `.git` a link to the copy.
+
+    A link, because git would name the folder in GIT_DIR to each program if a file led to it.
+    """
+    # Made outside the worktree: if we are killed, the next capture must not find it there.
+    new = f"{copy}-link"
+    os.symlink(copy, new)
+    os.replace(new, os.path.join(tree.path, ".git"))
+
+
+def _lead_back(tree: Worktree, private: str) -> None:
+    """Make the worktree's `.git` name its own git folder again, whatever a hook put there."""
+    path = os.path.join(tree.path, ".git")
+    if os.path.isdir(path) and not os.path.islink(path):
+        os.rename(path, os.path.join(private, "git-of-the-hook"))
+    repair_git_file(tree.path, tree.admin)
+
+
+def _copy_git_folder(repo: Repository, admin: str, copy: str) -> None:
+    """Make a git folder with the worktree's index and HEAD and the user's refs and settings.
+
+    Objects, hooks and submodules are not copied but borrowed: the sandbox keeps them from changing.
+    """
     for folder in ("objects/info", "refs", "info"):
-        os.makedirs(os.path.join(place, folder))
-    for name in ("exclude", "attributes"):
-        _copy(os.path.join(repo.common_dir, "info", name), os.path.join(place, "info", name))
-    _copy(os.path.join(repo.common_dir, "shallow"), os.path.join(place, "shallow"))
+        os.makedirs(os.path.join(copy, folder))
+    for name in ("info/exclude", "info/attributes", "shallow"):
+        _copy_file(os.path.join(repo.common_dir, name), os.path.join(copy, name))
     for name in os.listdir(admin):
         if name in {"HEAD", "index"} or name.startswith("sharedindex."):
-            _copy(os.path.join(admin, name), os.path.join(place, name))
-    os.symlink(os.path.join(repo.common_dir, "hooks"), os.path.join(place, "hooks"))
-    os.symlink(os.path.join(admin, "modules"), os.path.join(place, "modules"))
-    refs = repo.git.run("for-each-ref", "--format=%(objectname) %(refname)")
-    _write(place, "packed-refs", refs)
-    _write(place, "objects/info/alternates", alternates(repo.objects))
-    _write(place, "config", _settings(repo, admin))
+            _copy_file(os.path.join(admin, name), os.path.join(copy, name))
+    os.symlink(os.path.join(repo.common_dir, "hooks"), os.path.join(copy, "hooks"))
+    os.symlink(os.path.join(admin, "modules"), os.path.join(copy, "modules"))
+    texts = {
+        "packed-refs": repo.git.run("for-each-ref", "--format=%(objectname) %(refname)"),
+        "objects/info/alternates": alternates(repo.objects),
+        "config": _settings(repo, admin),
+    }
+    for name, text in texts.items():
+        with open(os.path.join(copy, name), "xb") as file:
+            file.write(text)
+
+
+def _copy_file(source: str, target: str) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        shutil.copyfile(source, target)
 
 
 def _settings(repo: Repository, admin: str) -> bytes:
-    """Return a config file that takes over the user's settings by including theirs."""
+    """Return a config file that includes the user's and repeats what git does not read there."""
     shared = os.path.join(repo.common_dir, "config")
     wanted = r"^(extensions\..*|core\.repositoryformatversion)$"
     found = repo.git.attempt("config", "--file", shared, "-z", "--get-regexp", wanted)
@@ -124,32 +154,3 @@ def _settings(repo: Repository, admin: str) -> bytes:
 def _quoted(value: bytes) -> bytes:
     value = value.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n")
     return b'"' + value + b'"'
-
-
-def _write(place: str, name: str, data: bytes) -> None:
-    with open(os.path.join(place, name), "xb") as file:
-        file.write(data)
-
-
-def _copy(source: str, target: str) -> None:
-    with contextlib.suppress(FileNotFoundError):
-        shutil.copyfile(source, target)
-
-
-def _point_away(tree: Worktree, folder: str) -> None:
-    """Make the worktree's `.git` a link to `folder`.
-
-    A link, since of a file git tells every program that it starts by GIT_DIR.
-    """
-    # Made outside of the worktree, where a killed one's would be captured as a file of the plan.
-    new = f"{folder}-link"
-    os.symlink(folder, new)
-    os.replace(new, os.path.join(tree.path, ".git"))
-
-
-def _point_back(tree: Worktree, private: str) -> None:
-    """Have the worktree name its own git folder again, whatever a hook put in that place."""
-    path = os.path.join(tree.path, ".git")
-    if os.path.isdir(path) and not os.path.islink(path):
-        os.rename(path, os.path.join(private, "git-of-the-hook"))
-    repair_git_file(tree.path, tree.admin)
