@@ -1,11 +1,10 @@
-"""The `.git` file of the scratch worktree is gone or another: nothing outside the run changes.
+"""The scratch worktree's `.git` is gone or replaced: nothing outside the run changes.
 
 The worktree lies inside the user's repository, so git that looks for one there finds theirs.
 """
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -13,7 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from tests.e2e.conftest import set_hook
 from tests.journey import FILES, Answer, Journey
 
 if TYPE_CHECKING:
@@ -31,7 +29,7 @@ IN_A_FOLDER_OF_ITS_OWN = (
 
 
 class Picture(NamedTuple):
-    """All that is the user's: where HEAD is, refs, index, settings, hooks, files."""
+    """Everything of the user's: HEAD, refs, index, settings, hooks and files."""
 
     head: str
     refs: str
@@ -122,7 +120,7 @@ SHAPES = [
 
 
 class Disturbed(Journey):
-    """A run before each of whose calls the worktree's `.git` becomes what `shape` makes of it."""
+    """A run that lets `shape` change the worktree's `.git` before each of its calls."""
 
     shape: Callable[[Path, Path], None] | None = None
     refused = 0
@@ -146,7 +144,7 @@ class Disturbed(Journey):
         return picture(self.repository)
 
     def look(self, before: Picture, argv: tuple[str, ...]) -> None:
-        """Compare all that is the user's with what it was before the call."""
+        """Compare everything of the user's with what it was before the call."""
         after = picture(self.repository)
         if argv[:2] in WRITES:
             assert after.without(PLANNED) == before.without(PLANNED), argv
@@ -184,69 +182,63 @@ def assert_committed(journey: Disturbed) -> None:
     assert {name for name in changed if not name.startswith("planning/")} == PLANNED
 
 
-@pytest.mark.requirement("PL-32", "PL-29")
+@pytest.mark.requirement("PL-28", "PL-29", "PL-31", "PL-32")
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_whole_run_changes_nothing_outside_itself(
     wip: Repository, shape: Callable[[Path, Path], None]
 ) -> None:
+    """One run with every stage: planned, moved to another base, applied, taken back, committed."""
     journey = begun(wip)
     journey.shape = shape
-    journey.to("committed")
-    assert_committed(journey)
-    assert bool(journey.refused) == (shape is own_repository)
-    assert not list(wip.path.glob(".git/*.lock"))
-
-
-@pytest.mark.requirement("PL-32")
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("point", ["design", "submitted", "applied"])
-def test_a_run_is_cancelled(
-    wip: Repository, point: str, shape: Callable[[Path, Path], None]
-) -> None:
-    journey = begun(wip).to(point)
-    journey.shape = shape
-    assert journey.run("cancel", "--state-dir", journey.state_dir).code == 0
-    assert not Path(journey.state_dir, "worktree").exists()
-
-
-@pytest.mark.requirement("PL-31")
-@pytest.mark.parametrize("shape", SHAPES)
-def test_an_apply_is_taken_back_and_made_again(
-    wip: Repository, shape: Callable[[Path, Path], None]
-) -> None:
+    journey.to("submitted")
+    revise_on_another_base(journey)
+    journey.to("approved")
     before = picture(wip)
-    journey = begun(wip).to("applied")
-    journey.shape = shape
+    journey.to("applied")
     undone = journey.run("undo", "--state-dir", journey.state_dir)
     assert undone.code == 0, undone.text
     assert picture(wip) == before
     journey.follow(undone.next("again"))
     journey.to("committed")
     assert_committed(journey)
+    assert wip.git("show", "HEAD:src/a.py").startswith("# theirs")
+    assert bool(journey.refused) == (shape is own_repository)
+    assert not list(wip.path.glob(".git/*.lock"))
 
 
-@pytest.mark.requirement("PL-28")
-@pytest.mark.parametrize("shape", SHAPES)
-def test_a_revision_moves_to_another_base(
-    wip: Repository, shape: Callable[[Path, Path], None]
-) -> None:
-    journey = begun(wip).to("submitted")
-    wip.write("src/a.py", "# theirs\ndef f(x):\n    return x + 1\n")
-    wip.git("commit", "-qm", "Theirs", "--only", "src/a.py")
-    journey.shape = shape
+def revise_on_another_base(journey: Disturbed) -> None:
+    """Let the user commit to a planned file, and revise the plan on that commit."""
+    journey.repository.write("src/a.py", "# theirs\ndef f(x):\n    return x + 1\n")
+    journey.repository.git("commit", "-qm", "Theirs", "--only", "src/a.py")
     journey.answers["design.json"] = []
     journey.edits["src/a.py"] = "# theirs\ndef f(x):\n    return x + 2\n"
     accepted = journey.run("mode", "rebase", "--state-dir", journey.state_dir)
     assert accepted.code == 0, accepted.text
-    revised = journey.last = journey.run("plan", "revise", "--state-dir", journey.state_dir)
-    assert revised.code == 0, revised.text
-    journey.to("committed")
-    assert_committed(journey)
-    assert wip.git("show", "HEAD:src/a.py").startswith("# theirs")
+    journey.last = journey.run("plan", "revise", "--state-dir", journey.state_dir)
+    assert journey.last.code == 0, journey.last.text
 
 
 @pytest.mark.requirement("PL-32")
-def test_a_link_in_the_worktrees_place_is_refused(wip: Repository) -> None:
+def test_a_run_is_cancelled_at_every_stage(wip: Repository, tmp_path: Path) -> None:
+    """One run is cancelled again and again: the whole folder is put back after each time."""
+    journey = begun(wip)
+    saved = tmp_path / "saved"
+    for point in ("design", "submitted", "applied"):
+        journey.shape = None
+        journey.to(point)
+        shutil.copytree(wip.path, saved, symlinks=True)
+        for shape in SHAPES:
+            journey.shape = shape
+            cancelled = journey.run("cancel", "--state-dir", journey.state_dir)
+            assert cancelled.code == 0, (point, shape, cancelled.text)
+            assert not Path(journey.state_dir, "worktree").exists(), (point, shape)
+            shutil.rmtree(wip.path)
+            shutil.copytree(saved, wip.path, symlinks=True)
+        shutil.rmtree(saved)
+
+
+@pytest.mark.requirement("PL-32")
+def test_a_link_instead_of_the_worktree_is_refused(wip: Repository) -> None:
     journey = begun(wip).to("submitted")
     tree = Path(journey.state_dir, "worktree")
     shutil.rmtree(tree)
@@ -287,43 +279,20 @@ def test_a_command_that_commits_where_its_git_file_was_removed_finds_no_reposito
     assert_committed(begun(project).to("committed"))
 
 
-@pytest.mark.requirement("PL-29", "PL-33")
-@pytest.mark.parametrize(
-    "name",
-    ["pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "reference-transaction"],
-)
-def test_a_hook_gets_the_index_alone_of_what_leads_git(
-    wip: Repository, tmp_path: Path, name: str
-) -> None:
-    seen = tmp_path / "seen"
-    listed = f"for name in $(git rev-parse --local-env-vars); do env | grep ^$name= >>{seen}; done"
-    set_hook(wip, name, f"{listed}\necho ran >>{seen}\n{IN_A_FOLDER_OF_ITS_OWN_UNINDEXED}\n")
-    journey = begun(wip).to("committed")
-    assert_committed(journey)
-    lines = set(seen.read_text().splitlines())
-    names = {line.partition("=")[0] for line in lines}
-    assert names <= {"GIT_INDEX_FILE", "ran"}
-    assert "ran" in names
-
-
-# As `git commit` itself sets it, a hook that works in another repository leaves the index behind.
-IN_A_FOLDER_OF_ITS_OWN_UNINDEXED = f"(unset GIT_INDEX_FILE; {IN_A_FOLDER_OF_ITS_OWN})"
-
-
 def test_a_local_variable_of_the_callers_reaches_no_command(
     make_repo: Callable[..., Repository], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shown = "for n in $(git rev-parse --local-env-vars); do ! env | grep ^$n= || exit 1; done"
-    for kind in ("verify", "setup", "format"):
-        table = "[verify]\ncommands" if kind == "verify" else f"[worktree]\n{kind}"
-        project = make_repo(kind, {**FILES, "planner.toml": f"{table} = ['''{shown}''']\n"})
-        elsewhere = make_repo(f"elsewhere-{kind}")
-        with monkeypatch.context() as patch:
-            for name in ("GIT_DIR", "GIT_COMMON_DIR"):
-                patch.setenv(name, str(elsewhere.path / ".git"))
-            patch.setenv("GIT_CONFIG_COUNT", "0")
-            patch.setenv("GIT_PREFIX", "src/")
-            journey = Journey(project)
-            journey.to("committed")
-        assert journey.last.block.get("commit") == project.git("rev-parse", "HEAD")
-        assert os.listdir(elsewhere.path / ".git")
+    toml = (
+        f"[verify]\ncommands = ['{shown}']\n[worktree]\nsetup = ['{shown}']\nformat = ['{shown}']\n"
+    )
+    project = make_repo("project", {**FILES, "planner.toml": toml})
+    elsewhere = make_repo("elsewhere")
+    with monkeypatch.context() as patch:
+        for name in ("GIT_DIR", "GIT_COMMON_DIR"):
+            patch.setenv(name, str(elsewhere.path / ".git"))
+        patch.setenv("GIT_CONFIG_COUNT", "0")
+        patch.setenv("GIT_PREFIX", "src/")
+        journey = Journey(project).to("committed")
+    assert journey.last.block.get("commit") == project.git("rev-parse", "HEAD")
+    assert elsewhere.git("rev-list", "--count", "--all") == "1"
