@@ -1,7 +1,7 @@
-"""Changes files of the scratch worktree and runs the project's named commands in it.
+"""Change files of the scratch worktree and run the project's named commands in it.
 
-Nothing here reaches beyond the worktree: paths are normal and relative, and no folder on the way
-is a link. Callers hold `developer.verify.undisturbed`, since verify breaks files on purpose.
+Nothing outside the worktree is reached: paths are normal and relative, and no folder on the way
+is a link. Callers hold `lock.undisturbed`, since verify breaks files on purpose.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SHOWN_NAMES = 8
 
 @dataclass(frozen=True)
 class Ran:
-    """How a named command ended; `tail` is the end of its output, `log` the file with all of it."""
+    """The end of a named command; `tail` is the end of its output, `log` the whole in a file."""
 
     command: str
     code: int
@@ -39,20 +39,20 @@ class Ran:
 
 
 def tree_rm(tree: Worktree, path: str) -> str:
-    """Remove a file, a link or a folder with all in it; returns what was done."""
-    place = _existing(tree, path)
-    if stat.S_ISDIR(os.lstat(place).st_mode):
-        shutil.rmtree(place)
+    """Remove a file, a link or a folder with everything in it; return what was done."""
+    target = _existing(tree, path)
+    if stat.S_ISDIR(os.lstat(target).st_mode):
+        shutil.rmtree(target)
     else:
-        os.unlink(place)
+        os.unlink(target)
     _prune(tree.path, path)
     return f"removed {path}"
 
 
 def tree_mv(tree: Worktree, old: str, new: str) -> str:
-    """Move a file, a link or a folder; folders for the new name are made. Nothing is replaced."""
-    source, target = _existing(tree, old), _place(tree.path, new)
-    # Where names differ in case only, a file system may hold both for one.
+    """Move a file, link or folder, making folders for the new name; nothing is replaced."""
+    source, target = _existing(tree, old), _path_inside(tree.path, new)
+    # If names differ in case only, a file system may see one file in both.
     other_case = old.lower() == new.lower() and old != new
     if os.path.lexists(target) and not (other_case and os.path.samefile(source, target)):
         raise Refused("conflict", new, "something is there already", "a path that is free")
@@ -68,12 +68,12 @@ def tree_mv(tree: Worktree, old: str, new: str) -> str:
 
 
 def tree_chmod(tree: Worktree, change: str, path: str) -> str:
-    """Set (`+x`) or clear (`-x`) the executable bit of a file, as git keeps it."""
+    """Set (`+x`) or clear (`-x`) the executable bit of a file, on disk and in git's index."""
     if change not in {"+x", "-x"}:
-        raise Refused("usage", change, "is no change of mode that git keeps", "+x, -x")
-    place = _existing(tree, path)
-    if not stat.S_ISREG(os.lstat(place).st_mode):
-        raise Refused("invalid", path, "is no plain file, and only those have the bit")
+        raise Refused("usage", change, "is not a change of mode that git keeps", "+x, -x")
+    target = _existing(tree, path)
+    if not stat.S_ISREG(os.lstat(target).st_mode):
+        raise Refused("invalid", path, "is not a plain file, and only plain files have the bit")
     set_executable(tree, [path], executable=change == "+x")
     return f"{path} is {'' if change == '+x' else 'not '}executable"
 
@@ -81,25 +81,25 @@ def tree_chmod(tree: Worktree, change: str, path: str) -> str:
 def tree_run(job: Job, name: str, is_confirmed: Callable[[str], bool]) -> Ran:
     """Run a named command of planner.toml in the worktree, or a list of them until one fails.
 
-    Refused for a name that is none, with those there are, and for commands nobody confirmed.
+    Refused for an unknown name (with the known ones), and for commands no person has confirmed.
     """
     known = named_commands(job.config)
     if name not in known:
         allowed = ", ".join(known) or "none: planner.toml at the base names no commands"
-        raise Refused("not_found", name, "there is no command of this name", allowed)
+        raise Refused("not_found", name, "no command has this name", allowed)
     check_confirmed(job.config, is_confirmed, job.state_dir)
     if name != "setup":
         set_up(job, job.worktree, "worktree")
     runner = runner_for(job, job.worktree, free=name == "setup")
     for number, command in enumerate(known[name], start=1):
-        ended = runner.run(command, job.place(f"{number}-run-{name}.log"))
+        ended = runner.run(command, job.file(f"{number}-run-{name}.log"))
         if not ended.passed:
             break
     return Ran(ended.command, ended.code, ended.tail(), ended.log)
 
 
-def _place(worktree: str, path: str) -> str:
-    """Return where `path` lies; Refused where that could be outside the worktree."""
+def _path_inside(worktree: str, path: str) -> str:
+    """Return the full path of `path`; Refused if it could be outside the worktree."""
     if text := path_problem(path):
         raise Refused("invalid", path, text, "a relative path of a file in the worktree")
     parts = path.split("/")
@@ -112,12 +112,12 @@ def _place(worktree: str, path: str) -> str:
 
 
 def _existing(tree: Worktree, path: str) -> str:
-    place = _place(tree.path, path)
-    if not os.path.lexists(place):
+    target = _path_inside(tree.path, path)
+    if not os.path.lexists(target):
         near = difflib.get_close_matches(path, _names(tree), n=SHOWN_NAMES, cutoff=0.5)
         allowed = ", ".join(near) or "a path that is in the worktree"
         raise Refused("not_found", path, "is not in the worktree", allowed)
-    return place
+    return target
 
 
 def _names(tree: Worktree) -> list[str]:
@@ -127,7 +127,7 @@ def _names(tree: Worktree) -> list[str]:
 
 
 def _prune(worktree: str, path: str) -> None:
-    """Remove the folders that became empty: git knows none, and another run would have none."""
+    """Remove the folders that became empty, since git knows no empty ones."""
     folder = os.path.dirname(path)
     while folder and not os.listdir(os.path.join(worktree, folder)):
         os.rmdir(os.path.join(worktree, folder))

@@ -1,7 +1,7 @@
 """Keep a process and all that it starts from writing, by Landlock where Linux has it.
 
-Used as a program: `python -I -S sandbox.py [--strict] PATH… -- COMMAND…`. Where the kernel cannot
-do it the command runs unrestricted; `is_available` says which it is. Standard library only.
+Used as a program: `python -I -S sandbox.py [--strict] PATH… -- COMMAND…`. If the kernel
+cannot do that, the command still runs; `is_available` tells. Standard library only.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _DEVICES = (
     "/dev/shm",  # noqa: S108 – nothing is put there by us
 )  # fmt: skip
 
-# Stands before the paths where nobody has confirmed the command; what a shell calls not runnable.
+# An option before the paths for commands that no person has confirmed; a shell's "cannot run".
 _STRICT, _NOT_RUN = "--strict", 126
 
 # SIGPIPE and SIGXFSZ, alike wherever we run; the module `signal` would double what a start costs.
@@ -53,7 +53,7 @@ def is_available() -> bool:
 def wrap(paths: tuple[str, ...], command: list[str], *, strict: bool = False) -> list[str]:
     """Return the command line that runs `command` with writes only below `paths`.
 
-    With `strict` it can't end processes outside either, and does not run where a kernel that has
+    With `strict` it can't end processes outside either, and does not run if a kernel that has
     Landlock fails to limit it.
     """
     words = [_STRICT] if strict else []
@@ -64,45 +64,45 @@ def restrict(paths: tuple[str, ...], *, alone: bool = False, scoped: bool = Fals
     """Deny this process and all it starts to write anywhere but below `paths`, for good.
 
     `scoped` denies signals to processes outside too, `alone` that and TCP, as far as the kernel
-    knows how. Paths that are not there are left out. Raises OSError.
+    can. Paths that do not exist are left out. Raises OSError.
     """
     abi = _abi()
     handled = _WRITE_FILE | _IN_FOLDERS | _REFER | (_TRUNCATE if abi >= _TRUNCATE_ABI else 0)
     rules = _rules(handled, _NETWORK * alone, _SCOPES * (alone or scoped), abi)
     for path in paths:
         try:
-            parent = os.open(path, os.O_PATH | os.O_CLOEXEC)
+            descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
         except OSError:
             continue
         allowed = handled if os.path.isdir(path) else handled & (_WRITE_FILE | _TRUNCATE)
-        rule = _PathRule(allowed, parent)
+        rule = _PathRule(allowed, descriptor)
         _call(_ADD, rules, _PATH_BENEATH, ctypes.byref(rule), 0)
-        os.close(parent)
+        os.close(descriptor)
     give_up_privileges()
     _call(_RESTRICT, rules, 0)
     os.close(rules)
 
 
 def give_up_privileges() -> None:
-    """Let no program that this process becomes gain rights; the kernel's filters require it."""
+    """Keep this process and its programs from gaining rights; the kernel's filters require it."""
     library = ctypes.CDLL(None, use_errno=True)
     if library.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0):
         raise OSError(ctypes.get_errno(), "no_new_privs")
 
 
 def adopt_orphans(wanted: bool) -> None:
-    """Become, or cease to be, the parent of what processes below this one leave behind."""
+    """Become, or stop being, the parent of processes whose parent below us has ended."""
     if sys.platform.startswith("linux"):
         ctypes.CDLL(None).prctl(_CHILD_SUBREAPER, int(wanted), 0, 0, 0)
 
 
 def become(command: list[str], environment: dict[str, str]) -> None:
-    """Be `command` from now on, found on the environment's PATH; raises OSError, never returns."""
+    """Replace this process by `command`, found on PATH; raises OSError, never returns."""
     library = ctypes.CDLL(None)
-    # What Python ignores the command would go on ignoring.
+    # Signals that Python ignores would stay ignored in the command.
     for number in _IGNORED_BY_PYTHON:
         library.signal(number, None)
-    os.execvpe(command[0], command, environment)  # noqa: S606 – this is its purpose
+    os.execvpe(command[0], command, environment)  # noqa: S606 – that is its purpose
 
 
 def main(arguments: list[str]) -> None:
@@ -113,7 +113,7 @@ def main(arguments: list[str]) -> None:
         try:
             restrict((*arguments[strict:cut], *_DEVICES), scoped=strict)
         except OSError as error:
-            # The sixteenth restriction inside one another fails.
+            # A sixteenth nested restriction fails.
             sys.stderr.write(f"planner: writes could not be limited: {error}\n")
             if strict:
                 sys.exit(_NOT_RUN)

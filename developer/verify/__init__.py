@@ -1,7 +1,6 @@
-"""Runs a project's own commands on the scratch worktree and says what came of them (PL-34).
+"""Run the project's own commands on the scratch worktree and return their results (PL-34).
 
-`background.verify` is what a command calls; the work is done by `worker.worker_main` in a process
-that outlives it. Nothing runs that a person has not confirmed, and whoever reads or
-changes the worktree holds `lock.undisturbed`, since part of the time its files are broken on
-purpose.
+A command calls `background.verify`; `worker.worker_main` does the work in a process that outlives
+the command. Only commands that a person has confirmed are run. Code that reads or changes the
+worktree holds `lock.undisturbed`, since its files are broken on purpose part of the time.
 """

@@ -1,4 +1,4 @@
-"""Starts a verification that outlives the command, waits for it a while, and finds it again."""
+"""Start a verification that outlives the command, wait for it a while, and find it again."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from developer.verify.job import Done, Running, place, read_note
+from developer.verify.job import Done, Running, read_note, verify_file
 from developer.verify.lock import VARIABLE, recover, vacancy
 from developer.verify.prepare import check_confirmed
 from developer.verify.process import read_tail
@@ -28,7 +28,7 @@ WAIT_S = 100.0
 POLL_S = 0.05
 STOP_S = 20.0
 
-# The shell leaves at once, so that the worker is nobody's child and no caller has to reap it.
+# The shell ends at once, so that the worker is not our child and no caller has to reap it.
 _DETACH = '"$@" </dev/null >"$0" 2>&1 &'
 
 
@@ -40,12 +40,12 @@ def verify(
     again: bool = False,
     worker: Sequence[str] = (),
 ) -> Done | Running:
-    """Return what the commands say about the worktree as it is, or that they still run.
+    """Return the results of the commands for the worktree as it is, or that they still run.
 
     A result for the same tree and commands is returned at once; with `again`, only one that no
     call has returned yet. Attaches to a running verification. Refused where the commands are not
     confirmed, or where setting up fails. `worker` is the worker's command line, by default ours.
-    To be called without the state lock, which it would keep from everybody else.
+    Call it without the state lock, which others need while it waits.
     """
     if not job.config.verify:
         return Done()
@@ -69,7 +69,7 @@ def verify(
 
 
 def cancel_verify(state_dir: str) -> bool:
-    """End a running verification, its commands with it, files mended; False where none runs."""
+    """End a running verification with its commands and restore the files; False if none runs."""
     deadline = time.monotonic() + STOP_S
     asked = False
     while time.monotonic() < deadline:
@@ -77,7 +77,7 @@ def cancel_verify(state_dir: str) -> bool:
             if lock is not None:
                 recover(state_dir)
                 return asked
-        pid = read_note(place(state_dir, "worker.json")).get("pid", 0)
+        pid = read_note(verify_file(state_dir, "worker.json")).get("pid", 0)
         if pid and not asked:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGTERM)
@@ -87,7 +87,7 @@ def cancel_verify(state_dir: str) -> bool:
 
 
 def wait_until_idle(state_dir: str, wait_s: float = 0.0) -> Running | None:
-    """Return None when no verification runs, all files mended, or what runs after `wait_s`."""
+    """Return None once no verification runs and all files are restored, else what runs."""
     deadline = time.monotonic() + wait_s
     while True:
         with vacancy(state_dir) as lock:
@@ -100,23 +100,23 @@ def wait_until_idle(state_dir: str, wait_s: float = 0.0) -> Running | None:
 
 
 def describe_running(state_dir: str) -> str:
-    """Return what the worker does at this moment and for how long, in words."""
-    begun = read_note(place(state_dir, "worker.json")).get("begun", time.time())
-    progress = read_note(place(state_dir, "progress.json"))
-    total = max(0, time.time() - begun)
-    if progress.get("since", 0) < begun:
+    """Return in words what the worker is doing and for how long."""
+    started_at = read_note(verify_file(state_dir, "worker.json")).get("started_at", time.time())
+    progress = read_note(verify_file(state_dir, "progress.json"))
+    total = max(0, time.time() - started_at)
+    if progress.get("since", 0) < started_at:
         return f"verify has run for {total:.0f} s and is getting ready"
     step = max(0, time.time() - progress["since"])
     return f"verify has run for {total:.0f} s; for {step:.0f} s: {progress['what']}"
 
 
 def _take_result(job: Job, *, again: bool) -> Done | None:
-    """Return a finished result that counts for the tree as it is; raises what the worker refused.
+    """Return a finished result that is valid for the tree as it is, or None.
 
-    With `again` one that was returned before counts no more. Problems are shown once: the next
-    call tries anew.
+    Raises what the worker refused, once: the next call tries again. With `again`, a result that
+    was returned before is not valid.
     """
-    path = job.place("result.json")
+    path = job.file("result.json")
     found = read_note(path)
     if not found:
         return None
@@ -133,13 +133,13 @@ def _take_result(job: Job, *, again: bool) -> Done | None:
 
 
 def _start(job: Job, lock: int, worker: Sequence[str]) -> None:
-    """Start a worker that takes over `lock`, so that at no moment a second one could start."""
+    """Start a worker that takes over `lock`, so that no second worker can start meanwhile."""
     with contextlib.suppress(FileNotFoundError):
-        os.unlink(job.place("result.json"))
-    write_json(job.place("job.json"), job.to_json())
-    write_json(job.place("worker.json"), {"pid": 0, "begun": time.time()})
+        os.unlink(job.file("result.json"))
+    write_json(job.file("job.json"), job.to_json())
+    write_json(job.file("worker.json"), {"pid": 0, "started_at": time.time()})
     subprocess.run(
-        ["sh", "-c", _DETACH, job.place("worker.log"), *worker],
+        ["sh", "-c", _DETACH, job.file("worker.log"), *worker],
         cwd=job.state_dir,
         env={**os.environ, VARIABLE: str(lock)},
         stdin=subprocess.DEVNULL,
@@ -156,12 +156,12 @@ def _our_worker(state_dir: str) -> list[str]:
 
 
 def _died(job: Job) -> Refused:
-    log = job.place("worker.log")
-    said = read_tail(log) or "it said nothing"
+    log = job.file("worker.log")
+    said = read_tail(log) or "it printed nothing"
     return Refused(
         "internal",
         "plan verify",
         "the background process ended without a result",
-        f"the same command once more; if it ends so again, show the user {log}",
+        f"run the same command once more; if that happens again, show the user {log}",
         output=said,
     )

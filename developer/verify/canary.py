@@ -1,7 +1,7 @@
-"""Breaks changed code files for one run and mends them, also after a kill or a power cut (PL-34).
+"""Break changed code files for one run and restore them, also after a kill (PL-34).
 
-A file is not copied but moved aside and back: what returns is the very file. The list of them is
-on disk before the first is moved, so that whoever comes next can bring back every one.
+A file is not copied but moved aside and back, so that the very same file returns. The list of
+files is on disk before the first is moved, so that any later command can restore them all.
 """
 
 from __future__ import annotations
@@ -27,19 +27,21 @@ sol sql svelte swift tcl ts tsx v vb vue zig zsh
 CODE = frozenset(_ENDINGS.split())
 
 # No language has a use for this, at the start of a file, outside any comment or string.
-BROKEN = b")))((( this file is unparsable on purpose, for one run; `planner plan verify` mends it\n"
+BROKEN = (
+    b")))((( this file is unparsable on purpose, for one run; `planner plan verify` restores it\n"
+)
 _OPENED = {"php": b"<?php ", "inc": b"<?php ", "vue": b"<script>", "svelte": b"<script>"}
 
 
 def is_code(path: str) -> bool:
-    """Return whether the file's name says that a parser or compiler reads it."""
+    """Return whether, by the file's name, a parser or compiler reads it."""
     return _extension(path) in CODE
 
 
 def break_files(folder: str, worktree: str, paths: Iterable[str]) -> list[str]:
     """Make files of the worktree unparsable and return which; `folder` keeps the originals.
 
-    Links and what lies behind one are left alone, since the bytes are not the worktree's.
+    Links, and files in linked folders, stay as they are: the bytes are not the worktree's.
     """
     chosen = [path for path in paths if _is_plain(worktree, path)]
     if not chosen:
@@ -50,23 +52,23 @@ def break_files(folder: str, worktree: str, paths: Iterable[str]) -> list[str]:
     write_atomic(_marker(folder), json.dumps(note).encode())
     sync_folder(os.path.dirname(folder))
     for number, path in enumerate(chosen):
-        _break(os.path.join(worktree, path), _kept(folder, number))
+        _break(os.path.join(worktree, path), _original(folder, number))
     return chosen
 
 
-def mend_files(folder: str) -> list[str]:
-    """Bring every broken file back and return the paths at which something else had been put.
+def restore_files(folder: str) -> list[str]:
+    """Restore every broken file and return the paths at which a command had written another.
 
-    That something stays beside `folder` under a name of its own. Repeating it after a crash ends
-    right. Refused where the system does not let us.
+    What the command wrote is kept beside `folder` under a new name. May be repeated after a
+    crash. Refused if the system fails.
     """
     try:
-        return _mend_all(folder)
+        return _restore_all(folder)
     except OSError as error:
         raise unusable(str(error.filename or folder), error) from None
 
 
-def _mend_all(folder: str) -> list[str]:
+def _restore_all(folder: str) -> list[str]:
     if not os.path.exists(_marker(folder)):
         shutil.rmtree(folder, ignore_errors=True)
         return []
@@ -76,17 +78,17 @@ def _mend_all(folder: str) -> list[str]:
         return []
     displaced = []
     for number, path in enumerate(paths):
-        if os.path.lexists(_kept(folder, number)):
-            place = os.path.join(worktree, path)
-            displaced += [path] if _set_aside(place, f"{folder}-{time.time_ns()}") else []
-            _mend(place, _kept(folder, number))
+        if os.path.lexists(_original(folder, number)):
+            target = os.path.join(worktree, path)
+            displaced += [path] if _set_aside(target, f"{folder}-{time.time_ns()}") else []
+            _restore(target, _original(folder, number))
     os.unlink(_marker(folder))
     shutil.rmtree(folder)
     return displaced
 
 
 def is_broken(folder: str) -> bool:
-    """Return whether files of a worktree are broken at this moment, or were when a run died."""
+    """Return whether files of a worktree are broken now, or were when a run was killed."""
     return os.path.exists(_marker(folder))
 
 
@@ -94,7 +96,7 @@ def _marker(folder: str) -> str:
     return os.path.join(folder, "files.json")
 
 
-def _kept(folder: str, number: int) -> str:
+def _original(folder: str, number: int) -> str:
     return os.path.join(folder, str(number))
 
 
@@ -103,22 +105,22 @@ def _extension(path: str) -> str:
 
 
 def _is_plain(worktree: str, path: str) -> bool:
-    place = os.path.join(worktree, path)
-    parent = os.path.dirname(place)
+    target = os.path.join(worktree, path)
+    parent = os.path.dirname(target)
     inside = os.path.realpath(parent) == os.path.join(
         os.path.realpath(worktree), *path.split("/")[:-1]
     )
-    return inside and os.path.lexists(place) and stat.S_ISREG(os.lstat(place).st_mode)
+    return inside and os.path.lexists(target) and stat.S_ISREG(os.lstat(target).st_mode)
 
 
-def _break(place: str, kept: str) -> None:
-    before = os.lstat(place)
-    text = _broken_text(place)
+def _break(target: str, original: str) -> None:
+    before = os.lstat(target)
+    text = _broken_text(target)
     if len(text) == before.st_size:
-        # Python takes a cached file for current by size and second.
+        # Python decides by size and second whether its cached file is current.
         text += b"\n"
-    os.rename(place, kept)
-    descriptor = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    os.rename(target, original)
+    descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
     with os.fdopen(descriptor, "wb") as file:
         file.write(text)
         os.fchmod(descriptor, stat.S_IMODE(before.st_mode))
@@ -128,25 +130,25 @@ def _broken_text(path: str) -> bytes:
     return _OPENED.get(_extension(path), b"") + BROKEN
 
 
-def _set_aside(place: str, aside: str) -> bool:
-    """Move what a command wrote over a broken file out of the way; nothing is thrown away."""
+def _set_aside(target: str, aside: str) -> bool:
+    """Keep what a command wrote over a broken file under the name `aside`."""
     try:
-        with open(place, "rb") as file:
+        with open(target, "rb") as file:
             found = file.read(2 * len(BROKEN))
-        # What a kill left of a broken file is its beginning.
-        if BROKEN in found or _broken_text(place).startswith(found):
+        # If we were killed while writing, only the first bytes of the marker are there.
+        if BROKEN in found or _broken_text(target).startswith(found):
             return False
-        os.rename(place, aside)
+        os.rename(target, aside)
     except FileNotFoundError:
         return False
     except IsADirectoryError:
-        os.rename(place, aside)
+        os.rename(target, aside)
     return True
 
 
-def _mend(place: str, kept: str) -> None:
-    os.makedirs(os.path.dirname(place), exist_ok=True)
-    # What was built from the broken file is older than this, so that build tools build it anew.
-    os.utime(kept)
-    os.replace(kept, place)
-    sync_folder(os.path.dirname(place))
+def _restore(target: str, original: str) -> None:
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    # Newer than what was built from the broken file, so that build tools build it again.
+    os.utime(original)
+    os.replace(original, target)
+    sync_folder(os.path.dirname(target))

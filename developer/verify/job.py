@@ -1,4 +1,4 @@
-"""What a verification is about, what came of it, and where its files lie."""
+"""The data of a verification: what to check, its results, and where its files are."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class Job:
     config: Config
     tests: tuple[str, ...] = ()
 
-    def place(self, name: str) -> str:
-        """Return the path of a file of this verification."""
-        return place(self.state_dir, name)
+    def file(self, name: str) -> str:
+        """Return the path of a file that belongs to this verification."""
+        return verify_file(self.state_dir, name)
 
     def key(self, tree: str) -> dict[str, Any]:
-        """Return what a result must agree with to count for `tree`."""
+        """Return the values that a result must agree with to be valid for `tree`."""
         return {
             "tree": tree,
             "base_tree": self.base_tree,
@@ -58,10 +58,10 @@ class Job:
 
 @dataclass(frozen=True)
 class Result:
-    """What came of one command; `tail` is the end of its output, empty when it passed.
+    """The result of one command; `tail` is the end of its output, empty if it passed.
 
-    `exercised` is false where it stayed green with the changed files broken, None where that
-    was not tried: another command failed, or no changed file is code.
+    `exercised` is False if it passed even with the changed files broken, None if that was not
+    tried: another command failed, or no changed file is code.
     """
 
     command: str
@@ -111,26 +111,26 @@ class Done:
 
 @dataclass(frozen=True)
 class Running:
-    """It goes on in the background; `text` says what runs and for how long."""
+    """A verification still runs in the background; `text` says what runs and for how long."""
 
     text: str
 
 
-def place(state_dir: str, name: str) -> str:
-    """Return the path of `name` in the folder that verifying uses, and make that folder."""
+def verify_file(state_dir: str, name: str) -> str:
+    """Return the path of `name` in the run's folder `verify`, which is made if missing."""
     folder = os.path.join(state_dir, "verify")
     try:
         if not os.path.isdir(folder):
             os.mkdir(folder, 0o700)
     except FileExistsError:
-        pass  # another process was quicker; a file in its place is found by whoever opens it
+        pass  # another process was quicker, or it is a file: then opening a path below it fails
     except OSError as error:
         raise unusable(folder, error) from None
     return os.path.join(folder, name)
 
 
 def read_note(path: str) -> dict[str, Any]:
-    """Return a JSON object of ours that may be missing; {} then."""
+    """Return a JSON object of ours, or {} if there is no such file."""
     if not os.path.exists(path):
         return {}
     data = read_json(path)

@@ -1,4 +1,4 @@
-"""Who may touch the scratch worktree: one verification at a time, and nobody else meanwhile."""
+"""The lock on the scratch worktree: while a verification runs, nothing else may touch it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import fcntl
 import os
 from typing import TYPE_CHECKING
 
-from developer.verify.canary import is_broken, mend_files
-from developer.verify.job import place, read_note
+from developer.verify.canary import is_broken, restore_files
+from developer.verify.job import read_note, verify_file
 from shared.git.repository import repository_at
 from shared.git.worktree import remove_worktree
 from shared.resources import command
@@ -18,15 +18,15 @@ from state.files import unusable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Tells a worker which of its descriptors is the lock that its starter took for it.
+# Tells a worker which of its descriptors is the lock that was taken for it.
 VARIABLE = "PLANNER_VERIFY_LOCK"
 
 
 @contextlib.contextmanager
 def vacancy(state_dir: str) -> Iterator[int | None]:
-    """Hold the lock as a descriptor, or give None at once while a worker holds it.
+    """Hold the lock and give its descriptor, or give None at once if a worker holds it.
 
-    The kernel frees it when the last process that has the descriptor is gone.
+    The kernel frees the lock when the last process with the descriptor has ended.
     """
     descriptor = _open(state_dir)
     try:
@@ -42,7 +42,7 @@ def vacancy(state_dir: str) -> Iterator[int | None]:
 
 @contextlib.contextmanager
 def undisturbed(state_dir: str) -> Iterator[list[str]]:
-    """Keep verify from starting while the worktree is read or changed, all files mended first.
+    """Restore all broken files and keep verify from starting while the worktree is in use.
 
     Gives the paths at which a command had written over a broken file. Refused (`locked`) while a
     verification runs: the worktree then may hold broken files.
@@ -61,18 +61,18 @@ def undisturbed(state_dir: str) -> Iterator[list[str]]:
 
 def recover(state_dir: str) -> list[str]:
     """Undo what a killed verification left; the caller holds the lock. Returns as `undisturbed`."""
-    displaced = mend_files(place(state_dir, "canary"))
-    base = place(state_dir, "base")
+    displaced = restore_files(verify_file(state_dir, "canary"))
+    base = verify_file(state_dir, "base")
     if os.path.lexists(base):
-        job = read_note(place(state_dir, "job.json"))
+        job = read_note(verify_file(state_dir, "job.json"))
         remove_worktree(repository_at(job["repository"]), base)
     return displaced
 
 
 def restore_canary(state_dir: str) -> list[str]:
-    """Mend what a killed verification left broken; returns as `undisturbed` gives.
+    """Restore files that a killed verification left broken; returns what `undisturbed` gives.
 
-    Does nothing where nothing is broken. Refused (`locked`) while a living one needs it so.
+    Does nothing if none is broken. Refused (`locked`) while a running verification needs them so.
     """
     if not is_broken(os.path.join(state_dir, "verify", "canary")):
         return []
@@ -81,7 +81,7 @@ def restore_canary(state_dir: str) -> list[str]:
 
 
 def adopt_lock(state_dir: str) -> int | None:
-    """Return the lock as a worker gets it: from its starter or by itself; None if it is taken."""
+    """Return the lock's descriptor: inherited, else taken here; None if another worker has it."""
     given = os.environ.pop(VARIABLE, "")
     descriptor = _open(state_dir)
     if given.isdigit() and _same_file(int(given), descriptor):
@@ -97,7 +97,7 @@ def adopt_lock(state_dir: str) -> int | None:
 
 
 def _open(state_dir: str) -> int:
-    path = place(state_dir, "lock")
+    path = verify_file(state_dir, "lock")
     try:
         return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Sets a worktree up as the project says: links first, then the setup commands (PL-33)."""
+"""Set a worktree up as the project says: links first, then the setup commands (PL-33)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def check_confirmed(config: Config, is_confirmed: Callable[[str], bool], state_dir: str) -> None:
-    """Refuse with all commands where no person has confirmed them; no commands need nobody."""
+    """Refuse, naming all commands, unless a person has confirmed them or there are none."""
     digest = commands_hash(config)
     if digest and not is_confirmed(digest):
         raise Refused(
@@ -33,16 +33,16 @@ def check_confirmed(config: Config, is_confirmed: Callable[[str], bool], state_d
             "planner.toml",
             "a person has not confirmed the commands of this project yet:\n"
             + render_commands(config),
-            "only a person runs this, after reading them: "
+            "only a person may run this, after reading them: "
             + command("config", "confirm", digest, state_dir=state_dir),
         )
 
 
 def prepare(job: Job, is_confirmed: Callable[[str], bool]) -> tuple[str, ...]:
-    """Link and set up the scratch worktree, unless that was done; returns notes for a reader.
+    """Link and set up the scratch worktree, unless that is done; return notes for a reader.
 
-    Refused where the commands are not confirmed, with the output of the one that failed, or while
-    verify runs. The caller does not hold `undisturbed`.
+    Refused if the commands are not confirmed, if one fails (with its output), or while verify
+    runs. The caller must not hold `undisturbed`.
     """
     check_confirmed(job.config, is_confirmed, job.state_dir)
     with undisturbed(job.state_dir):
@@ -52,11 +52,11 @@ def prepare(job: Job, is_confirmed: Callable[[str], bool]) -> tuple[str, ...]:
 def set_up(
     job: Job, worktree: str, stage: str, stopped: Callable[[], bool] = bool
 ) -> tuple[str, ...]:
-    """Do what `prepare` does, for a worktree called `stage` in the names of its logs."""
+    """Link and set up a worktree, called `stage` in the names of its logs; see `prepare`."""
     config, repository = job.config, repository_at(job.repository)
     tree = open_worktree(repository, worktree)
-    marker = job.place(f"prepared-{stage}.json")
-    wanted = {"worktree": _identity(tree), "link": [*config.link], "setup": [*config.setup]}
+    marker = job.file(f"prepared-{stage}.json")
+    wanted = {"worktree": _stamp(tree), "link": [*config.link], "setup": [*config.setup]}
     found = read_note(marker)
     if found.get("is") == wanted:
         return tuple(found["notes"])
@@ -73,7 +73,7 @@ def set_up(
 def _run_setup(job: Job, worktree: str, stage: str, stopped: Callable[[], bool]) -> None:
     runner = runner_for(job, worktree, stopped, free=True)
     for number, line in enumerate(job.config.setup, start=1):
-        ended = runner.run(line, job.place(f"{number}-{stage}-setup.log"))
+        ended = runner.run(line, job.file(f"{number}-{stage}-setup.log"))
         if not ended.passed:
             raise Refused(
                 "refused",
@@ -89,17 +89,17 @@ def runner_for(
 ) -> Runner:
     """Return what runs the job's commands in `worktree`.
 
-    They may write there, in their TMPDIR and where `[verify] write` says, if the kernel can see
-    to it; with `free` they may write anywhere, as setting up fills caches in the home folder.
+    They may write only there, in their TMPDIR and where `[verify] write` says, if the kernel can
+    limit writes; with `free` anywhere, since setting up fills caches in the home folder.
     """
-    temporary = job.place("tmp")
+    temporary = job.file("tmp")
     writable = (worktree, temporary, *write_paths(job.config, job.repository))
     limited = () if free else writable
     return Runner(worktree, temporary, job.config.time_limit_s, stopped, limited)
 
 
-def _identity(tree: Worktree) -> list[int]:
-    # Made anew, a worktree at the same path has another record, whose first file stays as it was.
+def _stamp(tree: Worktree) -> list[int]:
+    # A worktree made again at the same path has a new record, and git never rewrites this file.
     try:
         found = os.stat(os.path.join(tree.admin, "commondir"))
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Runs one command of the project in a session of its own and ends all that it started."""
+"""Run one command of the project in its own session and end every process that it started."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ HOOK_LIMITS = (
     '"~/.cache/pre-commit"'
 )
 
-# Waits for the end of its input, which comes when the planner's process is gone however it went.
+# Waits for the end of its input, which comes when the planner's process has ended in any way.
 _WATCH = 'read -r _; kill -s KILL -- "-$1"'
 
 
-class Stopped(Exception):  # noqa: N818 – a person asked for it
+class Stopped(Exception):  # noqa: N818 – a person asked for this
     """The work was cancelled; every process that it had started has ended."""
 
 
 @dataclass(frozen=True)
 class Ended:
-    """How a command ended; `code` is 124 when the time limit ended it."""
+    """The end of a command; `code` is 124 if the time limit ended it."""
 
     command: str
     code: int
@@ -53,11 +53,11 @@ class Ended:
 
     @property
     def passed(self) -> bool:
-        """Whether it counts as a success."""
+        """Whether the command succeeded."""
         return self.code == 0
 
     def tail(self) -> str:
-        """Return the last 3,000 characters of the output, and the time limit when that ended it."""
+        """Return the last 3,000 characters of the output, with a note after a timeout."""
         text = read_tail(self.log)
         if self.out_of_time:
             text += f"\n[ended by the time limit after {self.seconds:.0f} s]"
@@ -66,11 +66,11 @@ class Ended:
 
 @dataclass(frozen=True)
 class Runner:
-    """Where commands run and under what limits; `stopped` is asked again and again.
+    """Runs commands in `folder` under limits; `stopped` is asked again and again.
 
-    `temporary` is the private TMPDIR: made for each command, removed after it. Where `writable`
-    names paths, writes elsewhere are denied if the kernel can do that. By default nobody stops
-    it: `bool()` is False.
+    `temporary` is the private TMPDIR: made for each command, removed after it. If `writable` names
+    paths, writes elsewhere are denied if the kernel can do that. The default for `stopped` says
+    never: `bool()` is False.
     """
 
     folder: str
@@ -81,41 +81,41 @@ class Runner:
 
     def run(self, command: str, log: str) -> Ended:
         """Run `command` by `sh -c`, its output in the file `log`; raises Stopped."""
-        begun = time.monotonic()
+        started_at = time.monotonic()
         words = ["sh", "-c", command]
         words = wrap(self.writable, words) if self.writable else words
         with _private_folder(self.temporary), open(log, "wb") as output:
             env = environment(self.folder, self.temporary)
-            code = _run(words, self.folder, env, output, self._goes_on(begun))
-        seconds = time.monotonic() - begun
+            code = _run(words, self.folder, env, output, self._goes_on(started_at))
+        seconds = time.monotonic() - started_at
         return Ended(command, OUT_OF_TIME if code is None else code, seconds, log, code is None)
 
-    def _goes_on(self, begun: float) -> Callable[[], bool]:
+    def _goes_on(self, started_at: float) -> Callable[[], bool]:
         def goes_on() -> bool:
             if self.stopped():
                 raise Stopped
-            return time.monotonic() - begun < self.time_limit_s
+            return time.monotonic() - started_at < self.time_limit_s
 
         return goes_on
 
 
 @dataclass(frozen=True)
 class Confined:
-    """Runs the formatters and hooks of a capture, which nobody has confirmed.
+    """Runs the formatters and hooks of a capture, which no person has confirmed.
 
-    They write only into their folder, their private one and below `writable`, if the kernel can
-    see to it; where it can and fails to, they do not run.
+    They may write only in the folder they run in, in a private one and below `writable`, if the
+    kernel can limit writes; if it can but fails to, they do not run.
     """
 
     writable: tuple[str, ...] = ()
     time_limit_s: float = HOOK_LIMIT_S
 
     def __call__(self, argv: Sequence[str], cwd: str, env: Mapping[str, str], private: str) -> Ran:
-        """Run `argv` in `cwd` and end all that it started."""
+        """Run `argv` in `cwd` and end every process that it started."""
         temporary = os.path.join(private, "tmp")
         deadline = time.monotonic() + self.time_limit_s
         words = wrap((cwd, private, *self.writable), list(argv), strict=True)
-        # In a file, not a pipe: what the command leaves running would hold a pipe open for ever.
+        # A file, not a pipe: a process left running would keep a pipe open for ever.
         with _private_folder(temporary), tempfile.TemporaryFile() as output, _no_orphans():
             surroundings = {**env, **_temporary(temporary)}
             code = _run(words, cwd, surroundings, output, lambda: time.monotonic() < deadline)
@@ -134,7 +134,7 @@ def _run(
     output: IO[bytes],
     goes_on: Callable[[], bool],
 ) -> int | None:
-    """Run a command until its end or, None then, until `goes_on` denies; its group is gone then."""
+    """Run a command and end its group; return its code, or None if `goes_on` became false."""
     process = subprocess.Popen(
         words,
         cwd=folder,
@@ -164,7 +164,7 @@ def environment(folder: str, temporary: str) -> dict[str, str]:
 
 
 def read_tail(log: str) -> str:
-    """Return the end of a log as text without terminal colours; bytes that are none are `�`."""
+    """Return the end of a log as text without terminal colours; bytes that are not text are `�`."""
     with open(log, "rb") as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - 6 * TAIL_CHARS))
@@ -185,7 +185,7 @@ def _private_folder(path: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _ends_with_us(process: subprocess.Popen[bytes]) -> Iterator[None]:
-    """Have the process's group killed when our own process goes away without doing so."""
+    """Have the process's group killed if our own process ends without doing so."""
     watch = subprocess.Popen(
         ["sh", "-c", _WATCH, "sh", str(process.pid)],
         stdin=subprocess.PIPE,
@@ -197,20 +197,20 @@ def _ends_with_us(process: subprocess.Popen[bytes]) -> Iterator[None]:
         try:
             yield
         finally:
-            # Ended before its input is, else it would kill a group that may be somebody else's.
+            # Killed before its input ends, else it could kill a group that is another's by now.
             watch.kill()
             watch.wait()
 
 
 @contextlib.contextmanager
 def _no_orphans() -> Iterator[None]:
-    """End what was started inside and has left its group, where the system is Linux."""
+    """On Linux, end the processes that were started inside and have left their group."""
     before = _children()
-    adopt_orphans(True)  # noqa: FBT003 – on or off is all there is to say
+    adopt_orphans(True)  # noqa: FBT003 – it can only be on or off
     try:
         yield
     finally:
-        # Again and again: what one of them had started is ours only once that has ended.
+        # Repeated: a process becomes our child only once its parent has ended.
         while left := _children() - before:
             for pid in left:
                 try:
@@ -219,7 +219,7 @@ def _no_orphans() -> Iterator[None]:
                 except (ProcessLookupError, ChildProcessError):
                     continue
                 except PermissionError:
-                    before.add(pid)  # another user's by now, as what sudo starts
+                    before.add(pid)  # it runs as another user, such as after sudo
         adopt_orphans(False)  # noqa: FBT003
 
 
@@ -239,7 +239,7 @@ def _parent(pid: str) -> int:
 
 
 def _end_group(process: subprocess.Popen[bytes]) -> None:
-    """End the process and all that it left behind: asked first, killed after the grace."""
+    """End the process and its group: ask first, kill after GRACE_S."""
     if process.poll() is None:
         _signal_group(process.pid, signal.SIGTERM)
         with contextlib.suppress(subprocess.TimeoutExpired):

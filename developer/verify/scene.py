@@ -1,4 +1,4 @@
-"""What git says about the trees that a verification looks at."""
+"""Ask git about the trees that a verification compares."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 SHOWN_NAMES = 10
 
-# What `git status` says of a path, with its size and time.
+# The state of a path in `git status`, with its size and time.
 Listed = tuple[str, int, int]
 
 
 def current_tree(job: Job) -> str:
-    """Return the id of the tree that the scratch worktree holds now, as a capture would find it."""
+    """Return the id of the scratch worktree's tree, as a capture would find it now."""
     repository = repository_at(job.repository)
     tree = open_worktree(repository, job.worktree)
     clear_stale_locks(tree.admin)
@@ -58,7 +58,7 @@ def users_tree(repository: Repository) -> dict[str, Listed]:
 
 
 def show_names(paths: Iterable[str]) -> str:
-    """Return paths as text for a reader: bytes that are no text are escaped, many are cut."""
+    """Return paths as text for a reader: bytes that are not text escaped, a long list cut."""
     names = sorted(os.fsencode(path).decode("utf-8", "backslashreplace") for path in paths)
     more = f" and {len(names) - SHOWN_NAMES} more" if len(names) > SHOWN_NAMES else ""
     return ", ".join(names[:SHOWN_NAMES]) + more

@@ -1,4 +1,4 @@
-"""The process that does the work: base, worktree, worktree with the changed files broken."""
+"""The process that runs the commands: at the base, on the worktree, with changed files broken."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import time
 import traceback
 from typing import TYPE_CHECKING, Any
 
-from developer.verify.canary import break_files, is_code, mend_files
-from developer.verify.job import Done, Job, Result, place, read_note
+from developer.verify.canary import break_files, is_code, restore_files
+from developer.verify.job import Done, Job, Result, read_note, verify_file
 from developer.verify.lock import adopt_lock
 from developer.verify.prepare import runner_for, set_up
 from developer.verify.process import Stopped
@@ -41,15 +41,17 @@ _DENIED = re.compile(
 def worker_main(state_dir: str) -> int:
     """Verify what job.json names and write result.json; returns the exit code of the process.
 
-    Does nothing when another worker lives. Asked to end (SIGTERM), it ends its commands, mends
-    the files and leaves no result.
+    Does nothing while another worker runs. On SIGTERM it ends its commands, restores the files and
+    leaves no result.
     """
     lock = adopt_lock(state_dir)
     if lock is None:
         return 0
     stopped = _listen()
-    write_json(place(state_dir, "worker.json"), {"pid": os.getpid(), "begun": time.time()})
-    job = Job.from_json(read_json(place(state_dir, "job.json")))
+    write_json(
+        verify_file(state_dir, "worker.json"), {"pid": os.getpid(), "started_at": time.time()}
+    )
+    job = Job.from_json(read_json(verify_file(state_dir, "job.json")))
     answer: dict[str, Any]
     try:
         answer = _Verification(job, stopped).run()
@@ -60,18 +62,18 @@ def worker_main(state_dir: str) -> int:
     except OSError as error:
         full = unusable(str(error.filename or state_dir), error)
         answer = {"problems": [_as_json(problem) for problem in full.problems]}
-    except Exception as error:  # noqa: BLE001 – the caller is in another process and must hear of it
+    except Exception as error:  # noqa: BLE001 – the caller is in another process and must be told
         traceback.print_exc()
-        text = f"verify broke off: {error!r}; the traceback is in {job.place('worker.log')}"
+        text = f"verify broke off: {error!r}; the traceback is in {job.file('worker.log')}"
         answer = {"problems": [_as_json(Problem("internal", "plan verify", text))]}
     finally:
-        mend_files(job.place("canary"))
-    write_json(job.place("result.json"), answer)
+        restore_files(job.file("canary"))
+    write_json(job.file("result.json"), answer)
     return 0
 
 
 class _Verification:
-    """One run of all that belongs to a verification."""
+    """One verification from start to end."""
 
     def __init__(self, job: Job, stopped: Callable[[], bool]) -> None:
         self.job = job
@@ -83,7 +85,7 @@ class _Verification:
         job = self.job
         repository = repository_at(job.repository)
         before = users_tree(repository)
-        self.notes += _displaced(mend_files(job.place("canary")))
+        self.notes += _displaced(restore_files(job.file("canary")))
         self._say("setting up the worktree")
         self.notes += set_up(job, job.worktree, "worktree", self.stopped)
         tree = current_tree(job)
@@ -102,13 +104,13 @@ class _Verification:
         return {"key": job.key(tree), "after": job.key(after), "done": done.to_json()}
 
     def _baselines(self) -> list[Baseline]:
-        """Return how each command does at the base, measured once for a base and its commands."""
+        """Return each command's result at the base, measured once for a base and its commands."""
         job = self.job
         key = {"base_tree": job.base_tree, "commands": commands_hash(job.config)}
-        cached = read_note(job.place("baseline.json"))
+        cached = read_note(job.file("baseline.json"))
         if cached.get("key") == key:
             return list(cached["baselines"])
-        repository, base = repository_at(job.repository), job.place("base")
+        repository, base = repository_at(job.repository), job.file("base")
         remove_worktree(repository, base)
         make_worktree(repository, base, job.base_commit)
         try:
@@ -121,23 +123,23 @@ class _Verification:
         finally:
             remove_worktree(repository, base)
         found: list[Baseline] = ["pass" if e.passed else "fail" for e in ended]
-        write_json(job.place("baseline.json"), {"key": key, "baselines": found})
+        write_json(job.file("baseline.json"), {"key": key, "baselines": found})
         return found
 
     def _exercised(self, git: Git, tree: str) -> bool | None:
-        """Return whether a command notices that the changed files are broken; None without any."""
+        """Return whether a command fails when the changed files are broken; None if none can be."""
         job = self.job
         files = [
             path
             for path in differing(git, job.base_tree, tree, "AMT")
             if is_code(path) and not any(within(path, test.rstrip("/")) for test in job.tests)
         ]
-        broken = break_files(job.place("canary"), job.worktree, files)
+        broken = break_files(job.file("canary"), job.worktree, files)
         try:
-            # One that fails is the answer; the rest need not run.
+            # The first that fails is the answer; the rest need not run.
             return any(not e.passed for e in self._each(job.worktree, "broken")) if broken else None
         finally:
-            self.notes += _displaced(mend_files(job.place("canary")))
+            self.notes += _displaced(restore_files(job.file("canary")))
 
     def _run_all(self, worktree: str, stage: str) -> list[Ended]:
         return list(self._each(worktree, stage))
@@ -149,20 +151,20 @@ class _Verification:
             where = {"base": "at the base", "broken": "with the changed files broken"}
             what = f"command {number} of {len(commands)} {where.get(stage, 'in the worktree')}"
             self._say(f"{what}: {command}")
-            yield runner.run(command, self.job.place(f"{number}-{stage}-{_slug(command)}.log"))
+            yield runner.run(command, self.job.file(f"{number}-{stage}-{_slug(command)}.log"))
 
     def _say(self, what: str) -> None:
         if self.stopped():
             raise Stopped
-        write_json(self.job.place("progress.json"), {"what": what, "since": time.time()})
+        write_json(self.job.file("progress.json"), {"what": what, "since": time.time()})
 
 
 def _listen() -> Callable[[], bool]:
-    """Return a function that says whether this process was asked to end."""
+    """Return a function that tells whether this process was asked to end."""
     asked: list[int] = []
     signal.signal(signal.SIGTERM, lambda number, _frame: asked.append(number))
     for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
-        # A shell that starts something in the background makes it, and all below, deaf to these.
+        # What a shell starts in the background, and all below, would ignore these signals.
         signal.signal(number, signal.SIG_DFL)
     return lambda: bool(asked)
 
@@ -189,12 +191,12 @@ def _displaced(paths: list[str]) -> list[str]:
 
 
 def _denied(ended: list[Ended]) -> list[str]:
-    """Return a note where a command may have failed only because it may not write everywhere."""
+    """Return a note if a command may have failed only because its writes were denied."""
     failed = [e.command for e in ended if not e.passed and _DENIED.search(e.tail())]
     if not failed or not is_available():
         return []
     text = "commands may write only in the worktree, in TMPDIR and where [verify] write says"
-    return [f"{text}, and the output of these speaks of denied access: {'; '.join(failed)}"]
+    return [f"{text}, and the output of these mentions denied access: {'; '.join(failed)}"]
 
 
 def _wrote(paths: list[str]) -> str:

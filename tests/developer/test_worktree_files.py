@@ -86,7 +86,7 @@ def test_the_executable_bit_is_set_and_cleared(worktree: Path) -> None:
     with pytest.raises(Refused) as refusal:
         tree_chmod(opened(worktree), "777", "run.sh")
     assert refusal.value.problems[0].allowed == "+x, -x"
-    with pytest.raises(Refused, match="no plain file"):
+    with pytest.raises(Refused, match="not a plain file"):
         tree_chmod(opened(worktree), "+x", "src")
 
 

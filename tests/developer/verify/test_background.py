@@ -18,7 +18,7 @@ from tests.developer.verify.conftest import Site, gone, until
 pytestmark = pytest.mark.requirement("PL-34")
 
 
-def test_a_killed_worker_leaves_broken_files_that_the_next_command_mends(site: Site) -> None:
+def test_a_killed_worker_leaves_broken_files_that_the_next_command_restores(site: Site) -> None:
     path = site.write("app.py", "ANSWER = 2  # with \u00fc\n")
     path.chmod(0o700)
     before = path.read_bytes()
@@ -50,7 +50,7 @@ def _restored(site: Site) -> bool:
     return True
 
 
-def test_a_worker_that_died_is_started_anew(site: Site) -> None:
+def test_a_worker_that_died_is_started_again(site: Site) -> None:
     os.mkfifo(site.worktree / "hold.fifo")
     job = site.job("test -e go.seen || { echo $$ > pid.seen; cat hold.fifo; }")
     # No fifo at the base: there the command fails at once.
@@ -88,7 +88,7 @@ def test_a_long_command_runs_on_and_is_found_again(site: Site) -> None:
     assert answer.results[0].outcome == "pass"
 
 
-def test_a_cancelled_verification_ends_its_commands_and_mends_the_files(site: Site) -> None:
+def test_a_cancelled_verification_ends_its_commands_and_restores_the_files(site: Site) -> None:
     path = site.write("app.py", "ANSWER = 2\n")
     os.mkfifo(site.worktree / "hold.fifo")
     held = "if grep -q unparsable app.py; then echo $$ > pid.seen; cat hold.fifo; fi"

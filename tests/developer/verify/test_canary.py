@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from developer.verify.canary import BROKEN, break_files, is_code, mend_files
+from developer.verify.canary import BROKEN, break_files, is_code, restore_files
 from shared.resources import ROOT, quote
 from tests.developer.verify.conftest import FILES, PYTHON, Site
 
@@ -58,7 +58,7 @@ def test_a_deleted_file_and_a_link_are_not_broken(site: Site) -> None:
     assert (site.worktree / "test_app.py").read_text() == FILES["test_app.py"]
 
 
-def test_breaking_and_mending_leaves_every_byte_and_mode(tmp_path: Path) -> None:
+def test_breaking_and_restoring_leaves_every_byte_and_mode(tmp_path: Path) -> None:
     worktree = tmp_path / "worktree"
     worktree.mkdir()
     folder = str(tmp_path / "canary")
@@ -71,7 +71,7 @@ def test_breaking_and_mending_leaves_every_byte_and_mode(tmp_path: Path) -> None
     for name, (data, mode) in files.items():
         assert (worktree / name).read_bytes() != data
         assert stat.S_IMODE((worktree / name).stat().st_mode) == mode
-    assert mend_files(folder) == []
+    assert restore_files(folder) == []
     for name, (data, mode) in files.items():
         assert (worktree / name).read_bytes() == data
         assert stat.S_IMODE((worktree / name).stat().st_mode) == mode
@@ -86,11 +86,11 @@ CHANGING = (
 MOST_CALLS = 30  # more than one name is called
 BREAK_AND_MEND = (
     "import sys; sys.path.insert(0, sys.argv[1])\n"
-    "from developer.verify.canary import break_files, mend_files\n"
+    "from developer.verify.canary import break_files, restore_files\n"
     "try:\n"
     "    break_files(sys.argv[2], sys.argv[3], ['a.py', 'b/c.sh'])\n"
     "finally:\n"
-    "    mend_files(sys.argv[2])\n"
+    "    restore_files(sys.argv[2])\n"
 )
 
 
@@ -113,7 +113,7 @@ def test_files_return_whatever_call_fails_and_wherever_a_kill_falls(
             inject = ["-e", f"trace={name}", "-e", f"inject={name}:{fault}:when={call}"]
             strace = ["strace", "-qq", "-o", "/dev/null", *inject, *child]
             done = subprocess.run(strace, capture_output=True, check=False)
-            mend_files(folder)
+            restore_files(folder)
             assert {path: path.read_bytes() for path in files} == files
             assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o750}
             assert [path.name for path in tmp_path.iterdir()] == ["worktree"]
@@ -132,7 +132,7 @@ def test_what_was_written_over_a_broken_file_is_put_aside(tmp_path: Path) -> Non
     folder = str(tmp_path / "canary")
     break_files(folder, str(worktree), ["a.py"])
     (worktree / "a.py").write_text("theirs\n")
-    assert mend_files(folder) == ["a.py"]
+    assert restore_files(folder) == ["a.py"]
     assert (worktree / "a.py").read_text() == "ours\n"
     (aside,) = tmp_path.glob("canary-*")
     assert aside.read_text() == "theirs\n"

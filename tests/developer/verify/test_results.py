@@ -19,7 +19,7 @@ def test_without_commands_nothing_is_verified(site: Site) -> None:
     assert site.verify(site.job()) == Done()
 
 
-def test_commands_that_nobody_confirmed_do_not_run(site: Site) -> None:
+def test_commands_that_no_person_confirmed_do_not_run(site: Site) -> None:
     job = site.job("touch ran.seen", setup=["touch set-up.seen"])
     for attempt in (verify, prepare):
         with pytest.raises(Refused) as refusal:
