@@ -14,7 +14,7 @@ from developer.verify.job import Done, Running, read_note, verify_file
 from developer.verify.lock import VARIABLE, recover, vacancy
 from developer.verify.prepare import check_confirmed
 from developer.verify.process import read_tail
-from developer.verify.scene import current_tree
+from developer.verify.trees import current_tree
 from shared.resources import ROOT
 from state.errors import Problem, Refused
 from state.files import write_json

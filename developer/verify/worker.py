@@ -14,7 +14,7 @@ from developer.verify.job import Done, Job, Result, read_note, verify_file
 from developer.verify.lock import adopt_lock
 from developer.verify.prepare import runner_for, set_up
 from developer.verify.process import Stopped
-from developer.verify.scene import current_tree, differing, show_names, users_tree
+from developer.verify.trees import current_tree, differing, show_names, users_tree
 from shared.config import commands_hash
 from shared.git.repository import repository_at, within
 from shared.git.worktree import make_worktree, remove_worktree
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from developer.verify.job import Baseline, Outcome
     from developer.verify.process import Ended
-    from developer.verify.scene import Listed
+    from developer.verify.trees import Listed
     from shared.git.command import Git
 
 STOPPED_CODE = 130

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from developer.verification import verify_plan
 from developer.verify.job import Running
-from developer.verify.scene import users_tree
+from developer.verify.trees import users_tree
 from orchestrator.submit.revise import begin_writing
 from shared import drift, resources
 from shared.git.apply import apply

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from developer.verify.scene import users_tree
+from developer.verify.trees import users_tree
 from shared import resources
 from shared.drift import tree_of
 from shared.git.repository import within

@@ -14,7 +14,7 @@ from developer.verification import job_of, with_results
 from developer.verify.background import WAIT_S, verify, wait_until_idle
 from developer.verify.job import Done, Running
 from developer.verify.lock import undisturbed
-from developer.verify.scene import current_tree
+from developer.verify.trees import current_tree
 from orchestrator.submit.plan_md import write_rendered
 from shared import resources
 from shared.drift import check_run

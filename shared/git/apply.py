@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.journal import Journal, check_copies, load_journal, save_journal
 from shared.git.prepare import prepare
-from shared.git.replay import Raced, check_sides, play
+from shared.git.replay import Raced, check_sides, replay
 from shared.git.users_files import check_tree
 from state.errors import Refused
 
@@ -22,7 +22,7 @@ _TAKE_BACK = "planner undo"
 
 
 class Applied(NamedTuple):
-    """What an apply did; `how` is applied, finished (after a crash) or already."""
+    """The files of an apply; `how` is applied, finished (after a crash) or already."""
 
     files: tuple[str, ...]
     how: str
@@ -33,8 +33,8 @@ def apply(
 ) -> Applied:
     """Bring the changes into the user's tree, with a journal in `folder`.
 
-    Run again after a crash at any point it finishes. Refused, with the tree as it was, where a
-    planned file is not as the plan found it, or where the system fails while writing.
+    Run again after a crash, it finishes. Refused, with the tree as it was, if a planned file is not
+    as the plan found it, or if the system fails while writing.
     """
     journal = load_journal(folder)
     if journal is None or journal.state == "undone":
@@ -52,7 +52,7 @@ def apply(
 
 def _check_same(journal: Journal, digest: str, folder: str) -> None:
     if journal.state == "undoing":
-        text = "these changes are being taken back, and that was interrupted"
+        text = "taking back these changes was interrupted"
         raise Refused("refused", folder, text, retry=_TAKE_BACK)
     if journal.digest != digest:
         text = f"the journal there is of revision {journal.digest[:12]}, not {digest[:12]}"
@@ -63,19 +63,19 @@ def _check_same(journal: Journal, digest: str, folder: str) -> None:
 
 def _go_forward(repo: Repository, folder: str, journal: Journal) -> None:
     try:
-        play(repo.root, folder, journal, "after")
+        replay(repo.root, folder, journal, "after")
     except OSError as error:
         where = str(error.filename or folder)
         _go_back(repo, folder, journal, where, error.strerror or str(error))
     except Raced as raced:
-        text = "was changed by somebody else at the very moment of the apply"
+        text = "was changed by another program during the apply"
         _go_back(repo, folder, journal, raced.path, text, leave={raced.path})
 
 
 def _prove(
     repo: Repository, vault: Vault, changes: Sequence[Change], folder: str, journal: Journal
 ) -> None:
-    """Hold what was written against the plan, through git, and note that the apply is done."""
+    """Compare what was written with the plan, through git, and note that the apply is done."""
     try:
         problems = check_tree(repo, vault, changes)
         if not problems:
@@ -83,7 +83,7 @@ def _prove(
             return
     except Refused as refusal:
         text = f"every file is written, but not proved and noted ({refusal})"
-        raise Refused("refused", folder, text, "mend that, then again", _FINISH) from refusal
+        raise Refused("refused", folder, text, "fix that, then run it again", _FINISH) from refusal
     _go_back(repo, folder, journal, problems[0].at, problems[0].problem)
 
 
@@ -95,23 +95,23 @@ def _go_back(
     why: str,
     leave: Collection[str] = (),
 ) -> None:
-    """Take back what an apply did that can't go on; always raises Refused."""
+    """Take back an apply that can't go on; always raises Refused."""
     try:
-        play(repo.root, folder, journal, "before", leave)
+        replay(repo.root, folder, journal, "before", leave)
         save_journal(folder, journal._replace(state="undone"))
     except (OSError, Refused, Raced) as second:
         text = f"{why}; taking back failed too ({second}); the journal knows every file"
-        allowed = f"mend the cause, then `{_FINISH}` finishes or `{_TAKE_BACK}` takes back"
+        allowed = f"fix the cause, then `{_FINISH}` finishes or `{_TAKE_BACK}` takes back"
         raise Refused("refused", where, text, allowed, _FINISH) from second
     text = f"{why}; nothing was applied"
-    raise Refused("refused", where, text, "mend the cause, then apply again", _FINISH)
+    raise Refused("refused", where, text, "fix the cause, then apply again", _FINISH)
 
 
 def undo(repo: Repository, folder: str) -> tuple[str, ...]:
-    """Give the user's tree back the bytes from before the apply; return the files.
+    """Restore the user's files as they were before the apply; return their paths.
 
-    Also ends an apply or an undo that was interrupted. Refused, with nothing changed, where a
-    file differs from what the apply left.
+    Also finishes an interrupted undo or takes back an interrupted apply. Refused, with nothing
+    changed, if a file differs from what the apply left.
     """
     journal = load_journal(folder)
     if journal is None:
@@ -124,9 +124,9 @@ def undo(repo: Repository, folder: str) -> tuple[str, ...]:
         raise Refused.of(problems)
     save_journal(folder, journal._replace(state="undoing"))
     try:
-        play(repo.root, folder, journal, "before")
+        replay(repo.root, folder, journal, "before")
         save_journal(folder, journal._replace(state="undone"))
     except (OSError, Raced, Refused) as error:
         text = f"{error}; some files may be taken back and others not"
-        raise Refused("refused", folder, text, "mend that, then again", _TAKE_BACK) from error
+        raise Refused("refused", folder, text, "fix that, then run it again", _TAKE_BACK) from error
     return files

@@ -1,4 +1,4 @@
-"""Read off the scratch worktree what the plan's changes are (PL-10, PL-32, PL-33)."""
+"""Capture the plan's changes from the scratch worktree (PL-10, PL-32, PL-33)."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Capture:
-    """What the worktree holds against the base.
+    """The differences between the worktree and the base.
 
     `ignored` are paths that git ignores, left out (a folder ends in `/`); `put_back` are files
-    that a formatter or the hook changed and nobody owns; `hook_output` is the end of what the
-    hook printed last.
+    that a formatter or the hook changed and the plan does not name; `hook_output` is the end of
+    the last output of the hook.
     """
 
     tree: str
@@ -77,7 +77,7 @@ class _Work:
 
 
 class _Tools(NamedTuple):
-    """What may change files before they are captured."""
+    """The commands that may change files before the capture."""
 
     formatters: Sequence[str]
     hook: bool
@@ -86,7 +86,7 @@ class _Tools(NamedTuple):
 
 
 class _Round(NamedTuple):
-    """What came of running them once; `failed` is the first command that did."""
+    """The result of running them once; `failed` is the first command that failed."""
 
     tree: str
     failed: tuple[str, Ran] | None
@@ -107,15 +107,15 @@ def capture(  # noqa: PLR0913 – options, each named where it is given
     hook: bool = True,
     owned: Callable[[str], bool] | None = None,
 ) -> Capture:
-    """Run formatters and hook until they rest, then return the changes from base to worktree.
+    """Run formatters and hook until they change nothing, then return the worktree's changes.
 
     Both are started by `runner` and work on a copy of index and object store. `leave_out` are
     paths that are never captured, such as linked ones. A file that only a formatter or the unstaged
-    work of the hook changed is put back unless `owned` says yes of it; without `owned` all are
+    work of the hook changed is put back unless `owned` is true for it; without `owned` all are
     kept. The changes are proved to rebuild the tree, blob by blob.
-    Refused, all problems at once, for what can't be captured.
+    Refused, with all problems at once, if something can't be captured.
     """
-    work = _begin(repo, worktree, base_tree, leave_out)
+    work = _open(repo, worktree, base_tree, leave_out)
     _check_submodules(repo, work)
     tools = _Tools(formatters, hook, owned, runner)
     tree, rounds, put_back, output = _settle(work, tools)
@@ -128,7 +128,7 @@ def capture(  # noqa: PLR0913 – options, each named where it is given
     return Capture(tree, changes, _ignored(work), put_back, rounds, output)
 
 
-def _begin(repo: Repository, worktree: str, base_tree: str, leave_out: Iterable[str]) -> _Work:
+def _open(repo: Repository, worktree: str, base_tree: str, leave_out: Iterable[str]) -> _Work:
     tree = open_worktree(repo, worktree)
     clear_stale_locks(tree.admin)
     give_back(repo, worktree)
@@ -141,7 +141,7 @@ def _begin(repo: Repository, worktree: str, base_tree: str, leave_out: Iterable[
 
 
 def _settle(work: _Work, tools: _Tools) -> tuple[str, int, list[str], str]:
-    """Return the tree at rest, the rounds it took, what was put back, the hook's output."""
+    """Return the final tree, the number of rounds, what was put back, and the hook's output."""
     tree = work.stage()
     strays: set[str] = set()
     if tree == work.base or not (tools.formatters or tools.hook):
@@ -177,7 +177,7 @@ def _round(work: _Work, tree: str, tools: _Tools) -> _Round:
         rows = staged(work.repo, lent.index_file, tree)
     if ran.code and not failed:
         failed = ("pre-commit hook", ran)
-    # What the hook staged itself would be in the commit, so it is captured, whoever owns it.
+    # What the hook staged itself would be in the commit, so it is always captured.
     tree, more = _tidy(work, {*known, *take_over(work.git, rows)}, tools.owned)
     return _Round(tree, failed, [*strays, *more], tail(ran.output))
 
@@ -185,7 +185,7 @@ def _round(work: _Work, tree: str, tools: _Tools) -> _Round:
 def _tidy(
     work: _Work, known: Collection[str], owned: Callable[[str], bool] | None
 ) -> tuple[str, list[str]]:
-    """Stage what is there and return the tree, after putting back what nobody owns."""
+    """Put back files that are not owned and stage the rest; return the tree and those files."""
     tree = work.stage()
     changed = work.paths(work.base, tree) if owned else {}
     strays = [path for path in changed if path not in known and owned and not owned(path)]
@@ -201,15 +201,15 @@ def _put_back(work: _Work, paths: Sequence[str]) -> None:
     at_base = set(rows)
     names = [os.fsencode(path) for path in paths]
     for name in names:
-        place = os.path.join(os.fsencode(work.tree.path), name)
-        if name not in at_base and os.path.lexists(place):
-            os.unlink(place)
+        path_on_disk = os.path.join(os.fsencode(work.tree.path), name)
+        if name not in at_base and os.path.lexists(path_on_disk):
+            os.unlink(path_on_disk)
     stdin = b"".join(name + b"\0" for name in names if name in at_base)
     work.git.run("checkout-index", "-f", "-z", "--stdin", stdin=stdin)
 
 
 def _check_names(found: Scan) -> None:
-    """Refuse names that are no UTF-8 and repositories inside the worktree."""
+    """Refuse names that are not UTF-8 and repositories inside the worktree."""
     problems: list[Problem] = []
     for name in sorted(found.changed | found.untracked):
         shown = name.decode("utf-8", "backslashreplace")
@@ -235,10 +235,10 @@ def _check_submodules(repo: Repository, work: _Work) -> None:
     """Refuse work inside submodules: their gitlinks are never captured, so it would be lost."""
     problems: list[Problem] = []
     for path in submodules(repo, work.base):
-        place = os.path.join(work.tree.path, path)
-        if covered(os.fsencode(path), work.left_out) or not os.path.lexists(place):
+        path_on_disk = os.path.join(work.tree.path, path)
+        if covered(os.fsencode(path), work.left_out) or not os.path.lexists(path_on_disk):
             continue
-        found = _work_in(place)
+        found = _work_in(path_on_disk)
         if found:
             text = f"is a submodule, and {found}; work inside submodules is never captured"
             allowed = "changes of this repository's own files"
@@ -247,16 +247,16 @@ def _check_submodules(repo: Repository, work: _Work) -> None:
         raise Refused.of(problems)
 
 
-def _work_in(place: str) -> str | None:
-    if os.path.islink(place) or not os.path.isdir(place):
-        return "something else stands in its place"
-    inside = sorted(os.listdir(place))
+def _work_in(path_on_disk: str) -> str | None:
+    if os.path.islink(path_on_disk) or not os.path.isdir(path_on_disk):
+        return "something else is there instead"
+    inside = sorted(os.listdir(path_on_disk))
     if ".git" not in inside:
         return f"{inside[0]} lies in it" if inside else None
     try:
-        git = repository_at(place).git
+        git = repository_at(path_on_disk).git
     except Refused:
-        return "its .git is no repository"
+        return "its .git is not a repository"
     rows = git.names("status", "--porcelain=v1", "-z", "--no-renames")
     return f"{rows[0][3:].decode('utf-8', 'backslashreplace')} differs in it" if rows else None
 
@@ -274,11 +274,11 @@ def _check_change(work: _Work, change: FileChange) -> list[Problem]:
 
 
 def _leaves(work: _Work, path: str) -> bool:
-    place = os.path.join(work.tree.path, path)
-    if os.path.islink(place):
-        target = os.readlink(place)
+    path_on_disk = os.path.join(work.tree.path, path)
+    if os.path.islink(path_on_disk):
+        target = os.readlink(path_on_disk)
     else:  # core.symlinks=false: the link is a file with the target in it
-        with open(place, "rb") as file:
+        with open(path_on_disk, "rb") as file:
             target = os.fsdecode(file.read())
     if os.path.isabs(target):
         return True

@@ -28,8 +28,8 @@ def carry_over(
 ) -> list[str]:
     """Bring the worktree from commit `old` with `changes` to commit `new` with the same changes.
 
-    Returns the paths at which they met other changes: these hold conflict markers, which no
-    check lets pass. Run again after a crash it begins anew; the content comes from the patches.
+    Returns the paths with conflicts: they hold conflict markers, which every check refuses. Run
+    again after a crash, it starts again; the content comes from the patches.
     """
     if not os.path.isdir(worktree):
         make_worktree(repo, worktree, new)
@@ -45,8 +45,8 @@ def carry_over(
     git.run("read-tree", "--reset", "-u", new)
     clean(worktree, git)
     git.attempt("cherry-pick", "--no-commit", "--allow-empty", saved)
-    met = git.names("diff", "--name-only", "--diff-filter=U", "-z")
+    conflicts = git.names("diff", "--name-only", "--diff-filter=U", "-z")
     git.run("read-tree", "--reset", new)
     set_made_at(tree.admin, new)
     forget(tree.admin)
-    return [os.fsdecode(name) for name in met]
+    return [os.fsdecode(name) for name in conflicts]

@@ -1,4 +1,4 @@
-"""A change: one file's step from `before` to `after`; how it is read from trees and played back."""
+"""Changes of files: read them from two git trees, and apply their patches to a tree."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ LINK = "120000"
 MODES = frozenset({"100644", "100755", LINK})
 GITLINK = "160000"
 
-# Everything that shapes the list of changes and their patches, said outright: git's defaults
-# may change with its version.
+# Every option that affects the list of changes and their patches: git's defaults may change
+# with its version.
 _PAIRS = (
     "-r", "--full-index", "--no-ext-diff", "--no-relative", "--ignore-submodules=none",
     "-O/dev/null",
@@ -54,7 +54,7 @@ class Change(Protocol):
 
 @dataclass(frozen=True)
 class FileChange:
-    """A change as capture makes it; `file` is the path after, or the one that goes."""
+    """A change as capture makes it; `file` is the path after, or the one removed."""
 
     file: str
     old_file: str | None
@@ -67,21 +67,21 @@ class FileChange:
 
 
 class Entry(NamedTuple):
-    """What git holds at a path."""
+    """The mode and blob that git has at a path."""
 
     mode: str
     blob: str
 
 
 class Ends(NamedTuple):
-    """What stands at one path before and after the changes; None is nothing."""
+    """The entries at one path before and after the changes; None means no file."""
 
     before: Entry | None
     after: Entry | None
 
 
 def ends(changes: Iterable[Change]) -> dict[str, Ends]:
-    """Return what the changes say of each path, sorted; a rename says something of two."""
+    """Return both sides of each path that the changes name, sorted; a rename names two."""
     before: dict[str, Entry] = {}
     after: dict[str, Entry] = {}
     twice: list[str] = []
@@ -104,10 +104,10 @@ def ends(changes: Iterable[Change]) -> dict[str, Ends]:
 def _check_path(
     path: str, before: Mapping[str, Entry], after: Mapping[str, Entry]
 ) -> list[Problem]:
-    """Return what is wrong with a path of a plan, which may come from anywhere."""
+    """Return what is wrong with a path of a plan, which may come from an untrusted file."""
     parts = path.split("/")
     if "\0" in path or any(part in {"", ".", ".."} or part.lower() == ".git" for part in parts):
-        text = "is no path of a file in the repository"
+        text = "is not a path of a file in the repository"
         return [Problem("invalid", path, text, "a relative path without .. and .git")]
     modes = {side[path].mode for side in (before, after) if path in side}
     if not modes <= MODES:
@@ -125,10 +125,10 @@ def patch_bytes(change: Change) -> bytes:
 
 
 def read_changes(vault: Vault, base_tree: str, tree: str) -> list[FileChange]:
-    """Return what turns one tree into the other, a change per file, in git's order of paths."""
+    """Return the changes from one tree to the other, one per file, in git's order of paths."""
     changes = _read(vault, "--find-renames=50%", "-l1000", base_tree, tree)
     if any(change.old_file and change.mode == LINK for change in changes):
-        # A renamed link names no mode in its patch, and git then refuses what takes its place.
+        # The patch of a renamed link has no mode, and git then refuses what replaces the link.
         return _read(vault, "--no-renames", base_tree, tree)
     return changes
 
@@ -152,12 +152,12 @@ def _read(vault: Vault, *what: str) -> list[FileChange]:
 
 
 def _patches(output: bytes) -> list[bytes]:
-    # Within a patch no line begins so: content has a mark before it, names are quoted.
+    # Within a patch no line starts so: content follows a mark, and names are quoted.
     mark = b"diff --git "
     head, *rest = (b"\n" + output).split(b"\n" + mark)
     if head.strip(b"\n"):
         raise Refused(
-            "internal", "git diff-tree", "the output begins with something that is no patch"
+            "internal", "git diff-tree", "the output starts with something that is not a patch"
         )
     parts = [mark + part + b"\n" for part in rest]
     return [*parts[:-1], parts[-1][:-1]] if parts else []
@@ -186,14 +186,14 @@ def _encoded(patch: bytes) -> tuple[str, str | None]:
 
 
 def index_lines(entries: Mapping[str, Entry | None], zero: str) -> bytes:
-    """Return what sets these paths through `update-index -z --index-info`, removals first."""
+    """Return the input of `update-index -z --index-info` for these paths, removals first."""
     gone = [f"0 {zero}\t{path}\0" for path, entry in entries.items() if entry is None]
     set_ = [f"{e.mode} {e.blob}\t{path}\0" for path, e in entries.items() if e is not None]
     return "".join(gone + set_).encode("utf-8")
 
 
 def listed(git: Git) -> dict[str, Entry]:
-    """Return what git's index holds; names that are no UTF-8 keep their bytes as surrogates."""
+    """Return the entries of git's index; names that are not UTF-8 have surrogates."""
     found: dict[str, Entry] = {}
     for row in git.names("ls-files", "-s", "-z"):
         meta, name = row.split(b"\t", 1)
@@ -203,10 +203,10 @@ def listed(git: Git) -> dict[str, Entry]:
 
 
 def apply_patches(git: Git, changes: Sequence[Change]) -> None:
-    """Play the patches on git's index and prove each result; `git` is a vault's, on some index.
+    """Apply the patches to git's index and prove each result; `git` is a vault's, on some index.
 
     The index must hold `before` wherever a change has one. Nothing is matched approximately:
-    what comes out has the planned blob or the whole is refused.
+    each file gets the planned blob, or all changes are refused.
     """
     if not changes:
         return
@@ -224,7 +224,7 @@ def apply_patches(git: Git, changes: Sequence[Change]) -> None:
 def rebuild(
     vault: Vault, base_tree: str, changes: Sequence[Change], into: str | None = None
 ) -> str:
-    """Return the tree that the changes make of `base_tree`.
+    """Apply the changes to `base_tree` and return the new tree.
 
     Its new objects stay in the vault, or go into the object folder `into`.
     """
@@ -237,7 +237,7 @@ def rebuild(
 def rebuild_files(vault: Vault, changes: Sequence[Change], zero: str) -> tuple[str, str]:
     """Return two trees, of just the planned files before and after, made from the patches.
 
-    Of the store only the `before` blobs are needed.
+    Only the `before` blobs are needed of the object store.
     """
     with vault.fresh_index() as git:
         planned = {path: end.before for path, end in ends(changes).items() if end.before}
@@ -248,6 +248,6 @@ def rebuild_files(vault: Vault, changes: Sequence[Change], zero: str) -> tuple[s
 
 
 def revert_changes(vault: Vault, changes: Sequence[Change], zero: str) -> list[FileChange]:
-    """Return the changes that take `changes` back, ready for apply and commit."""
+    """Return the changes that revert `changes`, ready for apply and commit."""
     before, after = rebuild_files(vault, changes, zero)
     return read_changes(vault, after, before)

@@ -1,4 +1,4 @@
-"""Make the plan's commit apart, prove it, and only then move the branch (PL-29)."""
+"""Make the plan's commit on a detached HEAD, prove it, and only then move the branch (PL-29)."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ def commit(
 ) -> Committed:
     """Commit the changes on the user's branch, with their hooks, signing and identity.
 
-    `extra` are files that go along (None removes one), such as the archived plan. Made on a
-    detached HEAD in the worktree, whose content is replaced; run again after a crash at any point
-    there is one commit. Refused, with branch and index as they were, where the plan does not fit
-    HEAD or the index, or the commit is not the plan.
+    `extra` are files to commit as well (None removes one), such as the archived plan. The commit
+    is made on a detached HEAD in the worktree, whose content is replaced; run again after a crash,
+    there is still one commit. Refused, with branch and index as they were, if the plan does not
+    fit HEAD or the index, or if the commit is not the plan.
     """
     problems = [*check_branch(repo), *check_underway(repo)]
     if problems:
@@ -150,14 +150,14 @@ def _check_index(repo: Repository, plan: Mapping[str, Ends]) -> list[Problem]:
 
 
 def _check_ways(plan: Mapping[str, Ends], now: Mapping[str, Entry], where: str) -> list[Problem]:
-    """Return a problem for each file that stands where a planned one needs a folder, or reverse."""
-    staying = [path for path in now if path not in plan]
-    arriving = {path for path, end in plan.items() if end.after}
-    folders = {path[:at] for path in arriving for at, char in enumerate(path) if char == "/"}
+    """Return a problem for each file where a planned one needs a folder, or the reverse."""
+    unplanned = [path for path in now if path not in plan]
+    added = {path for path, end in plan.items() if end.after}
+    folders = {path[:at] for path in added for at, char in enumerate(path) if char == "/"}
     return [
         Problem("refused", path, f"in {where} this path is in the way of a planned file")
-        for path in staying
-        if path in folders or any(path[:at] in arriving for at, c in enumerate(path) if c == "/")
+        for path in unplanned
+        if path in folders or any(path[:at] in added for at, c in enumerate(path) if c == "/")
     ]
 
 
@@ -168,7 +168,7 @@ def _check_extra(repo: Repository, extra: Mapping[str, bytes | None]) -> list[Pr
         for depth in range(1, len(parts)):
             parent = os.path.join(repo.root, *parts[:depth])
             if os.path.lexists(parent) and (os.path.islink(parent) or not os.path.isdir(parent)):
-                problems.append(Problem("refused", path, f"{parent} is no folder"))
+                problems.append(Problem("refused", path, f"{parent} is not a folder"))
     return problems
 
 
@@ -232,7 +232,7 @@ def _commit_there(git: Git, vault: Vault, message: str) -> None:
     if done.returncode:
         said = tail((done.stdout + done.stderr).decode("utf-8", "replace"))
         text = "git commit failed (a hook, signing or the identity)"
-        allowed = "mend what it names, then commit"
+        allowed = "fix what it names, then commit"
         raise Refused("refused", "git commit", text, allowed, _AGAIN, said)
 
 
@@ -244,7 +244,7 @@ def _move(repo: Repository, vault: Vault, at: Head, made: str, message: str) -> 
         done = repo.git.as_set_up().attempt(*plain_hooks(repo.git, folder), *words)
     if done.returncode:
         text = f"the branch was not moved: {tail(done.stderr.decode('utf-8', 'replace'))}"
-        raise failed(ref, text, "the plan's commit is made anew", _AGAIN)
+        raise failed(ref, text, "the plan's commit is made again", _AGAIN)
 
 
 def _refresh(repo: Repository, plan: Mapping[str, Ends], extra: Mapping[str, bytes | None]) -> None:
@@ -260,13 +260,13 @@ def _refresh(repo: Repository, plan: Mapping[str, Ends], extra: Mapping[str, byt
         repo.git.run("update-index", "-z", "--index-info", stdin=lines)
         repo.git.ok("update-index", "-q", "--refresh")
     for path, data in extra.items():
-        _place(os.path.join(repo.root, path), data)
+        _write_extra(os.path.join(repo.root, path), data)
 
 
-def _place(place: str, data: bytes | None) -> None:
+def _write_extra(path: str, data: bytes | None) -> None:
     if data is None:
-        if os.path.lexists(place):
-            os.unlink(place)
+        if os.path.lexists(path):
+            os.unlink(path)
         return
-    os.makedirs(os.path.dirname(place), exist_ok=True)
-    write_atomic(place, data, 0o644)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    write_atomic(path, data, 0o644)

@@ -1,4 +1,4 @@
-"""What the git layer does to files besides the atomic write of `state.store`."""
+"""Write and remove files for the git layer, besides the atomic write of `state.files`."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 @contextlib.contextmanager
 def refusing() -> Iterator[None]:
-    """Turn what the system refuses (no room, no right) into Refused; serves as a decorator too."""
+    """Turn the system's errors (no room, no right) into Refused; works as a decorator too."""
     try:
         yield
     except OSError as error:
-        where, allowed = str(error.filename or "files"), "mend that, then the same command again"
+        where, allowed = str(error.filename or "files"), "fix that, then run the same command again"
         raise Refused("refused", where, error.strerror or str(error), allowed) from error
 
 

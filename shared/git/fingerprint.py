@@ -1,8 +1,8 @@
-"""What the user's tree, index, configuration and hooks are, to be compared with later (spec 70).
+"""Record the user's tree, index, configuration and hooks, and find differences later (spec 70).
 
-A file's content is named as git would store it, with no filter run. A private copy of the user's
-index remembers sizes and times, so that only what these say has changed is read; the user's index
-and objects are only read. Untracked repositories inside the tree are left aside; submodules not.
+A file is identified by the blob that git would store, with no filter run. A private copy of the
+user's index remembers sizes and times, so that only files with another size or time are read; the
+user's index and objects are only read. Submodules count; untracked repositories inside do not.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ if TYPE_CHECKING:
 # The last is written by Claude Code itself, at times of its own.
 ASIDE = (PLANNER, "planning", ".claude/scheduled_tasks.lock")
 
-# Whatever the user has set: a file whose times were put back has still another ctime.
+# Whatever the user has set: a file with its old times put back still has a new ctime.
 _STRICT = ("core.trustctime=true", "core.checkStat=default", "core.ignoreStat=false")
 
 
 class Difference(NamedTuple):
-    """A path that is not as it was; one of the git folder begins with `.git/`.
+    """A path that is not as it was; one of the git folder starts with `.git/`.
 
-    Bytes of the path that are no UTF-8 are surrogates. `of_tree` says that the file itself differs,
-    not only what is staged of it or how git is set up.
+    Bytes of the path that are not UTF-8 are surrogates. `of_tree` is true if the file itself
+    differs, not only what is staged of it or a setting of git.
     """
 
     path: str
@@ -49,7 +49,7 @@ class Difference(NamedTuple):
 
 @refusing()
 def take(repo: Repository, folder: str, aside: Collection[str] = ()) -> None:
-    """Write the fingerprint into `folder`, in place of the one there.
+    """Write the fingerprint into `folder`; it replaces the one there.
 
     `aside` are paths of the tree that never count, besides those of ASIDE.
     """
@@ -72,7 +72,7 @@ def compare(repo: Repository, folder: str, aside: Collection[str] = ()) -> list[
 def absorb(
     repo: Repository, folder: str, paths: Iterable[str], aside: Collection[str] = ()
 ) -> None:
-    """Bring just these paths of the fingerprint in `folder` to what they are now."""
+    """Update just these paths of the fingerprint in `folder` to what they are now."""
     written = {os.fsencode(path) for path in paths}
     then, now = _load(folder), _look(repo, folder, aside)
     kept = {row for row in then if _name(row) not in written}
@@ -80,7 +80,7 @@ def absorb(
 
 
 def is_taken(folder: str) -> bool:
-    """Return whether a fingerprint lies in `folder`."""
+    """Return whether `folder` has a fingerprint."""
     return os.path.isfile(os.path.join(folder, "rows"))
 
 
@@ -123,12 +123,12 @@ def _left(aside: Iterable[str]) -> list[bytes]:
 
 def _look_inside(repo: Repository, folder: str, name: bytes) -> set[bytes]:
     """Return the rows of a submodule, named from the root of the outer repository."""
-    place = os.path.join(repo.root, os.fsdecode(name))
-    if not os.path.lexists(os.path.join(place, ".git")):
+    path = os.path.join(repo.root, os.fsdecode(name))
+    if not os.path.lexists(os.path.join(path, ".git")):
         return set()
-    inside = find_repository(place)
-    # Git passes by a `.git` that is no repository and finds the outer one.
-    if os.path.realpath(inside.root) != os.path.realpath(place):
+    inside = find_repository(path)
+    # If this `.git` is not a repository, git goes on searching and finds the outer one.
+    if os.path.realpath(inside.root) != os.path.realpath(path):
         return set()
     inner = os.path.join(folder, f"inside-{sha256(name).hexdigest()[:16]}")
     os.makedirs(inner, exist_ok=True)
@@ -149,8 +149,8 @@ def _files(
     What cannot be read, and what is neither file nor link, is named by its size and times.
     """
     known = os.path.join(folder, "index")
-    with scratch(folder) as place:
-        index = os.path.join(place, "index")
+    with scratch(folder) as lent:
+        index = os.path.join(lent, "index")
         git = _unfiltered(repo, index)
         if not _copied(known, index):
             _copied(os.path.join(repo.git_dir, "index"), index)
@@ -170,7 +170,7 @@ def _files(
 
 
 def _copied(source: str, target: str) -> bool:
-    """Copy an index, if there is one, with its time: git goes by that in what it may not trust."""
+    """Copy an index, if there is one, with its time, which tells git what not to trust."""
     try:
         shutil.copy2(source, target)
     except FileNotFoundError:
@@ -179,7 +179,7 @@ def _copied(source: str, target: str) -> bool:
 
 
 def _unfiltered(repo: Repository, index: str) -> Git:
-    """Return git on a private index, with every filter that is configured switched off."""
+    """Return git on a private index, with every configured filter switched off."""
     settings = [*_STRICT]
     for driver in _drivers(repo):
         off = ("clean=", "smudge=", "process=", "required=false")
@@ -194,10 +194,10 @@ def _drivers(repo: Repository) -> list[str]:
 
 
 def _distrust(git: Git, staged: list[bytes]) -> None:
-    """Take from a fresh copy of the user's index what would keep git from reading a file.
+    """Make git read every file that a fresh copy of the user's index would let it skip.
 
-    That is the marks that say not to look, and what it knows of files that went through a filter:
-    their blobs are not the bytes on disk.
+    These are files marked as not to be checked, and files that a filter changes: their blobs are
+    not the bytes on disk.
     """
     tags = {_name(row): row[:1] for row in staged}
     for mark, marked in (("assume-unchanged", b"hsmrck"), ("skip-worktree", b"Ss")):
@@ -222,15 +222,15 @@ def _filtered(git: Git, names: Iterable[bytes]) -> set[bytes]:
 
 
 def _odd(root: str, name: bytes) -> bytes:
-    """Return what stands in for the content of what git cannot hash; empty for all else."""
-    place = os.path.join(os.fsencode(root), name)
+    """Return mode, size and times for what git cannot hash; empty for everything else."""
+    path = os.path.join(os.fsencode(root), name)
     try:
-        found = os.lstat(place)
+        found = os.lstat(path)
     except OSError:
         return b""
     mode = found.st_mode
     plain = stat.S_ISLNK(mode) or stat.S_ISDIR(mode)
-    if plain or (stat.S_ISREG(mode) and os.access(place, os.R_OK)):
+    if plain or (stat.S_ISREG(mode) and os.access(path, os.R_OK)):
         return b""
     return f"{mode:o} {found.st_size} {found.st_mtime_ns} {found.st_ctime_ns}".encode()
 

@@ -1,7 +1,7 @@
-"""The journal of an apply: what stood at each path, what shall stand there, and how far it got.
+"""The journal of an apply: each path before and after, and how far the apply got.
 
-`journal.json` is written after the bytes of both sides are on disk and before the first file of
-the user's is touched. From then on either side can be played, any number of times (PL-31).
+`journal.json` is written after the bytes of both sides are on disk and before the first of the
+user's files changes. From then on either side can be written, any number of times (PL-31).
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 State = Literal["applying", "applied", "undoing", "undone"]
 Side = Literal["before", "after"]
+
+SIDES: tuple[Side, Side] = ("before", "after")
 
 _VERSION = 1
 
@@ -42,22 +44,21 @@ class Stored(NamedTuple):
 
 
 class Move(NamedTuple):
-    """One path's entry in the journal; None on a side is nothing."""
+    """One path's entry in the journal; None means no file on that side."""
 
     path: str
     before: Stored | None
     after: Stored | None
 
     def side(self, side: Side) -> Stored | None:
-        """Return what stands there on one side."""
+        """Return the file on one side."""
         return self.before if side == "before" else self.after
 
 
 class Journal(NamedTuple):
     """The whole journal; `folders` has the bits of each parent folder, None for one not there.
 
-    `x_bits` tells whether the file system has x bits (`core.fileMode`): else they are no
-    difference.
+    `x_bits` tells whether the file system has x bits (`core.fileMode`); if not, they are ignored.
     """
 
     digest: str
@@ -68,13 +69,13 @@ class Journal(NamedTuple):
 
 
 def journal_state(folder: str) -> State | None:
-    """Return how far the apply got whose journal lies in `folder`; None where there is none."""
+    """Return how far the apply with the journal in `folder` got; None without a journal."""
     journal = load_journal(folder)
     return journal.state if journal else None
 
 
 def load_journal(folder: str) -> Journal | None:
-    """Return the journal in `folder`; None where there is none, Refused where it is damaged."""
+    """Return the journal in `folder`; None if there is none, Refused if it is damaged."""
     path = os.path.join(folder, "journal.json")
     try:
         with open(path, "rb") as file:
@@ -109,7 +110,7 @@ def _row(stored: Stored | None) -> list[object] | None:
 
 
 def save_journal(folder: str, journal: Journal) -> None:
-    """Write the journal durably, in place of the one that is there."""
+    """Write the journal durably; it replaces the one in `folder`."""
     data = {
         "version": _VERSION,
         "digest": journal.digest,
@@ -128,8 +129,8 @@ def save_journal(folder: str, journal: Journal) -> None:
 def read_bytes(path: str) -> tuple[str, int, bytes] | None:
     """Return kind, permission bits and bytes of the file or link at `path`, None for nothing.
 
-    A folder counts as nothing: files are what is compared, and a folder in the way shows when
-    the file is written. What is neither has the kind `other`, which equals no file.
+    A folder counts as nothing: only files are compared, and a folder in the way is found when the
+    file is written. Anything else has the kind `other`, which equals no file.
     """
     try:
         mode = os.lstat(path).st_mode
@@ -147,7 +148,7 @@ def read_bytes(path: str) -> tuple[str, int, bytes] | None:
 
 
 def is_reached(root: str, path: str) -> bool:
-    """Return whether only folders lead from `root` to `path`: through a link is another file."""
+    """Return whether only real folders, no links, lead from `root` to `path`."""
     parts = path.split("/")[:-1]
     for depth in range(1, len(parts) + 1):
         try:
@@ -160,7 +161,7 @@ def is_reached(root: str, path: str) -> bool:
 
 
 def read_raw(root: str, path: str) -> Raw | None:
-    """Return what lies at `path` below `root`, to be compared with a journal's sides."""
+    """Return the file at `path` below `root`, to be compared with a journal's sides."""
     found = read_bytes(os.path.join(root, path)) if is_reached(root, path) else None
     if found is None:
         return None
@@ -168,8 +169,8 @@ def read_raw(root: str, path: str) -> Raw | None:
     return Raw(kind, hashlib.sha256(data).hexdigest(), kind == "file" and bool(bits & 0o100))
 
 
-def stands(root: str, journal: Journal, move: Move, side: Side) -> bool:
-    """Return whether the file lies in the tree at `root` as one side of its entry has it."""
+def is_on_side(root: str, journal: Journal, move: Move, side: Side) -> bool:
+    """Return whether the file in the tree at `root` is as one side of its entry has it."""
     found, stored = read_raw(root, move.path), move.side(side)
     if found is None or stored is None:
         return found is None and stored is None
@@ -179,7 +180,7 @@ def stands(root: str, journal: Journal, move: Move, side: Side) -> bool:
 def store(folder: str, copy: str, source: str, bits: int | None = None) -> Stored | None:
     """Keep a durable copy of the file at `source` as `folder`/`copy`, and say what it is.
 
-    `bits` are the permission bits to remember where they are not the file's own.
+    `bits` are the permission bits to remember instead of the file's own.
     """
     found = read_bytes(source)
     if found is None:
@@ -201,7 +202,7 @@ def load_copy(folder: str, stored: Stored) -> bytes:
 
 
 def check_copies(folder: str, journal: Journal, side: Side) -> list[Problem]:
-    """Return a problem for each copy of one side that can't be relied on."""
+    """Return a problem for each copy of one side that is missing or damaged."""
     problems: list[Problem] = []
     for move in journal.moves:
         stored = move.side(side)
@@ -214,14 +215,14 @@ def check_copies(folder: str, journal: Journal, side: Side) -> list[Problem]:
 
 
 def empty_journal(folder: str) -> None:
-    """Make `folder` an empty journal: what lies there belongs to no apply that can go on."""
+    """Make `folder` an empty journal; what was there belongs to no apply that can go on."""
     remove_tree(folder)
     for name in ("before", "after"):
         os.makedirs(os.path.join(folder, name))
 
 
 def seal_copies(folder: str) -> None:
-    """Bring the names of all copies to disk, before a journal refers to them."""
+    """Make the names of all copies durable, before a journal refers to them."""
     for name in ("before", "after", ""):
         sync_folder(os.path.join(folder, name))
     sync_folder(os.path.dirname(os.path.abspath(folder)))
@@ -234,7 +235,7 @@ def parent_folders(root: str, paths: Sequence[str]) -> dict[str, int | None]:
         parts = path.split("/")[:-1]
         for depth in range(1, len(parts) + 1):
             folder = "/".join(parts[:depth])
-            place = os.path.join(root, folder)
-            is_folder = os.path.isdir(place) and not os.path.islink(place)
-            found[folder] = stat.S_IMODE(os.stat(place).st_mode) if is_folder else None
+            parent = os.path.join(root, folder)
+            is_folder = os.path.isdir(parent) and not os.path.islink(parent)
+            found[folder] = stat.S_IMODE(os.stat(parent).st_mode) if is_folder else None
     return found

@@ -1,6 +1,6 @@
-"""The scratch worktree is lent to the commit and gets its own content back when that fails.
+"""Lend the scratch worktree to the commit, and restore its content if the commit fails.
 
-Without it a later capture would take for the plan what others committed since its base.
+Otherwise a later capture would take for the plan what others have committed since its base.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LENT = "planner-lent-tree"
 
 
 def lend(repo: Repository, worktree: str, vault: Vault, changes: Sequence[Change]) -> None:
-    """Note what the worktree holds: the plan on its base. Noted once until it is given back."""
+    """Note the worktree's tree, the plan on its base; it is noted once until it is restored."""
     tree = open_worktree(repo, worktree)
     marker, base = os.path.join(tree.admin, _LENT), tree.made_at
     if base is None or os.path.exists(marker):
@@ -41,7 +41,7 @@ def lend(repo: Repository, worktree: str, vault: Vault, changes: Sequence[Change
 
 
 def give_back(repo: Repository, worktree: str) -> None:
-    """Bring the worktree back to what it held before it was lent; nothing where it was not."""
+    """Restore the worktree's content from before it was lent; do nothing if it was not lent."""
     tree = open_worktree(repo, worktree)
     marker, base = os.path.join(tree.admin, _LENT), tree.made_at
     try:
@@ -56,21 +56,21 @@ def give_back(repo: Repository, worktree: str) -> None:
 
 
 def forget(admin: str) -> None:
-    """Let the worktree keep what it has now; `admin` is git's own folder of it."""
+    """Forget the noted content: the worktree keeps what it has; `admin` is its git folder."""
     with contextlib.suppress(FileNotFoundError):
         os.unlink(os.path.join(admin, _LENT))
 
 
 def clean(worktree: str, git: Git) -> None:
-    """Remove what the worktree's index does not hold, so that the next reader sees no more.
+    """Remove from the worktree what is not in its index, except ignored files.
 
-    Ignored files stay, and so do links into the user's tree.
+    Links into the user's tree stay too.
     """
     for name in git.names("ls-files", "-z", "--others", "--exclude-standard"):
-        place = os.path.join(worktree, os.fsdecode(name).rstrip("/"))
-        if os.path.islink(place) and os.path.isabs(os.readlink(place)):
+        path = os.path.join(worktree, os.fsdecode(name).rstrip("/"))
+        if os.path.islink(path) and os.path.isabs(os.readlink(path)):
             continue
-        if os.path.isdir(place) and not os.path.islink(place):
-            remove_tree(place)
+        if os.path.isdir(path) and not os.path.islink(path):
+            remove_tree(path)
         else:
-            os.unlink(place)
+            os.unlink(path)

@@ -1,4 +1,4 @@
-"""The files that say how git behaves in the user's repository: configuration and hooks."""
+"""Identify the user's own files of the git folder: configuration and hooks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OWN_FILES = ("config", "info/attributes", "info/exclude")
 
 
 def own_files(repo: Repository) -> Iterator[bytes]:
-    """Yield `own IDENTITY<tab>PATH` for each of them; `.git/` stands for the git folder."""
+    """Yield `own IDENTITY<tab>PATH` for each such file; its path starts with `.git/`, or as set."""
     folders = {".git/hooks": os.path.join(repo.common_dir, "hooks")}
     chosen = repo.git.as_set_up().attempt("config", "--path", "core.hooksPath").stdout
     if chosen.strip():
@@ -32,22 +32,22 @@ def own_files(repo: Repository) -> Iterator[bytes]:
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
             names = [name for name in os.listdir(folder) if not name.endswith(".sample")]
             places |= {f"{shown}/{name}": os.path.join(folder, name) for name in names}
-    for shown, place in places.items():
-        what = _identity(place)
+    for shown, path in places.items():
+        what = _bit_and_hash(path)
         if what:
             yield b"own " + what + b"\t" + os.fsencode(shown)
 
 
-def _identity(place: str) -> bytes:
-    """Return x bit and content of a file, links followed; empty where there is none.
+def _bit_and_hash(path: str) -> bytes:
+    """Return the x bit and a hash of a file, links followed; empty if there is no file.
 
-    The line by which git ignores our own folder does not count: a run may add it at any time.
+    The line that makes git ignore our own folder does not count: a run may add it at any time.
     """
     try:
-        mode = os.stat(place).st_mode
+        mode = os.stat(path).st_mode
         if not stat.S_ISREG(mode):
             return b""
-        with open(place, "rb") as file:
+        with open(path, "rb") as file:
             content = file.read().replace(_OUR_LINE, b"").rstrip(b"\n")
     except FileNotFoundError:
         return b""

@@ -1,4 +1,4 @@
-"""Put everything on disk that an apply needs, before the first file of the user's is touched."""
+"""Put everything on disk that an apply needs, before the first of the user's files changes."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def prepare(
 ) -> Journal:
     """Put the bytes of both sides and the journal on disk and return the journal.
 
-    Refused where a planned file is not as the plan found it; the user's tree is only read.
+    Refused if a planned file is not as the plan found it; the user's tree is only read.
     """
     planned = ends(changes)
     empty_journal(folder)
-    # Copied, then compared through git, then held against the copy again: a file saved meanwhile
-    # shows in one of the two.
+    # Copied, then compared through git, then compared with the copy again: one of the two
+    # finds a file that was saved meanwhile.
     before = _copy_before(repo, planned, folder)
     _refuse(check_before(repo, vault, changes))
     staged = os.path.join(folder, "staged")
@@ -71,8 +71,8 @@ def _copy_before(
     for number, (path, end) in enumerate(planned.items()):
         found[path] = None
         if end.before and is_reached(repo.root, path):
-            place = os.path.join(repo.root, path)
-            found[path] = store(folder, f"before/{number:03d}", place)
+            path_on_disk = os.path.join(repo.root, path)
+            found[path] = store(folder, f"before/{number:03d}", path_on_disk)
     return found
 
 
@@ -81,11 +81,11 @@ def _copy_after(
 ) -> dict[str, Stored | None]:
     found: dict[str, Stored | None] = {}
     for number, (path, end) in enumerate(planned.items()):
-        place = os.path.join(staged, path)
+        path_on_disk = os.path.join(staged, path)
         found[path] = None
         if end.after:
-            bits = _bits(before[path], end, place)
-            found[path] = store(folder, f"after/{number:03d}", place, bits)
+            bits = _bits(before[path], end, path_on_disk)
+            found[path] = store(folder, f"after/{number:03d}", path_on_disk, bits)
     return found
 
 

@@ -26,7 +26,7 @@ def blob_id(repo: Repository, data: bytes) -> str:
 
 
 def extra_entries(repo: Repository, extra: Mapping[str, bytes | None]) -> dict[str, Entry | None]:
-    """Return what git holds for the files that go along with the plan; None removes one."""
+    """Return the entries for the files committed with the plan; None removes one."""
     return {
         path: None if data is None else Entry("100644", blob_id(repo, data))
         for path, data in extra.items()
@@ -36,10 +36,10 @@ def extra_entries(repo: Repository, extra: Mapping[str, bytes | None]) -> dict[s
 def check_commit(
     repo: Repository, commit: str, changes: Sequence[Change], allowed: Mapping[str, bytes | None]
 ) -> list[Problem]:
-    """Return what in `commit`, held against its only parent, is not the plan.
+    """Return a problem for each difference between `commit` and the plan.
 
-    Exactly the planned paths differ, each from `before` to `after`; beside them only the `allowed`
-    paths, with exactly these bytes (None: removed).
+    Compared with its only parent, exactly the planned paths may differ, each from `before` to
+    `after`, and the `allowed` paths, with exactly these bytes (None: removed).
     """
     parents = repo.git.text("rev-list", "--parents", "-n1", commit, "--").split(" ")[1:]
     if len(parents) != 1:
@@ -98,7 +98,7 @@ def _difference(want: Ends | None, got: Ends | None) -> str:
 
 
 def describe(entry: Entry | None) -> str:
-    """Return an entry in the few words that a message has room for."""
+    """Return an entry in a few words, for a message."""
     return f"{entry.blob[:12]} ({entry.mode})" if entry else "nothing"
 
 
@@ -121,9 +121,9 @@ def find_committed(
     message: str,
     extra: Mapping[str, bytes | None],
 ) -> str | None:
-    """Return the commit on HEAD's first-parent line that already is the plan, None for none.
+    """Return the commit on HEAD's first-parent line that already is the plan, or None.
 
-    It is told by the trailers and the proof. A message without trailers is looked for at HEAD only.
+    It has the trailers and passes the proof. Without trailers only HEAD is checked.
     """
     depth = str(_SEARCHED if trailers(message) else 1)
     log = repo.git.text("log", "--first-parent", f"-n{depth}", "--format=%H%n%B%x00", "HEAD")

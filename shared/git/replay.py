@@ -1,4 +1,4 @@
-"""Play one side of a journal into the user's tree: every file whole, every step repeatable."""
+"""Write one side of a journal into the user's tree: every file whole, every step repeatable."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import stat
 from typing import TYPE_CHECKING
 
 from shared.git.files import write_new
-from shared.git.journal import is_reached, load_copy, read_raw, stands
+from shared.git.journal import SIDES, is_on_side, is_reached, load_copy, read_raw
 from state.errors import Problem, Refused
 from state.files import sync_folder
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from shared.git.journal import Journal, Move, Side, Stored
 
 
-class Raced(Exception):  # noqa: N818 – somebody saved the file meanwhile, no error of ours
+class Raced(Exception):  # noqa: N818 – another program saved the file; this is not an error of ours
     """The file at `path` changed between the check and the write; it was not touched."""
 
     def __init__(self, path: str) -> None:
@@ -26,12 +26,14 @@ class Raced(Exception):  # noqa: N818 – somebody saved the file meanwhile, no 
         self.path = path
 
 
-def play(root: str, folder: str, journal: Journal, side: Side, leave: Collection[str] = ()) -> None:
-    """Bring every file of the journal to `side`; those that are there already are left alone.
+def replay(
+    root: str, folder: str, journal: Journal, side: Side, leave: Collection[str] = ()
+) -> None:
+    """Write every file of the journal as on `side`, unless it already is so.
 
-    Raises Refused, before anything is changed, where a file is on neither side; OSError where
-    the system fails and Raced where somebody else writes meanwhile. Playing either side again
-    then ends right. Files to `leave` are not looked at.
+    Raises Refused, before anything is changed, if a file is on neither side; OSError if the system
+    fails, and Raced if another program writes meanwhile: then either side can be written again.
+    Files to `leave` are ignored.
     """
     sweep(root, journal)
     moves = tuple(move for move in journal.moves if move.path not in leave)
@@ -41,7 +43,7 @@ def play(root: str, folder: str, journal: Journal, side: Side, leave: Collection
     _remove(root, journal, moves, side)
     for number, move in enumerate(journal.moves):
         stored = move.side(side)
-        if stored is None or move not in moves or stands(root, journal, move, side):
+        if stored is None or move not in moves or is_on_side(root, journal, move, side):
             continue
         data = load_copy(folder, stored)
         _make_folders(root, move.path, journal)
@@ -51,20 +53,20 @@ def play(root: str, folder: str, journal: Journal, side: Side, leave: Collection
 
 def check_sides(root: str, journal: Journal) -> list[Problem]:
     """Return a problem for each file that is neither as it was before nor as it is after."""
-    going = {move.path for move in journal.moves if move.before is None or move.after is None}
+    vanishing = {move.path for move in journal.moves if move.before is None or move.after is None}
     problems: list[Problem] = []
     for move in journal.moves:
-        bad = _bad_parent(root, move.path, going)
-        known = stands(root, journal, move, "before") or stands(root, journal, move, "after")
-        if bad or not known:
+        bad = _bad_parent(root, move.path, vanishing)
+        before, after = (is_on_side(root, journal, move, side) for side in SIDES)
+        if bad or not (before or after):
             text = bad or "is neither as it was before the apply nor as the plan has it"
             allowed = "put one of the two back; both lie in the folder `apply` of the run"
             problems.append(Problem("refused", move.path, text, allowed))
     return problems
 
 
-def _bad_parent(root: str, path: str, going: set[str]) -> str | None:
-    # Through a link that took a folder's place we would write outside the repository.
+def _bad_parent(root: str, path: str, vanishing: set[str]) -> str | None:
+    # Through a link that replaced a folder we would write outside the repository.
     parts = path.split("/")
     for depth in range(1, len(parts)):
         parent = "/".join(parts[:depth])
@@ -73,67 +75,67 @@ def _bad_parent(root: str, path: str, going: set[str]) -> str | None:
         except FileNotFoundError:
             return None
         if not stat.S_ISDIR(mode):
-            return None if parent in going else f"its folder {parent} is no folder any more"
+            return None if parent in vanishing else f"its folder {parent} is no longer a folder"
     return None
 
 
 def _check_still(root: str, journal: Journal, move: Move, side: Side) -> None:
-    if not stands(root, journal, move, "after" if side == "before" else "before"):
+    if not is_on_side(root, journal, move, "after" if side == "before" else "before"):
         raise Raced(move.path)
 
 
 def _remove(root: str, journal: Journal, moves: Sequence[Move], side: Side) -> None:
     staying = {move.path for move in journal.moves if move.side(side) is not None}
     for move in sorted(moves, key=lambda move: move.path, reverse=True):
-        place = os.path.join(root, move.path)
+        target = os.path.join(root, move.path)
         if move.path not in staying and read_raw(root, move.path) is not None:
             _check_still(root, journal, move, side)
-            os.unlink(place)
-            sync_folder(os.path.dirname(place))
+            os.unlink(target)
+            sync_folder(os.path.dirname(target))
     for path in sorted(journal.folders, reverse=True):
         if not any(name.startswith(path + "/") for name in staying):
             _remove_folder(root, path, journal, side)
 
 
 def _remove_folder(root: str, path: str, journal: Journal, side: Side) -> None:
-    # A folder goes when its last file went, as with git; taken back, only when it was not there.
-    place = os.path.join(root, path)
+    # A folder is removed with its last file, as git does; on undo only if the apply made it.
+    target = os.path.join(root, path)
     other: Side = "after" if side == "before" else "before"
     emptied = any(m.path.startswith(path + "/") and m.side(other) for m in journal.moves)
     gone = emptied if side == "after" else journal.folders[path] is None
-    if gone and os.path.isdir(place) and not os.path.islink(place):
-        with contextlib.suppress(OSError):  # it holds something else, or is somebody's mount
-            os.rmdir(place)
-            sync_folder(os.path.dirname(place))
+    if gone and os.path.isdir(target) and not os.path.islink(target):
+        with contextlib.suppress(OSError):  # it holds something else, or is a mount point
+            os.rmdir(target)
+            sync_folder(os.path.dirname(target))
 
 
 def _make_folders(root: str, path: str, journal: Journal) -> None:
     parts = path.split("/")[:-1]
     for depth in range(1, len(parts) + 1):
         folder = "/".join(parts[:depth])
-        place = os.path.join(root, folder)
-        if not os.path.isdir(place):
-            os.mkdir(place)
+        target = os.path.join(root, folder)
+        if not os.path.isdir(target):
+            os.mkdir(target)
             bits = journal.folders.get(folder)
             if bits is not None:
-                os.chmod(place, bits)
-            sync_folder(os.path.dirname(place))
+                os.chmod(target, bits)
+            sync_folder(os.path.dirname(target))
 
 
-def _write(place: str, data: bytes, stored: Stored, temporary: str) -> None:
-    if os.path.isdir(place) and not os.path.islink(place):
-        _clear_folders(place)
+def _write(target: str, data: bytes, stored: Stored, temporary: str) -> None:
+    if os.path.isdir(target) and not os.path.islink(target):
+        _clear_folders(target)
     if stored.raw.kind == "link":
         os.symlink(os.fsdecode(data), temporary)
     else:
         write_new(temporary, data, stored.bits)
-    os.replace(temporary, place)
-    sync_folder(os.path.dirname(place))
+    os.replace(temporary, target)
+    sync_folder(os.path.dirname(target))
 
 
-def _clear_folders(place: str) -> None:
-    # Files in it would have kept the apply from starting; empty folders are all there can be.
-    for at, _folders, _files in os.walk(place, topdown=False):
+def _clear_folders(target: str) -> None:
+    # With files in it the apply would not have started, so all folders in it are empty.
+    for at, _folders, _files in os.walk(target, topdown=False):
         os.rmdir(at)
 
 
@@ -144,7 +146,7 @@ def _temporary(root: str, journal: Journal, number: int) -> str:
 
 
 def sweep(root: str, journal: Journal) -> None:
-    """Remove the temporary files of an attempt that was cut short."""
+    """Remove the temporary files of an attempt that was interrupted."""
     for number, move in enumerate(journal.moves):
         if is_reached(root, move.path):
             with contextlib.suppress(FileNotFoundError):

@@ -1,4 +1,4 @@
-"""Find the user's repository and say what state it is in; nothing of theirs is changed."""
+"""Find the user's repository and check its state, without changing it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 PLANNER = ".planner"
 
-# A file or folder of the git folder, and what its presence says is going on.
+# A file or folder of the git folder, and the operation in progress while it exists.
 _UNDERWAY = {
     "MERGE_HEAD": "a merge",
     "rebase-merge": "a rebase",
@@ -29,7 +29,7 @@ _UNDERWAY = {
 
 @dataclass(frozen=True)
 class Repository:
-    """A repository with a working tree; all paths absolute. A linked worktree of it will do."""
+    """A repository with a working tree, or a linked worktree of one; all paths absolute."""
 
     root: str
     git_dir: str
@@ -39,7 +39,7 @@ class Repository:
 
     @property
     def git(self) -> Git:
-        """Git in the user's working tree, with settings under which it runs nothing of theirs."""
+        """Git in the user's working tree, with settings that keep it from running hooks."""
         return self.git_in(self.root)
 
     def git_in(self, root: str) -> Git:
@@ -48,7 +48,7 @@ class Repository:
 
     @property
     def zero(self) -> str:
-        """The id that git writes where there is no object."""
+        """The id that git writes for no object."""
         return "0" * (64 if self.object_format == "sha256" else 40)
 
 
@@ -61,11 +61,11 @@ class Head(NamedTuple):
 
 
 def repository_at(root: str) -> Repository:
-    """Return the repository whose working tree begins at `root`, never one around it."""
+    """Return the repository with its working tree at `root`, never one around it."""
     found = find_repository(root, os.path.dirname(os.path.realpath(root)))
     if os.path.realpath(found.root) != os.path.realpath(root):
         text = f"is no longer the root of a git repository; the next one is at {found.root}"
-        raise Refused("not_found", root, text, allowed="its .git put back, then the same again")
+        raise Refused("not_found", root, text, allowed="put its .git back, then run this again")
     return found
 
 
@@ -77,10 +77,10 @@ def init_repository(root: str, env: Mapping[str, str], *options: str) -> Git:
 
 
 def find_repository(path: str, ceiling: str = "") -> Repository:
-    """Return the repository whose working tree holds `path`; Refused where there is none.
+    """Return the repository that `path` is in; Refused if there is none.
 
-    This alone has git look for a repository, no higher than `ceiling`. For a place that is known
-    to be one's root there is `repository_at`.
+    Only this function lets git search for a repository, no higher than `ceiling`. If `path` is
+    known to be the root, call `repository_at`.
     """
     facts = ("--is-inside-work-tree", "--show-object-format", "--absolute-git-dir")
     paths = ("--git-common-dir", "--git-path", "objects", "--show-toplevel")
@@ -95,7 +95,7 @@ def find_repository(path: str, ceiling: str = "") -> Repository:
         _inside, object_format, git_dir, common, objects, root = lines
     except ValueError as error:
         raise Refused("refused", path, "its path has a line break in it") from error
-    common, objects = (os.path.abspath(os.path.join(path, place)) for place in (common, objects))
+    common, objects = (os.path.abspath(os.path.join(path, name)) for name in (common, objects))
     return Repository(root, git_dir, common, objects, object_format)
 
 
@@ -120,7 +120,7 @@ def _check_head(repo: Repository) -> list[Problem]:
 
 
 def check_branch(repo: Repository) -> list[Problem]:
-    """Return a problem where HEAD is on no branch."""
+    """Return a problem if HEAD is not on a branch."""
     if repo.git.ok("symbolic-ref", "-q", "HEAD"):
         return []
     problem = "HEAD is detached: a commit made here would be on no branch"
@@ -130,13 +130,13 @@ def check_branch(repo: Repository) -> list[Problem]:
 
 
 def check_underway(repo: Repository) -> list[Problem]:
-    """Return a problem for each operation that the user has begun and not ended."""
-    going = {
+    """Return a problem for each operation in progress, such as a merge."""
+    found = {
         what for name, what in _UNDERWAY.items() if os.path.exists(os.path.join(repo.git_dir, name))
     }
     return [
         Problem("refused", repo.root, f"{what} is in progress", allowed="end it first")
-        for what in sorted(going)
+        for what in sorted(found)
     ]
 
 
@@ -157,7 +157,7 @@ def head(repo: Repository) -> Head:
 def uncommitted(repo: Repository) -> list[str]:
     """Return the paths that differ from HEAD, untracked ones included (a folder ends in `/`).
 
-    Submodules and `.planner` are left aside. Bytes that are no UTF-8 are shown escaped.
+    Submodules and `.planner` are left out. Bytes that are not UTF-8 are shown escaped.
     """
     rows = repo.git.names(
         "status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=normal",
@@ -175,7 +175,7 @@ def submodules(repo: Repository, tree: str) -> list[str]:
 
 @refusing()
 def exclude_planner(repo: Repository) -> None:
-    """Have git ignore `/.planner/` by `info/exclude`; nothing is done where it already stands."""
+    """Make git ignore `/.planner/` by a line in `info/exclude`, unless it is there already."""
     path = os.path.join(repo.common_dir, "info", "exclude")
     line = f"/{PLANNER}/".encode()
     try:

@@ -1,6 +1,6 @@
-"""Run the project's formatters and its pre-commit hook until they change nothing more.
+"""Run the project's formatters and its pre-commit hook on the scratch worktree (PL-33).
 
-So that the commit is not reformatted later: what is captured is what the hook leaves (PL-33).
+The capture takes what the hook leaves, so the hook has nothing to reformat at the commit.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ OUTPUT_MAX_CHARS = 4_000
 class Ran(NamedTuple):
     """How a command ended, and what it printed on both streams.
 
-    `limits` says in words where it might write, empty where nothing kept it from writing.
+    `limits` says in words where it might write; empty if its writes were not limited.
     """
 
     code: int
@@ -32,38 +32,38 @@ class Ran(NamedTuple):
 
 
 class Runner(Protocol):
-    """What starts a formatter or hook and ends all that it has started."""
+    """A function that runs a formatter or hook and ends every process that it started."""
 
     def __call__(self, argv: Sequence[str], cwd: str, env: Mapping[str, str], private: str) -> Ran:
-        """Run `argv` in `cwd` and return when it ended; it may write there and in `private`."""
+        """Run `argv` in `cwd` until it ends; it may write there and in `private`."""
 
 
 def run_formatter(
     command: str, worktree: str, files: Sequence[str], runner: Runner, private: str
 ) -> Ran:
-    """Run a shell command in the worktree; the files it is about are its "$@"."""
+    """Run a shell command in the worktree, with the captured files as its "$@"."""
     env = project_environment(worktree, with_settings=True)
     return runner(["sh", "-c", command, "sh", *files], worktree, env, private)
 
 
 def run_hook(git: Git, index: str, runner: Runner, private: str) -> Ran:
-    """Run the user's pre-commit hook on what is staged, as `git commit` would; 0 without one.
+    """Run the user's pre-commit hook on what is staged, as `git commit` would; code 0 if none.
 
-    Not by `git hook run`, which tells the hook in which repository it is: git that the hook starts
-    elsewhere, for a test, would act on that one.
+    Not by `git hook run`, which tells the hook its repository: any git that the hook starts in
+    another folder, for a test, would act on this one.
     """
     hook, worktree = find_hook(git, "pre-commit"), git.root or ""
     if hook is None:
         return Ran(0, "")
     env = project_environment(worktree, with_settings=True)
-    # Through the shell, as git does it: a hook may lack its first line.
+    # Through the shell, as git does it: a hook may lack its `#!` line.
     words = ["sh", "-c", 'exec "$0" "$@"', hook]
     env |= {"GIT_INDEX_FILE": index, "GIT_EDITOR": ":"}
     return runner(words, worktree, env, private)
 
 
 def tail(output: str) -> str:
-    """Return the end of a command's output, where the reason usually stands."""
+    """Return the end of a command's output, where the reason usually is."""
     output = output.strip()
     if len(output) <= OUTPUT_MAX_CHARS:
         return output
@@ -80,6 +80,6 @@ def refuse_failed(what: str, ran: Ran) -> Refused:
 
 
 def refuse_restless(files: Sequence[str]) -> Refused:
-    """Return the refusal for formatters and hook that undo one another's work."""
+    """Return the refusal for formatters and a hook that undo each other's work."""
     text = f"formatters and pre-commit hook still changed files in round {ROUNDS}"
     return Refused("refused", ", ".join(files), text, "make them agree on these files")

@@ -15,7 +15,7 @@ from shared.git.stage import scan, stage_names, undo_gitlinks
 if TYPE_CHECKING:
     from shared.git.repository import Repository
 
-# The same work gives the same commit, whoever asks and whenever.
+# The same work gives the same commit, whoever makes it and whenever.
 IDENTITY = {
     f"GIT_{role}_{field}": value
     for role in ("AUTHOR", "COMMITTER")

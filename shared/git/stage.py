@@ -1,4 +1,4 @@
-"""Bring what differs in a working tree into its index, exactly and by name."""
+"""Stage what differs in a working tree, exactly and by name."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from shared.git.command import Git
 
 
-# What running Python leaves behind is nobody's work, also where the project does not ignore it.
+# Running Python leaves these files; they never count as work.
 BY_PRODUCTS = ("--exclude=__pycache__/",)
 
 
@@ -68,10 +68,10 @@ def undo_gitlinks(git: Git, tree: str, zero: str) -> None:
 
 
 def stage_all(git: Git, index: str, tree: str, leave_out: Iterable[bytes]) -> Scan:
-    """Make git's index `tree` plus what the working tree has otherwise; return what differs.
+    """Make git's index `tree` plus the working tree's differences from it; return these.
 
-    It always starts from `tree`, so nothing that was staged before, by whom ever, has a say; only
-    x bits that the file system can't hold are taken over from the index. The names are staged
+    It always starts from `tree`, so what was staged before does not count; only x bits that the
+    file system can't hold are taken from the index. The names are staged
     except nested repositories and those at or below `leave_out`.
     """
     flagged, bits = _index_facts(git)
@@ -98,7 +98,7 @@ def covered(name: bytes, folders: Iterable[bytes]) -> bool:
 
 
 def _index_facts(git: Git) -> tuple[bool, dict[bytes, bytes]]:
-    """Return whether an entry is marked as not to be looked at, and every file's mode."""
+    """Return whether git is told to ignore changes of an entry, and every file's mode."""
     flagged = False
     modes: dict[bytes, bytes] = {}
     for row in git.names("ls-files", "-v", "-s", "-z"):

@@ -146,7 +146,7 @@ def _settings(repo: Repository, admin: str) -> bytes:
             lines.append(b"[%s]\n%s = %s\n" % (section, name, _quoted(value)))
     included = (shared, os.path.join(admin, "config.worktree"))
     lines += [b"[include]\npath = %s\n" % _quoted(os.fsencode(path)) for path in included]
-    # Last, so that it counts: a split index would leave half of itself where nobody looks.
+    # Last, so that it counts: a split index would leave a part of itself in another file.
     lines.append(b"[core]\nbare = false\nsplitIndex = false\n")
     return b"".join(lines)
 

@@ -55,7 +55,7 @@ class Vault:
 
 @refusing()
 def open_vault(repo: Repository, path: str) -> Vault:
-    """Make the vault at `path`, or find it there; it may be removed whenever nobody uses it."""
+    """Make or find the vault at `path`; it may be removed whenever no command uses it."""
     path = os.path.abspath(path)
     git = Git(
         path,
@@ -67,7 +67,7 @@ def open_vault(repo: Repository, path: str) -> Vault:
             "GIT_CONFIG_GLOBAL": os.devnull,
             "GIT_CONFIG_COUNT": "0",
             "GIT_ATTR_NOSYSTEM": "1",
-            # Git before 2.32 knows GIT_CONFIG_GLOBAL not and would read the user's files.
+            # Git before 2.32 does not know GIT_CONFIG_GLOBAL and would read the user's files.
             "HOME": path,
             "XDG_CONFIG_HOME": path,
         },
@@ -81,8 +81,8 @@ def open_vault(repo: Repository, path: str) -> Vault:
 
 
 def remove_vault(path: str) -> None:
-    """Remove the vault at `path` as far as the system lets; the next opening removes the rest."""
-    # Under another name first: one that is half removed would be in the way of the next.
+    """Remove the vault at `path` as far as possible; the next opening removes the rest."""
+    # Renamed first: a half removed one would be in the way of the next.
     gone = f"{path}-{os.getpid()}-gone"
     with contextlib.suppress(OSError):
         os.rename(path, gone)
@@ -90,7 +90,7 @@ def remove_vault(path: str) -> None:
 
 
 def _make(repo: Repository, vault: Vault) -> None:
-    # HEAD is the last that a finished one gets here: made elsewhere, then renamed into place.
+    # Made elsewhere, then renamed into place: with a HEAD it is complete.
     if os.path.isfile(os.path.join(vault.path, "HEAD")):
         return
     folder, name = os.path.split(vault.path)
@@ -102,7 +102,7 @@ def _make(repo: Repository, vault: Vault) -> None:
     try:
         os.rename(new, vault.path)
     except OSError:
-        # Somebody else was quicker, or a folder that is no vault stands there.
+        # Another process was quicker, or a folder that is not a vault is there.
         shutil.rmtree(new, ignore_errors=True)
         if not os.path.isfile(os.path.join(vault.path, "HEAD")):
             raise

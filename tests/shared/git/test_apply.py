@@ -310,7 +310,7 @@ def _break_at(monkeypatch: pytest.MonkeyPatch, number: int, error: BaseException
         real = getattr(os, name)
 
         def call(*args: object, **options: object) -> object:
-            # What the vault holds is made anew each time; a crash there leaves nothing behind.
+            # What the vault holds is made again each time; a crash there leaves nothing behind.
             count[0] += not any("vault.git" in str(arg) for arg in args)
             if count[0] == number:
                 raise error

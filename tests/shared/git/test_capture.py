@@ -297,7 +297,7 @@ def test_the_hook_sees_what_is_staged_in_the_worktree(project: Project) -> None:
     assert _refused(project).problems[0].output == "new.py"
 
 
-def test_what_nobody_owns_is_put_back_after_a_formatter(project: Project) -> None:
+def test_what_the_plan_does_not_own_is_put_back_after_a_formatter(project: Project) -> None:
     project.write({"src/app.py": b"mine\n"}, project.begin())
     every = "for f in README.md src/app.py; do echo formatted > $f; done; echo x > made.txt"
     capture = project.capture(formatters=[every], owned=lambda path: path == "run.sh")
@@ -367,7 +367,7 @@ def test_a_stale_lock_of_a_killed_git_does_not_stop_capture(project: Project) ->
 
 
 @pytest.mark.requirement("PL-32")
-def test_compiled_python_is_nobodys_work_where_the_project_does_not_ignore_it(
+def test_compiled_python_is_never_captured_if_the_project_does_not_ignore_it(
     project: Project,
 ) -> None:
     """Verify and the agent run Python in the worktree; what that leaves is never captured."""

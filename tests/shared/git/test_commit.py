@@ -95,7 +95,7 @@ def test_a_plan_that_the_user_staged_already_is_committed(project: Project) -> N
 
 
 @pytest.mark.requirement("PL-29")
-def test_a_file_that_head_has_otherwise_is_refused_by_name(project: Project) -> None:
+def test_a_file_that_differs_in_head_is_refused_by_name(project: Project) -> None:
     changes = project.plan(PLAN)
     project.apply(changes)
     project.git("commit", "-qm", "theirs", "src/app.py")
@@ -103,7 +103,7 @@ def test_a_file_that_head_has_otherwise_is_refused_by_name(project: Project) -> 
 
 
 @pytest.mark.requirement("PL-29")
-def test_a_file_that_is_staged_otherwise_is_refused_by_name(project: Project) -> None:
+def test_a_file_with_other_content_staged_is_refused_by_name(project: Project) -> None:
     changes = project.plan(PLAN)
     project.write({"src/app.py": b"staged by the user\n"})
     project.git("add", "src/app.py")

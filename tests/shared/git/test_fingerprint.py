@@ -379,7 +379,7 @@ def test_a_submodule_that_is_not_there_and_one_that_is_broken_are_passed_by(
     assert then.found() == {}
 
 
-def test_repositories_that_nobody_tracks_are_left_aside(project: Project) -> None:
+def test_untracked_repositories_are_left_out(project: Project) -> None:
     other = Project(project.root / "worktrees" / "other")
     other.commit({"a.txt": b"1\n"})
     then = Look(project)
@@ -522,7 +522,7 @@ def test_what_a_killed_look_left_is_swept_away(project: Project) -> None:
     assert sorted(os.listdir(then.folder)) == ["index", "rows"]
 
 
-def test_a_damaged_copy_of_the_index_is_made_anew_when_the_fingerprint_is_taken(
+def test_a_damaged_copy_of_the_index_is_made_again_when_the_fingerprint_is_taken(
     project: Project,
 ) -> None:
     then = Look(project)

@@ -58,7 +58,7 @@ def test_one_made_for_another_commit_is_a_conflict(project: Project) -> None:
 
 @pytest.mark.requirement("PL-32")
 @pytest.mark.parametrize("damage", ["no files", "no index", "cut short", "locked", "no .git"])
-def test_a_half_made_one_is_made_anew(project: Project, damage: str) -> None:
+def test_a_half_made_one_is_made_again(project: Project, damage: str) -> None:
     project.begin()
     admin = project.root / ".git/worktrees/worktree"
     (admin / "planner-made-at").unlink()
@@ -80,7 +80,7 @@ def test_a_half_made_one_is_made_anew(project: Project, damage: str) -> None:
 
 
 @pytest.mark.requirement("PL-32")
-def test_a_folder_that_went_away_is_made_anew(project: Project) -> None:
+def test_a_folder_that_went_away_is_made_again(project: Project) -> None:
     project.begin()
     shutil.rmtree(project.worktree)
     project.begin()
@@ -153,7 +153,7 @@ def test_removing_leaves_the_records_of_other_worktrees(project: Project, tmp_pa
     assert look(project.root) == before
 
 
-def test_a_folder_that_is_no_worktree_is_never_removed(project: Project) -> None:
+def test_a_folder_that_is_not_a_worktree_is_never_removed(project: Project) -> None:
     project.write({"mine/x": b"x"})
     for path in (project.root / "mine", project.root):
         with pytest.raises(Refused, match="not a worktree of this repository"):
