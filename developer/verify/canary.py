@@ -48,7 +48,7 @@ def break_files(folder: str, worktree: str, paths: Iterable[str]) -> list[str]:
         return []
     os.makedirs(folder, mode=0o700, exist_ok=True)
     note = {"worktree": worktree, "files": chosen}
-    # Plain ASCII, so that names that are no UTF-8 survive.
+    # Plain ASCII, so that names that are not UTF-8 survive.
     write_atomic(_marker(folder), json.dumps(note).encode())
     sync_folder(os.path.dirname(folder))
     for number, path in enumerate(chosen):

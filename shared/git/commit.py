@@ -126,7 +126,7 @@ def _check_head(
         for path, end in plan.items()
         if path not in extra and now.get(path) != end.before
     ]
-    return problems + _check_ways(plan, now, "HEAD")
+    return problems + _check_clashes(plan, now, "HEAD")
 
 
 def _check_index(repo: Repository, plan: Mapping[str, Ends]) -> list[Problem]:
@@ -146,10 +146,10 @@ def _check_index(repo: Repository, plan: Mapping[str, Ends]) -> list[Problem]:
         for path, end in plan.items()
         if now.get(path) not in (end.before, end.after)
     ]
-    return problems + _check_ways(plan, now, "your index")
+    return problems + _check_clashes(plan, now, "your index")
 
 
-def _check_ways(plan: Mapping[str, Ends], now: Mapping[str, Entry], where: str) -> list[Problem]:
+def _check_clashes(plan: Mapping[str, Ends], now: Mapping[str, Entry], where: str) -> list[Problem]:
     """Return a problem for each file where a planned one needs a folder, or the reverse."""
     unplanned = [path for path in now if path not in plan]
     added = {path for path, end in plan.items() if end.after}

@@ -26,13 +26,13 @@ def own_files(repo: Repository) -> Iterator[bytes]:
     if chosen.strip():
         named = os.fsdecode(chosen.removesuffix(b"\n"))
         folders[named] = os.path.join(repo.root, named)
-    places = {f".git/{name}": os.path.join(repo.common_dir, name) for name in _OWN_FILES}
-    places[".git/config.worktree"] = os.path.join(repo.git_dir, "config.worktree")
+    paths = {f".git/{name}": os.path.join(repo.common_dir, name) for name in _OWN_FILES}
+    paths[".git/config.worktree"] = os.path.join(repo.git_dir, "config.worktree")
     for shown, folder in folders.items():
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
             names = [name for name in os.listdir(folder) if not name.endswith(".sample")]
-            places |= {f"{shown}/{name}": os.path.join(folder, name) for name in names}
-    for shown, path in places.items():
+            paths |= {f"{shown}/{name}": os.path.join(folder, name) for name in names}
+    for shown, path in paths.items():
         what = _bit_and_hash(path)
         if what:
             yield b"own " + what + b"\t" + os.fsencode(shown)

@@ -120,9 +120,9 @@ def _borrow(repo: Repository, vault: Vault) -> None:
 
 
 def alternates(objects: str) -> bytes:
-    """Return what `info/alternates` of a store must hold that borrows from `objects`."""
-    places = [objects, *_alternates(objects)]
-    return b"".join(_quoted(os.fsencode(place)) + b"\n" for place in places)
+    """Return what `info/alternates` must hold for a store to borrow from `objects`."""
+    stores = [objects, *_alternates(objects)]
+    return b"".join(_quoted(os.fsencode(store)) + b"\n" for store in stores)
 
 
 def _alternates(objects: str) -> list[str]:
