@@ -4,109 +4,107 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.submit.page.html import Markup, count, items, joined, section, tag, titled
+from orchestrator.submit.page.facts import count
+from orchestrator.submit.page.html import Element, Items, Section, Titled, listed
 from orchestrator.submit.page.waves import picture
 from shared.steps.slices import chosen
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from orchestrator.submit.page.facts import Edited, Review
+    from orchestrator.submit.page.html import Node
     from state.models import Milestone, Option, Plan
-    from state.reasons import Invariant, Tradeoff
+    from state.reasons import Invariant, RejectedAlternative, Tradeoff
 
 
-def named(name: str, *children: str | None) -> Markup:
+def named(name: Node, *children: Node) -> Node:
     """Return text after the id of the entity that it is about."""
-    return joined([tag("span", name, class_="id"), " ", *children])
+    return [Element("span", name, {"class": "id"}), " ", children]
 
 
-def questions(review: Review) -> Markup:
+def questions(review: Review) -> Section:
     """Return what the user was asked and answered; open questions first."""
     waiting = review.open_questions()
     rows = []
     for asked in sorted(review.plan.checkpoints, key=lambda c: c not in waiting):
         answer = review.answers.get(asked.id)
-        options = items((_option(o) for o in asked.options), class_="options")
         if answer is None:
-            said = tag("p", "not answered yet", class_="warn")
+            said = Element("p", "not answered yet", {"class": "warn"})
         else:
             labels = {o.key: o.label for o in asked.options}
-            said = tag("p", "Answer: ", tag("strong", ", ".join(chosen(labels, answer))))
-        rows.append(tag("div", tag("h3", named(asked.id, asked.question)), said, options))
-    return section("questions", "Questions and answers", *rows)
+            said = Element("p", ["Answer: ", Element("strong", ", ".join(chosen(labels, answer)))])
+        heading = Element("h3", named(asked.id, asked.question))
+        options = Items([_option(o) for o in asked.options], "options")
+        rows.append(Element("div", [heading, said, options]))
+    return Section("questions", "Questions and answers", rows)
 
 
-def _option(option: Option) -> Markup:
-    return joined([option.label, f" – {option.description}" if option.description else None])
+def _option(option: Option) -> Node:
+    return [option.label, f" – {option.description}" if option.description else None]
 
 
-def goal(review: Review) -> Markup:
+def goal(review: Review) -> Section:
     """Return the request in the user's words and how the assistant understood it."""
-    plan = review.plan
-    quotes = [tag("blockquote", q, class_="text") for q in plan.context.user_quotes]
-    request = review.run.request
-    parts = [
-        tag("blockquote", request, class_="text") if request.strip() else None,
-        items((_task(plan, t.id, t.text, t.out_of_scope) for t in plan.task_spec), class_="rows"),
-        titled("In your words", joined(quotes) if quotes else None),
-        titled("Remarks on the last revision", items(plan.remarks, class_="text rows")),
-        titled("As understood", items(plan.context.current_understanding)),
-    ]
-    return section("goal", "Goal", *parts)
+    plan, request = review.plan, review.run.request
+    quotes = [Element("blockquote", q, {"class": "text"}) for q in plan.context.user_quotes]
+    tasks = [_task(plan, t.id, t.text, t.out_of_scope) for t in plan.task_spec]
+    return Section("goal", "Goal", [
+        Element("blockquote", request, {"class": "text"}) if request.strip() else None,
+        Items(tasks, "rows"),
+        Titled("In your words", quotes),
+        Titled("Remarks on the last revision", Items(plan.remarks, "text rows")),
+        Titled("As understood", Items(plan.context.current_understanding)),
+    ])  # fmt: skip
 
 
-def _task(plan: Plan, name: str, text: str, out_of_scope: bool) -> Markup:
+def _task(plan: Plan, name: str, text: str, out_of_scope: bool) -> Node:
     cited = [m.id for m in plan.milestones if name in m.requirements]
     if out_of_scope:
-        return named(name, tag("span", text, class_="quiet"))
+        return named(name, Element("span", text, {"class": "quiet"}))
     if not cited:
-        return named(name, text, tag("span", " – no milestone cites it", class_="warn"))
-    return named(name, text, " → ", joined(_links(cited), ", "))
+        return named(name, text, Element("span", " – no milestone cites it", {"class": "warn"}))
+    return named(name, text, " → ", listed(_links(cited)))
 
 
-def _links(names: Iterable[str]) -> list[Markup]:
-    return [tag("a", name, href=f"#{name}") for name in names]
+def _links(names: Iterable[str]) -> list[Node]:
+    return [Element("a", name, {"href": f"#{name}"}) for name in names]
 
 
-def decisions(plan: Plan) -> Markup:
+def decisions(plan: Plan) -> Section:
     """Return each decision with its reasons and rejected alternatives."""
     context = plan.planning_context
-    rows = []
+    rows: list[Node] = []
     for decision in context.decision_log:
         rejected = [a for a in context.rejected_alternatives if a.decision_ref == decision.id]
         steps = [s.strip() for s in decision.reasoning_chain.replace("->", "\n").split("\n")]
-        reasons = [tag("li", step) for step in steps if step]
-        rows.append(
-            tag(
-                "article",
-                tag("h3", named(decision.id, decision.decision), id=decision.id),
-                tag("ol", *reasons, class_="chain") if reasons else None,
-                items((_rejected(a.id, a.alternative, a.rejection_reason) for a in rejected),
-                      class_="rejected"),
-            )
-        )  # fmt: skip
+        reasons = [Element("li", step) for step in steps if step]
+        rows.append(Element("article", [
+            Element("h3", named(decision.id, decision.decision), {"id": decision.id}),
+            Element("ol", reasons, {"class": "chain"}) if reasons else None,
+            Items([_alternative(a) for a in rejected], "rejected"),
+        ]))  # fmt: skip
     known = {d.id for d in context.decision_log}
-    rest = [
-        _rejected(a.id, a.alternative, a.rejection_reason)
-        for a in context.rejected_alternatives
-        if a.decision_ref not in known
-    ]
-    rest += [_rejected("", text, "") for text in plan.context.rejected_alternatives]
-    return section("decisions", "Decisions", *rows, items(rest, class_="rejected"))
+    rest = [_alternative(a) for a in context.rejected_alternatives if a.decision_ref not in known]
+    rest += [_rejected("", text) for text in plan.context.rejected_alternatives]
+    return Section("decisions", "Decisions", [*rows, Items(rest, "rejected")])
 
 
-def _rejected(name: str, alternative: str, reason: str) -> Markup:
-    why = f" – {reason}" if reason else None
-    return joined([tag("span", "not chosen", class_="no"), " ", named(name, alternative, why)])
+def _alternative(rejected: RejectedAlternative) -> Node:
+    why = f" – {rejected.rejection_reason}" if rejected.rejection_reason else None
+    return _rejected(rejected.id, rejected.alternative, why)
 
 
-def risks(plan: Plan) -> Markup:
+def _rejected(name: str, alternative: str, why: str | None = None) -> Node:
+    return [Element("span", "not chosen", {"class": "no"}), " ", named(name, alternative, why)]
+
+
+def risks(plan: Plan) -> Section:
     """Return risks, assumptions, constraints and what must stay true."""
     context, knowledge = plan.planning_context, plan.invisible_knowledge
     known = [
-        named(r.id, tag("strong", r.risk), f" – {r.mitigation}" if r.mitigation else None,
-              *((" ", tag("code", r.anchor)) if r.anchor else ()))
+        named(r.id, Element("strong", r.risk), f" – {r.mitigation}" if r.mitigation else None,
+              [" ", Element("code", r.anchor)] if r.anchor else None)
         for r in context.known_risks
     ]  # fmt: skip
     limits = [
@@ -114,74 +112,74 @@ def risks(plan: Plan) -> Markup:
               f" ({c.source})" if c.source else None)
         for c in context.constraints
     ]  # fmt: skip
-    parts: list[tuple[str, list[str]]] = [
-        ("Risks", [*known]),
-        ("Assumptions", list(plan.context.assumptions)),
-        ("Constraints", [*plan.context.constraints, *limits]),
-        ("Stays true", [_stated(i) for i in knowledge.invariants]),
-        ("Given up", [_stated(t) for t in knowledge.tradeoffs]),
-    ]
-    found = [titled(title, items(rows, class_="rows")) for title, rows in parts]
-    return section("risks", "Risks, assumptions, constraints", *found)
+    return Section("risks", "Risks, assumptions, constraints", [
+        Titled("Risks", Items(known, "rows")),
+        Titled("Assumptions", Items(plan.context.assumptions, "rows")),
+        Titled("Constraints", Items([*plan.context.constraints, *limits], "rows")),
+        Titled("Stays true", Items([_stated(i) for i in knowledge.invariants], "rows")),
+        Titled("Given up", Items([_stated(t) for t in knowledge.tradeoffs], "rows")),
+    ])  # fmt: skip
 
 
-def _stated(value: Invariant | Tradeoff | str) -> str:
+def _stated(value: Invariant | Tradeoff | str) -> Node:
     return value if isinstance(value, str) else named(value.id, value.text)
 
 
-def milestones(plan: Plan, files: Sequence[Edited]) -> Markup:
+def milestones(plan: Plan, files: Sequence[Edited]) -> Section:
     """Return the picture of the waves, then each milestone with what it must do."""
-    if not plan.milestones:
-        return Markup()
     own = {m.id: [f for f in files if f.milestone is m] for m in plan.milestones}
-    drawn = picture(plan, lambda m: _beside(m, own[m.id]))
+    drawn = picture(plan, {m.id: _beside(m, own[m.id]) for m in plan.milestones})
     every = [_milestone(m, own[m.id]) for m in plan.milestones]
-    return section("milestones", "Waves and milestones", drawn, *every)
+    content = [drawn, every] if every else None
+    return Section("milestones", "Waves and milestones", content)
 
 
-def _beside(milestone: Milestone, files: Sequence[Edited]) -> Markup:
+def _beside(milestone: Milestone, files: Sequence[Edited]) -> Node:
     """Return the text beside a milestone's mark in the picture."""
     added, removed = sum(f.added for f in files), sum(f.removed for f in files)
     size = f"{count(len(files), 'file')}, +{added:,} −{removed:,}" if files else ""
     needs = f"after {', '.join(milestone.depends_on)}" if milestone.depends_on else ""
     quiet = " · ".join(part for part in (size, needs) if part)
-    link = tag("a", named(milestone.id, milestone.name), href=f"#{milestone.id}")
-    return tag("div", link, tag("span", quiet, class_="quiet"))
+    link = Element("a", named(milestone.id, milestone.name), {"href": f"#{milestone.id}"})
+    return Element("div", [link, Element("span", quiet, {"class": "quiet"})])
 
 
-def _milestone(milestone: Milestone, files: Sequence[Edited]) -> Markup:
-    return tag(
-        "article",
-        tag("h3", named(milestone.id, milestone.name), id=milestone.id),
-        items(_intents(milestone), class_="rows"),
-        tag("dl", *_terms(milestone, files), class_="terms"),
-    )
+def _milestone(milestone: Milestone, files: Sequence[Edited]) -> Node:
+    return Element("article", [
+        Element("h3", named(milestone.id, milestone.name), {"id": milestone.id}),
+        Items(_intents(milestone), "rows"),
+        Element("dl", _terms(milestone, files), {"class": "terms"}),
+    ])  # fmt: skip
 
 
-def _intents(milestone: Milestone) -> Iterator[Markup]:
+def _intents(milestone: Milestone) -> list[Node]:
+    rows = []
     for intent in milestone.code_intents:
         where = intent.file + (f":{intent.function}" if intent.function else "")
-        refs = [joined([" ", link]) for link in _links(intent.decision_refs)]
-        yield named(intent.id, tag("code", where), " ", intent.behavior, *refs)
+        refs = [[" ", link] for link in _links(intent.decision_refs)]
+        rows.append(named(intent.id, Element("code", where), " ", intent.behavior, refs))
+    return rows
 
 
-def _terms(milestone: Milestone, files: Sequence[Edited]) -> Iterator[Markup]:
+def _terms(milestone: Milestone, files: Sequence[Edited]) -> list[Node]:
     tests, scenarios = milestone.tests, milestone.tests.scenarios
-    shown = [tag("code", file) for file in tests.files]
+    shown: list[Node] = [Element("code", file) for file in tests.files]
     if not shown and tests.skip_reason:
-        shown = [joined(["none: ", tests.skip_reason])]
+        shown = [f"none: {tests.skip_reason}"]
     changes = [
-        joined([tag("a", f.change.file, href=f"#{f.change.id}"), f" {f.figures or f.what}"])
+        [Element("a", f.change.file, {"href": f"#{f.change.id}"}), f" {f.figures or f.what}"]
         for f in files
     ]
-    rows: list[tuple[str, Sequence[str]]] = [
-        ("accepted when", milestone.acceptance_criteria),
-        ("tests", shown),
-        ("scenarios", [*scenarios.normal, *scenarios.edge, *scenarios.error]),
-        ("waits for", milestone.waits_for),
-        ("flags", milestone.flags),
-        ("changes", changes),
+    rows: dict[str, Sequence[Node]] = {
+        "accepted when": milestone.acceptance_criteria,
+        "tests": shown,
+        "scenarios": [*scenarios.normal, *scenarios.edge, *scenarios.error],
+        "waits for": milestone.waits_for,
+        "flags": milestone.flags,
+        "changes": changes,
+    }
+    return [
+        Element("div", [Element("dt", name), [Element("dd", value) for value in values]])
+        for name, values in rows.items()
+        if values
     ]
-    for name, values in rows:
-        if values:
-            yield tag("div", tag("dt", name), *(tag("dd", value) for value in values))

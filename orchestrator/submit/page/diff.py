@@ -6,79 +6,86 @@ import re
 from itertools import groupby, zip_longest
 from typing import TYPE_CHECKING
 
-from orchestrator.submit.page.html import Markup, joined, tag, text
+from orchestrator.submit.page.html import Element, Row, Unclosed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
+    from orchestrator.submit.page.html import Node
     from orchestrator.submit.page.patch import Line
 
 _WORDS = re.compile(r"\w+|\s+|[^\w\s]")
 _LONGEST_COMPARED = 2_000  # characters; finding words in a minified line is of no use
 _TAIL = re.compile(r"[ \t]+$")
-_HEAD = Markup(
-    "<colgroup><col class=n><col class=n><col class=s><col></colgroup><thead><tr>"
-    "<th scope=col>old line<th scope=col>new line<th scope=col>sign<th scope=col>text</thead>"
-)
+_COLUMNS = ("n", "n", "s", None)
+_TITLES = ("old line", "new line", "sign", "text")
 _CLASS = {"+": "a", "-": "d", " ": "c"}
 
 
-def diff_table(lines: Sequence[Line], label: str) -> Markup:
+def diff_table(lines: Sequence[Line], label: str) -> Node:
     """Return the lines as a table; `label` names it for screen readers."""
-    body = "".join(_rows(lines))
-    return tag("table", _HEAD, Markup(f"<tbody>{body}</tbody>"), class_="diff", aria_label=label)
+    columns = [Unclosed("col", None, {"class": c} if c else {}) for c in _COLUMNS]
+    titles = [Unclosed("th", title, {"scope": "col"}) for title in _TITLES]
+    head = [Element("colgroup", columns), Element("thead", Unclosed("tr", titles))]
+    body = [Element("tbody", rows) for rows in _hunks(lines)]
+    return Element("table", [head, body], {"class": "diff", "aria-label": label})
 
 
-def _rows(lines: Iterable[Line]) -> Iterator[str]:
+def _hunks(lines: Iterable[Line]) -> list[list[Node]]:
+    """Return the rows of each hunk; first those before the first hunk."""
+    hunks: list[list[Node]] = [[]]
     for is_changed, group in groupby(lines, key=lambda line: line.kind in "+-"):
         if is_changed:
-            yield from _changed(list(group))
+            hunks[-1] += _changed(list(group))
             continue
         for line in group:
             if line.kind == " ":
-                yield _row(line, text(line.text))
+                hunks[-1].append(_row(line, line.text))
             elif line.kind == "@":
                 place = f"from line {line.new or line.old}" + (
                     f" · {line.text}" if line.text else ""
                 )
-                yield f"</tbody><tbody><tr class=h><th colspan=4 scope=rowgroup>{text(place)}"
+                heading = Unclosed("th", place, {"colspan": "4", "scope": "rowgroup"})
+                hunks.append([Unclosed("tr", heading, {"class": "h"})])
             else:
-                yield f"<tr class=m><td colspan=4>{text(line.text)}"
+                said = Unclosed("td", line.text, {"colspan": "4"})
+                hunks[-1].append(Unclosed("tr", said, {"class": "m"}))
+    return hunks
 
 
-def _changed(lines: list[Line]) -> Iterator[str]:
-    """Yield removed and added lines; a removed line is compared with the one that replaces it."""
+def _changed(lines: list[Line]) -> list[Node]:
+    """Return removed and added lines; a removed line is compared with the one that replaces it."""
     removed = [line for line in lines if line.kind == "-"]
     added = [line for line in lines if line.kind == "+"]
     if len(removed) != len(added):
-        yield from (_row(line, _text(line.text)) for line in lines)
-        return
+        return [_row(line, _text(line.text)) for line in lines]
     pairs = [compare(old.text, new.text) for old, new in zip(removed, added, strict=True)]
-    yield from (_row(line, old) for line, (old, _) in zip(removed, pairs, strict=True))
-    yield from (_row(line, new) for line, (_, new) in zip(added, pairs, strict=True))
+    return [
+        *(_row(line, old) for line, (old, _) in zip(removed, pairs, strict=True)),
+        *(_row(line, new) for line, (_, new) in zip(added, pairs, strict=True)),
+    ]
 
 
-def _row(line: Line, shown: str) -> str:
-    sign = "" if line.kind == " " else line.kind
-    old, new = line.old or "", line.new or ""
-    return f"<tr class={_CLASS[line.kind]}><td>{old}<td>{new}<td>{sign}<td>{shown}"
+def _row(line: Line, shown: Node) -> Node:
+    cells = (str(line.old or ""), str(line.new or ""), line.kind.strip(), shown)
+    return Row(_CLASS[line.kind], cells)
 
 
-def _text(value: str) -> Markup:
+def _text(value: str) -> Node:
     """Return a line's text with trailing blanks marked, as a change of them is invisible."""
     found = _TAIL.search(value)
     if found is None:
-        return text(value)
-    return joined([value[: found.start()], tag("mark", found[0])])
+        return value
+    return [value[: found.start()], Element("mark", found[0])]
 
 
-def compare(old: str, new: str) -> tuple[Markup, Markup]:
+def compare(old: str, new: str) -> tuple[Node, Node]:
     """Return both texts, the words between their common beginning and end marked.
 
     If they have less than half in common, nothing is marked: all of it is new.
     """
     if max(len(old), len(new)) > _LONGEST_COMPARED:
-        return text(old), text(new)
+        return old, new
     before, after = _WORDS.findall(old), _WORDS.findall(new)
     head = _common(before, after)
     tail = _common(before[head:][::-1], after[head:][::-1])
@@ -94,8 +101,8 @@ def _common(one: list[str], other: list[str]) -> int:
     return next((n for n, (a, b) in pairs if a != b), len(one))
 
 
-def _marked(words: list[str], head: int, tail: int) -> Markup:
+def _marked(words: list[str], head: int, tail: int) -> Node:
     end = len(words) - tail
     middle = "".join(words[head:end])
-    parts = ["".join(words[:head]), tag("mark", middle) if middle else None, "".join(words[end:])]
-    return joined(parts)
+    marked = Element("mark", middle) if middle else None
+    return ["".join(words[:head]), marked, "".join(words[end:])]

@@ -117,3 +117,8 @@ def _kinds(old: str | None) -> str:
 def edited_files(plan: Plan) -> list[Edited]:
     """Return the changes in the order of the milestones."""
     return [Edited(change, m) for m in plan.milestones for change in changes_of(m)]
+
+
+def count(number: int, one: str, many: str = "") -> str:
+    """Return a number with its noun: `1 file`, `2 files`."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.submit.page.html import Markup, count, items, joined, tag
+from orchestrator.submit.page.facts import count
+from orchestrator.submit.page.html import Element, Items, Section, listed
 from orchestrator.submit.page.waves import size_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from orchestrator.submit.page.facts import Edited, Review
+    from orchestrator.submit.page.html import Node
     from state.models import Plan
 
 # On the first screen; all of them are further down.
@@ -33,24 +35,23 @@ _MEANING = {  # of an approval, by whether intents are approved
 }
 
 
-def first_screen(review: Review, files: Sequence[Edited]) -> Markup:
+def first_screen(review: Review, files: Sequence[Edited]) -> Node:
     """Return all that a decision needs; the rest of the page is its proof."""
-    plan = review.plan
     parts = [
-        tag("p", _standing(review), class_="standing"),
-        tag("h1", _line(plan.overview.title) or "Plan", id="top"),
-        tag("div", *_why_and_what(review), class_="lede"),
-        tag("dl", *_figures(review, files), class_="figures"),
-        tag("div", *_cautions(review, files), class_="cautions"),
+        Element("p", _standing(review), {"class": "standing"}),
+        Element("h1", _line(review.plan.overview.title) or "Plan", {"id": "top"}),
+        Element("div", _why_and_what(review.plan), {"class": "lede"}),
+        Element("dl", _figures(review, files), {"class": "figures"}),
+        Element("div", _cautions(review, files), {"class": "cautions"}),
     ]
-    return tag("header", *parts, class_="first")
+    return Element("header", parts, {"class": "first"})
 
 
 def _line(value: str) -> str:
     return " ".join(value.split())
 
 
-def _standing(review: Review) -> Markup:
+def _standing(review: Review) -> Node:
     run, plan = review.run, review.plan
     told = [_STAGES.get(run.stage, run.status.lower())]
     if run.commit_id:
@@ -61,28 +62,31 @@ def _standing(review: Review) -> Markup:
     parts = ["Plan for review", f"revision {plan.revision}"]
     if plan.digest:
         parts.append(f"digest {plan.digest[:12]}…")
-    mark = tag("strong", ", ".join(told), class_="waits" if review.waits else None)
-    return joined([joined(parts, " · "), " · ", mark])
+    mark = Element("strong", ", ".join(told), {"class": "waits" if review.waits else None})
+    return [" · ".join(parts), " · ", mark]
 
 
-def _why_and_what(review: Review) -> Iterator[Markup]:
-    overview = review.plan.overview
-    for title, text in (("Why", overview.problem), ("What", overview.approach)):
-        if text.strip():
-            yield tag("div", tag("h2", title), tag("p", text, class_="text"))
-
-
-def _figures(review: Review, files: Sequence[Edited]) -> Iterator[Markup]:
-    plan = review.plan
-    rows = [
-        ("How big", *_size(plan, files)),
-        ("Verified", *(_LATER if review.is_intent else _verified(plan))),
-        ("Reviewed", *_reviewed(plan)),
+def _why_and_what(plan: Plan) -> list[Node]:
+    return [
+        Element("div", [Element("h2", title), Element("p", text, {"class": "text"})])
+        for title, text in (("Why", plan.overview.problem), ("What", plan.overview.approach))
+        if text.strip()
     ]
-    for name, tone, *texts in rows:
-        first, *rest = texts
-        value = [tag("strong", first), *(tag("span", text) for text in rest)]
-        yield tag("div", tag("dt", name), tag("dd", *value), class_=tone or None)
+
+
+def _figures(review: Review, files: Sequence[Edited]) -> list[Node]:
+    plan = review.plan
+    figures = {
+        "How big": _size(plan, files),
+        "Verified": _LATER if review.is_intent else _verified(plan),
+        "Reviewed": _reviewed(plan),
+    }
+    rows: list[Node] = []
+    for name, (tone, first, *rest) in figures.items():
+        value = [Element("strong", first), [Element("span", text) for text in rest]]
+        figure = [Element("dt", name), Element("dd", value)]
+        rows.append(Element("div", figure, {"class": tone or None}))
+    return rows
 
 
 def _size(plan: Plan, files: Sequence[Edited]) -> tuple[str, ...]:
@@ -125,31 +129,29 @@ def _reviewed(plan: Plan) -> tuple[str, ...]:
     return "" if alone else "good", who, found + (f", {rounds} rounds" if rounds > 1 else "")
 
 
-def _cautions(review: Review, files: Sequence[Edited]) -> Iterator[Markup | None]:
+def _cautions(review: Review, files: Sequence[Edited]) -> list[Node]:
     plan = review.plan
-    risks = [
-        joined(
-            [tag("strong", _line(r.risk)), f" – {_line(r.mitigation)}" if r.mitigation else None]
-        )
+    risks: list[Node] = [
+        [Element("strong", _line(r.risk)), f" – {_line(r.mitigation)}" if r.mitigation else None]
         for r in plan.planning_context.known_risks
     ]
-    risks += [joined(["assumed: ", _line(text)]) for text in plan.context.assumptions]
+    risks += [f"assumed: {_line(text)}" for text in plan.context.assumptions]
     shown = risks[:_MOST_RISKS]
-    if len(risks) > len(shown):
-        shown.append(tag("a", f"{len(risks) - len(shown)} more", href="#risks"))
-    parts = ("What may go wrong", shown), ("Look at this first", list(_notable(review, files)))
-    for title, rows in parts:
-        if rows:
-            yield tag("div", tag("h2", title), items(rows))
+    if more := len(risks) - len(shown):
+        shown.append(Element("a", f"{more} more", {"href": "#risks"}))
+    parts = {"What may go wrong": shown, "Look at this first": _notable(review, files)}
+    return [
+        Element("div", [Element("h2", title), Items(rows)]) for title, rows in parts.items() if rows
+    ]
 
 
-def _notable(review: Review, files: Sequence[Edited]) -> Iterator[Markup]:
-    """Yield what a careful reader would look for, each with the way to it."""
+def _notable(review: Review, files: Sequence[Edited]) -> list[Node]:
+    """Return what a careful reader would look for, each with the way to it."""
     plan = review.plan
     waiting, accepted = len(review.open_questions()), len(review.accepted)
     against = [outcome.phase for outcome in plan.reviews if outcome.reason]
     left = sum(len(outcome.open) for outcome in plan.reviews)
-    rows = [
+    facts = [
         (waiting, "questions", count(waiting, "question") + " without an answer"),
         (review.previous, "differences", "what differs from the last revision"),
         (against, "reviews", f"passed against the figures: {', '.join(against)}"),
@@ -157,28 +159,32 @@ def _notable(review: Review, files: Sequence[Edited]) -> Iterator[Markup]:
         (accepted, "reviews", count(accepted, "finding") + " accepted by a person"),
         *((m.flags, m.id, f"{m.id} is flagged {', '.join(m.flags)}") for m in plan.milestones),
     ]
-    yield from (tag("a", text, href=f"#{name}") for found, name, text in rows if found)
-    for text, named in (
-        ("no lines to read: ", [f for f in files if f.is_binary]),
-        ("invisible characters: ", [f for f in files if f.unseen]),
-        ("deleted: ", [f for f in files if f.what == "deleted"]),
-    ):
-        if named:
-            yield joined([text, _names(named)])
+    odd = {
+        "no lines to read: ": [f for f in files if f.is_binary],
+        "invisible characters: ": [f for f in files if f.unseen],
+        "deleted: ": [f for f in files if f.what == "deleted"],
+    }
+    return [
+        *(Element("a", text, {"href": f"#{name}"}) for found, name, text in facts if found),
+        *([text, _names(named)] for text, named in odd.items() if named),
+    ]
 
 
-def _names(files: Sequence[Edited]) -> Markup:
-    shown = [tag("a", f.change.file, href=f"#{f.change.id}") for f in files[:_MOST_NAMED]]
+def _names(files: Sequence[Edited]) -> Node:
+    shown = files[:_MOST_NAMED]
     more = len(files) - len(shown)
-    return joined([joined(shown, ", "), f" and {more} more" if more else None])
+    links = [Element("a", f.change.file, {"href": f"#{f.change.id}"}) for f in shown]
+    return [listed(links), f" and {more} more" if more else None]
 
 
-def answer_box(review: Review) -> Markup | None:
-    """Return the exact texts with which the user answers; None when none is waited for."""
-    if not review.waits:
-        return None
+def answer_box(review: Review) -> Section:
+    """Return the exact texts with which the user answers; no content when none is waited for."""
+    return Section("answer", "Your answer", _ways(review) if review.waits else None, "answer")
+
+
+def _ways(review: Review) -> Node:
     said = review.commands
-    parts = [
+    ways = [
         _way(
             "Approve",
             _MEANING[review.is_intent],
@@ -195,15 +201,13 @@ def answer_box(review: Review) -> Markup | None:
             {"in a terminal": said["reject"]},
         ),
     ]
-    heading = tag("h2", "Your answer", id="answer")
-    note = tag("p", "Only you type these; saying nothing approves nothing.", class_="quiet")
-    box = tag("div", *parts, class_="ways")
-    return tag("section", heading, note, box, class_="answer", aria_labelledby="answer")
+    note = "Only you type these; saying nothing approves nothing."
+    return [Element("p", note, {"class": "quiet"}), Element("div", ways, {"class": "ways"})]
 
 
-def _way(title: str, meaning: str, typed: Mapping[str, str]) -> Markup:
+def _way(title: str, meaning: str, typed: Mapping[str, str]) -> Node:
     shown = [
-        tag("div", tag("span", where), tag("code", text), class_="typed")
+        Element("div", [Element("span", where), Element("code", text)], {"class": "typed"})
         for where, text in typed.items()
     ]
-    return tag("div", tag("h3", title), tag("p", meaning), *shown)
+    return Element("div", [Element("h3", title), Element("p", meaning), shown])

@@ -1,20 +1,122 @@
-"""HTML elements that are safe to build from any text: a plain string is always escaped."""
+"""Turn the trees that the parts of the page return into HTML, which no other module makes.
+
+A string anywhere in a tree is text, so nothing that a plan holds can become an element.
+"""
 
 from __future__ import annotations
 
+import base64
 import html
-from typing import TYPE_CHECKING
+import os
+from hashlib import sha256
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from shared import resources
 from shared.builders import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
+
+    Node: TypeAlias = (
+        "str | Element | Unclosed | Row | Items | Titled | Section | Sequence[Node] | None"
+    )
+
+_DATA = os.path.dirname(os.path.abspath(__file__))
 
 
-class Markup(str):
-    """Text that is already HTML; any other string is escaped before it is shown."""
+class Element(NamedTuple):
+    """An element; an attribute whose value is None is left out."""
 
-    __slots__ = ()
+    name: str
+    content: Node = None
+    attributes: Mapping[str, str | None] = {}
+
+    def markup(self) -> str:
+        """Return the element with all that it holds."""
+        shown = "".join(
+            f' {key}="{_attribute(value)}"'
+            for key, value in self.attributes.items()
+            if value is not None
+        )
+        return f"<{self.name}{shown}>{markup(self.content)}</{self.name}>"
+
+
+class Unclosed(NamedTuple):
+    """An element without its end tag and quotes, where HTML needs neither."""
+
+    name: str
+    content: Node = None
+    attributes: Mapping[str, str] = {}
+
+    def markup(self) -> str:
+        """Return the start tag and all that the element holds."""
+        shown = "".join(f" {key}={_attribute(value)}" for key, value in self.attributes.items())
+        return f"<{self.name}{shown}>{markup(self.content)}"
+
+
+class Row(NamedTuple):
+    """A row of a table of a class, unclosed like its cells: a long diff holds thousands."""
+
+    kind: str
+    cells: Sequence[Node]
+
+    def markup(self) -> str:
+        """Return the row's start and its cells."""
+        return f"<tr class={_attribute(self.kind)}><td>" + "<td>".join(map(markup, self.cells))
+
+
+class Items(NamedTuple):
+    """An unordered list of a class; nothing where it has no rows."""
+
+    rows: Sequence[Node]
+    kind: str | None = None
+
+    def markup(self) -> str:
+        """Return the list, or nothing."""
+        rows = [Element("li", row) for row in self.rows]
+        return Element("ul", rows, {"class": self.kind}).markup() if rows else ""
+
+
+class Titled(NamedTuple):
+    """Content under a heading of its own; nothing without content."""
+
+    title: str
+    content: Node
+
+    def markup(self) -> str:
+        """Return heading and content, or nothing."""
+        content = markup(self.content)
+        return Element("h3", self.title).markup() + content if content else ""
+
+
+class Section(NamedTuple):
+    """A part of the page under a heading that links lead to; nothing without content."""
+
+    id: str
+    heading: str
+    content: Node
+    kind: str | None = None
+
+    def markup(self) -> str:
+        """Return the section, or nothing."""
+        content = markup(self.content)
+        if not content:
+            return ""
+        heading = Element("h2", self.heading, {"id": self.id}).markup()
+        kind = "" if self.kind is None else f' class="{_attribute(self.kind)}"'
+        name = _attribute(self.id)
+        return f'<section{kind} aria-labelledby="{name}">{heading}{content}</section>'
+
+
+def markup(node: Node) -> str:
+    r"""Return a tree as HTML; invisible characters become marked escapes such as `\u202e`."""
+    if isinstance(node, str):
+        return node.translate(_SHOWN)
+    if node is None:
+        return ""
+    if isinstance(node, (Row, Element, Unclosed, Items, Titled, Section)):
+        return node.markup()
+    return "".join(map(markup, node))
 
 
 class _Shown(dict[int, str]):
@@ -34,54 +136,33 @@ class _Shown(dict[int, str]):
 _SHOWN = _Shown()
 
 
-def text(value: str) -> Markup:
-    r"""Return `value` as HTML text; invisible characters become marked escapes such as `\u202e`."""
-    return Markup(value.translate(_SHOWN))
-
-
-def tag(name: str, *children: str | None, **attributes: str | None) -> Markup:
-    """Return an element; a child that is not Markup is escaped, None is left out.
-
-    A trailing underscore of an attribute's name is dropped (`class_`), others become dashes.
-    """
-    shown = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{_attribute(value)}"'
-        for key, value in attributes.items()
-        if value is not None
-    )
-    return Markup(f"<{name}{shown}>{joined(children)}</{name}>")
-
-
 def _attribute(value: str) -> str:
     plain = value.isascii() and value.isprintable()
     return html.escape(value if plain else visible(value))
 
 
-def joined(children: Iterable[str | None], separator: str = "") -> Markup:
-    """Return the children joined by the separator, plain strings escaped."""
-    parts = (c if isinstance(c, Markup) else text(c) for c in children if c is not None)
-    return Markup(text(separator).join(parts))
+def listed(nodes: Iterable[Node]) -> list[Node]:
+    """Return the nodes with commas between them."""
+    return [part for node in nodes for part in (", ", node)][1:]
 
 
-def items(rows: Iterable[str], **attributes: str | None) -> Markup | None:
-    """Return an unordered list, or None if it would be empty."""
-    found = [tag("li", row) for row in rows]
-    return tag("ul", *found, **attributes) if found else None
+def page(title: str, first: Node, parts: Mapping[str, Section], footer: Node) -> str:
+    """Return the whole page; `parts` by what links to them says, those without content left out."""
+    style = _read("style.css")
+    written = {link: (part.id, part.markup()) for link, part in parts.items()}
+    found = {link: pair for link, pair in written.items() if pair[1]}
+    places = {"Overview": "top", **{link: name for link, (name, _) in found.items()}}
+    slots = {
+        "hash": "sha256-" + base64.b64encode(sha256(style.encode()).digest()).decode(),
+        "style": style,
+        "title": markup(title),
+        "links": markup([Element("a", link, {"href": f"#{at}"}) for link, at in places.items()]),
+        "content": "\n".join([markup(first), *(text for _, text in found.values())]),
+        "footer": markup(footer),
+    }
+    return resources.fill(_read("frame.html"), slots)
 
 
-def section(name: str, title: str, *children: str | None) -> Markup:
-    """Return a section under a heading that links can lead to; empty without content."""
-    if not any(children):
-        return Markup()
-    heading = tag("h2", title, id=name)
-    return tag("section", heading, *children, aria_labelledby=name)
-
-
-def titled(title: str, content: Markup | None) -> Markup | None:
-    """Return content under a third-level heading; None without content."""
-    return joined([tag("h3", title), content]) if content else None
-
-
-def count(number: int, one: str, many: str = "") -> str:
-    """Return a number with its noun: `1 file`, `2 files`."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+def _read(name: str) -> str:
+    with open(os.path.join(_DATA, name), encoding="utf-8") as file:
+        return file.read()

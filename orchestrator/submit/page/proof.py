@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.submit.page.design import named
-from orchestrator.submit.page.html import Markup, count, items, joined, section, tag, titled
+from orchestrator.submit.page.facts import count
+from orchestrator.submit.page.html import Element, Items, Section, Titled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from orchestrator.submit.page.facts import Review
+    from orchestrator.submit.page.html import Node
+    from state.models import Plan
     from state.results import Outcome, VerifyResult
 
 _OUTCOMES = {
@@ -30,71 +33,97 @@ _DECIDED = {
 }
 
 
-def verified(review: Review) -> Markup:
+def verified(review: Review) -> Section:
     """Return the results of the verify commands and the tree on which they ran."""
-    plan = review.plan
-    if not plan.verify and review.is_intent:
-        return section("verify", "Verify", tag("p", "There is no code to verify yet."))
-    if not plan.verify:
+    if review.plan.verify:
+        content = _results(review.plan)
+    elif review.is_intent:
+        content = Element("p", "There is no code to verify yet.")
+    else:
         text = "NOT VERIFIED: no command of the project has run on this plan."
-        return section("verify", "Verify", tag("p", text, class_="bad"))
+        content = Element("p", text, {"class": "bad"})
+    return Section("verify", "Verify", content)
+
+
+def _results(plan: Plan) -> Node:
     trees = {r.tree for r in plan.verify}
     captured = {o.tree for o in plan.reviews if o.phase == "plan-code" and o.tree}
-    notes = [joined(["They ran on tree ", tag("code", tree), "."]) for tree in sorted(trees)]
-    if plan.base is not None:
-        base = [f"The base is commit {plan.base.commit[:12]} on ", tag("code", plan.base.branch)]
-        extra = " with uncommitted work on top" if plan.base.snapshot else ""
-        notes.append(joined([*base, f"{extra}, tree ", tag("code", plan.base.tree), "."]))
+    notes: list[Node] = [
+        ["They ran on tree ", Element("code", tree), "."] for tree in sorted(trees)
+    ]
+    if (base := plan.base) is not None:
+        extra = " with uncommitted work on top" if base.snapshot else ""
+        notes.append([
+            f"The base is commit {base.commit[:12]} on ", Element("code", base.branch),
+            f"{extra}, tree ", Element("code", base.tree), ".",
+        ])  # fmt: skip
     if captured and not captured <= trees:
-        notes.append(tag("span", "The reviewed code was another tree.", class_="warn"))
+        notes.append(Element("span", "The reviewed code was another tree.", {"class": "warn"}))
     proof = {_EXERCISED[r.exercised] for r in plan.verify if r.exercised is not None}
-    rows = items((_result(r) for r in plan.verify), class_="rows")
-    return section("verify", "Verify", rows, items([*sorted(proof), *notes], class_="quiet"))
+    rows = Items([_result(r) for r in plan.verify], "rows")
+    return [rows, Items([*sorted(proof), *notes], "quiet")]
 
 
-def _result(result: VerifyResult) -> Markup:
+def _result(result: VerifyResult) -> Node:
     said, tone = _OUTCOMES[result.outcome]
     base = f" (base: {_BASES[result.baseline]})"
-    return joined([tag("code", result.command), " ", tag("strong", said, class_=tone), base])
+    return [Element("code", result.command), " ", Element("strong", said, {"class": tone}), base]
 
 
-def reviews(review: Review) -> Markup:
+def reviews(review: Review) -> Section:
     """Return each phase with its rounds, findings that did not block, and accepted ones."""
-    rows = [tag("article", *_phase(review, outcome)) for outcome in review.plan.reviews]
+    rows = [Element("article", _phase(review, outcome)) for outcome in review.plan.reviews]
     passed = {o.phase for o in review.plan.reviews}
     going = [o for o in review.outcomes if o["phase"] not in passed]
-    history = items((_round(o) for o in going), class_="rows")
     unread = not any(o.judged for o in review.plan.reviews)
-    note = tag("p", "No reviewer has read this plan.", class_="warn") if unread else None
-    return section("reviews", "Review history", note, *rows, history, _accepted(review))
+    note = Element("p", "No reviewer has read this plan.", {"class": "warn"})
+    accepted = [
+        [f"{phase}, {check} at {scope}: ", Element("em", reason)]
+        for phase, check, scope, reason in review.accepted
+    ]
+    return Section("reviews", "Review history", [
+        note if unread else None,
+        rows,
+        Items([_round(o) for o in going], "rows"),
+        Titled("Accepted by a person", Items(accepted, "rows")),
+    ])  # fmt: skip
 
 
-def _phase(review: Review, outcome: Outcome) -> Iterator[Markup | None]:
-    yield tag("h3", f"{outcome.phase}: passed in round {outcome.iteration}")
+def _phase(review: Review, outcome: Outcome) -> Node:
     said = f"Decided {_DECIDED[outcome.by]}"
     if outcome.judged:
         who = "the assistant itself" if outcome.alone else "reviewers"
         asked = count(len(outcome.judged), "question")
         said += f"; {who} answered {asked} ({outcome.review} review)"
-    yield tag("p", f"{said}.")
+    parts: list[Node] = [
+        Element("h3", f"{outcome.phase}: passed in round {outcome.iteration}"),
+        Element("p", f"{said}."),
+    ]
     if outcome.tree:
-        yield tag("p", "Reviewed tree: ", tag("code", outcome.tree), class_="quiet")
+        tree = Element("code", outcome.tree)
+        parts.append(Element("p", ["Reviewed tree: ", tree], {"class": "quiet"}))
     if outcome.reason:
-        yield tag("p", tag("strong", "Against the figures: "), outcome.reason, class_="warn")
+        against = Element("strong", "Against the figures: ")
+        parts.append(Element("p", [against, outcome.reason], {"class": "warn"}))
     failed = [o for o in review.outcomes if o["phase"] == outcome.phase and o["verdict"] != "pass"]
-    yield items((_round(o) for o in failed), class_="rows")
+    parts.append(Items([_round(o) for o in failed], "rows"))
     if outcome.open:
-        yield tag("p", "Passed without blocking:")
-        yield items(
-            (named(i.id, tag("span", i.severity, class_="no"), " ", i.finding)
-             for i in outcome.open),
-            class_="rows",
-        )  # fmt: skip
+        rows = [_named_finding(i.id, i.severity, i.finding) for i in outcome.open]
+        parts += [Element("p", "Passed without blocking:"), Items(rows, "rows")]
+    return parts
 
 
-def _round(outcome: Mapping[str, Any]) -> Markup:
+def _round(outcome: Mapping[str, Any]) -> Node:
     """Return a gate's decision and what it sent back."""
-    found = [i for i in outcome["items"] if i.get("status") == "FAIL"]
+    found = [
+        _named_finding(
+            str(i.get("id", "")),
+            str(i.get("severity", "")),
+            f"{i.get('scope', '')}: {i.get('finding') or ''}",
+        )
+        for i in outcome["items"]
+        if i.get("status") == "FAIL"
+    ]
     passed = outcome["verdict"] == "pass"
     head = f"Round {outcome['iteration']} of {outcome['phase']} " + (
         "passed" if passed else "was sent back"
@@ -102,19 +131,8 @@ def _round(outcome: Mapping[str, Any]) -> Markup:
     if outcome["verdict"] != outcome["computed"]:
         head += f", by the figures: {outcome['computed']}"
     reason = f" – {outcome['reason']}" if outcome["reason"] else None
-    return joined([tag("strong", head), reason, items(map(_finding, found))])
+    return [Element("strong", head), reason, Items(found)]
 
 
-def _finding(item: Mapping[str, Any]) -> Markup:
-    said = f"{item.get('scope', '')}: {item.get('finding') or ''}"
-    severity = tag("span", str(item.get("severity", "")), class_="no")
-    return named(str(item.get("id", "")), severity, " ", said)
-
-
-def _accepted(review: Review) -> Markup | None:
-    rows = items(
-        (joined([f"{phase}, {check} at {scope}: ", tag("em", reason)])
-         for phase, check, scope, reason in review.accepted),
-        class_="rows",
-    )  # fmt: skip
-    return titled("Accepted by a person", rows)
+def _named_finding(name: str, severity: str, said: str) -> Node:
+    return named(name, Element("span", severity, {"class": "no"}), " ", said)

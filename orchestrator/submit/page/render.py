@@ -6,15 +6,13 @@ shown as text.
 
 from __future__ import annotations
 
-import base64
 import os
-from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from orchestrator.submit.page import changes, design, proof, revisions
 from orchestrator.submit.page.facts import Review, edited_files
 from orchestrator.submit.page.first import answer_box, first_screen
-from orchestrator.submit.page.html import Markup, joined, tag
+from orchestrator.submit.page.html import Element, page
 from shared import resources
 from shared.plan_file import check_frozen
 from state import store
@@ -22,10 +20,9 @@ from state.files import write_atomic
 from state.phases import PHASES
 
 if TYPE_CHECKING:
+    from orchestrator.submit.page.html import Node
     from shared.run import State
     from state.models import Plan
-
-_DATA = os.path.dirname(os.path.abspath(__file__))
 
 
 def write_review(state: State, plan: Plan | None = None) -> str:
@@ -77,41 +74,27 @@ def _commands(state: State) -> dict[str, str]:
 def render_page(review: Review) -> str:
     """Return the page; the same review gives the same bytes."""
     plan, files = review.plan, edited_files(review.plan)
-    sections = {
-        "answer": ("Your answer", answer_box(review)),
-        "differences": ("Differences", revisions.differences(review)),
-        "questions": ("Questions", design.questions(review)),
-        "goal": ("Goal", design.goal(review)),
-        "decisions": ("Decisions", design.decisions(plan)),
-        "risks": ("Risks", design.risks(plan)),
-        "milestones": ("Milestones", design.milestones(plan, files)),
-        "verify": ("Verify", proof.verified(review)),
-        "reviews": ("Reviews", proof.reviews(review)),
-        "changes": ("Changes", changes.changes(files)),
+    parts = {
+        "Your answer": answer_box(review),
+        "Differences": revisions.differences(review),
+        "Questions": design.questions(review),
+        "Goal": design.goal(review),
+        "Decisions": design.decisions(plan),
+        "Risks": design.risks(plan),
+        "Milestones": design.milestones(plan, files),
+        "Verify": proof.verified(review),
+        "Reviews": proof.reviews(review),
+        "Changes": changes.changes(files),
     }
-    found = {name: pair for name, pair in sections.items() if pair[1]}
-    links = [tag("a", title, href=f"#{name}") for name, (title, _) in found.items()]
-    style = _read("style.css")
     title = " ".join(plan.overview.title.split()) or "Plan"
-    slots = {
-        "hash": "sha256-" + base64.b64encode(sha256(style.encode()).digest()).decode(),
-        "style": style,
-        "title": joined([f"{title} – plan for review"]),
-        "links": joined([tag("a", "Overview", href="#top"), *links]),
-        "content": joined([first_screen(review, files), *(p[1] for p in found.values())], "\n"),
-        "footer": _footer(review),
-    }
-    return resources.fill(_read("frame.html"), slots)
+    return page(f"{title} – plan for review", first_screen(review, files), parts, _footer(review))
 
 
-def _footer(review: Review) -> Markup:
+def _footer(review: Review) -> Node:
     plan = review.plan
-    said = ["Made by planner review. This page shows the plan; what is approved is its digest"]
-    said += [", ", tag("code", plan.digest)] if plan.digest else []
+    digest = [", ", Element("code", plan.digest)] if plan.digest else None
     archived = resources.archived_plan(review.run.run_id)
-    return tag("p", *said, ". The commit adds the plan as ", tag("code", archived), ".")
-
-
-def _read(name: str) -> str:
-    with open(os.path.join(_DATA, name), encoding="utf-8") as file:
-        return file.read()
+    return Element("p", [
+        "Made by planner review. This page shows the plan; what is approved is its digest", digest,
+        ". The commit adds the plan as ", Element("code", archived), ".",
+    ])  # fmt: skip

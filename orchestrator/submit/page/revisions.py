@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.submit.page.design import named
 from orchestrator.submit.page.diff import compare
-from orchestrator.submit.page.html import Markup, items, joined, section, tag, titled
+from orchestrator.submit.page.html import Element, Items, Section, Titled
 from orchestrator.submit.page.patch import read_patch, size
 from state.freeze import parts
 from state.models import Change
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from orchestrator.submit.page.facts import Review
+    from orchestrator.submit.page.html import Node
 
 # What every revision has of its own, or what follows from the rest.
 _ASIDE = frozenset({
@@ -40,10 +41,10 @@ class _Difference(NamedTuple):
     new: Mapping[str, Any] | None
 
 
-def differences(review: Review) -> Markup:
+def differences(review: Review) -> Section:
     """Return the entities that were added, removed or changed since the last revision."""
     if review.previous is None:
-        return Markup()
+        return Section("differences", "Differences", None)
     old = _entities(review.previous.model_dump(mode="json"))
     new = _entities(review.plan.model_dump(mode="json"))
     found = [
@@ -52,21 +53,19 @@ def differences(review: Review) -> Markup:
         if old.get(name) != new.get(name)
     ]
     changed = [
-        tag("article", tag("h3", _heading(name, new)), items(_fields(old, new), class_="rows"))
+        Element("article", [Element("h3", _heading(name, new)), Items(_fields(old, new), "rows")])
         for name, old, new in found
         if old is not None and new is not None
     ]
     added = [_heading(name, new) for name, old, new in found if old is None and new]
     gone = [_heading(name, old, gone=True) for name, old, new in found if new is None and old]
-    return section(
-        "differences",
-        f"Since revision {review.previous.revision}",
-        None if found else tag("p", "Nothing of the plan differs."),
-        titled("You remarked", items(review.plan.remarks, class_="text rows")),
-        *changed,
-        titled("New", items(added, class_="rows")),
-        titled("Gone", items(gone, class_="rows")),
-    )
+    return Section("differences", f"Since revision {review.previous.revision}", [
+        None if found else Element("p", "Nothing of the plan differs."),
+        Titled("You remarked", Items(review.plan.remarks, "text rows")),
+        changed,
+        Titled("New", Items(added, "rows")),
+        Titled("Gone", Items(gone, "rows")),
+    ])  # fmt: skip
 
 
 def _entities(plan: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
@@ -87,22 +86,24 @@ def _is_children(key: str, value: object, known: Mapping[str, object]) -> bool:
     return key in _CHILDREN and all(isinstance(n, str) and n in known for n in names)
 
 
-def _heading(name: str, fields: Mapping[str, Any], *, gone: bool = False) -> Markup:
+def _heading(name: str, fields: Mapping[str, Any], *, gone: bool = False) -> Node:
     title = next((str(fields[key]) for key in _TITLES if fields.get(key)), "")
     linked = name.startswith(_WITH_ANCHOR) and not gone
-    label = tag("a", name, href=f"#{name}") if linked else name.replace("_", " ")
+    label = Element("a", name, {"href": f"#{name}"}) if linked else name.replace("_", " ")
     return named(label, title)
 
 
-def _fields(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Markup]:
+def _fields(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Node]:
+    found: list[Node] = []
     if any(old.get(key) != new.get(key) for key in _PATCH):
-        yield joined([f"another diff: {_size(new)}, was {_size(old)}"])
+        found.append(f"another diff: {_size(new)}, was {_size(old)}")
     for key in (*new, *(k for k in old if k not in new)):
         if key in _PATCH or key == "version" or old.get(key) == new.get(key):
             continue
         before, after = compare(_text(old.get(key)), _text(new.get(key)))
-        label = tag("span", key.replace("_", " "), class_="quiet")
-        yield joined([label, " ", tag("del", before), " ", tag("ins", after)])
+        label = Element("span", key.replace("_", " "), {"class": "quiet"})
+        found.append([label, " ", Element("del", before), " ", Element("ins", after)])
+    return found
 
 
 def _size(change: Mapping[str, Any]) -> str:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from orchestrator.submit.page.html import Markup, count, tag
+from orchestrator.submit.page.facts import count
+from orchestrator.submit.page.html import Element
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Mapping, Sequence
 
+    from orchestrator.submit.page.html import Node
     from state.models import Milestone, Plan
 
 WIDEST = 132  # pixels of all lanes together; what is left at 360 holds the names
@@ -30,24 +32,20 @@ class Placed(NamedTuple):
     leaves: bool
 
 
-def picture(plan: Plan, about: Callable[[Milestone], str]) -> Markup:
-    """Return the waves as a list with drawn lines; `about` returns the text beside a mark."""
+def picture(plan: Plan, beside: Mapping[str, Node]) -> Node:
+    """Return the waves as a list with drawn lines; `beside` holds the text beside each mark."""
     rows = place(plan)
     lanes = max([row.lane for row in rows], default=0) + 1
     gap = min(_GAP, (WIDEST - 2 * _EDGE) / max(lanes - 1, 1))
-    waves = sorted({row.wave for row in rows})
     found = []
-    for wave in waves:
+    for wave in sorted({row.wave for row in rows}):
         inside = [row for row in rows if row.wave == wave]
         open_lanes = tuple(dict.fromkeys((*inside[0].into, *inside[0].passing)))
-        title = tag("span", _title(wave, len(inside)), class_="wave")
-        parts = [tag("div", _lines(open_lanes, gap, lanes), title, class_="row")]
-        parts += [
-            tag("div", _lane_of(row, gap, lanes), about(row.milestone), class_="row")
-            for row in inside
-        ]
-        found.append(tag("li", *parts))
-    return tag("ol", *found, class_="waves")
+        title = Element("span", _title(wave, len(inside)), {"class": "wave"})
+        parts = [[_lines(open_lanes, gap, lanes), title]]
+        parts += [[_lane_of(row, gap, lanes), beside[row.milestone.id]] for row in inside]
+        found.append(Element("li", [Element("div", part, {"class": "row"}) for part in parts]))
+    return Element("ol", found, {"class": "waves"})
 
 
 def _title(wave: int, number: int) -> str:
@@ -88,35 +86,35 @@ def _with_lanes(order: Sequence[tuple[int, Milestone]], last: dict[str, int]) ->
     return placed
 
 
-def _drawing(gap: float, lanes: int, *parts: Markup) -> Markup:
-    width = round(2 * _EDGE + (lanes - 1) * gap)
-    return tag("svg", *parts, width=str(width), class_="lanes", aria_hidden="true")
+def _drawing(gap: float, lanes: int, parts: Sequence[Node]) -> Node:
+    width = str(round(2 * _EDGE + (lanes - 1) * gap))
+    return Element("svg", parts, {"width": width, "class": "lanes", "aria-hidden": "true"})
 
 
 def _x(lane: int, gap: float) -> str:
     return f"{_EDGE + lane * gap:g}"
 
 
-def _line(lane: int, gap: float, top: str = "0") -> Markup:
+def _line(lane: int, gap: float, top: str = "0") -> Node:
     x = _x(lane, gap)
-    return tag("line", x1=x, y1=top, x2=x, y2="100%")
+    return Element("line", None, {"x1": x, "y1": top, "x2": x, "y2": "100%"})
 
 
-def _lines(lanes: Sequence[int], gap: float, number: int) -> Markup:
-    return _drawing(gap, number, *(_line(lane, gap) for lane in lanes))
+def _lines(lanes: Sequence[int], gap: float, number: int) -> Node:
+    return _drawing(gap, number, [_line(lane, gap) for lane in lanes])
 
 
-def _lane_of(row: Placed, gap: float, lanes: int) -> Markup:
+def _lane_of(row: Placed, gap: float, lanes: int) -> Node:
     """Return the part of the drawing beside a milestone: lines by, lines in, its mark, line out."""
     x = _x(row.lane, gap)
     parts = [_line(lane, gap) for lane in row.passing]
     for lane in row.into:
         bend = f"M{_x(lane, gap)} 0C{_x(lane, gap)} {_TOP} {x} 0 {x} {_TOP}"
-        parts.append(tag("path", d=bend))
+        parts.append(Element("path", None, {"d": bend}))
     if row.leaves:
         parts.append(_line(row.lane, gap, str(_TOP)))
-    parts.append(tag("circle", cx=x, cy=str(_TOP), r=str(_RADIUS)))
-    return _drawing(gap, lanes, *parts)
+    parts.append(Element("circle", None, {"cx": x, "cy": str(_TOP), "r": str(_RADIUS)}))
+    return _drawing(gap, lanes, parts)
 
 
 def size_of(plan: Plan) -> str:

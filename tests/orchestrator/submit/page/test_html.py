@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
+import re
 from html.parser import HTMLParser
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from orchestrator.submit.page import html
 from orchestrator.submit.page.diff import compare
-from orchestrator.submit.page.html import Markup, count, joined, section, tag, text
+from orchestrator.submit.page.facts import count
+from orchestrator.submit.page.html import (
+    Element,
+    Items,
+    Row,
+    Section,
+    Titled,
+    Unclosed,
+    listed,
+    markup,
+)
 from shared.builders import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from orchestrator.submit.page.html import Node
 
 ANYTHING = st.text(st.characters(codec=None), max_size=40) | st.sampled_from(
     [
@@ -64,7 +79,7 @@ class Parsed(HTMLParser):
 @pytest.mark.requirement("PM-15")
 @given(ANYTHING, ANYTHING)
 def test_text_and_attributes_hold_any_text_and_nothing_gets_out(one: str, two: str) -> None:
-    page = Parsed(tag("p", one, title=two))
+    page = Parsed(markup(Element("p", one, {"title": two})))
     escapes = [attrs for name, attrs in page.tags[1:] if name == "b"]
     assert page.tags[0] == ("p", {"title": visible(two)})
     assert page.tags[1:] == [("b", {"class": "esc"})] * len(escapes)
@@ -73,15 +88,15 @@ def test_text_and_attributes_hold_any_text_and_nothing_gets_out(one: str, two: s
 
 @given(ANYTHING, ANYTHING)
 def test_a_comparison_shows_both_texts_whole(old: str, new: str) -> None:
-    shown = [Parsed(part) for part in compare(old, new)]
+    shown = [Parsed(markup(part)) for part in compare(old, new)]
     assert [page.text for page in shown] == [visible(old), visible(new)]
     assert {name for page in shown for name, _ in page.tags} <= {"b", "mark"}
 
 
 def test_what_nobody_would_see_is_marked_and_what_looks_alike_is_not() -> None:
-    assert text("a\u202eb") == "a<b class=esc>\\u202e</b>b"
-    assert text("a\\u202eb") == "a\\u202eb"
-    assert text("a\tb\nc é 漢 ⚠️") == "a\tb\nc é 漢 ⚠️"
+    assert markup("a\u202eb") == "a<b class=esc>\\u202e</b>b"
+    assert markup("a\\u202eb") == "a\\u202eb"
+    assert markup("a\tb\nc é 漢 ⚠️") == "a\tb\nc é 漢 ⚠️"
 
 
 @pytest.mark.parametrize(
@@ -99,15 +114,41 @@ def test_what_nobody_would_see_is_marked_and_what_looks_alike_is_not() -> None:
     ],
 )
 def test_only_the_words_that_differ_are_marked(old: str, new: str, marked: tuple[str, str]) -> None:
-    assert compare(old, new) == marked
+    assert tuple(map(markup, compare(old, new))) == marked
 
 
-def test_markup_goes_in_as_it_is_and_none_leaves_nothing() -> None:
-    assert tag("p", Markup("<b>x</b>"), None, "<", class_="a", id=None) == (
-        '<p class="a"><b>x</b>&lt;</p>'
+@given(st.recursive(ANYTHING, lambda texts: st.lists(texts) | st.tuples(texts, texts)))
+def test_no_list_or_tuple_of_texts_becomes_an_element(texts: Any) -> None:  # noqa: ANN401 – nested
+    found = Parsed(markup([texts, Items([texts]), Titled("x", texts), Row("a", [texts])]))
+    assert {name for name, _ in found.tags} <= {"b", "ul", "li", "h3", "tr", "td"}
+
+
+def test_only_one_module_of_the_page_writes_markup() -> None:
+    folder = Path(html.__file__).parent
+    tags = {path.name: re.findall(r"</?[a-z]\w*", path.read_text()) for path in folder.glob("*.py")}
+    assert {name for name, found in tags.items() if found} == {"html.py"}
+
+
+def test_a_tree_becomes_markup_and_none_leaves_nothing() -> None:
+    inside = [Element("b", "x"), None, [("<", ">")]]
+    assert markup(Element("p", inside, {"class": "a", "id": None})) == (
+        '<p class="a"><b>x</b>&lt;&gt;</p>'
     )
-    assert joined(["<", Markup("<br>")], ", ") == "&lt;, <br>"
-    assert section("x", "X", None, Markup()) == ""
+    assert markup(listed(["<", Element("i")])) == "&lt;, <i></i>"
+    assert markup(Unclosed("td", "<", {"colspan": "4"})) == "<td colspan=4>&lt;"
+    assert markup(Row("a", ["1", "<"])) == "<tr class=a><td>1<td>&lt;"
+
+
+@pytest.mark.parametrize("content", [None, "", [], [None, []], Items([]), Titled("x", None)])
+def test_headings_and_lists_without_content_are_left_out(content: Node) -> None:
+    assert markup([Section("x", "X", content), Titled("X", content)]) == ""
+
+
+def test_a_section_has_the_place_that_links_lead_to() -> None:
+    assert markup(Section("x", "X & Y", Items(["one"], "rows"), "wide")) == (
+        '<section class="wide" aria-labelledby="x"><h2 id="x">X &amp; Y</h2>'
+        '<ul class="rows"><li>one</li></ul></section>'
+    )
 
 
 def test_numbers_stand_with_the_right_noun() -> None:

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from orchestrator.submit.page.html import markup
 from orchestrator.submit.page.waves import WIDEST, picture, place
 from tests.orchestrator.submit.page.reviews import plan_data, plan_of
 
 if TYPE_CHECKING:
-    from state.models import Milestone, Plan
+    from state.models import Plan
 
 
 @st.composite
@@ -44,10 +45,7 @@ def test_lines_lead_from_what_is_needed_and_cross_no_mark(plan: Plan) -> None:
 def test_many_lanes_stay_narrow() -> None:
     needs = [{"id": f"M-{n:03d}", "number": n, "name": "x"} for n in range(1, 41)]
     last = {"id": "M-041", "number": 41, "name": "x", "depends_on": [m["id"] for m in needs]}
-    drawn = picture(plan_of({**plan_data(), "milestones": [*needs, last]}), _name)
+    plan = plan_of({**plan_data(), "milestones": [*needs, last]})
+    drawn = markup(picture(plan, {m.id: m.name for m in plan.milestones}))
     assert drawn.count(f'width="{WIDEST}"') == 41 + 2
     assert "Wave 1 · 40 at once" in drawn
-
-
-def _name(milestone: Milestone) -> str:
-    return milestone.id
