@@ -1,4 +1,4 @@
-"""Opens planner.db, migrates it, runs one transaction at a time, reports damage.
+"""Open planner.db, migrate it, run one transaction at a time and explain its errors.
 
 Durability is by rollback journal with `synchronous=EXTRA`; WAL is avoided since the SQLite that
 most Pythons link can corrupt it with several writers.
@@ -6,7 +6,6 @@ most Pythons link can corrupt it with several writers.
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
 
@@ -15,13 +14,14 @@ from state.migrations import MIGRATIONS, statements
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from typing import Any, Self
+    from collections.abc import Callable
+    from typing import Self
 
 APPLICATION_ID = 0x504C4E52  # "PLNR"
 BUSY_TIMEOUT_MS = 30_000
-# Python cannot decode SQLite's message about a damaged name.
-_FAULTS = (sqlite3.Error, UnicodeDecodeError)
+# Python cannot decode SQLite's message about a damaged name, nor pass on a text that is not valid
+# Unicode.
+FAULTS = (sqlite3.Error, UnicodeError)
 # The disk or our rights to it are at fault, not the database.
 _ENVIRONMENT = (
     sqlite3.SQLITE_PERM, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR,
@@ -46,12 +46,12 @@ class Connection:
         try:
             self.connection = sqlite3.connect(path, isolation_level=None)
         except sqlite3.Error as error:
-            raise _unusable(path, error) from None
+            raise unusable(path, error) from None
         try:
             self._open()
-        except _FAULTS as error:
+        except FAULTS as error:
             self.close()
-            raise _unusable(path, error) from None
+            raise unusable(path, error) from None
         except Refused:
             self.close()
             raise
@@ -76,7 +76,7 @@ class Connection:
 
     def __enter__(self) -> Self:
         """Start a transaction that may write."""
-        self._execute("BEGIN IMMEDIATE")
+        self._control("BEGIN IMMEDIATE")
         return self
 
     def after_commit(self, action: Callable[[], object]) -> None:
@@ -87,7 +87,7 @@ class Connection:
         actions, self._then = self._then, []
         if kind is None:
             try:
-                self._execute("COMMIT")
+                self._control("COMMIT")
             finally:
                 self._roll_back()
             for action in actions:
@@ -98,34 +98,14 @@ class Connection:
     def _roll_back(self) -> None:
         # SQLite has rolled back by itself where the disk failed.
         if self.connection.in_transaction:
-            self._execute("ROLLBACK")
+            self._control("ROLLBACK")
 
-    def _execute(self, sql: str, values: Iterable[object] = ()) -> sqlite3.Cursor:
+    def _control(self, sql: str) -> None:
+        """Begin, commit or roll back."""
         try:
-            return self.connection.execute(sql, tuple(values))
-        except _FAULTS as error:
-            raise _unusable(self.path, error) from None
-        except UnicodeEncodeError as error:
-            text = f"cannot be stored as text: {error}; nothing was changed"
-            raise Refused("invalid", "text", text, "text that is valid UTF-8") from None
-
-    def _rows(self, sql: str, values: Iterable[object] = ()) -> list[sqlite3.Row]:
-        """Return the rows of a query; SQLite may notice damage only here."""
-        cursor = self._execute(sql, values)
-        try:
-            return cursor.fetchall()
-        except _FAULTS as error:
-            raise _unusable(self.path, error) from None
-
-    def _row(self, sql: str, values: Iterable[object] = ()) -> sqlite3.Row | None:
-        rows = self._rows(sql, values)
-        return rows[0] if rows else None
-
-    def _json(self, text: str) -> Any:  # noqa: ANN401 – any JSON value
-        try:
-            return json.loads(text)
-        except (ValueError, TypeError) as error:
-            raise _damaged(self.path, error) from None
+            self.connection.execute(sql)
+        except FAULTS as error:
+            raise unusable(self.path, error) from None
 
     def _migrate(self) -> None:
         """Migrate the schema in one transaction after a backup; refuse a newer schema."""
@@ -165,13 +145,12 @@ class Connection:
             self.connection.execute("VACUUM INTO ?", (unfinished,))
             os.replace(unfinished, copy)
 
-    def check(self) -> list[str]:
-        """Return what SQLite finds wrong with the file; empty when nothing is."""
-        rows = self._rows("PRAGMA integrity_check")
-        return [row[0] for row in rows if row[0] != "ok"]
 
-
-def _unusable(path: str, error: Exception) -> Refused:
+def unusable(path: str, error: Exception) -> Refused:
+    """Return the refusal for an error of a statement."""
+    if isinstance(error, UnicodeEncodeError):
+        text = f"cannot be stored as text: {error}; nothing was changed"
+        return Refused("invalid", "text", text, "text that is valid UTF-8")
     # The lowest byte of a code is its kind; Python's own errors have no code.
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
     text = f"{error}; nothing was changed"
@@ -181,9 +160,10 @@ def _unusable(path: str, error: Exception) -> Refused:
         return Refused("conflict", path, text, "planner status says where the run is")
     if code in _ENVIRONMENT:
         return Refused("refused", path, text, "a folder that can be written and has room")
-    return _damaged(path, error)
+    return damaged(path, error)
 
 
-def _damaged(path: str, error: Exception) -> Refused:
+def damaged(path: str, error: Exception) -> Refused:
+    """Return what to say of a database that does not hold what it should."""
     text = f"the database is damaged ({error}); it is left as it is"
     return Refused("invalid", path, text, "planner doctor says what can be restored")

@@ -10,11 +10,12 @@ from __future__ import annotations
 import json
 
 from state.clock import now
-from state.connection import Connection
+from state.connection import FAULTS, Connection, damaged, unusable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Iterable
     from typing import Any
 
 
@@ -199,8 +200,7 @@ class Database(Connection):
 
     def is_confirmed(self, digest: str) -> bool:
         """Return whether the commands with this hash are confirmed."""
-        sql = "SELECT 1 FROM confirmed WHERE hash=?"
-        return self._row(sql, (digest,)) is not None
+        return self._row("SELECT 1 FROM confirmed WHERE hash=?", (digest,)) is not None
 
     def approve(self, run: Run, digest: str, who: str, channel: str) -> None:
         """Record an approval of a digest."""
@@ -258,8 +258,7 @@ class Database(Connection):
         `after` is the number of the last row that the caller has.
         """
         sql = "SELECT * FROM audit WHERE seq>? AND run_id IS coalesce(?, run_id) ORDER BY seq"
-        rows = self._rows(sql, (after, run.run_id if run else None))
-        return [dict(row) for row in rows]
+        return [dict(row) for row in self._rows(sql, (after, run.run_id if run else None))]
 
     def was_noted(self, agent: str, action: str, since: str) -> bool:
         """Return whether the audit has this action of an agent at `since` or later."""
@@ -268,6 +267,34 @@ class Database(Connection):
 
     def event(self, run: Run | None, kind: str, payload: dict[str, Any]) -> None:
         """Append an event."""
-        run_id = run.run_id if run else None
-        values = (now(), run_id, kind, json.dumps(payload, ensure_ascii=False))
+        text = json.dumps(payload, ensure_ascii=False)
+        values = (now(), run.run_id if run else None, kind, text)
         self._execute("INSERT INTO events VALUES (NULL,?,?,?,?)", values)
+
+    # statements
+
+    def check(self) -> list[str]:
+        """Return what SQLite finds wrong with the file; empty when it is sound."""
+        return [row[0] for row in self._rows("PRAGMA integrity_check") if row[0] != "ok"]
+
+    def _execute(self, sql: str, values: Iterable[object] = ()) -> sqlite3.Cursor:
+        try:
+            return self.connection.execute(sql, tuple(values))
+        except FAULTS as error:
+            raise unusable(self.path, error) from None
+
+    def _rows(self, sql: str, values: Iterable[object] = ()) -> list[sqlite3.Row]:
+        """Return what a query finds; SQLite notices damage as late as here."""
+        try:
+            return self.connection.execute(sql, tuple(values)).fetchall()
+        except FAULTS as error:
+            raise unusable(self.path, error) from None
+
+    def _row(self, sql: str, values: Iterable[object] = ()) -> sqlite3.Row | None:
+        return next(iter(self._rows(sql, values)), None)
+
+    def _json(self, text: str) -> Any:  # noqa: ANN401 – any JSON value
+        try:
+            return json.loads(text)
+        except (ValueError, TypeError) as error:
+            raise damaged(self.path, error) from None

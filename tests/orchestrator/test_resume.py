@@ -12,8 +12,7 @@ from state.database import Database
 from tests.journey import FILES, VERIFIED, Answer, Journey, call, words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from sqlite3 import Cursor
+    from collections.abc import Callable
 
     from tests.conftest import Repository
 
@@ -71,18 +70,19 @@ class Fuse:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *, after: bool) -> None:
         self.left = 0
         self.after = after
-        replace, execute = os.replace, Database._execute
+        replace, control = os.replace, Database._control
 
         def burning_replace(source: str, target: str) -> None:
             self._burn(lambda: replace(source, target))
 
-        def burning_execute(database: Database, sql: str, values: Iterable[object] = ()) -> Cursor:
+        def burning_control(database: Database, sql: str) -> None:
             if sql != "COMMIT":
-                return execute(database, sql, values)
-            return self._burn(lambda: execute(database, sql, values))
+                control(database, sql)
+            else:
+                self._burn(lambda: control(database, sql))
 
         monkeypatch.setattr(os, "replace", burning_replace)
-        monkeypatch.setattr(Database, "_execute", burning_execute)
+        monkeypatch.setattr(Database, "_control", burning_control)
 
     def _burn(self, action: Callable[[], T]) -> T:
         self.left -= 1
