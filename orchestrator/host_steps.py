@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from orchestrator.summary import summary
 from quality_reviewer.ask import DESIGN, answered_alone, items_of
-from quality_reviewer.items import count_items, needs_user
+from quality_reviewer.items import count_items, for_user
 from quality_reviewer.scale import review_of
 from shared.mode import sessions
 from shared.mode.sessions import is_published
@@ -16,9 +16,9 @@ from shared.qr.types import (
     FAIL,
     NOT_CHECKED,
     TODO,
+    blocking,
     blocking_severities,
     computed_verdict,
-    is_blocking,
 )
 from shared.resources import answer_path, answer_word, fill, read_prompt
 from shared.steps.brief import item_line, variant_of, with_commands, work_task
@@ -144,7 +144,8 @@ def gate(ctx: Context) -> Block:
     slots["reason"] = answer_word("reason.md")
     block = ctx.block().task(fill(read_prompt("orchestrator", "planner", "gate"), slots))
     rows = [i for i in items if i.status in ("FAIL", "NOT_CHECKED", "TODO")]
-    marked = (f"{_weight(i, ctx.iteration)}: {item_line(i.to_json())}" for i in rows)
+    blocks = {i.id for i in blocking(items, ctx.iteration)}
+    marked = (f"{_weight(i, blocks)}: {item_line(i.to_json())}" for i in rows)
     block.data("answers", "\n".join(_answers_by(items, by, ctx.iteration) for by in AUTHORS))
     block.data("items", "\n".join(marked))
     _converge(block, ctx, items)
@@ -156,10 +157,10 @@ def gate(ctx: Context) -> Block:
     return block
 
 
-def _weight(item: Item, iteration: int) -> str:
+def _weight(item: Item, blocks: set[str]) -> str:
     if item.status == NOT_CHECKED:
         return "never blocks"
-    return "blocks" if is_blocking(item, iteration) else "open"
+    return "blocks" if item.id in blocks else "open"
 
 
 def _answers_by(items: list[Item], by: str, iteration: int) -> str:
@@ -168,18 +169,18 @@ def _answers_by(items: list[Item], by: str, iteration: int) -> str:
 
 
 def _figures(items: list[Item], iteration: int) -> str:
-    blocking = sum(is_blocking(i, iteration) for i in items)
+    number = len(blocking(items, iteration))
     which = ", ".join(blocking_severities(iteration))
     if not any(i.status == FAIL for i in items):
         return "Nothing blocks."
-    if not blocking:
+    if not number:
         return f"Nothing blocks (in this round {which} would)."
-    return f"{blocking} of {len(items)} items block (in this round {which} do)."
+    return f"{number} of {len(items)} items block (in this round {which} do)."
 
 
 def _converge(block: Block, ctx: Context, items: list[Item]) -> None:
     """Ask the user what to do about items that have blocked for three rounds (PL-25)."""
-    stuck = [i.id for i in items if needs_user(i, ctx.iteration)]
+    stuck = [i.id for i in for_user(items, ctx.iteration)]
     if not stuck:
         return
     state = ctx.state

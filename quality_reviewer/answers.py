@@ -8,13 +8,13 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from quality_reviewer.items import item_id, next_number
+from quality_reviewer.items import next_number
 from quality_reviewer.questions import TEXTS, due_questions, group_of, make_items
 from quality_reviewer.scale import review_of
 from shared import resources
 from shared.plan_file import open_plan
 from shared.qr.schema import Review, check_review, read_review, write_review
-from shared.qr.types import EVERYTHING, FAIL, PASS, REVIEWER, TODO, Item, is_blocking
+from shared.qr.types import EVERYTHING, FAIL, PASS, REVIEWER, TODO, Item, blocking, item_id
 from shared.steps.entry_points import find_workflow
 from state.changes import missing_documents
 from state.errors import Problem, Refused
@@ -55,9 +55,8 @@ def with_questions(state: State, phase: Phase, plan: Plan, previous: Sequence[It
         i for i in previous if i.by == REVIEWER and i.check not in TEXTS and i.id not in asked
     ]
     iteration = state.database.phase(state.run, phase)[1]
-    return [
-        i.changed(status=TODO) if i.rounds and is_blocking(i, iteration - 1) else i for i in items
-    ]
+    again = {i.id for i in blocking(items, iteration - 1) if i.rounds}
+    return [i.changed(status=TODO) if i.id in again else i for i in items]
 
 
 def judged_by(items: Sequence[Item]) -> tuple[str, ...]:

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from shared.qr.types import STATUSES, Item, is_blocking
+from shared.qr.types import STATUSES, Item, blocking, item_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 ROUNDS_BEFORE_USER = 3
-
-
-def item_id(number: int) -> str:
-    """Return the id of the item with this number, from 1."""
-    return f"qa-{number:03d}"
 
 
 def next_number(items: Iterable[Item]) -> int:
@@ -24,19 +19,20 @@ def next_number(items: Iterable[Item]) -> int:
 def count_items(items: Sequence[Item], iteration: int) -> dict[str, int]:
     """Return the figures of a gate: items by status, how many block, how many were accepted."""
     figures: dict[str, int] = {s: sum(i.status == s for i in items) for s in STATUSES}
-    figures["blocking"] = sum(is_blocking(i, iteration) for i in items)
+    figures["blocking"] = len(blocking(items, iteration))
     figures["accepted"] = sum(i.accepted is not None for i in items)
     return figures
 
 
-def count_round(items: Iterable[Item], iteration: int) -> list[Item]:
+def count_round(items: Sequence[Item], iteration: int) -> list[Item]:
     """Return the items after a failed gate, with one more round on each that blocked it."""
-    return [i.changed(rounds=i.rounds + 1) if is_blocking(i, iteration) else i for i in items]
+    blocked = {i.id for i in blocking(items, iteration)}
+    return [i.changed(rounds=i.rounds + 1) if i.id in blocked else i for i in items]
 
 
-def needs_user(item: Item, iteration: int) -> bool:
-    """Return whether an item has blocked so often that the user must decide (PL-25)."""
-    return item.rounds >= ROUNDS_BEFORE_USER and is_blocking(item, iteration)
+def for_user(items: Iterable[Item], iteration: int) -> list[Item]:
+    """Return the items that have blocked so often that the user must decide (PL-25)."""
+    return [i for i in blocking(items, iteration) if i.rounds >= ROUNDS_BEFORE_USER]
 
 
 def carry_over(previous: Sequence[Item], fresh: Iterable[Item]) -> list[Item]:

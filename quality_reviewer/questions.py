@@ -6,8 +6,8 @@ steps import this module.
 
 from __future__ import annotations
 
-from quality_reviewer.items import item_id, next_number
-from shared.qr.types import COULD, EVERYTHING, MUST, SHOULD, TODO, Item
+from quality_reviewer.items import next_number
+from shared.qr.types import COULD, EVERYTHING, MUST, SHOULD, TODO, Item, item_id
 from state.phases import PLANNING_PHASES
 
 TYPE_CHECKING = False

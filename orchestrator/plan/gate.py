@@ -15,7 +15,7 @@ from shared import resources
 from shared.drift import check_run
 from shared.plan_file import open_plan
 from shared.qr.schema import Review, read_review, write_review
-from shared.qr.types import TODO, computed_verdict, is_blocking
+from shared.qr.types import TODO, blocking, computed_verdict
 from state.actors import UNPROVEN
 from state.errors import Refused
 
@@ -84,12 +84,12 @@ def _check_verdict(state: State, decision: Decision, phase: Phase, verdict: str)
         raise Refused("refused", "--verdict", text, "fail")
     computed = computed_verdict(decision.items, decision.iteration)
     if verdict != computed and not decision.reason.strip():
-        blocking = [i.id for i in decision.items if is_blocking(i, decision.iteration)]
+        blocked_by = [i.id for i in blocking(decision.items, decision.iteration)]
         file = resources.answer_word("reason.md")
         again = state.command(
             "qr", "gate", "--phase", phase, "--verdict", verdict, "--reason-file", file
         )
-        why = f"blocking: {', '.join(blocking)}" if blocking else "nothing blocks"
+        why = f"blocking: {', '.join(blocked_by)}" if blocked_by else "nothing blocks"
         text = f"the computed verdict is {computed} ({why}); give a reason to {verdict} anyway"
         raise Refused("refused", "--verdict", text, f"{computed}, or a reason in {file}", again)
 

@@ -12,7 +12,7 @@ from quality_reviewer.ask import answered_alone
 from quality_reviewer.items import count_round
 from shared import resources
 from shared.qr.schema import Review, read_review, write_review
-from shared.qr.types import LoopState, computed_verdict, is_blocking
+from shared.qr.types import LoopState, blocking, computed_verdict, rows_of
 from state import store
 from state.results import OpenItem, Outcome
 
@@ -75,10 +75,10 @@ def record_fail(state: State, phase: Phase, decision: Decision) -> None:
         counted = count_round(decision.items, iteration)
         write_review(path, Review(phase, iteration + 1, counted))
     failing = [i for i in decision.items if i.status == "FAIL"]
-    blocking = [i for i in failing if is_blocking(i, iteration)] or failing
+    sent_back = blocking(failing, iteration) or failing
     back = WORKFLOW.steps[WORKFLOW.number(phase, "gate")].on_fail
     with state.database as database:
-        _store(state, phase, "fail", decision, blocking)
+        _store(state, phase, "fail", decision, sent_back)
         database.set_phase(state.run, phase, LoopState(loop).after("fail"), iteration + 1)
         state.go_to(WORKFLOW.name, back or 1)
 
@@ -93,7 +93,7 @@ def _store(
         "computed": computed,
         "decided_by": decision.by,
         "reason": decision.reason,
-        "items": [i.to_json() for i in items],
+        "items": rows_of(items),
     }
     state.database.add_outcome(state.run, phase, decision.iteration, outcome)
     if verdict != computed:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from quality_reviewer.checks.code import (
     check_exercised,
@@ -30,14 +30,13 @@ from quality_reviewer.checks.lines import check_leftovers, check_merge_markers, 
 from quality_reviewer.checks.parsing import check_parsing
 from quality_reviewer.checks.subject import Finding, Subject, Trees
 from quality_reviewer.checks.wording import check_comments, check_documentation
-from quality_reviewer.items import item_id
 from quality_reviewer.questions import QUESTIONS
-from shared.qr.types import EVERYTHING, MUST, PASS, SCRIPT, SHOULD, Item
+from shared.qr.types import EVERYTHING, MUST, PASS, SCRIPT, SHOULD, numbered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from shared.qr.types import Severity
+    from shared.qr.types import Item, Severity
     from state.phases import Phase
 
 __all__ = ["CHECKS", "Check", "Finding", "Subject", "Trees", "render_table", "run_checks"]
@@ -196,7 +195,7 @@ def run_checks(
         if check.phase == phase and only in (None, check.severity):
             findings = [(check, finding) for finding in _findings(check, subject)]
             answers += findings or [(check, None)]
-    return [_item(n, *answer) for n, answer in enumerate(answers, start)]
+    return numbered([_fields(*answer) for answer in answers], start)
 
 
 def _findings(check: Check, subject: Subject) -> Iterator[Finding]:
@@ -207,17 +206,16 @@ def _findings(check: Check, subject: Subject) -> Iterator[Finding]:
         yield from check.run(subject)
 
 
-def _item(number: int, check: Check, finding: Finding | None) -> Item:
+def _fields(check: Check, finding: Finding | None) -> dict[str, Any]:
     scope, text, status = finding or (EVERYTHING, None, PASS)
-    return Item(
-        id=item_id(number),
-        scope=_storable(scope),
-        check=check.id,
-        severity=check.severity,
-        status=status,
-        finding=None if text is None else _storable(text),
-        by=SCRIPT,
-    )
+    return {
+        "scope": _storable(scope),
+        "check": check.id,
+        "severity": check.severity,
+        "status": status,
+        "finding": None if text is None else _storable(text),
+        "by": SCRIPT,
+    }
 
 
 def _storable(text: str) -> str:

@@ -136,16 +136,31 @@ FIELDS = (
 )  # fmt: skip
 
 
-def is_blocking(item: Item, iteration: int) -> bool:
-    """Return whether the item keeps its phase from passing in this iteration."""
-    if item.status != FAIL or item.accepted is not None:
-        return False
-    return item.severity in blocking_severities(iteration)
+def item_id(number: int) -> str:
+    """Return the id of the item with this number, from 1."""
+    return f"qa-{number:03d}"
+
+
+def numbered(rows: Iterable[Mapping[str, Any]], start: int) -> list[Item]:
+    """Return an item of each row of fields, with ids from the number `start` on."""
+    return [Item(id=item_id(n), **row) for n, row in enumerate(rows, start)]
+
+
+def rows_of(items: Iterable[Item]) -> list[dict[str, Any]]:
+    """Return every field of each item, as the file holds them."""
+    return [item.to_json() for item in items]
+
+
+def blocking(items: Iterable[Item], iteration: int) -> list[Item]:
+    """Return the items that keep their phase from passing in this iteration."""
+    severities = blocking_severities(iteration)
+    return [
+        i for i in items if i.status == FAIL and i.accepted is None and i.severity in severities
+    ]
 
 
 def computed_verdict(items: Iterable[Item], iteration: int) -> Verdict:
     """Return the verdict that follows from the items; one that is still TODO fails it."""
-    for item in items:
-        if item.status == TODO or is_blocking(item, iteration):
-            return "fail"
-    return "pass"
+    items = list(items)
+    waits = any(item.status == TODO for item in items)
+    return "fail" if waits or blocking(items, iteration) else "pass"

@@ -245,9 +245,9 @@ def test_a_damaged_file_is_refused_and_never_crashes(
 WRITER = f"""
 import sys
 sys.path.insert(0, {ROOT!r})
-from quality_reviewer.items import item_id, next_number
+from quality_reviewer.items import next_number
 from shared.qr.schema import read_review, write_review
-from shared.qr.types import Item
+from shared.qr.types import Item, item_id
 from state.files import Lock
 folder, name = sys.argv[1:]
 for n in range(5):

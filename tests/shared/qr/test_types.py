@@ -15,7 +15,7 @@ from quality_reviewer.items import (
     carry_over,
     count_items,
     count_round,
-    needs_user,
+    for_user,
     next_number,
 )
 from shared.qr import types
@@ -29,9 +29,9 @@ from shared.qr.types import (
     TODO,
     Item,
     LoopState,
+    blocking,
     blocking_severities,
     computed_verdict,
-    is_blocking,
 )
 from shared.resources import ROOT
 from state import fields
@@ -60,7 +60,7 @@ def test_later_iterations_are_held_up_by_less(iteration: int, severities: set[st
     assert set(blocking_severities(iteration)) == severities
     for severity in SEVERITIES:
         failed = item(severity=severity, status=FAIL, finding="wrong")
-        assert is_blocking(failed, iteration) == (severity in severities)
+        assert blocking([failed], iteration) == ([failed] if severity in severities else [])
         expected = "fail" if severity in severities else "pass"
         assert computed_verdict([failed], iteration) == expected
 
@@ -133,9 +133,8 @@ def test_every_walk_ends_since_the_user_is_asked_after_three_rounds(
         if verdict == "fail":
             items = count_round(items, iteration)
             iteration += 1
-            accepted = [
-                i.changed(accepted="go on") if needs_user(i, iteration) else i for i in items
-            ]
+            stuck = for_user(items, iteration)
+            accepted = [i.changed(accepted="go on") if i in stuck else i for i in items]
             assert all(i.rounds <= ROUNDS_BEFORE_USER for i in items)
             items = accepted
 
@@ -151,7 +150,7 @@ def test_the_user_is_asked_when_an_item_blocks_after_its_third_round() -> None:
     failed = item(status=FAIL, finding="wrong", severity=MUST)
     rounds = []
     for iteration in range(1, 5):
-        rounds.append(needs_user(failed, iteration))
+        rounds.append(for_user([failed], iteration) == [failed])
         failed = count_round([failed], iteration)[0]
     assert rounds == [False, False, False, True]
 
