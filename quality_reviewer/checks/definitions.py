@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from quality_reviewer.checks.lines import SHOWN_MAX
 from quality_reviewer.checks.parsing import family_of
-from quality_reviewer.checks.subject import Finding, is_file
+from quality_reviewer.checks.subject import Finding
 from quality_reviewer.checks.syntax import Doubt, find_parser, parse_python, read_python
 from shared.builders import first_of
 
@@ -45,8 +45,8 @@ class _Defined(NamedTuple):
 
 
 def check_sizes(subject: Subject) -> Iterator[Finding]:
-    """No file grows beyond 1,000 lines, and no Python function beyond 100."""
-    for change in filter(is_file, subject.changes):
+    """No file grows beyond 1,000 lines and no Python function beyond 100."""
+    for change in subject.files:
         after = subject.after(change)
         if not _is_written(change.file, after):
             continue
@@ -81,7 +81,7 @@ def _lines(node: _Definition) -> int:
 
 def check_docstrings(subject: Subject) -> Iterator[Finding]:
     """Every public function, class and method that the plan adds to Python code has a docstring."""
-    for change in filter(is_file, subject.changes):
+    for change in subject.files:
         missing = [] if _TEST.search(change.file) else list(_undocumented(subject, change))
         if missing:
             names = "; ".join(first_of(missing, SHOWN_MAX))

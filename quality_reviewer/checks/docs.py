@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from quality_reviewer.checks.code import CAPTURE
 from quality_reviewer.checks.links import Paths, find_links, resolve_link
 from quality_reviewer.checks.meaning import compare_meaning
-from quality_reviewer.checks.subject import Finding, differing, is_file
+from quality_reviewer.checks.subject import Finding, differing
 from shared.git.change import LINK, Entry
 from state.milestones import changes_of, promised_files
 
@@ -91,7 +91,7 @@ def check_promises(subject: Subject) -> Iterator[Finding]:
 
 def check_links(subject: Subject) -> Iterator[Finding]:
     """Relative links in changed Markdown files lead to a path of the captured tree."""
-    changed = [c for c in subject.changes if c.file.lower().endswith(MARKDOWN) and is_file(c)]
+    changed = [c for c in subject.files if c.file.lower().endswith(MARKDOWN)]
     if not changed or subject.tree is None:
         return
     now = Paths(subject.trees.entries(subject.tree))

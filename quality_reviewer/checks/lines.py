@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from quality_reviewer.checks.subject import Finding, is_file
+from quality_reviewer.checks.subject import Finding
 from quality_reviewer.checks.syntax import Doubt, read_python
 from shared.builders import first_of
 
@@ -103,9 +103,7 @@ def _scan(
     find: Callable[[str, bytes, list[Line]], Iterable[tuple[int, str]]],
     what_to_do: str,
 ) -> Iterator[Finding]:
-    for change in subject.changes:
-        if not is_file(change):
-            continue
+    for change in subject.files:
         content = subject.after(change)
         lines = added_lines(subject.before(change), content)
         places = [f"line {n}: {what}" for n, what in find(change.file, content, lines)]

@@ -8,7 +8,7 @@ import sys
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from quality_reviewer.checks.subject import Finding, is_file
+from quality_reviewer.checks.subject import Finding
 from quality_reviewer.checks.syntax import PYTHON, check_syntax, find_parser, parse_python
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ _LEAST_PYTHON = re.compile(
 def check_parsing(subject: Subject) -> Iterator[Finding]:
     """Captured Python, JSON, TOML and YAML files parse."""
     unread: Counter[str] = Counter()
-    for change in filter(is_file, subject.changes):
+    for change in subject.files:
         content = subject.after(change)
         if find_parser(change.file, content) is None:
             unread[family_of(change.file, content)] += 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 from shared.git.change import LINK
@@ -55,7 +56,7 @@ class NoTrees:
 NO_TREES = NoTrees()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Subject:
     """What is checked: the plan and what was captured for it.
 
@@ -72,10 +73,15 @@ class Subject:
     verify_commands: tuple[str, ...] = ()
     trees: Trees = NO_TREES
 
-    @property
+    @cached_property
     def changes(self) -> tuple[Change, ...]:
         """Return all changes of the plan, by milestone."""
         return tuple(c for m in self.plan.milestones for c in changes_of(m))
+
+    @cached_property
+    def files(self) -> tuple[Change, ...]:
+        """Return the changes that leave a file with content, rather than a link or nothing."""
+        return tuple(filter(is_file, self.changes))
 
     def before(self, change: Change) -> bytes:
         """Return a file's content at the base; empty where it is new or a link."""

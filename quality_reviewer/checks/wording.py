@@ -68,7 +68,7 @@ def check_documentation(subject: Subject) -> Iterator[Finding]:
             if p.after is not None and _LINKS.isdisjoint(e.mode for e in (p.before, p.after) if e)
         ]
     )
-    for change in filter(is_file, subject.changes):
+    for change in subject.files:
         if change.file.lower().endswith(MARKDOWN) and not _HISTORY.search(change.file):
             file = _Written(change.file, subject.before(change), subject.after(change))
             yield from _temporal(file, list(_prose(file.after)))
