@@ -19,8 +19,13 @@ def refusing() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        where, allowed = str(error.filename or "files"), "fix that, then run the same command again"
-        raise Refused("refused", where, error.strerror or str(error), allowed) from error
+        raise refused(error) from error
+
+
+def refused(error: OSError) -> Refused:
+    """Return the refusal for an error of the system: no room, no right."""
+    where, allowed = str(error.filename or "files"), "fix that, then run the same command again"
+    return Refused("refused", where, error.strerror or str(error), allowed)
 
 
 def write_new(path: str, data: bytes, mode: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.command import OLDEST, Git, discover, said, version
@@ -37,7 +38,7 @@ class Repository:
     objects: str
     object_format: str
 
-    @property
+    @cached_property
     def git(self) -> Git:
         """Git in the user's working tree, with settings that keep it from running hooks."""
         return self.git_in(self.root)

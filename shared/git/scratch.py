@@ -7,7 +7,7 @@ import os
 import tempfile
 from typing import TYPE_CHECKING
 
-from shared.git.files import refusing, remove_tree
+from shared.git.files import refused, remove_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,8 +18,10 @@ PREFIX = "scratch-"
 @contextlib.contextmanager
 def scratch(folder: str) -> Iterator[str]:
     """Lend a new folder inside `folder` and remove it afterwards, as far as the system lets us."""
-    with refusing():
+    try:
         lent = tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-", dir=folder)
+    except OSError as error:
+        raise refused(error) from error
     try:
         yield lent
     finally:
