@@ -52,9 +52,9 @@ class State:
     @property
     def config(self) -> dict[str, Any]:
         """Return what `start` stored of the project: config, hash and text of its commands."""
-        path = resources.run_config_path(self.state_dir)
-        if self._config is None and os.path.exists(path):
-            self._config = read_json(path)
+        if self._config is None:
+            path = resources.run_config_path(self.state_dir)
+            self._config = read_json(path) if os.path.exists(path) else None
         return self._config or {"config": {}, "hash": "", "text": "", "submodules": []}
 
     @property

@@ -70,7 +70,8 @@ def overdue(row: Planning, now: float, last_call: float = 0) -> str:
     if row.paused_at is not None:
         return ""
     if row.phase == GATHERING:
-        since = max(row.last_tool_at or "", row.gathering_start or "", moment(last_call))
+        called = moment(last_call) if last_call else ""
+        since = max(row.last_tool_at or "", row.gathering_start or "", called)
         limit_s, what = row.gathering_timeout_s, "no tool was called"
     elif row.phase == SUBMITTED:
         since, limit_s = row.submitted_at or "", row.approval_timeout_s

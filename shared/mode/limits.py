@@ -96,7 +96,11 @@ def _bound_with(database: Database, row: Planning) -> list[Planning]:
 
 def _passed(rows: Iterable[Planning], now: float) -> str:
     """Return in words which limit has passed for all of `rows`, or ""."""
-    texts = [stages.overdue(row, now, last_call(row.agent_name)) for row in rows]
+    # A session's file is read only where the rows alone say that it is too late.
+    texts = [
+        stages.overdue(row, now) and stages.overdue(row, now, last_call(row.agent_name))
+        for row in rows
+    ]
     return texts[0] if texts and all(texts) else ""
 
 
