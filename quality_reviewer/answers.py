@@ -98,8 +98,8 @@ def store_answers(
                 database.audit(state.run, who, "qr set", detail=detail)
             if gate_is_open and state.run.step != gate:
                 number = workflow.number(phase, "qr")
-                step = workflow.steps[number].name
-                database.add_step(state.run, workflow.name, number, step, who)
+                done = [(number, workflow.steps[number].name)]
+                database.add_steps(state.run, workflow.name, done, who)
                 state.go_to(workflow.name, gate)
     own = [i for i in items if share.holds(i)]
     figures: dict[str, int] = {s: sum(i.status == s for i in own) for s in (PASS, FAIL, TODO)}

@@ -151,10 +151,11 @@ class Database(Connection):
 
     # steps, phases, outcomes
 
-    def add_step(self, run: Run, workflow: str, number: int, name: str, done_by: str) -> None:
-        """Record that a step is done; a later record replaces an earlier one."""
-        values = (run.run_id, run.revision, workflow, number, name, done_by, now())
-        self._execute("INSERT OR REPLACE INTO steps VALUES (?,?,?,?,?,?,?)", values)
+    def add_steps(self, run: Run, workflow: str, steps: Iterable[tuple[int, str]], by: str) -> None:
+        """Record that steps (number and name of each) are done; a later record replaces it."""
+        sql, at = "INSERT OR REPLACE INTO steps VALUES (?,?,?,?,?,?,?)", now()
+        for number, name in steps:
+            self._execute(sql, (run.run_id, run.revision, workflow, number, name, by, at))
 
     def phase(self, run: Run, phase: str) -> tuple[str, int]:
         """Return the loop state and the iteration of a phase: ('INITIAL', 1) when it is new."""
@@ -190,8 +191,8 @@ class Database(Connection):
 
     def answers(self, run: Run) -> dict[str, list[str]]:
         """Return the answers by checkpoint id."""
-        rows = self._rows("SELECT * FROM answers WHERE run_id=?", (run.run_id,))
-        return {row["checkpoint"]: self._json(row["choices"]) for row in rows}
+        sql = "SELECT checkpoint, choices FROM answers WHERE run_id=?"
+        return {row[0]: self._json(row[1]) for row in self._rows(sql, (run.run_id,))}
 
     def confirm(self, digest: str, commands: str) -> None:
         """Remember that a person confirmed the commands with this hash."""
@@ -220,8 +221,7 @@ class Database(Connection):
     def accepted(self, run: Run, phase: str) -> dict[tuple[str, str], str]:
         """Return the reasons of acceptances by (check, scope)."""
         sql = "SELECT check_id, scope, reason FROM accepted WHERE run_id=? AND phase=?"
-        rows = self._rows(sql, (run.run_id, phase))
-        return {(row[0], row[1]): row[2] for row in rows}
+        return {(row[0], row[1]): row[2] for row in self._rows(sql, (run.run_id, phase))}
 
     def deviate(self, run: Run, file: str, milestone: str, reason: str) -> None:
         """Report a file whose content differs from the plan; nobody has accepted it yet."""

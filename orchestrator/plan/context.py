@@ -37,7 +37,7 @@ def set_context(state: State, file: str) -> None:
         changed = plan.model_copy(update=values)
         store.save_plan(resources.plan_path(state.state_dir), changed)
         with state.database as database:
-            database.add_step(state.run, "planner", 2, "context-verify", "host")
+            database.add_steps(state.run, "planner", [(2, "context-verify")], "host")
             state.go_to("planner", 3)
 
 

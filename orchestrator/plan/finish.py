@@ -118,7 +118,8 @@ def _pass_or_gate(state: State, phase: Phase, work: Work) -> Plan:
     following = "qr" if any(i.status == TODO for i in items) else "gate"
     with state.database as database:
         number = WORKFLOW.number(phase, "execute")
-        database.add_step(state.run, WORKFLOW.name, number, WORKFLOW.steps[number].name, "host")
+        done = [(number, WORKFLOW.steps[number].name)]
+        database.add_steps(state.run, WORKFLOW.name, done, "host")
         # A phase that had passed is open again once it is worked on again.
         database.set_phase(state.run, phase, LoopState.of(iteration, passed=False), iteration)
         state.go_to(WORKFLOW.name, WORKFLOW.number(phase, following))

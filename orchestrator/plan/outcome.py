@@ -55,8 +55,7 @@ def record_pass(state: State, phase: Phase, work: Work, decision: Decision) -> P
     with state.database as database:
         _store(state, phase, "pass", decision, decision.items)
         database.set_phase(state.run, phase, LoopState.COMPLETE, decision.iteration)
-        for number, name in steps:
-            database.add_step(state.run, WORKFLOW.name, number, name, decision.by)
+        database.add_steps(state.run, WORKFLOW.name, steps, decision.by)
         state.go_to(WORKFLOW.name, min(gate + 1, WORKFLOW.last(state.run.depth)))
     path = resources.review_path(state.state_dir, phase)
     if os.path.exists(path):

@@ -235,7 +235,7 @@ def _prepare(repository: Repository, state: State, base: str, agent: str | None)
         write_json(resources.run_config_path(state.state_dir), values)
         drift.take(tree_of(state))
         with state.database as database:
-            database.add_step(state.run, "planner", 1, "plan-init", "script")
+            database.add_steps(state.run, "planner", [(1, "plan-init")], "script")
             name = agent_name(agent, state.run.repository)
             state.move("enter", "host", workflow="planner", step=2)
             transitions.bind(database, state.run, name, limits.columns(config.to_json()))

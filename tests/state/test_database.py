@@ -478,8 +478,8 @@ class TestRoundTrips:
     def test_a_step_done_again_is_recorded_once(self, database: Database) -> None:
         run = run_of(database)
         with database:
-            database.add_step(run, "planner", 1, "plan-init", "script")
-            database.add_step(run, "planner", 1, "plan-init", "host")
+            database.add_steps(run, "planner", [(1, "plan-init")], "script")
+            database.add_steps(run, "planner", [(1, "plan-init")], "host")
         rows = database.connection.execute("SELECT done_by FROM steps").fetchall()
         assert [row[0] for row in rows] == ["host"]
 
