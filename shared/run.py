@@ -75,7 +75,11 @@ class State:
         """Read the run's row again, and its settings when they are next asked for."""
         self._config = None
         run = self.database.run_at(self.state_dir)
-        if run is not None:
+        if run is None:
+            return
+        self.run = run
+        # A limit that had not passed when the run was opened has not passed at that moment now.
+        if self.overdue:
             self.agents = self.database.planning_of(run.run_id)
             self.run, self.overdue = limits.run_at(run, self.agents, self.opened_at)
 
