@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from state.errors import Refused
-from state.files import APPLY_JOURNAL, REVERT_JOURNAL
+from state.journals import APPLY_JOURNAL, REVERT_JOURNAL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

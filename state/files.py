@@ -9,6 +9,7 @@ import sys
 import time
 
 from state.errors import Refused
+from state.journals import APPLY_JOURNAL, REVERT_JOURNAL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
 TEMPORARY = ".planner-tmp"
-# Folders of a state directory in which files are replaced as well.
-APPLY_JOURNAL, REVERT_JOURNAL = JOURNALS = ("apply", "revert")
 LOCK_TIMEOUT_S = 30.0
 
 
@@ -104,7 +103,7 @@ def sweep(folder: str) -> None:
         path = os.path.join(folder, name)
         if name.endswith(TEMPORARY):
             os.unlink(path)
-        elif name in JOURNALS and os.path.isdir(path):
+        elif name in (APPLY_JOURNAL, REVERT_JOURNAL) and os.path.isdir(path):
             sweep(path)
 
 

@@ -58,14 +58,14 @@ ORDER = (
 PLAIN_STATE = {
     f"state/{name}"
     for name in (
-        "actors", "clock", "connection", "database", "errors", "files", "migrations", "phases",
-        "shape", "stages",
+        "actors", "clock", "connection", "database", "errors", "files", "journals", "migrations",
+        "milestones", "phases", "shape", "stages",
     )
 }  # fmt: skip
 # Rooms of the design that are not built yet; every other name in these tables exists.
 TO_COME = {
     "orchestrator/lifecycle", "orchestrator/requirements", "orchestrator/routing",
-    "orchestrator/strategy", "orchestrator/summary", "shared/place", "state/phases",
+    "orchestrator/strategy", "shared/place",
 }  # fmt: skip
 
 # Third-party package → the room that may import it.

@@ -47,10 +47,10 @@ class Mode:
 
     def settle(self) -> Mode:
         """Store what a time limit that has passed changes; return this mode."""
-        limits.settle(self.database, self.agent, self.now)
         if self.state is not None:
-            run_limits.settle(self.state)
+            run_limits.settle(self.state)  # first, since it also removes what a cancelled run needs
             self.state.reload()
+        limits.settle(self.database, self.agent, self.now)
         self.reload()
         return self
 

@@ -250,16 +250,18 @@ class TestATimeLimit:
         wait(journey, 10**6)
         assert journey.planner("exec", "apply").code == 0
 
-    def test_cancels_where_the_project_says_so(self, make_repo: Repositories) -> None:
+    @pytest.mark.parametrize("verb", ["approve", "reject"])
+    def test_cancels_where_the_project_says_so(self, make_repo: Repositories, verb: str) -> None:
         config = '[mode]\napproval_timeout_minutes = 5\non_timeout = "cancel"\n'
         journey = Journey(make_repo(files={**FILES, "planner.toml": config})).to("submitted")
         digest = str(state_of(journey).run.digest)
         wait(journey, 295)
         assert mode_of(journey)[0] == "ACTIVE"
         wait(journey, 10)
-        assert journey.planner("mode", "approve", digest).code == 1
+        journey.planner("mode", verb, digest)
         assert mode_of(journey) == ("CANCELLED", "inactive", "inactive")
         assert not os.path.exists(f"{journey.state_dir}/worktree")
+        assert "approve" not in [action for action, *_ in actions(journey)]
         said = journey.planner("step", "executor")
         assert "nobody has answered for 5 minutes" in said.data("why")
         assert not sessions.is_published(agent_of(journey))
