@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from cli.options import opened, state_dir_option
-from orchestrator.submit.page.render import write_review
+from orchestrator.submit.page.render import write_page
 from shared.builders import Block
 from shared.output import write
 
@@ -25,7 +25,7 @@ def review_command(state_dir: str | None, *, shows: bool) -> None:
     state = opened(state_dir)
     with state.lock("review"):
         state.reload()
-        path = write_review(state)
+        path = write_page(state)
     # A browser in the terminal would wait for keys that no program types.
     if shows and sys.stdin.isatty():
         webbrowser.open(Path(path).as_uri())

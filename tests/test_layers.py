@@ -59,7 +59,7 @@ PLAIN_STATE = {
     f"state/{name}"
     for name in (
         "actors", "clock", "connection", "database", "errors", "files", "journals", "migrations",
-        "milestones", "phases", "shape", "stages",
+        "phases", "shape", "stages",
     )
 }  # fmt: skip
 # Rooms of the design that are not built yet; every other name in these tables exists.

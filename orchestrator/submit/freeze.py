@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from developer.capture import capture_into
 from orchestrator.plan.check import check_all, code_subject, design_subject
 from orchestrator.planner import WORKFLOW
-from orchestrator.submit.page.render import write_review
+from orchestrator.submit.page.render import write_page
 from orchestrator.submit.plan_md import write_rendered
 from shared import resources
 from shared.drift import check_run
@@ -44,7 +44,7 @@ def freeze_plan(state: State) -> None:
                 state.move("submit", "host", workflow="executor", step=1, digest=digest)
         else:
             frozen = check_frozen(state)
-        write_review(state, frozen)
+        write_page(state, frozen)
 
 
 def _check_ready(state: State, plan: Plan) -> None:

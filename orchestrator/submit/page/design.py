@@ -12,7 +12,7 @@ from shared.steps.slices import chosen
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from orchestrator.submit.page.facts import Edited, Review
+    from orchestrator.submit.page.facts import Edited, Facts
     from orchestrator.submit.page.html import Node
     from state.models import Milestone, Option, Plan
     from state.reasons import Invariant, RejectedAlternative, Tradeoff
@@ -23,12 +23,12 @@ def named(name: Node, *children: Node) -> Node:
     return [Element("span", name, {"class": "id"}), " ", children]
 
 
-def questions(review: Review) -> Section:
+def questions(facts: Facts) -> Section:
     """Return what the user was asked and answered; open questions first."""
-    waiting = review.open_questions()
+    waiting = facts.open_questions()
     rows = []
-    for asked in sorted(review.plan.checkpoints, key=lambda c: c not in waiting):
-        answer = review.answers.get(asked.id)
+    for asked in sorted(facts.plan.checkpoints, key=lambda c: c not in waiting):
+        answer = facts.answers.get(asked.id)
         if answer is None:
             said = Element("p", "not answered yet", {"class": "warn"})
         else:
@@ -44,9 +44,9 @@ def _option(option: Option) -> Node:
     return [option.label, f" – {option.description}" if option.description else None]
 
 
-def goal(review: Review) -> Section:
+def goal(facts: Facts) -> Section:
     """Return the request in the user's words and how the assistant understood it."""
-    plan, request = review.plan, review.run.request
+    plan, request = facts.plan, facts.run.request
     quotes = [Element("blockquote", q, {"class": "text"}) for q in plan.context.user_quotes]
     tasks = [_task(plan, t.id, t.text, t.out_of_scope) for t in plan.task_spec]
     return Section("goal", "Goal", [

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from state.models import Change, Checkpoint, Milestone, Plan
 
 
-class Review(NamedTuple):
+class Facts(NamedTuple):
     """Everything that the page is made of; the same review gives the same bytes.
 
     `outcomes` are the gates' decisions of this revision, oldest first; `accepted` holds (phase,

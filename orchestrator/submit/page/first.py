@@ -11,7 +11,7 @@ from orchestrator.submit.page.waves import size_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from orchestrator.submit.page.facts import Edited, Review
+    from orchestrator.submit.page.facts import Edited, Facts
     from orchestrator.submit.page.html import Node
     from state.models import Plan
 
@@ -35,14 +35,14 @@ _MEANING = {  # of an approval, by whether intents are approved
 }
 
 
-def first_screen(review: Review, files: Sequence[Edited]) -> Node:
+def first_screen(facts: Facts, files: Sequence[Edited]) -> Node:
     """Return all that a decision needs; the rest of the page is its proof."""
     parts = [
-        Element("p", _standing(review), {"class": "standing"}),
-        Element("h1", _line(review.plan.overview.title) or "Plan", {"id": "top"}),
-        Element("div", _why_and_what(review.plan), {"class": "lede"}),
-        Element("dl", _figures(review, files), {"class": "figures"}),
-        Element("div", _cautions(review, files), {"class": "cautions"}),
+        Element("p", _standing(facts), {"class": "standing"}),
+        Element("h1", _line(facts.plan.overview.title) or "Plan", {"id": "top"}),
+        Element("div", _why_and_what(facts.plan), {"class": "lede"}),
+        Element("dl", _figures(facts, files), {"class": "figures"}),
+        Element("div", _cautions(facts, files), {"class": "cautions"}),
     ]
     return Element("header", parts, {"class": "first"})
 
@@ -51,18 +51,18 @@ def _line(value: str) -> str:
     return " ".join(value.split())
 
 
-def _standing(review: Review) -> Node:
-    run, plan = review.run, review.plan
+def _standing(facts: Facts) -> Node:
+    run, plan = facts.run, facts.plan
     told = [_STAGES.get(run.stage, run.status.lower())]
     if run.commit_id:
         told = [f"{told[0]} as commit {run.commit_id[:12]}"]
-    if review.approved:
+    if facts.approved:
         told = [t for t in told if run.stage != "executing"]
-        told.append(f"approved {review.approved['at']} by {review.approved['who']}")
+        told.append(f"approved {facts.approved['at']} by {facts.approved['who']}")
     parts = ["Plan for review", f"revision {plan.revision}"]
     if plan.digest:
         parts.append(f"digest {plan.digest[:12]}…")
-    mark = Element("strong", ", ".join(told), {"class": "waits" if review.waits else None})
+    mark = Element("strong", ", ".join(told), {"class": "waits" if facts.waits else None})
     return [" · ".join(parts), " · ", mark]
 
 
@@ -74,11 +74,11 @@ def _why_and_what(plan: Plan) -> list[Node]:
     ]
 
 
-def _figures(review: Review, files: Sequence[Edited]) -> list[Node]:
-    plan = review.plan
+def _figures(facts: Facts, files: Sequence[Edited]) -> list[Node]:
+    plan = facts.plan
     figures = {
         "How big": _size(plan, files),
-        "Verified": _LATER if review.is_intent else _verified(plan),
+        "Verified": _LATER if facts.is_intent else _verified(plan),
         "Reviewed": _reviewed(plan),
     }
     rows: list[Node] = []
@@ -129,8 +129,8 @@ def _reviewed(plan: Plan) -> tuple[str, ...]:
     return "" if alone else "good", who, found + (f", {rounds} rounds" if rounds > 1 else "")
 
 
-def _cautions(review: Review, files: Sequence[Edited]) -> list[Node]:
-    plan = review.plan
+def _cautions(facts: Facts, files: Sequence[Edited]) -> list[Node]:
+    plan = facts.plan
     risks: list[Node] = [
         [Element("strong", _line(r.risk)), f" – {_line(r.mitigation)}" if r.mitigation else None]
         for r in plan.planning_context.known_risks
@@ -139,21 +139,21 @@ def _cautions(review: Review, files: Sequence[Edited]) -> list[Node]:
     shown = risks[:_MOST_RISKS]
     if more := len(risks) - len(shown):
         shown.append(Element("a", f"{more} more", {"href": "#risks"}))
-    parts = {"What may go wrong": shown, "Look at this first": _notable(review, files)}
+    parts = {"What may go wrong": shown, "Look at this first": _notable(facts, files)}
     return [
         Element("div", [Element("h2", title), Items(rows)]) for title, rows in parts.items() if rows
     ]
 
 
-def _notable(review: Review, files: Sequence[Edited]) -> list[Node]:
+def _notable(facts: Facts, files: Sequence[Edited]) -> list[Node]:
     """Return what a careful reader would look for, each with the way to it."""
-    plan = review.plan
-    waiting, accepted = len(review.open_questions()), len(review.accepted)
+    plan = facts.plan
+    waiting, accepted = len(facts.open_questions()), len(facts.accepted)
     against = [outcome.phase for outcome in plan.reviews if outcome.reason]
     left = sum(len(outcome.open) for outcome in plan.reviews)
-    facts = [
+    rows = [
         (waiting, "questions", count(waiting, "question") + " without an answer"),
-        (review.previous, "differences", "what differs from the last revision"),
+        (facts.previous, "differences", "what differs from the last revision"),
         (against, "reviews", f"passed against the figures: {', '.join(against)}"),
         (left, "reviews", count(left, "finding") + " passed without blocking"),
         (accepted, "reviews", count(accepted, "finding") + " accepted by a person"),
@@ -165,7 +165,7 @@ def _notable(review: Review, files: Sequence[Edited]) -> list[Node]:
         "deleted: ": [f for f in files if f.what == "deleted"],
     }
     return [
-        *(Element("a", text, {"href": f"#{name}"}) for found, name, text in facts if found),
+        *(Element("a", text, {"href": f"#{name}"}) for found, name, text in rows if found),
         *([text, _names(named)] for text, named in odd.items() if named),
     ]
 
@@ -177,17 +177,17 @@ def _names(files: Sequence[Edited]) -> Node:
     return [listed(links), f" and {more} more" if more else None]
 
 
-def answer_box(review: Review) -> Section:
+def answer_box(facts: Facts) -> Section:
     """Return the exact texts with which the user answers; no content when none is waited for."""
-    return Section("answer", "Your answer", _ways(review) if review.waits else None, "answer")
+    return Section("answer", "Your answer", _ways(facts) if facts.waits else None, "answer")
 
 
-def _ways(review: Review) -> Node:
-    said = review.commands
+def _ways(facts: Facts) -> Node:
+    said = facts.commands
     ways = [
         _way(
             "Approve",
-            _MEANING[review.is_intent],
+            _MEANING[facts.is_intent],
             {"typed in Claude Code": said["approve typed"], "in a terminal": said["approve"]},
         ),
         _way(

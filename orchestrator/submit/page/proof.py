@@ -11,7 +11,7 @@ from orchestrator.submit.page.html import Element, Items, Section, Titled
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from orchestrator.submit.page.facts import Review
+    from orchestrator.submit.page.facts import Facts
     from orchestrator.submit.page.html import Node
     from state.models import Plan
     from state.results import Outcome, VerifyResult
@@ -33,11 +33,11 @@ _DECIDED = {
 }
 
 
-def verified(review: Review) -> Section:
+def verified(facts: Facts) -> Section:
     """Return the results of the verify commands and the tree on which they ran."""
-    if review.plan.verify:
-        content = _results(review.plan)
-    elif review.is_intent:
+    if facts.plan.verify:
+        content = _results(facts.plan)
+    elif facts.is_intent:
         content = Element("p", "There is no code to verify yet.")
     else:
         text = "NOT VERIFIED: no command of the project has run on this plan."
@@ -70,16 +70,16 @@ def _result(result: VerifyResult) -> Node:
     return [Element("code", result.command), " ", Element("strong", said, {"class": tone}), base]
 
 
-def reviews(review: Review) -> Section:
+def reviews(facts: Facts) -> Section:
     """Return each phase with its rounds, findings that did not block, and accepted ones."""
-    rows = [Element("article", _phase(review, outcome)) for outcome in review.plan.reviews]
-    passed = {o.phase for o in review.plan.reviews}
-    going = [o for o in review.outcomes if o["phase"] not in passed]
-    unread = not any(o.judged for o in review.plan.reviews)
+    rows = [Element("article", _phase(facts, outcome)) for outcome in facts.plan.reviews]
+    passed = {o.phase for o in facts.plan.reviews}
+    going = [o for o in facts.outcomes if o["phase"] not in passed]
+    unread = not any(o.judged for o in facts.plan.reviews)
     note = Element("p", "No reviewer has read this plan.", {"class": "warn"})
     accepted = [
         [f"{phase}, {check} at {scope}: ", Element("em", reason)]
-        for phase, check, scope, reason in review.accepted
+        for phase, check, scope, reason in facts.accepted
     ]
     return Section("reviews", "Review history", [
         note if unread else None,
@@ -89,7 +89,7 @@ def reviews(review: Review) -> Section:
     ])  # fmt: skip
 
 
-def _phase(review: Review, outcome: Outcome) -> Node:
+def _phase(facts: Facts, outcome: Outcome) -> Node:
     said = f"Decided {_DECIDED[outcome.by]}"
     if outcome.judged:
         who = "the assistant itself" if outcome.alone else "reviewers"
@@ -105,7 +105,7 @@ def _phase(review: Review, outcome: Outcome) -> Node:
     if outcome.reason:
         against = Element("strong", "Against the figures: ")
         parts.append(Element("p", [against, outcome.reason], {"class": "warn"}))
-    failed = [o for o in review.outcomes if o["phase"] == outcome.phase and o["verdict"] != "pass"]
+    failed = [o for o in facts.outcomes if o["phase"] == outcome.phase and o["verdict"] != "pass"]
     parts.append(Items([_round(o) for o in failed], "rows"))
     if outcome.open:
         rows = [_named_finding(i.id, i.severity, i.finding) for i in outcome.open]

@@ -10,7 +10,7 @@ import os
 from typing import TYPE_CHECKING
 
 from orchestrator.submit.page import changes, design, proof, revisions
-from orchestrator.submit.page.facts import Review, edited_files
+from orchestrator.submit.page.facts import Facts, edited_files
 from orchestrator.submit.page.first import answer_box, first_screen
 from orchestrator.submit.page.html import Element, page
 from shared import resources
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
     from state.models import Plan
 
 
-def write_review(state: State, plan: Plan | None = None) -> str:
+def write_page(state: State, plan: Plan | None = None) -> str:
     """Write review.html and return its path; the caller locks.
 
     `plan` is the run's plan if the caller has just read or frozen it; else it is read here.
     """
     path = resources.review_page_path(state.state_dir)
-    write_atomic(path, render_page(read_review(state, plan)).encode())
+    write_atomic(path, render_page(read_facts(state, plan)).encode())
     return path
 
 
-def read_review(state: State, plan: Plan | None = None) -> Review:
+def read_facts(state: State, plan: Plan | None = None) -> Facts:
     """Return what the page shows of a run; Refused if its frozen plan was altered."""
     run, database = state.run, state.database
     if plan is None and run.digest is None:
@@ -49,7 +49,7 @@ def read_review(state: State, plan: Plan | None = None) -> Review:
         for (check, scope), reason in database.accepted(run, phase).items()
     ]
     approvals = [r for r in database.audit_rows(run) if r["action"] == "approve"]
-    return Review(
+    return Facts(
         plan,
         run,
         previous=store.load_plan(kept) if os.path.exists(kept) else None,
@@ -71,30 +71,30 @@ def _commands(state: State) -> dict[str, str]:
     }
 
 
-def render_page(review: Review) -> str:
+def render_page(facts: Facts) -> str:
     """Return the page; the same review gives the same bytes."""
-    plan, files = review.plan, edited_files(review.plan)
+    plan, files = facts.plan, edited_files(facts.plan)
     parts = {
-        "Your answer": answer_box(review),
-        "Differences": revisions.differences(review),
-        "Questions": design.questions(review),
-        "Goal": design.goal(review),
+        "Your answer": answer_box(facts),
+        "Differences": revisions.differences(facts),
+        "Questions": design.questions(facts),
+        "Goal": design.goal(facts),
         "Decisions": design.decisions(plan),
         "Risks": design.risks(plan),
         "Milestones": design.milestones(plan, files),
-        "Verify": proof.verified(review),
-        "Reviews": proof.reviews(review),
+        "Verify": proof.verified(facts),
+        "Reviews": proof.reviews(facts),
         "Changes": changes.changes(files),
     }
     title = " ".join(plan.overview.title.split()) or "Plan"
-    return page(f"{title} – plan for review", first_screen(review, files), parts, _footer(review))
+    return page(f"{title} – plan for review", first_screen(facts, files), parts, _footer(facts))
 
 
-def _footer(review: Review) -> Node:
-    plan = review.plan
+def _footer(facts: Facts) -> Node:
+    plan = facts.plan
     digest = [", ", Element("code", plan.digest)] if plan.digest else None
-    archived = resources.archived_plan(review.run.run_id)
+    archived = resources.archived_plan(facts.run.run_id)
     return Element("p", [
-        "Made by planner review. This page shows the plan; what is approved is its digest", digest,
+        "Made by planner facts. This page shows the plan; what is approved is its digest", digest,
         ". The commit adds the plan as ", Element("code", archived), ".",
     ])  # fmt: skip

@@ -14,7 +14,7 @@ from state.models import Change
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from orchestrator.submit.page.facts import Review
+    from orchestrator.submit.page.facts import Facts
     from orchestrator.submit.page.html import Node
 
 # What every revision has of its own, or what follows from the rest.
@@ -41,12 +41,12 @@ class _Difference(NamedTuple):
     new: Mapping[str, Any] | None
 
 
-def differences(review: Review) -> Section:
+def differences(facts: Facts) -> Section:
     """Return the entities that were added, removed or changed since the last revision."""
-    if review.previous is None:
+    if facts.previous is None:
         return Section("differences", "Differences", None)
-    old = _entities(review.previous.model_dump(mode="json"))
-    new = _entities(review.plan.model_dump(mode="json"))
+    old = _entities(facts.previous.model_dump(mode="json"))
+    new = _entities(facts.plan.model_dump(mode="json"))
     found = [
         _Difference(name, old.get(name), new.get(name))
         for name in (*new, *(n for n in old if n not in new))
@@ -59,9 +59,9 @@ def differences(review: Review) -> Section:
     ]
     added = [_heading(name, new) for name, old, new in found if old is None and new]
     gone = [_heading(name, old, gone=True) for name, old, new in found if new is None and old]
-    return Section("differences", f"Since revision {review.previous.revision}", [
+    return Section("differences", f"Since revision {facts.previous.revision}", [
         None if found else Element("p", "Nothing of the plan differs."),
-        Titled("You remarked", Items(review.plan.remarks, "text rows")),
+        Titled("You remarked", Items(facts.plan.remarks, "text rows")),
         changed,
         Titled("New", Items(added, "rows")),
         Titled("Gone", Items(gone, "rows")),

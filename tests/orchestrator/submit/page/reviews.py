@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from orchestrator.submit.page.facts import Review
+from orchestrator.submit.page.facts import Facts
 from state.database import Run
 from state.models import Plan
 from state.waves import compute_waves
@@ -84,7 +84,7 @@ def previous_data() -> dict[str, Any]:
     return data
 
 
-def sample_review(data: dict[str, Any] | None = None, **values: Any) -> Review:  # noqa: ANN401
+def sample_review(data: dict[str, Any] | None = None, **values: Any) -> Facts:  # noqa: ANN401
     """Return a review of the realistic plan, or of other data."""
     program, named = "/opt/planner/bin/planner", f"--state-dir {STATE_DIR}"
     said = "parse returned None for an empty text; the caller takes that for today"
@@ -108,7 +108,7 @@ def sample_review(data: dict[str, Any] | None = None, **values: Any) -> Review: 
             "reject": f"{program} mode reject {DIGEST} {named}",
         },
     }
-    return Review(plan_of(data or plan_data()), run_row(), **{**given, **values})
+    return Facts(plan_of(data or plan_data()), run_row(), **{**given, **values})
 
 
 def many_changes(number: int) -> dict[str, Any]:
@@ -160,7 +160,7 @@ def with_text(value: Any, text: str, *, free: bool = False) -> Any:  # noqa: ANN
     return value + text if free and isinstance(value, str) else value
 
 
-def hostile_review(text: str = HOSTILE) -> Review:
+def hostile_review(text: str = HOSTILE) -> Facts:
     """Return the realistic review with `text` behind every free text of it."""
     plain = sample_review()
     return sample_review(

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from orchestrator.submit.page.facts import Review
+    from orchestrator.submit.page.facts import Facts
     from tests.browser import Browser
 
 pytestmark = pytest.mark.requirement("PM-15")
@@ -64,7 +64,7 @@ def _silence(browser: Browser) -> None:
     browser.messages.clear()
 
 
-def written(folder: Path, review: Review) -> Path:
+def written(folder: Path, review: Facts) -> Path:
     path = folder / "review.html"
     path.write_text(render_page(review), encoding="utf-8")
     return path
@@ -108,7 +108,7 @@ def test_the_policy_stops_what_would_get_into_the_page(browser: Browser, tmp_pat
 def test_the_page_never_scrolls_sideways(
     browser: Browser, tmp_path: Path, name: str, width: int
 ) -> None:
-    made: dict[str, Callable[[], Review]] = {
+    made: dict[str, Callable[[], Facts]] = {
         "sample": sample_review,
         "hostile": lambda: hostile_review("w" * 300),
         "many": lambda: sample_review(many_changes(20)),
