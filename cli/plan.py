@@ -268,7 +268,7 @@ def diff(ids: tuple[str, ...], state_dir: str | None) -> None:
 
     state = opened_to_read(state_dir)
     block = Block("result")
-    for file, patch in patches(store.load_plan(resources.plan_path(state.state_dir)), ids):
+    for file, patch in patches(store.load_plan(state.plan_path), ids):
         block.data(file, patch)
     write(block.render())
 
@@ -284,7 +284,7 @@ def render(state_dir: str | None) -> None:
 
     state = opened(state_dir)
     path = resources.rendered_plan_path(state.state_dir)
-    plan = store.load_plan(resources.plan_path(state.state_dir))
+    plan = store.load_plan(state.plan_path)
     write_atomic(path, render_plan(plan, state.database.answers(state.run)).encode())
     write(Block("result").data("file", path).render())
 

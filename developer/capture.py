@@ -8,7 +8,6 @@ from developer.verification import job_of
 from developer.verify.lock import undisturbed
 from developer.verify.prepare import prepare
 from developer.verify.process import Confined
-from shared import resources
 from shared.config import commands_hash, write_paths
 from shared.git.capture import capture
 from shared.plan_file import open_plan
@@ -58,5 +57,5 @@ def capture_now(state: State) -> Captured:
     with state.lock("plan capture"):
         plan = open_plan(state)
         captured = capture_into(state, plan)
-        store.save_plan(resources.plan_path(state.state_dir), captured.plan)
+        store.save_plan(state.plan_path, captured.plan)
     return captured

@@ -8,7 +8,6 @@ from developer.verify.background import verify
 from developer.verify.job import Job, Running
 from developer.verify.lock import vacancy
 from developer.verify.prepare import prepare
-from shared import resources
 from shared.config import commands_hash
 from shared.plan_file import open_plan
 from shared.workspace import base_of, config_of
@@ -64,7 +63,7 @@ def still_running(state: State) -> Running | None:
     with vacancy(state.state_dir) as free:
         if free is not None:
             return None
-    plan = store.load_plan(resources.plan_path(state.state_dir))
+    plan = store.load_plan(state.plan_path)
     answer = verify(job_of(state, plan), state.database.is_confirmed)
     return answer if isinstance(answer, Running) else None
 
@@ -78,7 +77,7 @@ def verify_now(state: State) -> Done | Running:
         return answer
     with state.lock("plan verify"):
         plan = open_plan(state)
-        store.save_plan(resources.plan_path(state.state_dir), with_results(plan, answer))
+        store.save_plan(state.plan_path, with_results(plan, answer))
     return answer
 
 

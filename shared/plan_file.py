@@ -33,7 +33,7 @@ def open_plan(state: State) -> Plan:
         ways = f"{state.command('exec', 'apply')} finishes it, {state.command('undo')} undoes it"
         raise Refused("conflict", "exec apply", text, ways)
     check_active(state)
-    path = resources.plan_path(state.state_dir)
+    path = state.plan_path
     plan = store.load_plan(path)
     if plan.frozen_at is not None or state.run.digest is not None:
         check_frozen(state)
@@ -69,7 +69,7 @@ def check_active(state: State) -> None:
 
 def check_frozen(state: State) -> Plan:
     """Return the frozen plan; Refused, naming the changed places, if it was altered."""
-    path = resources.plan_path(state.state_dir)
+    path = state.plan_path
     data = read_bytes(path)
     stated, actual = digest_of(data)
     known = state.run.digest
@@ -116,7 +116,7 @@ def edit(
         plan = open_plan(state)
         changed, applied = after_edits(plan, edits, role, operation)
         if changed is not plan:
-            store.save_plan(resources.plan_path(state.state_dir), changed)
+            store.save_plan(state.plan_path, changed)
     return applied
 
 

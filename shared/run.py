@@ -33,10 +33,15 @@ class State:
     `agents` are the rows of those who plan it.
     """
 
-    __slots__ = ("_config", "agents", "database", "opened_at", "overdue", "run", "state_dir")
+    __slots__ = (
+        "_config", "agents", "database", "opened_at", "overdue", "plan_path", "run", "state_dir",
+        "worktree",
+    )  # fmt: skip
 
     def __init__(self, state_dir: str, database: Database, run: Run) -> None:
         self.state_dir = state_dir
+        self.plan_path = resources.plan_path(state_dir)
+        self.worktree = resources.worktree_path(state_dir)
         self.database = database
         self.opened_at = time.time()
         self.agents = database.planning_of(run.run_id)
@@ -47,7 +52,7 @@ class State:
     @property
     def plan(self) -> dict[str, Any]:
         """Return plan.json as plain JSON."""
-        return store.read_plan(resources.plan_path(self.state_dir))
+        return store.read_plan(self.plan_path)
 
     @property
     def config(self) -> dict[str, Any]:
@@ -66,14 +71,8 @@ class State:
         ways = ("pause", "reject", "cancel")
         return next((row["detail"] for row in reversed(rows) if row["action"] in ways), "")
 
-    @property
-    def worktree(self) -> str:
-        """Return the scratch worktree."""
-        return resources.worktree_path(self.state_dir)
-
     def reload(self) -> None:
-        """Read the run's row again, and its settings when they are next asked for."""
-        self._config = None
+        """Read the run's row again."""
         run = self.database.run_at(self.state_dir)
         if run is None:
             return

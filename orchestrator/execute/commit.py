@@ -83,7 +83,7 @@ def make_worktree_if_gone(state: State, repository: Repository) -> None:
 
 
 def _archive(state: State) -> dict[str, bytes]:
-    data = read_bytes(resources.plan_path(state.state_dir))
+    data = read_bytes(state.plan_path)
     return {resources.archived_plan(state.run.run_id): data}
 
 

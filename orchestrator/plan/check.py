@@ -9,7 +9,6 @@ from developer.capture import capture_into
 from orchestrator.planner import WORKFLOW
 from quality_reviewer.checks.git_trees import Objects
 from quality_reviewer.checks.registry import Subject, run_checks
-from shared import resources
 from shared.qr.types import MUST
 from shared.workspace import base_of, open_repository
 from state import store
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 def check_phase(state: State, phase: Phase) -> list[Item]:
     """Return what the script checks of a phase find now; nothing is stored."""
     with state.lock(f"plan check --phase {phase}"):
-        plan = store.load_plan(resources.plan_path(state.state_dir))
+        plan = store.load_plan(state.plan_path)
         if phase == "plan-design":
             subject = design_subject(state, plan)
         else:

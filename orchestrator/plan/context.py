@@ -35,7 +35,7 @@ def set_context(state: State, file: str) -> None:
         write_json(resources.get_context_path(state.state_dir), context)
         values = {"task_spec": task_items(context), "context": user_context(context)}
         changed = plan.model_copy(update=values)
-        store.save_plan(resources.plan_path(state.state_dir), changed)
+        store.save_plan(state.plan_path, changed)
         with state.database as database:
             database.add_steps(state.run, "planner", [(2, "context-verify")], "host")
             state.go_to("planner", 3)
@@ -50,7 +50,7 @@ def add_quote(state: State, text: str) -> None:
         if text not in context["user_quotes"]:
             context["user_quotes"].append(text)
         values = {"context": user_context(check_context(context))}
-        store.save_plan(resources.plan_path(state.state_dir), plan.model_copy(update=values))
+        store.save_plan(state.plan_path, plan.model_copy(update=values))
         write_json(path, context)
 
 
@@ -76,7 +76,7 @@ def ask(state: State, questions: object) -> list[str]:
         if not edits:
             return known
         changed, applied = after_edits(plan, edits, None, None)
-        store.save_plan(resources.plan_path(state.state_dir), changed)
+        store.save_plan(state.plan_path, changed)
     return known + [a.id for a in applied]
 
 

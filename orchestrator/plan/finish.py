@@ -113,7 +113,7 @@ def _pass_or_gate(state: State, phase: Phase, work: Work) -> Plan:
     iteration = state.database.phase(state.run, phase)[1]
     if not asked and computed_verdict(items, iteration) == "pass":
         return record_pass(state, phase, work, Decision(items, iteration))
-    store.save_plan(resources.plan_path(state.state_dir), work.plan)
+    store.save_plan(state.plan_path, work.plan)
     write_review(path, Review(phase, iteration, items))
     following = "qr" if any(i.status == TODO for i in items) else "gate"
     with state.database as database:

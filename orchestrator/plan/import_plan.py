@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from shared import resources
 from shared.plan_file import open_plan
 from state import store
 from state.edits import finish
@@ -29,7 +28,7 @@ def import_plan(state: State, path: str) -> list[str]:
         kept = {k: data[k] for k in _IMPORTED if k in data}
         notes = _without_changes(kept)
         imported = finish({**own, **kept, "milestone_dependencies": {"waves": []}})
-        store.save_plan(resources.plan_path(state.state_dir), imported)
+        store.save_plan(state.plan_path, imported)
     return notes
 
 

@@ -49,7 +49,7 @@ class Decision(NamedTuple):
 def record_pass(state: State, phase: Phase, work: Work, decision: Decision) -> Plan:
     """Store a passed gate in the plan and the database and go on; return the stored plan."""
     plan = _with_outcome(state, phase, work, decision)
-    store.save_plan(resources.plan_path(state.state_dir), plan)
+    store.save_plan(state.plan_path, plan)
     steps = [(n, step.name) for n, step in WORKFLOW.steps.items() if step.phase == phase]
     gate, _ = steps[-1]
     with state.database as database:

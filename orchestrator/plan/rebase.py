@@ -8,7 +8,7 @@ from developer.move_base import on_tree
 from developer.verify.lock import undisturbed
 from developer.verify.process import Confined
 from orchestrator.planner import WORKFLOW
-from shared import drift, resources
+from shared import drift
 from shared.drift import tree_of
 from shared.git import fingerprint
 from shared.git.capture import capture
@@ -64,7 +64,7 @@ def rebase_run(state: State) -> Rebased | None:
 
 
 def _accept(state: State, place: WatchedTree, found: Sequence[Difference]) -> Rebased:
-    plan = store.load_plan(resources.plan_path(state.state_dir))
+    plan = store.load_plan(state.plan_path)
     planned = _planned(plan, found)
     moves = plan.frozen_at is None and bool(planned or not plan.milestones)
     remark = _move(state, plan) if moves else ""
@@ -111,5 +111,5 @@ def _move(state: State, plan: Plan) -> str:
         )
         planned = {file for milestone in plan.milestones for file in files_of(milestone)}
         moved = on_tree(state, plan, found.changes, planned)
-    store.save_plan(resources.plan_path(state.state_dir), moved)
+    store.save_plan(state.plan_path, moved)
     return moved.remarks[-1]

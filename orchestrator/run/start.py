@@ -94,7 +94,7 @@ def start_run(
     _take_choices(state, chosen)
     if state.run.status == "IDLE":
         waiting = uncommitted(repository)
-        prepared = os.path.exists(resources.plan_path(state.state_dir))
+        prepared = os.path.exists(state.plan_path)
         if waiting and chosen.base is None and not prepared:
             return Started(state, tuple(waiting))
         _prepare(repository, state, chosen.base or "head", agent)
@@ -216,7 +216,7 @@ def new_run(database: Database, run_id: str, request: str, repository: str, fold
 def _prepare(repository: Repository, state: State, base: str, agent: str | None) -> None:
     """Choose the base, make the worktree at it, start planning; repeated, do what is missing."""
     with state.lock("start"):
-        path = resources.plan_path(state.state_dir)
+        path = state.plan_path
         if not os.path.exists(path):
             store.save_plan(path, _empty_plan(repository, base))
         plan = store.load_plan(path)

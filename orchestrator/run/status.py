@@ -18,7 +18,7 @@ def status_of(state: State) -> dict[str, Any]:
     """Return the run's status as JSON."""
     run = state.run
     step = find_workflow(run.workflow).steps[run.step]
-    planned = os.path.exists(resources.plan_path(state.state_dir))
+    planned = os.path.exists(state.plan_path)
     plan = state.plan if planned else {}
     return {
         "run": run.run_id,

@@ -9,7 +9,6 @@ from orchestrator.plan.check import check_all, code_subject, design_subject
 from orchestrator.planner import WORKFLOW
 from orchestrator.submit.page.render import write_page
 from orchestrator.submit.plan_md import write_rendered
-from shared import resources
 from shared.drift import check_run
 from shared.plan_file import check_frozen, open_plan
 from shared.qr.types import LoopState
@@ -28,7 +27,7 @@ def freeze_plan(state: State) -> None:
     """Make the revision immutable and submit it; repeated, check it and write review.html again."""
     with state.lock("plan freeze"):
         state.reload()
-        path = resources.plan_path(state.state_dir)
+        path = state.plan_path
         if state.run.digest is None:
             check_run(state)
             plan = store.load_plan(path)

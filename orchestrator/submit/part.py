@@ -66,7 +66,7 @@ def submit_part(
         return answer
     with state.lock(_COMMAND):
         whole = _submitted(state, digest)
-        path = resources.plan_path(state.state_dir)
+        path = state.plan_path
         data, _ = freeze(with_results(part, answer), now())
         kept = resources.superseded_plan_path(state.state_dir, whole.revision)
         write_atomic(kept, read_bytes(path))
@@ -87,7 +87,7 @@ def _submitted(state: State, digest: str) -> Plan:
 
 def _is_frozen(state: State, digest: str, only: Collection[str]) -> bool:
     """Return whether plan.json already is this part, left by a command that was killed."""
-    plan = store.load_plan(resources.plan_path(state.state_dir))
+    plan = store.load_plan(state.plan_path)
     whole = resources.superseded_plan_path(state.state_dir, plan.revision - 1)
     if plan.frozen_at is None or not os.path.exists(whole):
         return False
@@ -97,7 +97,7 @@ def _is_frozen(state: State, digest: str, only: Collection[str]) -> bool:
 
 def _submit(state: State, only: Collection[str], who: str) -> None:
     """Make worktree and database agree with the part that plan.json holds."""
-    plan = store.load_plan(resources.plan_path(state.state_dir))
+    plan = store.load_plan(state.plan_path)
     if state.run.revision != plan.revision:
         _fill(state, plan, state.worktree)
         _remove(state)

@@ -30,7 +30,7 @@ def revise_plan(state: State, remarks: str) -> None:
     with state.lock("plan revise"):
         state.reload()
         run = state.run
-        path = resources.plan_path(state.state_dir)
+        path = state.plan_path
         if journal_state(resources.journal_path(state.state_dir)) not in (None, "undone"):
             text = "this revision is applied; take it back before it is revised"
             raise Refused("conflict", "plan revise", text, "undo first", state.command("undo"))
@@ -79,7 +79,7 @@ def _with_reviews(plan: Plan, frozen: Plan) -> Plan:
 
 def _open_next(state: State, successor: Callable[[Plan], Plan]) -> Plan:
     """Keep the frozen revision as plan.rN.json and store its successor on the tree as it is now."""
-    path = resources.plan_path(state.state_dir)
+    path = state.plan_path
     plan = store.load_plan(path)
     if plan.frozen_at is None and plan.revision == state.run.revision + 1:
         return plan  # a command that was killed half-way has opened it already

@@ -39,7 +39,7 @@ def read_facts(state: State, plan: Plan | None = None) -> Facts:
     """Return what the page shows of a run; Refused if its frozen plan was altered."""
     run, database = state.run, state.database
     if plan is None and run.digest is None:
-        plan = store.load_plan(resources.plan_path(state.state_dir))
+        plan = store.load_plan(state.plan_path)
     elif plan is None:
         plan = check_frozen(state)
     kept = resources.superseded_plan_path(state.state_dir, plan.revision - 1)
