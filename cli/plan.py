@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from cli.entities import AddGroup, SetGroup, applied_block
+from cli.entities import AddGroup, SetGroup, applied_block, list_entities, show
 from cli.options import (
     allow_roles,
     json_option,
@@ -26,12 +26,10 @@ from orchestrator.plan.import_plan import import_plan
 from shared import plan_file, resources
 from shared.builders import Block
 from shared.output import write
-from shared.plan_file import read_batch
 from shared.steps.printing import print_current
 from state import kinds, store
 from state.actors import ARCHITECT, DEVELOPER, WRITER
-from state.errors import Refused
-from state.files import read_text, write_atomic
+from state.files import read_text
 
 if TYPE_CHECKING:
     from state.phases import Phase
@@ -44,6 +42,8 @@ def plan_command() -> None:
 
 plan_command.add_command(AddGroup("add"))
 plan_command.add_command(SetGroup("set"))
+plan_command.add_command(show)
+plan_command.add_command(list_entities)
 
 
 @plan_command.command("remove")
@@ -71,60 +71,8 @@ def batch(path: str, operation: str | None, state_dir: str | None, role: str | N
     Example: planner plan batch --file .planner/runs/20260102-abcdef/answers/design.json
     """
     state = opened(state_dir)
-    rows, digest = read_batch(resources.find_answer(state.state_dir, path))
+    rows, digest = plan_file.read_batch(resources.find_answer(state.state_dir, path))
     write(applied_block(plan_file.edit(state, rows, role, operation or digest)))
-
-
-@plan_command.command("show")
-@click.argument("ids", nargs=-1, metavar="[ID]...")
-@state_dir_option
-@json_option
-def show(ids: tuple[str, ...], state_dir: str | None, *, as_json: bool) -> None:
-    """Show entities with their versions, or the whole plan; patches only with --json.
-
-    Example: planner plan show M-001 CI-002
-    """
-    data = opened_to_read(state_dir).plan
-    found: list[Any] = []
-    for entity_id in ids:
-        entity = kinds.find(data, entity_id)
-        if entity is None:
-            raise Refused("not_found", entity_id, "there is no such entity", "planner plan show")
-        found.append(entity.entity)
-    shown = found if ids else data
-    if as_json:
-        write(json.dumps(shown, indent=2, ensure_ascii=False) + "\n")
-    else:
-        text = json.dumps(_without_patches(shown), indent=1, ensure_ascii=False)
-        write(Block("result").data("plan", text).render())
-
-
-def _without_patches(value: Any) -> Any:  # noqa: ANN401 – any JSON value
-    if isinstance(value, list):
-        return [_without_patches(v) for v in value]
-    if isinstance(value, dict):
-        return {k: _without_patches(v) for k, v in value.items() if k != "patch"}
-    return value
-
-
-@plan_command.command("list")
-@click.argument("kind", metavar="KIND")
-@click.option("--milestone", metavar="ID", help="Only what belongs to this milestone.")
-@state_dir_option
-@json_option
-def list_entities(
-    kind: str, milestone: str | None, state_dir: str | None, *, as_json: bool
-) -> None:
-    """List the entities of one kind (milestones, intents, decisions, changes …).
-
-    Example: planner plan list intents --milestone M-001
-    """
-    rows = kinds.entities(opened_to_read(state_dir).plan, kind.removesuffix("s"), milestone)
-    if as_json:
-        write(json.dumps(rows, indent=2, ensure_ascii=False) + "\n")
-        return
-    text = "\n".join(f"{r.get('id', kind)} v{r['version']} {kinds.title_of(r)}" for r in rows)
-    write(Block("result").data(kind, text or "none").render())
 
 
 @plan_command.command("import")
@@ -280,13 +228,11 @@ def render(state_dir: str | None) -> None:
 
     Example: planner plan render
     """
-    from orchestrator.submit.plan_md import render_plan
+    from orchestrator.submit.plan_md import write_rendered
 
     state = opened(state_dir)
-    path = resources.rendered_plan_path(state.state_dir)
-    plan = store.load_plan(state.plan_path)
-    write_atomic(path, render_plan(plan, state.database.answers(state.run)).encode())
-    write(Block("result").data("file", path).render())
+    write_rendered(state, store.load_plan(state.plan_path))
+    write(Block("result").data("file", resources.rendered_plan_path(state.state_dir)).render())
 
 
 @plan_command.command("schema")
