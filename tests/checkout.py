@@ -28,6 +28,7 @@ REAL_FILES = (
     "state/__init__.py",
     "state/errors.py",
     "state/files.py",
+    "state/journals.py",
 )
 # The stubs say what they see: arguments, search path, and whether the locked package is there.
 STUB_MAIN = """\

@@ -199,7 +199,7 @@ def test_doctor_says_which_layers_protect_shell_commands(monkeypatch: pytest.Mon
     assert doctor._second_layer().state == "kept read-only by Landlock and seccomp"
     monkeypatch.setattr(sandbox, "is_available", lambda: False)
     monkeypatch.setattr(seccomp, "is_available", lambda: False)
-    state = "held by the guard's reading alone; this system has no Landlock and no seccomp"
+    state = "kept read-only by the guard alone; this system has no Landlock and no seccomp"
     assert doctor._second_layer().state == state
 
 
