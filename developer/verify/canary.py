@@ -80,7 +80,9 @@ def _restore_all(folder: str) -> list[str]:
     for number, path in enumerate(paths):
         if os.path.lexists(_original(folder, number)):
             target = os.path.join(worktree, path)
-            displaced += [path] if _set_aside(target, f"{folder}-{time.time_ns()}") else []
+            aside = f"{folder}-{time.time_ns()}"
+            moved = _clear_way(worktree, path, aside) or _set_aside(target, aside)
+            displaced += [path] if moved else []
             _restore(target, _original(folder, number))
     os.unlink(_marker(folder))
     shutil.rmtree(folder)
@@ -128,6 +130,16 @@ def _break(target: str, original: str) -> None:
 
 def _broken_text(path: str) -> bytes:
     return _OPENED.get(_extension(path), b"") + BROKEN
+
+
+def _clear_way(worktree: str, path: str, aside: str) -> bool:
+    """Move away what a command put where a folder was: through a link we would leave the tree."""
+    for depth in range(1, path.count("/") + 1):
+        folder = os.path.join(worktree, *path.split("/")[:depth])
+        if os.path.islink(folder) or os.path.isfile(folder):
+            os.rename(folder, aside)
+            return True
+    return False
 
 
 def _set_aside(target: str, aside: str) -> bool:

@@ -125,6 +125,21 @@ def test_files_return_whatever_call_fails_and_wherever_a_kill_falls(
     assert failed >= 10
 
 
+@pytest.mark.requirement("PL-34")
+def test_restoring_does_not_follow_a_link_that_a_command_put_over_a_folder(tmp_path: Path) -> None:
+    worktree, users = tmp_path / "worktree", tmp_path / "users"
+    for root, text in ((worktree, "ours\n"), (users, "the user's\n")):
+        (root / "src").mkdir(parents=True)
+        (root / "src/a.py").write_text(text)
+    folder = str(tmp_path / "canary")
+    break_files(folder, str(worktree), ["src/a.py"])
+    shutil.rmtree(worktree / "src")
+    (worktree / "src").symlink_to(users / "src")
+    assert restore_files(folder) == ["src/a.py"]
+    assert (users / "src/a.py").read_text() == "the user's\n"
+    assert (worktree / "src/a.py").read_text() == "ours\n"
+
+
 def test_what_was_written_over_a_broken_file_is_put_aside(tmp_path: Path) -> None:
     worktree = tmp_path / "worktree"
     worktree.mkdir()
