@@ -40,6 +40,7 @@ ENDING = {
     "is killed": "os.kill(os.getpid(), signal.SIGKILL)",
     "answers and is killed": "print(ALLOW, flush=True); os.kill(os.getpid(), signal.SIGKILL)",
     "answers and fails": "print(ALLOW, flush=True); sys.exit(1)",
+    "prints lines without end": "[os.write(1, b'y\\n' * 999) for _ in iter(int, 1)]",
     "runs out of memory": (
         "resource.setrlimit(resource.RLIMIT_AS, (1 << 28, 1 << 28)); found = bytearray(1 << 30)"
     ),
