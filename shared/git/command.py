@@ -24,6 +24,7 @@ SAFE = (
     "core.sparseCheckout=false",
     "i18n.logOutputEncoding=UTF-8",
     "log.showSignature=false",
+    "submodule.recurse=false",
     "gc.auto=0",
     "maintenance.auto=false",
 )

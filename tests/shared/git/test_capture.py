@@ -182,6 +182,13 @@ def test_work_inside_a_submodule_is_refused_by_name(with_library: Project, popul
     assert (problem.at, "l.txt" in problem.problem) == ("lib", True)
 
 
+@pytest.mark.requirement("PL-32")
+def test_a_user_whose_git_recurses_into_submodules_can_capture(with_library: Project) -> None:
+    with_library.git("config", "submodule.recurse", "true")
+    with_library.write({"n": b"n\n"}, with_library.begin())
+    assert _files(with_library.capture()) == ["n"]
+
+
 def test_a_file_in_place_of_a_submodule_is_refused(with_library: Project) -> None:
     worktree = with_library.begin()
     (worktree / "lib").rmdir()
