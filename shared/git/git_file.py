@@ -13,6 +13,10 @@ from state.errors import Refused
 from state.files import write_atomic
 
 
+# More than any path: a hook may have put a file of any size there.
+_LONGEST = 1 << 16
+
+
 def read_git_file(worktree: str) -> str | None:
     """Return the folder that the worktree's `.git` file names, or None without such a file."""
     # Not through a link, and without waiting at a pipe: a hook may have put either there.
@@ -20,7 +24,7 @@ def read_git_file(worktree: str) -> str | None:
     path = os.path.join(worktree, ".git")
     try:
         with open(path, "rb", opener=lambda name, given: os.open(name, given | flags)) as file:
-            text = file.read() or b""
+            text = file.read(_LONGEST) or b""
     except OSError:
         return None
     if not text.startswith(b"gitdir: ") or b"\0" in text:

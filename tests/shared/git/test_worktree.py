@@ -49,6 +49,16 @@ def test_making_it_again_keeps_the_work_in_it(project: Project) -> None:
     assert (project.worktree / "work.txt").exists()
 
 
+@pytest.mark.requirement("PL-32")
+def test_a_git_file_larger_than_memory_is_repaired(project: Project) -> None:
+    project.begin()
+    git_file = project.worktree / ".git"
+    before = git_file.read_bytes()
+    os.truncate(git_file, 1 << 43)
+    project.begin()
+    assert git_file.read_bytes() == before
+
+
 def test_one_made_for_another_commit_is_a_conflict(project: Project) -> None:
     project.begin()
     project.commit({"x": b"x"})
