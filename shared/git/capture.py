@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from shared.git.change import GITLINK, LINK, FileChange, read_changes, rebuild
 from shared.git.files import refusing
 from shared.git.lending import give_back
-from shared.git.repository import PLANNER, repository_at, submodules, within
+from shared.git.nested import check_submodules
+from shared.git.repository import PLANNER, within
 from shared.git.settle import (
     ROUNDS,
     Ran,
@@ -116,7 +117,7 @@ def capture(  # noqa: PLR0913 – options, each named where it is given
     Refused, with all problems at once, if something can't be captured.
     """
     work = _open(repo, worktree, base_tree, leave_out)
-    _check_submodules(repo, work)
+    check_submodules(repo, work.tree, work.base, work.left_out, runner)
     tools = _Tools(formatters, hook, owned, runner)
     tree, rounds, put_back, output = _settle(work, tools)
     changes = read_changes(vault, base_tree, tree)
@@ -229,36 +230,6 @@ def _is_utf8(name: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
-
-
-def _check_submodules(repo: Repository, work: _Work) -> None:
-    """Refuse work inside submodules: their gitlinks are never captured, so it would be lost."""
-    problems: list[Problem] = []
-    for path in submodules(repo, work.base):
-        path_on_disk = os.path.join(work.tree.path, path)
-        if covered(os.fsencode(path), work.left_out) or not os.path.lexists(path_on_disk):
-            continue
-        found = _work_in(path_on_disk)
-        if found:
-            text = f"is a submodule, and {found}; work inside submodules is never captured"
-            allowed = "changes of this repository's own files"
-            problems.append(Problem("refused", path, text, allowed))
-    if problems:
-        raise Refused.of(problems)
-
-
-def _work_in(path_on_disk: str) -> str | None:
-    if os.path.islink(path_on_disk) or not os.path.isdir(path_on_disk):
-        return "something else is there instead"
-    inside = sorted(os.listdir(path_on_disk))
-    if ".git" not in inside:
-        return f"{inside[0]} lies in it" if inside else None
-    try:
-        git = repository_at(path_on_disk).git
-    except Refused:
-        return "its .git is not a repository"
-    rows = git.names("status", "--porcelain=v1", "-z", "--no-renames")
-    return f"{rows[0][3:].decode('utf-8', 'backslashreplace')} differs in it" if rows else None
 
 
 def _check_change(work: _Work, change: FileChange) -> list[Problem]:

@@ -113,15 +113,21 @@ class Git:
 
     def attempt(self, *args: str, stdin: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
         """Run git and return its output and exit code, whatever the code."""
-        command, environment = ["git", f"--git-dir={self.git_dir}"], user_environment()
+        environment = user_environment()
+        if self.config is not None:
+            environment |= {"LC_ALL": "C", "GIT_NO_REPLACE_OBJECTS": "1"}
+        folder = os.path.dirname(self.git_dir) if self.root is None else self.root
+        return _start(self.words(*args), folder, environment | self.env, stdin)
+
+    def words(self, *args: str) -> list[str]:
+        """Return the whole command line, which names the repository and the settings."""
+        command = ["git", f"--git-dir={self.git_dir}"]
         if self.root is not None:
             command.append(f"--work-tree={self.root}")
         if self.config is not None:
             command += ["--no-pager", "--no-optional-locks"]
             command += [word for setting in self.config for word in ("-c", setting)]
-            environment |= {"LC_ALL": "C", "GIT_NO_REPLACE_OBJECTS": "1"}
-        folder = os.path.dirname(self.git_dir) if self.root is None else self.root
-        return _start([*command, *args], folder, environment | self.env, stdin)
+        return [*command, *args]
 
     def run(self, *args: str, stdin: bytes | None = None) -> bytes:
         """Return what git printed; raise `Refused` with git's own words if it fails."""

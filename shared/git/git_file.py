@@ -12,7 +12,6 @@ from shared.git.scratch import scratch, sweep
 from state.errors import Refused
 from state.files import write_atomic
 
-
 # More than any path: a hook may have put a file of any size there.
 _LONGEST = 1 << 16
 

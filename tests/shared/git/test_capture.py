@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 from typing import TYPE_CHECKING, Unpack
@@ -10,6 +11,7 @@ import pytest
 
 from developer.verify.process import Confined
 from shared.git.worktree import open_worktree, set_executable
+from shared.sandbox import is_available
 from state.errors import Refused
 from tests.shared.git.conftest import Options, Project, add_hook
 
@@ -187,6 +189,20 @@ def test_a_user_whose_git_recurses_into_submodules_can_capture(with_library: Pro
     with_library.git("config", "submodule.recurse", "true")
     with_library.write({"n": b"n\n"}, with_library.begin())
     assert _files(with_library.capture()) == ["n"]
+
+
+@pytest.mark.requirement("PL-33")
+@pytest.mark.skipif(not is_available(), reason="needs Landlock")
+def test_a_filter_of_a_repository_made_in_place_of_a_submodule_writes_nowhere_else(
+    with_library: Project, tmp_path: Path
+) -> None:
+    nested = Project(with_library.begin() / "lib")
+    nested.commit({"f": b"1\n", ".gitattributes": b"* filter=x\n"})
+    nested.git("config", "filter.x.clean", f"touch {tmp_path}/ran; cat")
+    os.utime(nested.root / "f", (1, 1))
+    with contextlib.suppress(Refused):
+        with_library.capture()
+    assert not (tmp_path / "ran").exists()
 
 
 def test_a_file_in_place_of_a_submodule_is_refused(with_library: Project) -> None:
