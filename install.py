@@ -95,7 +95,7 @@ def self_test() -> str | None:
 
 
 def record_interpreter() -> str:
-    """Write the absolute interpreter to `.deps/python` for bin/planner to use; return it.
+    """Write this Python's absolute path to `.deps/python`, where bin/planner finds it; return it.
 
     Not a virtual environment's, which may be gone tomorrow, and never a version manager's shim:
     `sys._base_executable` is the real program behind both.

@@ -1,4 +1,4 @@
-"""Whole commands as a host runs them, against `python3 -c pass` of the same interpreter."""
+"""Measure whole commands, compared with `python3 -c pass` on the same interpreter."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MANY = 20
 
 
 class Scene(NamedTuple):
-    """A run at its design step with a plan of 66 kB, in a repository of its own."""
+    """What the commands are measured on: a new repository and a run with a plan of 66 kB."""
 
     folder: str
     state_dir: str
@@ -42,13 +42,13 @@ class Scene(NamedTuple):
         return os.path.join(self.state_dir, "plan.json")
 
     def restore(self) -> None:
-        """Write the plan as it was made, so that each round changes the same."""
+        """Write the original plan again, so that each round of measuring edits the same plan."""
         with open(self.plan_path, "wb") as file:
             file.write(self.plan)
 
 
 def measure_commands(rounds: int) -> list[Figure]:
-    """Return the figures of a printed step, one mutation, and many in a batch."""
+    """Return the time of printing a step, of one edit of the plan, and of many edits at once."""
     with TemporaryDirectory(prefix="planner-benchmark-") as folder:
         scene = make_scene(folder)
         commands = {
@@ -73,7 +73,7 @@ def measure_commands(rounds: int) -> list[Figure]:
 def sample(
     scene: Scene, commands: dict[str, list[str]], rounds: int, bare_words: Sequence[str] = BARE
 ) -> dict[str, list[float]]:
-    """Return the seconds of each command by round; those of the bare interpreter are a median."""
+    """Return the seconds each command took, by round; for the bare interpreter a median."""
     samples: dict[str, list[float]] = {name: [] for name in (*commands, "bare")}
     order = [*commands, *["bare"] * BARE_RUNS]
     for _ in range(rounds):
@@ -90,7 +90,7 @@ def sample(
 
 
 def seconds(command: Sequence[str], environment: dict[str, str], given: str = os.devnull) -> float:
-    """Return how long a command takes that reads the file `given`; raises where it fails."""
+    """Return the seconds a command takes, its input the file `given`; raise if it fails."""
     # posix_spawn: what subprocess does around a process would be part of either side.
     quiet = [
         (os.POSIX_SPAWN_OPEN, 0, given, os.O_RDONLY, 0),
@@ -106,12 +106,12 @@ def seconds(command: Sequence[str], environment: dict[str, str], given: str = os
 
 
 def planner(scene: Scene, *words: str) -> list[str]:
-    """Return the command line for the run of a scene."""
+    """Return a planner command line for the run that is measured."""
     return [PLANNER, *words, "--state-dir", scene.state_dir]
 
 
 def make_scene(folder: str) -> Scene:
-    """Begin a run in a repository of its own, and give it its plan."""
+    """Start a run in a new repository and store a large plan in it."""
     environment = {
         **{k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "PLAN", "GIT_"))},
         "PLANNER_PYTHON": PYTHON, "HOME": folder, "GIT_CONFIG_NOSYSTEM": "1",

@@ -1,4 +1,4 @@
-"""How often a command crosses from one file of ours into another, measured on real commands.
+"""Count how often real commands call from one file of the program into another.
 
 A crossing is a call whose caller lies in another file of ours. Precisely:
 
@@ -45,7 +45,7 @@ DESIGN = (
 
 
 class Crossings(NamedTuple):
-    """What one command took."""
+    """How often one command called from one file of the program into another."""
 
     command: str
     files: int
@@ -53,7 +53,7 @@ class Crossings(NamedTuple):
 
 
 class Scene:
-    """A scratch repository with one run; `measured` collects the commands that are of interest."""
+    """A temporary repository with one run; `measured` collects the counts of the commands."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
@@ -70,12 +70,12 @@ class Scene:
         self._run(["git", *words])
 
     def write(self, name: str, text: str) -> None:
-        """Write a file, its name as seen from the repository."""
+        """Write a file; its name is relative to the repository."""
         with open(os.path.join(self.repository, name), "w", encoding="utf-8") as file:
             file.write(text)
 
     def planner(self, *words: str, called: str = "", given: str = "") -> str:
-        """Run a command and return what it printed; measured if it is `called` something."""
+        """Run a planner command and return its output; count its calls if `called` gives a name."""
         tally = os.path.join(self.folder, "tally.json")
         words = (*words, "--state-dir", self.state_dir) if self.state_dir else words
         child = [sys.executable, "-I", "-S", "-X", "utf8", PROFILED, tally, LAUNCHER, *words]
@@ -98,7 +98,7 @@ class Scene:
 
 
 def measure_crossings() -> list[Crossings]:
-    """Drive a run from its request to its commit, then a guard decision; return what each took."""
+    """Run a plan from request to commit, then one guard decision; return the counts of each."""
     with TemporaryDirectory(prefix="planner-benchmark-") as folder:
         scene = Scene(os.path.realpath(folder))
         _start(scene)
@@ -114,7 +114,7 @@ def measure_crossings() -> list[Crossings]:
 
 
 def crossing_figures(measured: list[Crossings]) -> list[Figure]:
-    """Return a line of the table for each command."""
+    """Return a line of the printed table for each measured command."""
     return [
         Figure(
             f"crossings of {m.command}", m.crossings, unit="", budget=BUDGETS.get(m.command),
@@ -154,7 +154,7 @@ def _design(scene: Scene) -> None:
 
 
 def _execute(scene: Scene, approve: list[str]) -> None:
-    """Approve with the words that were printed for the person; apply and commit."""
+    """Approve the plan with the command that was printed for the person; then apply and commit."""
     printed_for, scene.state_dir = scene.state_dir, ""
     scene.planner(*approve, called="mode approve")
     scene.state_dir = printed_for

@@ -1,4 +1,4 @@
-"""A measured figure and how it is made of samples."""
+"""A measured figure and how it is computed from samples."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Figure(NamedTuple):
-    """One line of the table; without a budget it is for information."""
+    """One line of the printed table; a figure without a budget is only for information."""
 
     name: str
     figure: float
@@ -20,7 +20,7 @@ class Figure(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """Return ok or over, nothing where there is no budget."""
+        """Return `ok` or `over` (the budget), an empty string if there is no budget."""
         if self.budget is None:
             return ""
         return "ok" if self.figure <= self.budget else "over"

@@ -1,4 +1,4 @@
-"""The guard's decision: how long one takes, and what importing it costs."""
+"""Measure how long the guard needs to judge a command, and how long its import takes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ print(time.process_time() - start)
 
 
 def measure_guard(rounds: int) -> list[Figure]:
-    """Return what 99 of 100 decisions on the corpus stay under, and the import's least time."""
+    """Return the time that 99 of 100 decisions stay under, and the shortest time of an import."""
     commands = [command.text for command in (*must_pass(), *must_be_denied())]
     times = sorted(map(_decision_ms, commands))
     slow = times[len(times) * 99 // 100]

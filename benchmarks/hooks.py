@@ -1,4 +1,4 @@
-"""What a client's hook costs before each call of a tool, against `python3 -c pass`."""
+"""Measure the hook that runs before each tool call, compared with `python3 -c pass`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CALLS: Mapping[str, tuple[str, dict[str, str]]] = {
 
 
 def measure_hooks(rounds: int) -> list[Figure]:
-    """Return the figures of the prefilter while nobody plans, and of decisions while one does."""
+    """Return how long the hook takes while a session plans, and while nobody plans."""
     with TemporaryDirectory(prefix="planner-benchmark-") as folder:
         planning = _begin(folder)
         idle = {**planning, "XDG_STATE_HOME": os.path.join(folder, "nobody")}
@@ -58,7 +58,7 @@ def measure_hooks(rounds: int) -> list[Figure]:
 
 
 def _begin(folder: str) -> dict[str, str]:
-    """Start planning mode in a repository of its own; return the environment."""
+    """Start planning mode in a new repository; return the environment for the hook."""
     environment = {
         "PATH": os.environ["PATH"], "HOME": folder, "PLANNER_PYTHON": PYTHON,
         "XDG_STATE_HOME": os.path.join(folder, "state"),

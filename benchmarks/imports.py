@@ -1,4 +1,4 @@
-"""Which of our files import which: lines, floors and circles, read without running anything.
+"""Find out which files of the program import which, by reading them without running them.
 
 An import counts wherever it stands: at the top, in a function, under TYPE_CHECKING. `from a import
 b` is an import of the module a.b where there is one, else of a. That importing a.b also runs the
@@ -28,7 +28,7 @@ TOP = "."
 
 
 class Module(NamedTuple):
-    """A Python file of the product; `folder` is the one that it lies in, TOP for none."""
+    """A Python file of the program; `folder` is the folder it lies in, TOP for none."""
 
     name: str
     path: str
@@ -38,7 +38,7 @@ class Module(NamedTuple):
 
 
 class Chain(NamedTuple):
-    """The longest way down through a graph; a circle on the way is one floor, named whole."""
+    """The longest chain of imports; files that import one another in a circle count as one."""
 
     floors: Sequence[Sequence[str]]
 
@@ -47,7 +47,7 @@ class Chain(NamedTuple):
 
 
 def read_modules(root: str = ROOT) -> dict[str, Module]:
-    """Return every Python module of the product by its dotted name; bin/planner is not one."""
+    """Return every Python module of the program by its dotted name, without bin/planner."""
     found = {}
     for folder, folders, files in os.walk(root):
         inside = os.path.relpath(folder, root)
@@ -66,7 +66,7 @@ def read_modules(root: str = ROOT) -> dict[str, Module]:
 
 
 def module_graph(modules: Mapping[str, Module]) -> dict[str, set[str]]:
-    """Return which modules of ours each of ours imports."""
+    """Return, for each module of the program, which of the program's modules it imports."""
     return {
         name: {i for i in _imports(module, modules) if i != name}
         for name, module in modules.items()
@@ -86,7 +86,7 @@ def _imports(module: Module, modules: Mapping[str, Module]) -> Iterator[str]:
 
 
 def origin_of(module: Module, node: ast.ImportFrom) -> str:
-    """Return the absolute name of what stands between `from` and `import`."""
+    """Return the absolute name of the module between `from` and `import`."""
     if not node.level:
         return node.module or ""
     parts = os.path.dirname(module.path).split(os.sep)
@@ -100,7 +100,7 @@ def folder_graph(modules: Mapping[str, Module], graph: Graph) -> dict[str, set[s
 
 
 def top_folder_graph(modules: Mapping[str, Module], graph: Graph) -> dict[str, set[str]]:
-    """Return the same by top folders, each with all that lies in it."""
+    """Return which top folders each top folder imports from, subfolders included."""
     return _grouped(graph, {n: m.folder.split(os.sep)[0] for n, m in modules.items()})
 
 
@@ -118,7 +118,7 @@ def circles(graph: Graph) -> list[list[str]]:
 
 
 def longest_chain(graph: Graph) -> Chain:
-    """Return the chain with the most floors; a circle counts as one floor."""
+    """Return the longest chain of imports; names in a circle count as one."""
     best: dict[int, list[list[str]]] = {}
     groups = _components(graph)
     group_of = {name: at for at, group in enumerate(groups) for name in group}

@@ -1,4 +1,4 @@
-"""Plans of a known size, made through our own models: 10 milestones with changes, about 66 kB."""
+"""Make plans to measure with: 10 milestones with changes, about 66 kB each."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _WORDS = [
 
 
 def make_plan(seed: int, base: dict[str, Any] | None = None) -> Plan:
-    """Return a plan that differs from that of any other seed."""
+    """Return a plan of random words; each seed gives a different one."""
     chance = random.Random(seed)  # noqa: S311 – nothing secret about it
     decisions = [
         {"id": f"DL-{n:03d}", "decision": _text(chance, 12), "reasoning_chain": _text(chance, 40)}
@@ -58,7 +58,7 @@ def make_plan(seed: int, base: dict[str, Any] | None = None) -> Plan:
 
 
 def frozen_plan(seed: int) -> bytes:
-    """Return the bytes of a frozen plan."""
+    """Return a frozen plan of random words as the bytes of its file."""
     return freeze(make_plan(seed), MOMENT)[0]
 
 

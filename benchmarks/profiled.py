@@ -1,4 +1,4 @@
-"""Runs `bin/planner` in this process under a profiler and writes which file called which how often.
+"""Run `bin/planner` in this process and write how often each file of the program called another.
 
 `python -I -S benchmarks/profiled.py TALLY LAUNCHER WORD…` does what `LAUNCHER WORD…` does, and
 leaves in the file TALLY a JSON list of [calling file, called file, calls]; `crossings.py` says what
@@ -22,7 +22,7 @@ OURSELVES = "benchmarks"
 
 
 class Profiler:
-    """Counts calls between files of ours; `see` is what sys.setprofile takes."""
+    """Counts calls between files of the program; pass its method `see` to sys.setprofile."""
 
     def __init__(self) -> None:
         self.tally: dict[tuple[str, str], int] = {}
@@ -44,7 +44,7 @@ class Profiler:
                 self.tally[caller, called] = self.tally.get((caller, called), 0) + 1
 
     def caller_of(self, frame: FrameType) -> str:
-        """Return the nearest file of ours up the stack: click or sqlite3 may stand between."""
+        """Return the file of the program that made this call, perhaps through click or sqlite3."""
         above = frame.f_back
         while above is not None:
             if name := self.name_of(above):
@@ -53,7 +53,7 @@ class Profiler:
         return ""
 
     def name_of(self, frame: FrameType) -> str:
-        """Return the path of a frame's file from our root; empty where it is not ours."""
+        """Return the path of a frame's file below the program's root; empty for any other file."""
         path = frame.f_code.co_filename
         name = self.names.get(path)
         if name is None:
@@ -62,7 +62,7 @@ class Profiler:
 
 
 def _inside(path: str) -> str:
-    """Return the path from our root of a module of ours, else an empty string."""
+    """Return a module's path below the program's root; empty if the module is not part of it."""
     if not path.startswith(ROOT + os.sep) or not path.endswith(".py"):
         return ""
     name = path[len(ROOT) + 1 :]
@@ -70,7 +70,7 @@ def _inside(path: str) -> str:
 
 
 def main(tally: str, launcher: str) -> None:
-    """Run the launcher with what is left of sys.argv, and write the tally however it ends."""
+    """Run bin/planner with the rest of sys.argv, and write the counts even if it fails."""
     profiler, leave, ours = Profiler(), os._exit, os.getpid()
 
     def write() -> None:

@@ -1,4 +1,4 @@
-"""Commands that only read, against the least that any of our commands must load.
+"""Measure commands that only read, compared with importing click and sqlite3.
 
 That least is a Python that imports click and sqlite3 from where we keep our packages: what is
 above it is our own imports and work, which no user of a read-only command should wait for.
@@ -19,7 +19,7 @@ LEAST = "import sys; sys.path.insert(0, sys.argv[1]); import click, sqlite3"
 
 
 def measure_reading(rounds: int) -> list[Figure]:
-    """Return the figure of each command that only reads, in a run at its design step."""
+    """Return how long each command that only reads takes, in a run at its design step."""
     with TemporaryDirectory(prefix="planner-benchmark-") as folder:
         scene = make_scene(folder)
         commands = {" ".join(words): planner(scene, *words) for words in READING}

@@ -1,4 +1,4 @@
-"""Counts how the program is built: `python3 -m benchmarks.structure [--json] [--longest]`.
+"""Count the program's lines and imports: `python3 -m benchmarks.structure [--json] [--longest]`.
 
 Lines by top folder, floors and circles are read from the sources (`imports.py` says how imports
 are counted); crossings are measured on real commands (`crossings.py` says what one is). It names
@@ -41,7 +41,7 @@ FUNCTION_LINES = 40
 
 
 def main() -> int:
-    """Measure, print, and return the exit code."""
+    """Measure, print the figures, and return the exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument(
@@ -67,12 +67,12 @@ def main() -> int:
 
 
 def verdict(figure: Figure) -> str:
-    """Return met or missed, nothing where there is no budget."""
+    """Return `met` or `missed` (the budget), an empty string if there is no budget."""
     return {"ok": "met", "over": "missed"}.get(figure.verdict, "")
 
 
 def size_figures(modules: Mapping[str, Module]) -> list[Figure]:
-    """Return the lines of each top folder, and how much of all lies in `shared`."""
+    """Return the number of lines in each top folder, and the share of all lines in `shared`."""
     lines: Counter[str] = Counter()
     for module in modules.values():
         lines[module.path.split(os.sep)[0]] += module.lines
@@ -85,7 +85,7 @@ def size_figures(modules: Mapping[str, Module]) -> list[Figure]:
 
 
 def import_figures(modules: Mapping[str, Module]) -> list[Figure]:
-    """Return floors and circles: by top folders, by folders with their subfolders, by files.
+    """Return the longest import chain and the import circles of top folders, folders and files.
 
     Only top folders have a budget of floors: the order of the rooms inside orchestrator makes the
     chain of subfolders longer. Subfolders have no budget of circles, since a folder's own files may
@@ -110,7 +110,7 @@ def import_figures(modules: Mapping[str, Module]) -> list[Figure]:
 
 
 def longest(modules: Mapping[str, Module]) -> Iterator[tuple[int, str]]:
-    """Yield lines and place of each module and function that is longer than it may be."""
+    """Yield the length and place of each module and function that is too long."""
     for module in modules.values():
         if module.lines > MODULE_LINES:
             yield module.lines, module.path

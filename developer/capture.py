@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Captured(NamedTuple):
-    """A plan with the worktree's changes in it, what the capture found and worked with."""
+    """The plan with the worktree's changes in it, what the capture found, and the files it used."""
 
     plan: Plan
     capture: Capture

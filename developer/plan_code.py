@@ -1,4 +1,4 @@
-"""The developer makes the change in the scratch worktree (PL-4)."""
+"""Print the developer's task: make the change in the scratch worktree (PL-4)."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def confirm(state: State, digest: str) -> None:
-    """Store that a person confirmed the project's commands; Refused for another hash."""
+    """Store that a person confirmed the project's commands; Refused if their hash is another."""
     stored = state.config
     if not digest or digest != stored["hash"]:
         text = f"the commands of this run have the hash {stored['hash'] or '(none configured)'}"
@@ -34,7 +34,7 @@ def confirm(state: State, digest: str) -> None:
 
 
 def job_of(state: State, plan: Plan) -> Job:
-    """Return a verification's settings: worktree, base, commands, tests."""
+    """Return what a verification of the plan needs: worktree, base, commands, tests."""
     base = base_of(plan)
     return Job(
         state_dir=state.state_dir,
@@ -48,12 +48,12 @@ def job_of(state: State, plan: Plan) -> Job:
 
 
 def verify_plan(state: State, plan: Plan) -> Done | Running:
-    """Verify the worktree; call it without the lock, since verify takes long."""
+    """Run the verify commands on the worktree; call this without the run's lock: it takes long."""
     return verify(job_of(state, plan), state.database.is_confirmed)
 
 
 def with_results(plan: Plan, done: Done) -> Plan:
-    """Return the plan with the results of verify."""
+    """Return the plan with the results of the verify commands in it."""
     results = tuple(VerifyResult.model_validate(r.for_plan()) for r in done.results)
     return plan.model_copy(update={"verify": results})
 
@@ -69,7 +69,7 @@ def still_running(state: State) -> Running | None:
 
 
 def verify_now(state: State) -> Done | Running:
-    """Verify again and store the results in the plan; or return what goes on in the background."""
+    """Run the verify commands again and store the results; or return what still runs."""
     with state.lock("plan verify"):
         plan = open_plan(state)
     answer = verify(job_of(state, plan), state.database.is_confirmed, again=True)
@@ -82,7 +82,7 @@ def verify_now(state: State) -> Done | Running:
 
 
 def prepare_worktree(state: State, plan: Plan) -> None:
-    """Link and set up the worktree if a person has confirmed the commands; else verify does it."""
+    """Link folders and run the setup commands in the worktree, if a person has confirmed them."""
     job = job_of(state, plan)
     digest = commands_hash(job.config)
     if job.config.setup and state.database.is_confirmed(digest):

@@ -30,7 +30,7 @@ SHOWN_NAMES = 8
 
 @dataclass(frozen=True)
 class Ran:
-    """The end of a named command; `tail` is the end of its output, `log` the whole in a file."""
+    """How a named command ended; `tail` is the end of its output, `log` the file with all of it."""
 
     command: str
     code: int

@@ -1,1 +1,1 @@
-"""What the roles, the workflows and the commands have in common."""
+"""Code that the roles, the workflows and the commands share."""

@@ -1,4 +1,4 @@
-r"""XML blocks: whatever the state holds, a block is well-formed and nothing leaves its element.
+r"""Build the printed XML blocks; text from the state can neither break a block nor pass as a tag.
 
 Text of the user, of files and of the state goes into `data` or an attribute and nowhere else;
 what XML cannot carry is shown as an escape such as `\x1b`, in `data` also what nobody would see.
@@ -22,7 +22,7 @@ _ATTRIBUTE_LIMIT = 4_200  # more than the longest path
 
 
 class _Shown(dict[int, int | str]):
-    """How each character is shown, by its code; filled as characters turn up."""
+    """A table of how each character is shown, by its code; filled as characters turn up."""
 
     def __init__(self, *escaped: range) -> None:
         super().__init__({ord("\r"): "\\r"})
@@ -76,7 +76,7 @@ def first_of(rows: Sequence[str], limit: int) -> list[str]:
 
 
 def carried(value: str) -> str:
-    """Return `value` with only those characters escaped that XML cannot carry.
+    """Return `value` with only those characters escaped that XML cannot contain.
 
     For commands and paths, which would not work with more.
     """
@@ -84,7 +84,7 @@ def carried(value: str) -> str:
 
 
 def shortened(value: str, limit: int) -> str:
-    """Return `value` as it is shown, at most `limit` characters of it and what was left out."""
+    """Return at most `limit` characters of `value`, and how many were left out."""
     return _cut(visible(value), limit)
 
 
@@ -116,7 +116,7 @@ def cdata(value: str) -> str:
 
 
 def _fitting(value: str, limit: int) -> str:
-    """Return the CDATA of as much of `value` as is about `limit` characters long when written."""
+    """Return as CDATA, about `limit` characters long, as much of `value` as fits."""
     taken = limit
     while len(written := cdata(shortened(value, taken))) > limit + _LEAST:
         taken = taken * limit // len(written)
@@ -124,7 +124,7 @@ def _fitting(value: str, limit: int) -> str:
 
 
 def runnable(command: str) -> str:
-    """Return a command as element text, in CDATA if it needs that."""
+    """Return a command as the text of an XML element, in CDATA if needed."""
     return cdata(command) if any(c in command for c in "<>&") else carried(command)
 
 
@@ -138,16 +138,16 @@ class Block:
         self.room = _ROOM
 
     def element(self, name: str, text: str, **values: object) -> Block:
-        """Add an element that holds text of our own."""
+        """Add an XML element with text that the program wrote itself."""
         self.parts.append(f"<{name}{attributes(values)}>{escape(text)}</{name}>")
         return self
 
     def task(self, markdown: str) -> Block:
-        """Add what to do now."""
+        """Add the element `<task>`: what the reader must do now."""
         return self.element("task", markdown)
 
     def rules(self, markdown: str) -> Block:
-        """Add what not to do, each with its reason."""
+        """Add the element `<rules>`: what the reader must not do, each with its reason."""
         return self.element("rules", markdown)
 
     def data(self, name: str, value: str, **values: object) -> Block:
@@ -161,7 +161,7 @@ class Block:
         return self
 
     def dispatch(self, agent: str, commands: Sequence[str], *, parallel: bool = False) -> Block:
-        """Add sub-agents to start, one for each command."""
+        """Add the sub-agents that the reader must start, one for each command."""
         shown = attributes({"agent": agent, "parallel": "true" if parallel else None})
         runs = "".join(f"<run>{runnable(c)}</run>" for c in commands)
         self.parts.append(f"<dispatch{shown}>{runs}</dispatch>")
@@ -182,7 +182,7 @@ class Block:
         return self
 
     def next(self, on: str, command: str) -> Block:
-        """Add a command that the host runs when `on` is how the step went."""
+        """Add the command that the assistant must run next if the step ended as `on` says."""
         self.parts.append(f"<next{attributes({'on': on})}>{runnable(command)}</next>")
         return self
 
@@ -199,7 +199,7 @@ class Block:
 
 
 def error_block(problems: Iterable[Problem]) -> str:
-    """Return the error contract's block for `problems`."""
+    """Return the printed `<error>` block that lists `problems`."""
     block = Block("error")
     every, room = list(problems), ERROR_LIMIT
     for number, problem in enumerate(every):
@@ -214,7 +214,7 @@ def error_block(problems: Iterable[Problem]) -> str:
 
 
 def _said(problem: Problem) -> str:
-    """Return the text of a problem; only its retry command is never cut."""
+    """Return a problem as text; long parts are cut, except its retry command."""
     parts = [shortened(problem.problem, _PART_LIMIT)]
     if problem.allowed:
         parts.append(f"allowed: {shortened(problem.allowed, _PART_LIMIT)}")

@@ -1,4 +1,4 @@
-"""Remove what only an active run needs: its worktree, its vault, its copy of the user's tree."""
+"""Remove what only an active run needs: its worktree, its bare repository, its fingerprint."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def tidy(state: State) -> None:
-    """Remove worktree, vault and fingerprint of a run that has ended, as far as that works.
+    """Remove worktree, bare repository and fingerprint of an ended run, as far as possible.
 
     A file that cannot be removed is left: the run has ended all the same.
     """

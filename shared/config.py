@@ -54,12 +54,12 @@ class Config:
     run: Mapping[str, str] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the settings as JSON."""
+        """Return the project's settings as JSON."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Config:
-        """Return the settings that `to_json` gave."""
+        """Return the project's settings that `to_json` wrote."""
         values: dict[str, Any] = {
             k: tuple(v) if isinstance(v, list) else v for k, v in data.items()
         }
@@ -106,7 +106,7 @@ def parse_config(data: bytes) -> Config:
 
 
 def commands_hash(config: Config) -> str:
-    """Return the hash that a person confirms: commands and where they may write; "" for none."""
+    """Return the hash of the commands and where they may write, for a person to confirm, or ""."""
     shown = {
         "setup": config.setup,
         "format": config.format,
@@ -143,7 +143,7 @@ def named_commands(config: Config) -> dict[str, tuple[str, ...]]:
 
 
 def write_paths(config: Config, repository: str) -> list[str]:
-    """Return the `write` entries as absolute paths."""
+    """Return the paths where commands may write, made absolute."""
     return [
         os.path.expanduser(path) if path.startswith("~/") else os.path.join(repository, path)
         for path in config.write
@@ -171,7 +171,7 @@ def _parse_toml(data: bytes) -> dict[str, Any]:
 
 
 def _read_table(name: str, table: dict[str, Any], problems: list[Problem]) -> dict[str, Any]:
-    """Return the settings of a table and add what is wrong with it to `problems`."""
+    """Return the settings in a table of planner.toml; add what is wrong in it to `problems`."""
     values: dict[str, Any] = {}
     for key, value in table.items():
         at = f"{CONFIG_FILE} [{name}].{key}"

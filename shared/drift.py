@@ -28,7 +28,7 @@ SHOWN = 20
 
 
 class WatchedTree(NamedTuple):
-    """The tree of a repository, the folder with its fingerprint, and our folders left aside."""
+    """A repository's tree, the folder with its fingerprint, and the folders that are ignored."""
 
     repository: str
     folder: str
@@ -48,7 +48,7 @@ def tree_in(state_dir: str, repository: str) -> WatchedTree:
 
 
 def tree_of_light(planner: str, agent: str) -> WatchedTree:
-    """Return the user's tree for an agent that plans without a run.
+    """Return the user's tree for an assistant that plans without a run.
 
     `planner` is our folder in its repository.
     """
@@ -57,12 +57,12 @@ def tree_of_light(planner: str, agent: str) -> WatchedTree:
 
 
 def is_watched(tree: WatchedTree) -> bool:
-    """Return whether the folder is a git repository; no other folder can be compared."""
+    """Return whether the folder is a git repository: only there changes can be noticed."""
     return os.path.lexists(os.path.join(tree.repository, ".git"))
 
 
 def take(tree: WatchedTree) -> None:
-    """Take a new fingerprint that replaces the old one."""
+    """Record the tree as it is now in a new fingerprint, which replaces the old one."""
     fingerprint.take(repository_at(tree.repository), tree.folder, tree.aside)
 
 
@@ -95,7 +95,7 @@ def check_run(state: State) -> None:
 
 
 def absorb(state: State, paths: Iterable[str]) -> None:
-    """Accept what this run has written itself in the fingerprints of all plans in the making."""
+    """Add what this run itself wrote to the fingerprints of all plans in the making."""
     written, database = list(paths), state.database
     trees = [
         tree_in(run.state_dir, run.repository)
@@ -115,7 +115,7 @@ def absorb(state: State, paths: Iterable[str]) -> None:
 
 @contextlib.contextmanager
 def own_writes(tree: WatchedTree) -> Iterator[None]:
-    """Accept what is written inside the block, unless something had changed before."""
+    """Accept all changes made inside the `with` block, unless the tree had changed before it."""
     settled = not problem_of(tree)
     yield
     if settled:

@@ -71,7 +71,7 @@ def install(lock_file: str, target: str, *, fresh: bool = False) -> None:
 
 @contextlib.contextmanager
 def _only_installer(home: str) -> Iterator[None]:
-    """Hold the installers' lock in `home`, making the folder when it is missing."""
+    """Hold the lock for installing into `home`; make the folder if it is missing."""
     os.makedirs(home, exist_ok=True)
     # Opened for reading: flock needs no more, and a lock file of another user then suffices.
     handle = os.open(os.path.join(home, "lock"), os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)

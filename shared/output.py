@@ -47,7 +47,7 @@ def write_answer(action: Callable[[], str]) -> int:
 
 
 def write_fault(error: Exception) -> int:
-    """Write a fault of ours: a short block for the model, the traceback on stderr; return 3."""
+    """Write an internal fault: a short block for the model, the traceback on stderr; return 3."""
     import traceback
 
     from state.errors import Problem

@@ -1,4 +1,4 @@
-"""plan.json of a run: opened for a change or as the frozen plan, and edited.
+"""Open a run's plan.json, for a change or as the frozen plan, and edit it.
 
 A change holds the run's lock and writes files before the database, so that a command repeated
 after a crash has the same result.
@@ -53,7 +53,7 @@ def _interrupted(state: State) -> bool:
 
 
 def check_going(state: State) -> None:
-    """Refuse to start anything new in a paused run."""
+    """Refuse to start anything new while the run is paused."""
     if state.run.status == "PAUSED":
         text = f"the run is paused; {state.halted}" if state.halted else "the run is paused"
         raise Refused("refused", state.state_dir, text, "first", state.command("resume"))
@@ -123,7 +123,7 @@ def edit(
 def after_edits(
     plan: Plan, edits: Sequence[object], role: str | None, operation: str | None
 ) -> tuple[Plan, list[Applied]]:
-    """Return the plan after the edits, unchanged if `operation` was its last one."""
+    """Return the plan after the edits, unchanged if its last operation was `operation`."""
     last = plan.last_operation
     if operation is not None and last is not None and last.id == operation:
         return plan, [Applied(*row) for row in last.applied]
@@ -135,7 +135,7 @@ def after_edits(
 
 
 def read_batch(path: str) -> tuple[list[object], str]:
-    """Return the edits of a batch file and the operation id that its bytes give."""
+    """Return the edits in a batch file, and the operation id computed from the file's bytes."""
     data = read_bytes(path)
     edits = parse_json(data, path)
     if not isinstance(edits, list):

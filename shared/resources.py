@@ -1,4 +1,4 @@
-"""The paths, prompts and printed commands by name, each written once (PL-8).
+"""Paths, prompts and printed commands by name, so that each is written in one place (PL-8).
 
 A state directory is all that a command needs to be given; what lies in it is found here.
 """
@@ -51,12 +51,12 @@ def get_context_path(state_dir: str) -> str:
 
 
 def review_path(state_dir: str, phase: str) -> str:
-    """Return the path of a phase's review file, which exists only during its cycle."""
+    """Return the path of a phase's review file, which exists only while the phase is reviewed."""
     return os.path.join(state_dir, f"qr-{phase}.json")
 
 
 def answer_path(state_dir: str, name: str) -> str:
-    """Return the path to which the host writes an answer for a command."""
+    """Return the path to which the assistant writes an answer for a command to read."""
     return os.path.join(state_dir, "answers", name)
 
 
@@ -79,7 +79,7 @@ def find_answer(state_dir: str, path: str) -> str:
 
 
 def worktree_path(state_dir: str) -> str:
-    """Return the scratch worktree."""
+    """Return the path of the scratch worktree."""
     return os.path.join(state_dir, "worktree")
 
 

@@ -1,4 +1,4 @@
-"""One run, opened: its directory, its row in the database, its plan as JSON.
+"""Open a run: its state directory, its row in the database, its plan as JSON.
 
 Opening writes nothing (docs/decisions/0025). Printed steps read through this module, so it imports
 no third-party package.
@@ -56,7 +56,7 @@ class State:
 
     @property
     def config(self) -> dict[str, Any]:
-        """Return what `start` stored of the project: config, hash and text of its commands."""
+        """Return the project's settings that `start` stored, and hash and text of its commands."""
         if self._config is None:
             path = resources.run_config_path(self.state_dir)
             self._config = read_json(path) if os.path.exists(path) else None
@@ -87,7 +87,7 @@ class State:
         return Lock(resources.lock_path(self.state_dir), command)
 
     def command(self, *words: str, role: str | None = None) -> str:
-        """Return a printed command for this run."""
+        """Return a command line to print that acts on this run."""
         return resources.command(*words, state_dir=self.state_dir, role=role)
 
     def go_to(self, workflow: str, step: int) -> None:
@@ -102,7 +102,7 @@ class State:
     def move(
         self, action: str, who: str, *, at: str = "", detail: str = "", **values: object
     ) -> None:
-        """Take run and agents through an action of the mode; use it in a transaction.
+        """Change the stage of run and agents by an action of `state.stages`; use in a transaction.
 
         `values` are further columns of the run, its step among them.
         """

@@ -1,4 +1,4 @@
-"""Keep a process and all that it starts from writing, by Landlock where Linux has it.
+"""Keep a process and all that it starts from writing, with Linux's Landlock where it exists.
 
 Used as a program: `python -I -S sandbox.py [--strict] PATH… -- COMMAND…`. If the kernel
 cannot do that, the command still runs; `is_available` tells. Standard library only.
@@ -106,7 +106,7 @@ def become(command: list[str], environment: dict[str, str]) -> None:
 
 
 def main(arguments: list[str]) -> None:
-    """Restrict this process and become the command; never returns."""
+    """Restrict this process and replace it by the command; never returns."""
     strict = arguments[0] == _STRICT
     cut = arguments.index("--")
     if is_available():
@@ -127,7 +127,7 @@ def _abi() -> int:
 
 
 def _rules(handled: int, network: int, scopes: int, abi: int) -> int:
-    """Return the descriptor of rules that deny these, as far as the kernel knows them."""
+    """Return the descriptor of rules that deny these accesses, as far as the kernel knows them."""
     fields = [handled]
     if abi >= _NETWORK_ABI:
         fields.append(network)

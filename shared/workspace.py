@@ -1,4 +1,4 @@
-"""The repository, vault, worktree and settings that a run works with, each opened once."""
+"""The repositories, worktree and settings that a run works with, each opened once."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Workspace(NamedTuple):
-    """The user's repository, the run's vault beside it, its scratch worktree and its settings."""
+    """The user's repository, the run's own bare one, its scratch worktree and its settings."""
 
     repository: Repository
     vault: Vault
@@ -34,7 +34,7 @@ def open_workspace(state: State) -> Workspace:
 
 
 def open_repository(state: State) -> tuple[Repository, Vault]:
-    """Return the user's repository and the run's vault beside it."""
+    """Return the user's repository and the run's own bare repository beside it, the vault."""
     repository = repository_at(state.run.repository)
     return repository, open_vault(repository, resources.vault_path(state.state_dir))
 

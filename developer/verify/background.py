@@ -69,7 +69,7 @@ def verify(
 
 
 def cancel_verify(state_dir: str) -> bool:
-    """End a running verification with its commands and restore the files; False if none runs."""
+    """End a running verification and restore the files it broke; return False if none runs."""
     deadline = time.monotonic() + STOP_S
     asked = False
     while time.monotonic() < deadline:
@@ -87,7 +87,7 @@ def cancel_verify(state_dir: str) -> bool:
 
 
 def wait_until_idle(state_dir: str, wait_s: float = 0.0) -> Running | None:
-    """Return None once no verification runs and all files are restored, else what runs."""
+    """Wait until no verification runs and return None; after the wait return what still runs."""
     deadline = time.monotonic() + wait_s
     while True:
         with vacancy(state_dir) as lock:
@@ -100,7 +100,7 @@ def wait_until_idle(state_dir: str, wait_s: float = 0.0) -> Running | None:
 
 
 def describe_running(state_dir: str) -> str:
-    """Return in words what the worker is doing and for how long."""
+    """Return in words what the running verification is doing and for how long."""
     started_at = read_note(verify_file(state_dir, "worker.json")).get("started_at", time.time())
     progress = read_note(verify_file(state_dir, "progress.json"))
     total = max(0, time.time() - started_at)
@@ -133,7 +133,7 @@ def _take_result(job: Job, *, again: bool) -> Done | None:
 
 
 def _start(job: Job, lock: int, worker: Sequence[str]) -> None:
-    """Start a worker that takes over `lock`, so that no second worker can start meanwhile."""
+    """Start a worker process that takes over `lock`, so that no second one can start meanwhile."""
     with contextlib.suppress(FileNotFoundError):
         os.unlink(job.file("result.json"))
     write_json(job.file("job.json"), job.to_json())

@@ -1,4 +1,4 @@
-"""Break changed code files for one run and restore them, also after a kill (PL-34).
+"""Break changed code files to see whether the commands then fail, and restore them (PL-34).
 
 A file is not copied but moved aside and back, so that the very same file returns. The list of
 files is on disk before the first is moved, so that any later command can restore them all.
@@ -34,12 +34,12 @@ _OPENED = {"php": b"<?php ", "inc": b"<?php ", "vue": b"<script>", "svelte": b"<
 
 
 def is_code(path: str) -> bool:
-    """Return whether, by the file's name, a parser or compiler reads it."""
+    """Return whether a file is code by its name, so that breaking the file must be noticed."""
     return _extension(path) in CODE
 
 
 def break_files(folder: str, worktree: str, paths: Iterable[str]) -> list[str]:
-    """Make files of the worktree unparsable and return which; `folder` keeps the originals.
+    """Make files of the worktree unparsable and return their paths; `folder` keeps the originals.
 
     Links, and files in linked folders, stay as they are: the bytes are not the worktree's.
     """
@@ -57,7 +57,7 @@ def break_files(folder: str, worktree: str, paths: Iterable[str]) -> list[str]:
 
 
 def restore_files(folder: str) -> list[str]:
-    """Restore every broken file and return the paths at which a command had written another.
+    """Restore every file that verify broke; return those that a command had overwritten since.
 
     What the command wrote is kept beside `folder` under a new name. May be repeated after a
     crash. Refused if the system fails.
@@ -143,7 +143,7 @@ def _clear_way(worktree: str, path: str, aside: str) -> bool:
 
 
 def _set_aside(target: str, aside: str) -> bool:
-    """Keep what a command wrote over a broken file under the name `aside`."""
+    """Keep the file that a command wrote over a broken one, under the name `aside`."""
     try:
         with open(target, "rb") as file:
             found = file.read(2 * len(BROKEN))

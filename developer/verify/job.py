@@ -36,7 +36,7 @@ class Job:
         return verify_file(self.state_dir, name)
 
     def key(self, tree: str) -> dict[str, Any]:
-        """Return the values that a result must agree with to be valid for `tree`."""
+        """Return the values that a stored result must have to be valid for the git tree `tree`."""
         return {
             "tree": tree,
             "base_tree": self.base_tree,
@@ -46,12 +46,12 @@ class Job:
         }
 
     def to_json(self) -> dict[str, Any]:
-        """Return the job as JSON."""
+        """Return the verification's settings as JSON."""
         return {**asdict(self), "config": self.config.to_json()}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Job:
-        """Return the job that `to_json` gave."""
+        """Return the verification that `to_json` wrote."""
         config = Config.from_json(data["config"])
         return cls(**{**data, "config": config, "tests": tuple(data["tests"])})
 
@@ -81,7 +81,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Done:
-    """All commands ran; no results at all means that none are configured: NOT VERIFIED.
+    """All verify commands ran; no results mean that none are configured: NOT VERIFIED.
 
     `touched` names files of the user's own tree that changed meanwhile, `wrote` those of the
     worktree; both are sentences or empty. `notes` is whatever else a reader should know.
@@ -95,16 +95,16 @@ class Done:
 
     @property
     def failures(self) -> tuple[Result, ...]:
-        """The results that block: what fails here and does not fail at the base."""
+        """The results that block the plan: commands that fail here but not at the base."""
         return tuple(result for result in self.results if result.outcome == "fail")
 
     def to_json(self) -> dict[str, Any]:
-        """Return the answer as JSON."""
+        """Return the outcome of the verification as JSON."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Done:
-        """Return the answer that `to_json` gave."""
+        """Return the outcome of a verification that `to_json` wrote."""
         results = tuple(Result(**result) for result in data["results"])
         return cls(**{**data, "results": results, "notes": tuple(data["notes"])})
 
@@ -130,7 +130,7 @@ def verify_file(state_dir: str, name: str) -> str:
 
 
 def read_note(path: str) -> dict[str, Any]:
-    """Return a JSON object of ours, or {} if there is no such file."""
+    """Return the JSON object in one of our own files, or {} if there is no such file."""
     if not os.path.exists(path):
         return {}
     data = read_json(path)

@@ -24,7 +24,7 @@ VARIABLE = "PLANNER_VERIFY_LOCK"
 
 @contextlib.contextmanager
 def vacancy(state_dir: str) -> Iterator[int | None]:
-    """Hold the lock and give its descriptor, or give None at once if a worker holds it.
+    """Hold the worktree's lock and yield its descriptor; yield None if a verification holds it.
 
     The kernel frees the lock when the last process with the descriptor has ended.
     """
@@ -60,7 +60,7 @@ def undisturbed(state_dir: str) -> Iterator[list[str]]:
 
 
 def recover(state_dir: str) -> list[str]:
-    """Undo what a killed verification left; the caller holds the lock. Returns as `undisturbed`."""
+    """Undo what a killed verification left; return files that commands wrote over broken ones."""
     displaced = restore_files(verify_file(state_dir, "canary"))
     base = verify_file(state_dir, "base")
     if os.path.lexists(base):
@@ -70,7 +70,7 @@ def recover(state_dir: str) -> list[str]:
 
 
 def restore_canary(state_dir: str) -> list[str]:
-    """Restore files that a killed verification left broken; returns what `undisturbed` gives.
+    """Restore files that a killed verification left broken; return those overwritten since.
 
     Does nothing if none is broken. Refused (`locked`) while a running verification needs them so.
     """
@@ -81,7 +81,7 @@ def restore_canary(state_dir: str) -> list[str]:
 
 
 def adopt_lock(state_dir: str) -> int | None:
-    """Return the lock's descriptor: inherited, else taken here; None if another worker has it."""
+    """Return the descriptor of the worktree's lock, inherited or taken; None if another has it."""
     given = os.environ.pop(VARIABLE, "")
     descriptor = _open(state_dir)
     if given.isdigit() and _same_file(int(given), descriptor):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def check_confirmed(config: Config, is_confirmed: Callable[[str], bool], state_dir: str) -> None:
-    """Refuse, naming all commands, unless a person has confirmed them or there are none."""
+    """Refuse to go on while the project's commands are not confirmed by a person; name them all."""
     digest = commands_hash(config)
     if digest and not is_confirmed(digest):
         raise Refused(
@@ -39,7 +39,7 @@ def check_confirmed(config: Config, is_confirmed: Callable[[str], bool], state_d
 
 
 def prepare(job: Job, is_confirmed: Callable[[str], bool]) -> tuple[str, ...]:
-    """Link and set up the scratch worktree, unless that is done; return notes for a reader.
+    """Link folders into the scratch worktree and run its setup commands once; return notes.
 
     Refused if the commands are not confirmed, if one fails (with its output), or while verify
     runs. The caller must not hold `undisturbed`.
@@ -52,7 +52,7 @@ def prepare(job: Job, is_confirmed: Callable[[str], bool]) -> tuple[str, ...]:
 def set_up(
     job: Job, worktree: str, stage: str, stopped: Callable[[], bool] = bool
 ) -> tuple[str, ...]:
-    """Link and set up a worktree, called `stage` in the names of its logs; see `prepare`."""
+    """Link folders into a worktree and run its setup commands; `stage` is used to name the logs."""
     config, repository = job.config, repository_at(job.repository)
     tree = open_worktree(repository, worktree)
     marker = job.file(f"prepared-{stage}.json")
@@ -87,7 +87,7 @@ def _run_setup(job: Job, worktree: str, stage: str, stopped: Callable[[], bool])
 def runner_for(
     job: Job, worktree: str, stopped: Callable[[], bool] = bool, *, free: bool = False
 ) -> Runner:
-    """Return what runs the job's commands in `worktree`.
+    """Return the Runner for a verification's commands in `worktree`.
 
     They may write only there, in their TMPDIR and where `[verify] write` says, if the kernel can
     limit writes; with `free` anywhere, since setting up fills caches in the home folder.

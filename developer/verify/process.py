@@ -38,7 +38,7 @@ _WATCH = 'read -r _; kill -s KILL -- "-$1"'
 
 
 class Stopped(Exception):  # noqa: N818 – a person asked for this
-    """The work was cancelled; every process that it had started has ended."""
+    """The verification was cancelled; every process that it had started has ended."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Ended:
 
 @dataclass(frozen=True)
 class Runner:
-    """Runs commands in `folder` under limits; `stopped` is asked again and again.
+    """Runs commands in `folder`, each within a time limit and only until `stopped()` is true.
 
     `temporary` is the private TMPDIR: made for each command, removed after it. If `writable` names
     paths, writes elsewhere are denied if the kernel can do that. The default for `stopped` says
@@ -80,7 +80,7 @@ class Runner:
     writable: tuple[str, ...] = ()
 
     def run(self, command: str, log: str) -> Ended:
-        """Run `command` by `sh -c`, its output in the file `log`; raises Stopped."""
+        """Run `command` with `sh -c`, its output in the file `log`; raise Stopped if cancelled."""
         started_at = time.monotonic()
         words = ["sh", "-c", command]
         words = wrap(self.writable, words) if self.writable else words
@@ -101,7 +101,7 @@ class Runner:
 
 @dataclass(frozen=True)
 class Confined:
-    """Runs the formatters and hooks of a capture, which no person has confirmed.
+    """Runs a capture's formatters and hooks, which no person has confirmed, with limits on writing.
 
     They may write only in the folder they run in, in a private one and below `writable`, if the
     kernel can limit writes; if it can but fails to, they do not run.
@@ -185,7 +185,7 @@ def _private_folder(path: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _ends_with_us(process: subprocess.Popen[bytes]) -> Iterator[None]:
-    """Have the process's group killed if our own process ends without doing so."""
+    """Make sure that the process's group is killed if our own process dies first."""
     watch = subprocess.Popen(
         ["sh", "-c", _WATCH, "sh", str(process.pid)],
         stdin=subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""The process that runs the commands: at the base, on the worktree, with changed files broken."""
+"""Run the verify commands: at the base, in the worktree, and with the changed files broken."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class _Verification:
         self.notes: list[str] = []
 
     def run(self) -> dict[str, Any]:
-        """Return the content of result.json."""
+        """Run all commands and return the content of result.json."""
         job = self.job
         repository = repository_at(job.repository)
         before = users_tree(repository)
@@ -127,7 +127,7 @@ class _Verification:
         return found
 
     def _exercised(self, git: Git, tree: str) -> bool | None:
-        """Return whether a command fails when the changed files are broken; None if none can be."""
+        """Return whether a command fails with the changed files broken; None if none can be."""
         job = self.job
         files = [
             path

@@ -22,7 +22,7 @@ _TAKE_BACK = "planner undo"
 
 
 class Applied(NamedTuple):
-    """The files of an apply; `how` is applied, finished (after a crash) or already."""
+    """The files that were applied; `how` is `applied`, `finished` (after a crash) or `already`."""
 
     files: tuple[str, ...]
     how: str
@@ -31,7 +31,7 @@ class Applied(NamedTuple):
 def apply(
     repo: Repository, vault: Vault, changes: Sequence[Change], folder: str, digest: str
 ) -> Applied:
-    """Bring the changes into the user's tree, with a journal in `folder`.
+    """Write the plan's changes into the user's tree, with a journal in `folder` for undoing them.
 
     Run again after a crash, it finishes. Refused, with the tree as it was, if a planned file is not
     as the plan found it, or if the system fails while writing.
@@ -95,7 +95,7 @@ def _go_back(
     why: str,
     leave: Collection[str] = (),
 ) -> None:
-    """Take back an apply that can't go on; always raises Refused."""
+    """Undo an apply that failed halfway; always raises Refused."""
     try:
         replay(repo.root, folder, journal, "before", leave)
         save_journal(folder, journal._replace(state="undone"))

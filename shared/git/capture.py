@@ -55,7 +55,7 @@ class Capture:
 
 @dataclass(frozen=True)
 class _Work:
-    """The worktree under capture."""
+    """The worktree whose changes are being captured, with its base and git."""
 
     repo: Repository
     tree: Worktree
@@ -64,13 +64,13 @@ class _Work:
     left_out: tuple[bytes, ...]
 
     def stage(self) -> str:
-        """Stage everything and return the tree."""
+        """Stage everything in the worktree and return the git tree of it."""
         _check_names(stage_all(self.git, self.tree.index_file, self.base, self.left_out))
         undo_gitlinks(self.git, self.base, self.repo.zero)
         return self.git.text("write-tree")
 
     def paths(self, old: str, new: str) -> dict[str, bool]:
-        """Return the paths that differ between two trees, and whether each is in `new`."""
+        """Return the paths that differ between two git trees, and whether each is in `new`."""
         rows = self.git.names("diff-tree", "-r", "-z", "--name-status", "--no-renames", old, new)
         return {
             os.fsdecode(name): row != b"D" for row, name in zip(rows[::2], rows[1::2], strict=True)
@@ -78,7 +78,7 @@ class _Work:
 
 
 class _Tools(NamedTuple):
-    """The commands that may change files before the capture."""
+    """The formatters and the hook, which may still change files before the capture."""
 
     formatters: Sequence[str]
     hook: bool
@@ -87,7 +87,7 @@ class _Tools(NamedTuple):
 
 
 class _Round(NamedTuple):
-    """The result of running them once; `failed` is the first command that failed."""
+    """The result of running formatters and hook once; `failed` is the first that failed."""
 
     tree: str
     failed: tuple[str, Ran] | None
@@ -142,7 +142,7 @@ def _open(repo: Repository, worktree: str, base_tree: str, leave_out: Iterable[s
 
 
 def _settle(work: _Work, tools: _Tools) -> tuple[str, int, list[str], str]:
-    """Return the final tree, the number of rounds, what was put back, and the hook's output."""
+    """Run formatters and hook until nothing changes; return tree, rounds, files undone, output."""
     tree = work.stage()
     strays: set[str] = set()
     if tree == work.base or not (tools.formatters or tools.hook):
@@ -186,7 +186,7 @@ def _round(work: _Work, tree: str, tools: _Tools) -> _Round:
 def _tidy(
     work: _Work, known: Collection[str], owned: Callable[[str], bool] | None
 ) -> tuple[str, list[str]]:
-    """Put back files that are not owned and stage the rest; return the tree and those files."""
+    """Undo changes of files that the plan does not name, stage the rest; return tree and files."""
     tree = work.stage()
     changed = work.paths(work.base, tree) if owned else {}
     strays = [path for path in changed if path not in known and owned and not owned(path)]
@@ -210,7 +210,7 @@ def _put_back(work: _Work, paths: Sequence[str]) -> None:
 
 
 def _check_names(found: Scan) -> None:
-    """Refuse names that are not UTF-8 and repositories inside the worktree."""
+    """Refuse file names that are not UTF-8, and git repositories inside the worktree."""
     problems: list[Problem] = []
     for name in sorted(found.changed | found.untracked):
         shown = name.decode("utf-8", "backslashreplace")

@@ -26,7 +26,7 @@ def carry_over(
     changes: Sequence[Change],
     new: str,
 ) -> list[str]:
-    """Bring the worktree from commit `old` with `changes` to commit `new` with the same changes.
+    """Move the worktree with `changes` from commit `old` to commit `new`, keeping the changes.
 
     Returns the paths with conflicts: they hold conflict markers, which every check refuses. Run
     again after a crash, it starts again; the content comes from the patches.

@@ -32,7 +32,7 @@ _PATCHES = (
 
 
 class Change(Protocol):
-    """What this layer reads of a change; the plan's own model fits, and so does `FileChange`."""
+    """What the git code reads of a file's change; the plan's model and FileChange both have it."""
 
     @property
     def file(self) -> str: ...  # noqa: D102
@@ -54,7 +54,7 @@ class Change(Protocol):
 
 @dataclass(frozen=True)
 class FileChange:
-    """A change as capture makes it; `file` is the path after, or the one removed."""
+    """One file's change, as a capture makes it; `file` is its new path, or the removed path."""
 
     file: str
     old_file: str | None
@@ -193,7 +193,7 @@ def index_lines(entries: Mapping[str, Entry | None], zero: str) -> bytes:
 
 
 def listed(git: Git) -> dict[str, Entry]:
-    """Return the entries of git's index; names that are not UTF-8 have surrogates."""
+    """Return the entries of git's index; bytes of names that are not UTF-8 become surrogates."""
     found: dict[str, Entry] = {}
     for row in git.names("ls-files", "-s", "-z"):
         meta, name = row.split(b"\t", 1)
@@ -203,7 +203,7 @@ def listed(git: Git) -> dict[str, Entry]:
 
 
 def apply_patches(git: Git, changes: Sequence[Change]) -> None:
-    """Apply the patches to git's index and prove each result; `git` is a vault's, on some index.
+    """Apply the patches to the index of `git`, a repository of ours, and check each result.
 
     The index must hold `before` wherever a change has one. Nothing is matched approximately:
     each file gets the planned blob, or all changes are refused.
@@ -224,7 +224,7 @@ def apply_patches(git: Git, changes: Sequence[Change]) -> None:
 def rebuild(
     vault: Vault, base_tree: str, changes: Sequence[Change], into: str | None = None
 ) -> str:
-    """Apply the changes to `base_tree` and return the new tree.
+    """Apply the changes to the git tree `base_tree` and return the new tree.
 
     Its new objects stay in the vault, or go into the object folder `into`.
     """
@@ -235,7 +235,7 @@ def rebuild(
 
 
 def rebuild_files(vault: Vault, changes: Sequence[Change], zero: str) -> tuple[str, str]:
-    """Return two trees, of just the planned files before and after, made from the patches.
+    """Return two git trees of only the planned files, before and after, made from the patches.
 
     Only the `before` blobs are needed of the object store.
     """
@@ -248,6 +248,6 @@ def rebuild_files(vault: Vault, changes: Sequence[Change], zero: str) -> tuple[s
 
 
 def revert_changes(vault: Vault, changes: Sequence[Change], zero: str) -> list[FileChange]:
-    """Return the changes that revert `changes`, ready for apply and commit."""
+    """Return the changes that revert `changes`, ready to be applied and committed."""
     before, after = rebuild_files(vault, changes, zero)
     return read_changes(vault, after, before)

@@ -99,7 +99,7 @@ class Git:
         self.config = None if config is None else tuple(config)
 
     def having(self, *config: str, **env: str) -> Git:
-        """Return the same git with further settings and variables."""
+        """Return the same git with further settings and environment variables."""
         settings = (*(self.config or ()), *config)
         return Git(self.git_dir, self.root, env={**self.env, **env}, config=settings)
 

@@ -36,7 +36,7 @@ _AGAIN = "planner exec commit"
 
 
 class Committed(NamedTuple):
-    """The commit that is the plan, its parent, and the branch that now ends in it."""
+    """The commit of the plan, its parent, and the branch that now ends in it."""
 
     commit: str
     parent: str
@@ -52,7 +52,7 @@ def commit(
     message: str,
     extra: Mapping[str, bytes | None],
 ) -> Committed:
-    """Commit the changes on the user's branch, with their hooks, signing and identity.
+    """Commit the changes on the user's branch, with the user's hooks, signing and identity.
 
     `extra` are files to commit as well (None removes one), such as the archived plan. The commit
     is made on a detached HEAD in the worktree, whose content is replaced; run again after a crash,
@@ -91,7 +91,7 @@ def check_head(repo: Repository, changes: Sequence[Change]) -> list[Problem]:
 def _whole(
     repo: Repository, changes: Sequence[Change], extra: Mapping[str, bytes | None]
 ) -> dict[str, Ends]:
-    """Return both sides of every path of the commit; an extra's before side is what HEAD has."""
+    """Return each path of the commit with its file before and after; for extra files, from HEAD."""
     now = _tree(repo)
     return ends(changes) | {
         path: Ends(now.get(path), entry) for path, entry in extra_entries(repo, extra).items()
@@ -209,7 +209,7 @@ def _plan_tree(
     changes: Sequence[Change],
     extra: Mapping[str, bytes | None],
 ) -> str:
-    """Return HEAD's tree with the plan in it, its objects durable in the user's store."""
+    """Return HEAD's tree with the plan in it; its objects are stored in the user's repository."""
     with vault.fresh_index(GIT_OBJECT_DIRECTORY=repo.objects) as git:
         git.run("read-tree", at.tree)
         apply_patches(git, changes)
@@ -248,7 +248,7 @@ def _move(repo: Repository, vault: Vault, at: Head, made: str, message: str) -> 
 
 
 def _refresh(repo: Repository, plan: Mapping[str, Ends], extra: Mapping[str, bytes | None]) -> None:
-    """Bring the planned paths of the user's index to the commit; all else that is staged stays."""
+    """Set the planned paths of the user's index to the commit; all else stays staged as it is."""
     now = listed(repo.git)
     entries = {
         path: end.after

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @contextlib.contextmanager
 def refusing() -> Iterator[None]:
-    """Turn the system's errors (no room, no right) into Refused; works as a decorator too."""
+    """Turn system errors (disk full, no permission) into Refused; works as a decorator too."""
     try:
         yield
     except OSError as error:
@@ -23,7 +23,7 @@ def refusing() -> Iterator[None]:
 
 
 def refused(error: OSError) -> Refused:
-    """Return the refusal for an error of the system: no room, no right."""
+    """Return the refusal for a system error, such as a full disk or no permission."""
     where, allowed = str(error.filename or "files"), "fix that, then run the same command again"
     return Refused("refused", where, error.strerror or str(error), allowed)
 

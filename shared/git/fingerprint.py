@@ -1,4 +1,4 @@
-"""Record the user's tree, index, configuration and hooks, and find differences later (spec 70).
+"""Record the user's tree, index, configuration and hooks, and find differences later.
 
 A file is identified by the blob that git would store, with no filter run. A private copy of the
 user's index remembers sizes and times, so that only files with another size or time are read; the
@@ -36,7 +36,7 @@ _STRICT = ("core.trustctime=true", "core.checkStat=default", "core.ignoreStat=fa
 
 
 class Difference(NamedTuple):
-    """A path that is not as it was; one of the git folder starts with `.git/`.
+    """A path that has changed since the fingerprint; `.git/…` is a path in the git folder.
 
     Bytes of the path that are not UTF-8 are surrogates. `of_tree` is true if the file itself
     differs, not only what is staged of it or a setting of git.
@@ -49,7 +49,7 @@ class Difference(NamedTuple):
 
 @refusing()
 def take(repo: Repository, folder: str, aside: Collection[str] = ()) -> None:
-    """Write the fingerprint into `folder`; it replaces the one there.
+    """Write a fingerprint of the user's tree into `folder`, in place of an older one.
 
     `aside` are paths of the tree that never count, besides those of ASIDE.
     """
@@ -62,7 +62,7 @@ def take(repo: Repository, folder: str, aside: Collection[str] = ()) -> None:
 
 @refusing()
 def compare(repo: Repository, folder: str, aside: Collection[str] = ()) -> list[Difference]:
-    """Return what differs from the fingerprint that was taken into `folder`, by path."""
+    """Return the paths that have changed since the fingerprint in `folder` was taken."""
     found = _differences(_load(folder), _look(repo, folder, aside))
     left = _left(aside)
     return [one for one in found if not covered(os.fsencode(one.path), left)]
@@ -85,7 +85,7 @@ def is_taken(folder: str) -> bool:
 
 
 def head_then(folder: str) -> str:
-    """Return the commit that HEAD was when the fingerprint was taken; empty for none."""
+    """Return the commit that HEAD was when the fingerprint was taken; empty if there was none."""
     return next((_name(r).decode() for r in _load(folder) if r.startswith(b"head\t")), "")
 
 
@@ -106,7 +106,7 @@ def _name(row: bytes) -> bytes:
 
 
 def _look(repo: Repository, folder: str, aside: Collection[str]) -> set[bytes]:
-    """Return all rows of the repository as it is now."""
+    """Return the rows of a fingerprint for the repository as it is now."""
     done = repo.git.attempt("rev-parse", "--verify", "-q", "HEAD^{commit}")
     staged = repo.git.names("ls-files", "-v", "-s", "-z")
     rows = {b"head\t" + done.stdout.strip(), *own_files(repo)}
@@ -122,7 +122,7 @@ def _left(aside: Iterable[str]) -> list[bytes]:
 
 
 def _look_inside(repo: Repository, folder: str, name: bytes) -> set[bytes]:
-    """Return the rows of a submodule, named from the root of the outer repository."""
+    """Return a fingerprint's rows for a submodule; paths start at the outer repository's root."""
     path = os.path.join(repo.root, os.fsdecode(name))
     if not os.path.lexists(os.path.join(path, ".git")):
         return set()
@@ -170,7 +170,7 @@ def _files(
 
 
 def _copied(source: str, target: str) -> bool:
-    """Copy an index, if there is one, with its time, which tells git what not to trust."""
+    """Copy a git index, if there is one, and keep its file time, which git relies on."""
     try:
         shutil.copy2(source, target)
     except FileNotFoundError:
@@ -179,7 +179,7 @@ def _copied(source: str, target: str) -> bool:
 
 
 def _unfiltered(repo: Repository, index: str) -> Git:
-    """Return git on a private index, with every configured filter switched off."""
+    """Return git on a private index, with every configured content filter switched off."""
     settings = [*_STRICT]
     for driver in _drivers(repo):
         off = ("clean=", "smudge=", "process=", "required=false")
@@ -212,7 +212,7 @@ def _distrust(git: Git, staged: list[bytes]) -> None:
 
 
 def _filtered(git: Git, names: Iterable[bytes]) -> set[bytes]:
-    """Return the paths that an attribute sends through a filter."""
+    """Return the paths to which a git attribute assigns a content filter."""
     if git.config is None or not any(s.startswith("filter.") for s in git.config):
         return set()
     stdin = b"".join(name + b"\0" for name in names)
@@ -247,7 +247,7 @@ def _differences(then: set[bytes], now: set[bytes]) -> list[Difference]:
 
 
 def _kinds(rows: set[bytes]) -> dict[bytes, set[str]]:
-    """Return the kinds of the rows by path; HEAD may move."""
+    """Return the kinds of a fingerprint's rows by path; HEAD's row is left out: it may move."""
     found: dict[bytes, set[str]] = {}
     for row in rows:
         kind = row[: row.index(b" ")].decode() if not row.startswith(b"head\t") else ""

@@ -33,7 +33,7 @@ def read_git_file(worktree: str) -> str | None:
 
 
 def repair_git_file(worktree: str, admin: str) -> None:
-    """Make the worktree's `.git` file name `admin`, git's own folder for the worktree.
+    """Write `admin`, git's own folder for the worktree, into the worktree's `.git` file.
 
     A repository there instead of the file is somebody's work: Refused.
     """

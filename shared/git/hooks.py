@@ -33,7 +33,7 @@ def find_hook(git: Git, name: str) -> str | None:
 
 @refusing()
 def plain_hooks(git: Git, folder: str) -> tuple[str, ...]:
-    """Return options for git that make it run the user's hooks, told of nothing but the index.
+    """Return git options that run the user's hooks without variables naming another repository.
 
     A script in `folder` starts each hook, so `folder` must stay until git has ended.
     """
@@ -51,6 +51,6 @@ def plain_hooks(git: Git, folder: str) -> tuple[str, ...]:
 
 
 def _folder(git: Git) -> str:
-    """Return the folder of hooks; a relative `core.hooksPath` starts at the working tree."""
+    """Return the folder of git hooks; a relative `core.hooksPath` starts at the working tree."""
     named = git.as_set_up().text("rev-parse", "--git-path", "hooks")
     return os.path.join(git.root or git.git_dir, named)

@@ -1,4 +1,4 @@
-"""The journal of an apply: each path before and after, and how far the apply got.
+"""The journal of applying a plan: each file before and after, and how far the apply got.
 
 `journal.json` is written after the bytes of both sides are on disk and before the first of the
 user's files changes. From then on either side can be written, any number of times (PL-31).
@@ -28,7 +28,7 @@ _VERSION = 1
 
 
 class Raw(NamedTuple):
-    """A file as it lies on disk: `kind` file or link, the SHA-256 of its bytes, its x bit."""
+    """A file as it is on disk: `kind` (file or link), SHA-256 of its bytes, its executable bit."""
 
     kind: str
     sha256: str
@@ -36,7 +36,7 @@ class Raw(NamedTuple):
 
 
 class Stored(NamedTuple):
-    """One side of an entry: what it is, its permission bits, where the journal keeps its bytes."""
+    """A file before or after an apply: what it is, its permissions, where its copy is kept."""
 
     raw: Raw
     bits: int
@@ -44,19 +44,19 @@ class Stored(NamedTuple):
 
 
 class Move(NamedTuple):
-    """One path's entry in the journal; None means no file on that side."""
+    """One path in the journal of an apply, with its file before and after; None means no file."""
 
     path: str
     before: Stored | None
     after: Stored | None
 
     def side(self, side: Side) -> Stored | None:
-        """Return the file on one side."""
+        """Return the file before or after the apply, as `side` says."""
         return self.before if side == "before" else self.after
 
 
 class Journal(NamedTuple):
-    """The whole journal; `folders` has the bits of each parent folder, None for one not there.
+    """The journal of an apply; `folders` has each parent folder's permissions, None if missing.
 
     `x_bits` tells whether the file system has x bits (`core.fileMode`); if not, they are ignored.
     """
@@ -110,7 +110,7 @@ def _row(stored: Stored | None) -> list[object] | None:
 
 
 def save_journal(folder: str, journal: Journal) -> None:
-    """Write the journal durably; it replaces the one in `folder`."""
+    """Write the journal into `folder` and sync it to disk, in place of an older one."""
     data = {
         "version": _VERSION,
         "digest": journal.digest,
@@ -161,7 +161,7 @@ def is_reached(root: str, path: str) -> bool:
 
 
 def read_raw(root: str, path: str) -> Raw | None:
-    """Return the file at `path` below `root`, to be compared with a journal's sides."""
+    """Return kind, hash and executable bit of the file at `path` below `root`; None for no file."""
     found = read_bytes(os.path.join(root, path)) if is_reached(root, path) else None
     if found is None:
         return None
@@ -170,7 +170,7 @@ def read_raw(root: str, path: str) -> Raw | None:
 
 
 def is_on_side(root: str, journal: Journal, move: Move, side: Side) -> bool:
-    """Return whether the file in the tree at `root` is as one side of its entry has it."""
+    """Return whether a file in the tree is as it was before the apply, or is after it (`side`)."""
     found, stored = read_raw(root, move.path), move.side(side)
     if found is None or stored is None:
         return found is None and stored is None
@@ -178,7 +178,7 @@ def is_on_side(root: str, journal: Journal, move: Move, side: Side) -> bool:
 
 
 def store(folder: str, copy: str, source: str, bits: int | None = None) -> Stored | None:
-    """Keep a durable copy of the file at `source` as `folder`/`copy`, and say what it is.
+    """Keep a copy of the file at `source` as `folder`/`copy`; return what it is, None for no file.
 
     `bits` are the permission bits to remember instead of the file's own.
     """
@@ -193,7 +193,7 @@ def store(folder: str, copy: str, source: str, bits: int | None = None) -> Store
 
 
 def load_copy(folder: str, stored: Stored) -> bytes:
-    """Return the bytes of a copy; Refused where they are not what was stored."""
+    """Return the bytes of a journal's copy; Refused if they are not those that were stored."""
     path = os.path.join(folder, stored.copy)
     found = read_bytes(path)
     if found is None or hashlib.sha256(found[2]).hexdigest() != stored.raw.sha256:
@@ -202,7 +202,7 @@ def load_copy(folder: str, stored: Stored) -> bytes:
 
 
 def check_copies(folder: str, journal: Journal, side: Side) -> list[Problem]:
-    """Return a problem for each copy of one side that is missing or damaged."""
+    """Return a problem for each of the journal's file copies that is missing or damaged."""
     problems: list[Problem] = []
     for move in journal.moves:
         stored = move.side(side)
@@ -215,21 +215,21 @@ def check_copies(folder: str, journal: Journal, side: Side) -> list[Problem]:
 
 
 def empty_journal(folder: str) -> None:
-    """Make `folder` an empty journal; what was there belongs to no apply that can go on."""
+    """Make `folder` an empty journal; remove what an abandoned apply left there."""
     remove_tree(folder)
     for name in ("before", "after"):
         os.makedirs(os.path.join(folder, name))
 
 
 def seal_copies(folder: str) -> None:
-    """Make the names of all copies durable, before a journal refers to them."""
+    """Sync the folders of file copies to disk, before a journal refers to the copies."""
     for name in ("before", "after", ""):
         sync_folder(os.path.join(folder, name))
     sync_folder(os.path.dirname(os.path.abspath(folder)))
 
 
 def parent_folders(root: str, paths: Sequence[str]) -> dict[str, int | None]:
-    """Return each parent folder of `paths` with its permission bits, None for one not there."""
+    """Return each parent folder of `paths` with its permission bits, None for a missing one."""
     found: dict[str, int | None] = {}
     for path in paths:
         parts = path.split("/")[:-1]

@@ -1,4 +1,4 @@
-"""Lend the scratch worktree to the commit, and restore its content if the commit fails.
+"""Use the scratch worktree to make the commit, and restore its content if that fails.
 
 Otherwise a later capture would take for the plan what others have committed since its base.
 """
@@ -28,7 +28,7 @@ _LENT = "planner-lent-tree"
 
 
 def lend(repo: Repository, worktree: str, vault: Vault, changes: Sequence[Change]) -> None:
-    """Note the worktree's tree, the plan on its base; it is noted once until it is restored."""
+    """Store the worktree's content before a commit uses it, unless it is stored already."""
     tree = open_worktree(repo, worktree)
     marker, base = os.path.join(tree.admin, _LENT), tree.made_at
     if base is None or os.path.exists(marker):
@@ -41,7 +41,7 @@ def lend(repo: Repository, worktree: str, vault: Vault, changes: Sequence[Change
 
 
 def give_back(repo: Repository, worktree: str) -> None:
-    """Restore the worktree's content from before it was lent; do nothing if it was not lent."""
+    """Restore the worktree's content from before a commit used it; do nothing if none is stored."""
     tree = open_worktree(repo, worktree)
     marker, base = os.path.join(tree.admin, _LENT), tree.made_at
     try:
@@ -56,7 +56,7 @@ def give_back(repo: Repository, worktree: str) -> None:
 
 
 def forget(admin: str) -> None:
-    """Forget the noted content: the worktree keeps what it has; `admin` is its git folder."""
+    """Forget the stored content, so that the worktree keeps what it has now."""
     with contextlib.suppress(FileNotFoundError):
         os.unlink(os.path.join(admin, _LENT))
 

@@ -1,4 +1,4 @@
-"""Identify the user's own files of the git folder: configuration and hooks."""
+"""List the user's configuration and hooks in the git folder, with hashes of their content."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OWN_FILES = ("config", "info/attributes", "info/exclude")
 
 
 def own_files(repo: Repository) -> Iterator[bytes]:
-    """Yield `own IDENTITY<tab>PATH` for each such file; its path starts with `.git/`, or as set."""
+    """Yield `own IDENTITY<tab>PATH` for each configuration file and hook in the git folder."""
     folders = {".git/hooks": os.path.join(repo.common_dir, "hooks")}
     chosen = repo.git.as_set_up().attempt("config", "--path", "core.hooksPath").stdout
     if chosen.strip():

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 def prepare(
     repo: Repository, vault: Vault, changes: Sequence[Change], folder: str, digest: str
 ) -> Journal:
-    """Put the bytes of both sides and the journal on disk and return the journal.
+    """Store all files' bytes before and after on disk, and the journal; return the journal.
 
     Refused if a planned file is not as the plan found it; the user's tree is only read.
     """
@@ -113,7 +113,7 @@ def _stage_after(repo: Repository, vault: Vault, changes: Sequence[Change], stag
 
 
 def _bits(before: Stored | None, end: Ends, staged: str) -> int:
-    """Return the permission bits after: the user's own, with the x bit as the plan has it."""
+    """Return a file's permissions after the apply: the user's, with the plan's executable bit."""
     fresh = stat.S_IMODE(os.lstat(staged).st_mode)
     if before is None or before.raw.kind == "link" or end.before is None or end.after is None:
         return fresh

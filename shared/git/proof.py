@@ -1,4 +1,4 @@
-"""Prove that a commit is the plan, and find the one that already is (PL-29)."""
+"""Prove that a commit holds exactly the plan's changes, and find such a commit (PL-29)."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def check_commit(
 
 
 def compare_trees(repo: Repository, old: str, new: str) -> dict[str, Ends]:
-    """Return both sides of each path that differs between two trees or commits."""
+    """Return each path that differs between two trees or commits, with its file in both."""
     shape = ("-r", "-z", "--raw", "--full-index", "--no-renames")
     rows = repo.git.names("diff-tree", *shape, old, new)
     found: dict[str, Ends] = {}
@@ -98,7 +98,7 @@ def _difference(want: Ends | None, got: Ends | None) -> str:
 
 
 def describe(entry: Entry | None) -> str:
-    """Return an entry in a few words, for a message."""
+    """Return a file's blob and mode in a few words, for a message."""
     return f"{entry.blob[:12]} ({entry.mode})" if entry else "nothing"
 
 
@@ -121,7 +121,7 @@ def find_committed(
     message: str,
     extra: Mapping[str, bytes | None],
 ) -> str | None:
-    """Return the commit on HEAD's first-parent line that already is the plan, or None.
+    """Return the commit on HEAD's first-parent line that already holds the plan, or None.
 
     It has the trailers and passes the proof. Without trailers only HEAD is checked.
     """

@@ -1,4 +1,4 @@
-"""Write one side of a journal into the user's tree: every file whole, every step repeatable."""
+"""Write a journal's files, all before or all after the apply, to the user's tree; repeatable."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Raced(Exception):  # noqa: N818 – another program saved the file; this i
 def replay(
     root: str, folder: str, journal: Journal, side: Side, leave: Collection[str] = ()
 ) -> None:
-    """Write every file of the journal as on `side`, unless it already is so.
+    """Write each file of the journal as before or after the apply (`side`), if it is not so yet.
 
     Raises Refused, before anything is changed, if a file is on neither side; OSError if the system
     fails, and Raced if another program writes meanwhile: then either side can be written again.
@@ -52,7 +52,7 @@ def replay(
 
 
 def check_sides(root: str, journal: Journal) -> list[Problem]:
-    """Return a problem for each file that is neither as it was before nor as it is after."""
+    """Return a problem for each file that is neither as before the apply nor as after it."""
     vanishing = {move.path for move in journal.moves if move.before is None or move.after is None}
     problems: list[Problem] = []
     for move in journal.moves:
@@ -146,7 +146,7 @@ def _temporary(root: str, journal: Journal, number: int) -> str:
 
 
 def sweep(root: str, journal: Journal) -> None:
-    """Remove the temporary files of an attempt that was interrupted."""
+    """Remove the temporary files of an apply that was interrupted."""
     for number, move in enumerate(journal.moves):
         if is_reached(root, move.path):
             with contextlib.suppress(FileNotFoundError):

@@ -49,12 +49,12 @@ class Repository:
 
     @property
     def zero(self) -> str:
-        """The id that git writes for no object."""
+        """The id that git writes where there is no object."""
         return "0" * (64 if self.object_format == "sha256" else 40)
 
 
 class Head(NamedTuple):
-    """What HEAD is; `branch` is a short name, None where HEAD is detached."""
+    """HEAD's commit, branch and tree; `branch` is a short name, None if HEAD is detached."""
 
     commit: str
     branch: str | None
@@ -71,7 +71,7 @@ def repository_at(root: str) -> Repository:
 
 
 def init_repository(root: str, env: Mapping[str, str], *options: str) -> Git:
-    """Make a repository at `root` and return git on it, with `env` on top."""
+    """Make a repository at `root` and return git on it, with the variables of `env` added."""
     git = Git(os.path.join(root, ".git"), root, env=env)
     git.run("init", "--quiet", *options)
     return git
@@ -131,7 +131,7 @@ def check_branch(repo: Repository) -> list[Problem]:
 
 
 def check_underway(repo: Repository) -> list[Problem]:
-    """Return a problem for each operation in progress, such as a merge."""
+    """Return a problem for each git operation in progress, such as a merge."""
     found = {
         what for name, what in _UNDERWAY.items() if os.path.exists(os.path.join(repo.git_dir, name))
     }
@@ -169,7 +169,7 @@ def uncommitted(repo: Repository) -> list[str]:
 
 
 def submodules(repo: Repository, tree: str) -> list[str]:
-    """Return the paths of the submodules that `tree` holds, in its order."""
+    """Return the paths of the submodules in the git tree `tree`, in its order."""
     rows = repo.git.names("ls-tree", "-r", "-z", "--full-tree", tree)
     return [os.fsdecode(row.split(b"\t", 1)[1]) for row in rows if row.startswith(b"160000 ")]
 

@@ -17,7 +17,7 @@ PREFIX = "scratch-"
 
 @contextlib.contextmanager
 def scratch(folder: str) -> Iterator[str]:
-    """Lend a new folder inside `folder` and remove it afterwards, as far as the system lets us."""
+    """Yield a new temporary folder inside `folder`; remove it afterwards, as far as possible."""
     try:
         lent = tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-", dir=folder)
     except OSError as error:
@@ -30,7 +30,7 @@ def scratch(folder: str) -> Iterator[str]:
 
 
 def sweep(folder: str, prefix: str = PREFIX) -> None:
-    """Remove what processes that have ended left in `folder`; the names hold their ids."""
+    """Remove temporary folders in `folder` whose process, named in the folder's name, has ended."""
     for name in os.listdir(folder):
         owner = name.removeprefix(prefix).split("-")[0] if name.startswith(prefix) else ""
         if owner.isdigit() and not _is_alive(int(owner)):

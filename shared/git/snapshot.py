@@ -1,4 +1,4 @@
-"""The user's uncommitted work as a commit that no ref holds (PL-32)."""
+"""Make a commit of the user's uncommitted work that is on no branch (PL-32)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stage what differs in a working tree, exactly and by name."""
+"""Stage exactly those files of a working tree that differ, by name."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BY_PRODUCTS = ("--exclude=__pycache__/",)
 
 
 class Scan(NamedTuple):
-    """What differs from the index; `gone` is part of `changed`, a nested repository ends in `/`."""
+    """Paths that differ from git's index; `gone` is part of `changed`; `/` ends a repository."""
 
     changed: set[bytes]
     gone: set[bytes]
@@ -40,7 +40,7 @@ def scan(git: Git) -> Scan:
 
 
 def stage_names(git: Git, gone: Iterable[bytes], present: Iterable[bytes], *options: str) -> None:
-    """Take `gone` out of git's index and put `present` in as the working tree has them.
+    """Remove the paths `gone` from git's index, and add `present` as the working tree has them.
 
     `options` go to `update-index`; with `--info-only` no object is written.
     """

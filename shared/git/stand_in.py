@@ -1,4 +1,4 @@
-"""Formatters and hooks of a capture work on a private copy of the scratch worktree's git folder.
+"""Give formatters and hooks a private copy of the scratch worktree's git folder to write to.
 
 A hook that stages what it reformatted writes the index and objects. Into the copy it may: no
 command of the project needs to write into the user's git folder.
@@ -86,7 +86,7 @@ def take_over(git: Git, rows: list[bytes]) -> list[str]:
 
 
 def _lead_to(copy: str, tree: Worktree) -> None:
-    """Make the worktree's `.git` a link to the copy.
+    """Make the worktree's `.git` a link to the private copy of its git folder.
 
     A link, because git would name the folder in GIT_DIR to each program if a file led to it.
     """
@@ -134,7 +134,7 @@ def _copy_file(source: str, target: str) -> None:
 
 
 def _settings(repo: Repository, admin: str) -> bytes:
-    """Return a config file that includes the user's and repeats what git does not read there."""
+    """Return a git config that includes the user's and repeats what git would not read there."""
     shared = os.path.join(repo.common_dir, "config")
     wanted = r"^(extensions\..*|core\.repositoryformatversion)$"
     found = repo.git.attempt("config", "--file", shared, "-z", "--get-regexp", wanted)

@@ -111,7 +111,7 @@ def _hashed(
 
 
 def quarantined(repo: Repository, vault: Vault, index: str, root: str) -> Git:
-    """Return git with the user's settings on `index` and `root`, writing objects to the vault."""
+    """Return git with the user's settings that writes its objects to a repository of our own."""
     return repo.git_in(root).on_index(index, GIT_OBJECT_DIRECTORY=vault.objects)
 
 
@@ -122,7 +122,7 @@ def _look_above(
     changes: PathChanges,
     links: Sequence[str],
 ) -> bool | Blocked:
-    """Return whether the folders of `path` exist, or what is in their way."""
+    """Return whether the parent folders of `path` exist, or what is in their way."""
     parts = path.split("/")
     for depth in range(1, len(parts)):
         parent = "/".join(parts[:depth])
@@ -164,7 +164,7 @@ def _mode(path: str) -> int | None:
 
 
 def _unplanned(root: str, folder: str, removed: Collection[str]) -> str | None:
-    """Return a file below `folder` that no change removes, or None."""
+    """Return a file below `folder` that the plan does not remove, or None."""
     for at, folders, files in os.walk(os.path.join(root, folder)):
         here = os.path.relpath(at, root)
         linked = [name for name in folders if os.path.islink(os.path.join(at, name))]
@@ -199,7 +199,7 @@ def _same(repo: Repository, state: Entry | Blocked | None, entry: Entry | None) 
 
 
 def is_set(repo: Repository, key: str) -> bool:
-    """Return whether a setting that is on by default is on."""
+    """Return whether a git setting that is on by default is on."""
     return repo.git.attempt("config", "--type=bool", key).stdout.strip() != b"false"
 
 

@@ -43,19 +43,19 @@ class Vault:
     git: Git
 
     def scratch(self) -> AbstractContextManager[str]:
-        """Lend a folder inside the vault and remove it afterwards."""
+        """Yield a temporary folder inside our bare repository and remove it afterwards."""
         return scratch(self.path)
 
     @contextlib.contextmanager
     def fresh_index(self, **env: str) -> Iterator[Git]:
-        """Lend the vault's git with an index that is empty and goes away afterwards."""
+        """Yield git on our bare repository with an empty index that is removed afterwards."""
         with self.scratch() as folder:
             yield self.git.on_index(os.path.join(folder, "index"), **env)
 
 
 @refusing()
 def open_vault(repo: Repository, path: str) -> Vault:
-    """Make or find the vault at `path`; it may be removed whenever no command uses it."""
+    """Open our bare repository at `path` or make it; it may be removed while nothing uses it."""
     path = os.path.abspath(path)
     git = Git(
         path,
@@ -81,7 +81,7 @@ def open_vault(repo: Repository, path: str) -> Vault:
 
 
 def remove_vault(path: str) -> None:
-    """Remove the vault at `path` as far as possible; the next opening removes the rest."""
+    """Remove our bare repository at `path`; the next opening removes what could not be removed."""
     # Renamed first: a half removed one would be in the way of the next.
     gone = f"{path}-{os.getpid()}-gone"
     with contextlib.suppress(OSError):

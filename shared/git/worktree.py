@@ -28,7 +28,7 @@ _LOCK_WAIT_S = 1.0
 
 
 class Worktree(NamedTuple):
-    """A worktree and git's own folder for it, its record; made by `open_worktree`."""
+    """A worktree and the folder in which git keeps its record of it; made by `open_worktree`."""
 
     path: str
     admin: str
@@ -45,7 +45,7 @@ class Worktree(NamedTuple):
 
     @property
     def made_at(self) -> str | None:
-        """The commit that the worktree was made at, or None if we did not make it."""
+        """The commit that the worktree was made at, or None if the planner did not make it."""
         return _made_at(self.admin)
 
 
@@ -144,7 +144,7 @@ def remove_worktree(repo: Repository, path: str) -> None:
 
 
 def _is_ours(repo: Repository, path: str) -> bool:
-    """Return whether a folder without a record names one of the repository's, or is empty."""
+    """Return whether a folder unknown to git was a worktree of this repository, or is empty."""
     target = read_git_file(path)
     folder = os.path.join(repo.common_dir, "worktrees")
     named = target is not None and os.path.dirname(target) == os.path.realpath(folder)
@@ -170,12 +170,12 @@ def open_worktree(repo: Repository, path: str) -> Worktree:
 
 
 def made_at(repo: Repository, worktree: str) -> str | None:
-    """Return the commit that the worktree was made at, or None if we did not make it."""
+    """Return the commit that the worktree was made at, or None if the planner did not make it."""
     return _made_at(_admin(repo, worktree))
 
 
 def set_made_at(admin: str, commit: str) -> None:
-    """Note the commit that the worktree, whose git folder is `admin`, is now based on."""
+    """Store the commit that the worktree, whose git folder is `admin`, is now based on."""
     write_atomic(os.path.join(admin, _MADE), commit.encode() + b"\n")
 
 
@@ -200,7 +200,7 @@ def _admin(repo: Repository, path: str) -> str | None:
 
 
 def _recorded(admin: str) -> str:
-    """Return the path of the `.git` file that a record names, empty without one."""
+    """Return the `.git` file's path in git's record of a worktree, empty if there is no record."""
     try:
         with open(os.path.join(admin, "gitdir"), "rb") as file:
             return os.path.join(admin, os.fsdecode(file.read().rstrip(b"\r\n")))
@@ -209,7 +209,7 @@ def _recorded(admin: str) -> str:
 
 
 def _is_in_use(admin: str) -> bool:
-    """Return whether there is a worktree at the path that the record names."""
+    """Return whether there is a worktree at the path that git's record of it names."""
     return os.path.exists(_recorded(admin))
 
 
@@ -229,7 +229,7 @@ def clear_stale_locks(admin: str) -> None:
 
 @refusing()
 def set_executable(tree: Worktree, paths: Sequence[str], *, executable: bool) -> None:
-    """Set or clear the x bit of files in the worktree, also where the file system has none."""
+    """Set or clear the executable bit of the worktree's files, even if the file system has none."""
     for path in paths:
         file = os.path.join(tree.path, path)
         bits = os.stat(file, follow_symlinks=False).st_mode & 0o777

@@ -1,1 +1,1 @@
-"""Says whether a shell command provably changes nothing, and how it is to be run."""
+"""Decide whether a shell command provably changes nothing, and how it must be run."""

@@ -42,7 +42,7 @@ class Call:
         self.tool = tools.find_tool(host, self.name)
 
     def answer(self) -> dict[str, Any]:
-        """Return the answer to the client, empty if the call passes; raises Denied."""
+        """Return the answer to the client about a tool call, empty to allow it; raises Denied."""
         kind = self.tool.kind
         if self.row.phase == EXECUTING:
             self._check_executing()
@@ -65,7 +65,7 @@ class Call:
             raise Denied(text, "read its SKILL.md with your file tool")
 
     def _check_named(self) -> None:
-        """Deny unless the tool is unknown to us and the user's own configuration names it."""
+        """Deny the tool, unless our table does not know it and the user's own settings allow it."""
         if self.tool is tools.UNKNOWN and self.name in load_settings(self.cwd).tools:
             return
         why, instead = self.tool.why
@@ -94,7 +94,7 @@ class Call:
         return _REWRITTEN[self.host]({**self.input, self.tool.field: text})
 
     def _check_hardened(self, command: str, rewritten: str) -> None:
-        """Deny git: this client does not let a hook replace it by the hardened command."""
+        """Deny git where the hook cannot replace the command by its safer form; show that form."""
         from shared.guard.decide import understand
 
         if any(c.words[0].value == "git" for c in understand(command, self.cwd)):
@@ -102,7 +102,7 @@ class Call:
             raise Denied(text, f"run it hardened: {rewritten}")
 
     def _check_executing(self) -> None:
-        """Deny only writing the planner's own files, and commands that only a person may run."""
+        """Deny, during execution, writing the planner's files and commands only for persons."""
         if self.tool.kind == tools.WRITE:
             places.check_ours(str(self.input[self.tool.field]), self.cwd, self.session)
         if self.tool.kind == tools.SHELL:
@@ -110,7 +110,7 @@ class Call:
 
 
 def witnessed(command: str, cwd: str, rewritten: str) -> str:
-    """Return a text that runs only `rewritten`, but also shows the original commands.
+    """Return a command line that runs only `rewritten`, but also shows the original commands.
 
     A client compares its user's rules with the new text only, so rules for `git log` or for
     reading a file would no longer match. What follows `false &&` does not run, but rules match it.
@@ -123,7 +123,7 @@ def witnessed(command: str, cwd: str, rewritten: str) -> str:
 
 
 def _check_person(command: str, cwd: str) -> None:
-    """Deny a text in which our launcher runs a command that only a person may run.
+    """Deny a command line with a planner command that only a person may run.
 
     A text that names the launcher must be one that the guard can read.
     """

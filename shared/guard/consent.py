@@ -45,12 +45,12 @@ class Consent:
 
 
 def assistant_variable() -> str:
-    """Return the variable that shows that an assistant runs this process; "" for none."""
+    """Return the environment variable that shows that an assistant runs this process, or ""."""
     return next((name for name in ASSISTANTS if os.environ.get(name)), "")
 
 
 def is_guarded(database: Database, rows: Iterable[Planning]) -> bool:
-    """Return whether a hook has seen one of these agents since it started planning."""
+    """Return whether a hook has checked one of these agents since that agent started planning."""
     return any(database.was_noted(r.agent_name, GUARDED, r.gathering_start or "") for r in rows)
 
 
@@ -83,7 +83,7 @@ def _not_typed(digest: str, why: str) -> Refused:
 
 
 def record_typed(payload: Mapping[str, object], now: float) -> None:
-    """Record that the user typed an approval, if this event of Claude Code says so."""
+    """Record that the user typed an approval, if this hook event of Claude Code says so."""
     digest = str(payload.get("command_args", "")).strip()
     typed = payload.get("command_name") == COMMAND and payload.get("agent_id") is None
     if not typed or not digest or not DIGITS.issuperset(digest):

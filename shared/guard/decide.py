@@ -25,7 +25,7 @@ _MAX_SHOWN = 600
 
 
 class Decision:
-    """The answer; `rewritten` is the command to run in its place, or None to run it as it is."""
+    """Whether a command may run; `rewritten` is a command to run in its place, or None."""
 
     __slots__ = ("allowed", "instead", "reason", "rewritten")
 
@@ -57,13 +57,13 @@ def decide(
 
 
 def _visible(text: str) -> str:
-    """Return `text`, cut if long, with escapes for control and invisible characters."""
+    """Return `text`, shortened if long, with control and invisible characters escaped."""
     shown = text if text.isprintable() else ascii(text)[1:-1]
     return shown if len(shown) <= _MAX_SHOWN else f"{shown[:_MAX_SHOWN]}…"
 
 
 def understand(command: str, cwd: str) -> list[Command]:
-    """Return the simple commands of `command`, with the words that each would get; or Denied."""
+    """Return the simple commands of a command line with their words; Denied if not understood."""
     home = os.environ.get("HOME", "")
     return read(command, {"HOME": home, "PWD": cwd, "USER": os.environ.get("USER", "")})
 
@@ -102,7 +102,7 @@ def _own(commands: list[Command], planner: Own | None) -> Decision:
 
 
 def _enter(at: int, commands: list[Command], folder: str) -> str:
-    """Return the folder that a leading `cd` enters."""
+    """Return the folder that a `cd` at the beginning of a command line enters."""
     words = commands[at].words
     # It must happen for certain, in this shell, whatever the commands before it return.
     certain = commands[at].joiner in ("", ";") or all(c.words[0].raw == "cd" for c in commands[:at])
@@ -140,7 +140,7 @@ def _check(command: Command, folder: str, start: str, extra: Settings) -> None:
 
 
 def _check_table(name: Word, words: list[Word], scene: Scene) -> None:
-    """Deny a command unless its rule accepts it; only this function tells kinds of rules apart."""
+    """Deny a command unless its rule in the policy tables accepts it; handles each kind of rule."""
     rule = COMMANDS.get(name.raw)
     if rule is None:
         _refuse(name)

@@ -1,4 +1,4 @@
-"""Decides which git commands only read, and hardens them against the repository's settings.
+"""Decide which git commands only read; keep the repository's settings from running programs.
 
 A repository's configuration names programs that git starts even when it only reads, so what passes
 `check_git` must be run as `harden` returns it.
@@ -46,7 +46,7 @@ _INSTEAD = "git log, show, diff, status, blame, grep, ls-files, branch --list, r
 
 
 def check_git(words: list[Word], scene: Scene) -> None:
-    """Deny git's words unless they only read, in a folder of the session's repository."""
+    """Deny a git command unless it only reads, in a folder of the session's repository."""
     words, folder = _global_options(words, scene.folder)
     _check_same_repository(scene.start, folder)
     if [word.value for word in words] == ["--version"]:
@@ -62,7 +62,7 @@ def check_git(words: list[Word], scene: Scene) -> None:
 
 
 def harden(words: list[str]) -> list[str]:
-    """Return git's words, `git` first, so that git starts no program of the repository's choice."""
+    """Return a git command with options so that git starts no program that the repository names."""
     at = 1
     while at < len(words) and words[at] in (*_GLOBAL, "-C"):
         at += 2 if words[at] == "-C" else 1
@@ -97,7 +97,7 @@ def _subcommand(words: list[Word]) -> tuple[str, list[Word]]:
 
 
 def _check_same_repository(start: str, folder: str) -> None:
-    """Deny a folder outside the repository of `start`, or in another repository inside it."""
+    """Deny a folder outside the repository of `start`, and a folder of a repository inside it."""
     here = os.path.realpath(folder)
     if here == os.path.realpath(start):
         return
@@ -123,7 +123,7 @@ def _repository(folder: str) -> str:
 
 
 def _filtered(folder: str) -> str:
-    """Return a tracked path for which git would start a configured filter; "" for none."""
+    """Return a tracked path for which git would start a configured content filter; "" for none."""
     root = _repository(os.path.realpath(folder))
     if not root or not any(map(_may_configure_filters, _configurations(root))):
         return ""
@@ -156,7 +156,7 @@ def _may_configure_filters(path: str) -> bool:
 
 
 def _filtered_path(root: str) -> str:
-    """Return the first tracked path with a configured filter, by git commands that start none."""
+    """Return the first tracked path with a configured content filter, found without starting it."""
     from shared.git.repository import repository_at
 
     git = repository_at(root).git

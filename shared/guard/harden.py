@@ -1,4 +1,4 @@
-"""Adds options to an allowed command so that it starts no programs and leaves secrets out."""
+"""Add options to an allowed command so that it starts no programs and leaves secrets out."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _GREP = ("grep", "egrep", "fgrep")
 
 
 def harden(words: list[str]) -> list[str]:
-    """Return the words of an allowed command as they are to be run."""
+    """Return the words of an allowed command with the options added that make it safe."""
     if words[0] == "git":
         return harden_git(words)
     added = _leaving_out(words[0])
@@ -24,12 +24,12 @@ def harden(words: list[str]) -> list[str]:
 
 
 def harden_text(commands: list[Command]) -> str:
-    """Return an allowed pipeline or list as text for a shell, each command in it hardened."""
+    """Return an allowed command line as shell text, safe options added to each command in it."""
     return " ".join(f"{one.joiner} {_text(one)}".strip() for one in commands)
 
 
 def _text(command: Command) -> str:
-    """Return the hardened command with its own words as they were written: patterns must expand."""
+    """Return the safer command as text; its own words stay as written, so that patterns expand."""
     values = [word.value for word in command.words]
     hardened = harden(values)
     if hardened == values:

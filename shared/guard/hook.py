@@ -53,7 +53,7 @@ def answer(host: str, event: str, raw: bytes, now: float) -> dict[str, Any]:
 
 
 def _failed(host: str, event: str, error: Exception) -> dict[str, Any]:
-    """Return a denial if the event is a tool call, else a text that says what went wrong."""
+    """Return the answer after a fault: a denial for a tool call, else a text saying what failed."""
     said = error.problems[0].text() if isinstance(error, Refused) else repr(error)
     text = f"the guard failed: {said}"
     if event in TOOL_EVENTS or event not in EVENTS:
@@ -66,7 +66,7 @@ def _failed(host: str, event: str, error: Exception) -> dict[str, Any]:
 
 
 def tell(host: str, payload: Payload, now: float) -> dict[str, Any]:
-    """Return the text that tells the model the rules of the present stage (PM-10)."""
+    """Return the text that tells the model the rules of the session's present stage (PM-10)."""
     del host
     session = _session(payload)
     text = reminder.injected(session, now) if session else ""
@@ -74,7 +74,7 @@ def tell(host: str, payload: Payload, now: float) -> dict[str, Any]:
 
 
 def note_typed(host: str, payload: Payload, now: float) -> dict[str, Any]:
-    """Record that the user typed an approval."""
+    """Record that the user typed an approval, if this event says so."""
     del host
     consent.record_typed(payload, now)
     return {}
@@ -88,7 +88,7 @@ def _tell(event: str, text: str) -> dict[str, Any]:
 
 
 def check(host: str, payload: Payload, now: float) -> dict[str, Any]:
-    """Decide on one call of a tool; an empty answer lets it pass."""
+    """Return the answer to one tool call: a denial, another command, or empty to let it pass."""
     session = _session(payload)
     if session is None:
         return {}

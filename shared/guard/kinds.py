@@ -38,12 +38,12 @@ class Scene:
         self.fed = fed
 
     def at(self, folder: str) -> Scene:
-        """Return the same scene in another folder."""
+        """Return the same place to run a command, but in another folder."""
         return Scene(folder, self.home, self.start, fed=self.fed)
 
 
 def check_kind(kind: str, word: Word, scene: Scene) -> None:
-    """Deny `word` if it is not of the kind, or names what nobody may read."""
+    """Deny a word that is not a value of this kind, or that names a file with secrets."""
     if "|" in kind:
         if word.globs or word.value not in kind.split("|"):
             raise Denied(f"`{word.value}` is not one of the known values", kind.strip("|"))
@@ -120,7 +120,7 @@ def _name(value: str) -> None:
 
 
 def _count(value: str) -> None:
-    """Deny all but a number, with a sign or unit if any; a long number could mean endless work."""
+    """Deny all but a number with optional sign and unit; a long number could mean endless work."""
     digits = value.lstrip("+-").rstrip("bkKmMGTiB")
     if not (digits.isdecimal() and digits.isascii() and len(digits) <= _MAX_DIGITS):
         raise Denied(f"`{value}` is not a number that the guard understands", "a number such as 20")

@@ -33,7 +33,7 @@ def check_sed(script: str) -> None:
 
 
 def _sed_command(rest: str) -> str:
-    """Return what follows the first command of `rest`."""
+    """Return what follows the first command of the sed script `rest`."""
     before = rest
     rest = _sed_address(rest)
     if rest != before and rest.startswith(","):
@@ -53,7 +53,7 @@ def _sed_command(rest: str) -> str:
 
 
 def _sed_address(rest: str) -> str:
-    """Return what follows the address at the beginning of `rest`, `rest` itself for none."""
+    """Return what follows the address at the beginning of the sed script `rest`, if it has one."""
     if rest[:1] == "$":
         return rest[1:]
     if rest[:1] == "/":
@@ -122,7 +122,7 @@ def _check_awk_condition(part: str) -> None:
 
 
 def _awk_items(text: str) -> list[str]:
-    """Return the items of a `print`: strings, and what commas and spaces separate."""
+    """Return the items of an awk `print`: strings, and what commas and spaces separate."""
     items, strings = list[str](), text.split('"')
     if len(strings) % 2 == 0:
         raise Denied("a string in an awk program is not closed", _AWK_INSTEAD)

@@ -1,4 +1,4 @@
-"""Parses the part of the shell's language that all shells read alike; denies the rest.
+"""Parse the part of the shell's language that all shells read alike; deny the rest.
 
 No parser copies every shell exactly, so this one accepts only what bash, dash and zsh read alike:
 simple commands joined by `|`, `&&`, `||`, `;` or a new line, words of plain and quoted text, three
@@ -49,7 +49,7 @@ class Word:
         self.raw = raw
 
     def after(self, count: int) -> Word:
-        """Return the word without its first `count` characters."""
+        """Return the rest of a shell word, without its first `count` characters."""
         return Word(self.value[count:], tuple(n - count for n in self.globs if n >= count))
 
 
@@ -91,7 +91,7 @@ def read(text: str, variables: Mapping[str, str]) -> list[Command]:
 
 
 def pipelines(commands: list[Command]) -> list[str]:
-    """Return the text of each pipeline, in order."""
+    """Return the text of each pipeline (commands joined by `|`), in order."""
     found: list[str] = []
     for command in commands:
         if command.joiner == "|":
@@ -240,7 +240,7 @@ class _Reader:
         return char
 
     def variable(self, *, quoted: bool = False) -> str:
-        """Return the value of one of the three variables, or a dollar sign at the end of a word."""
+        """Return the value of $HOME, $PWD or $USER, or a dollar sign at the end of a word."""
         self.at += 1
         if self.peek() in ('"', " ", "|") if quoted else self.peek() in ("", " "):
             return "$"

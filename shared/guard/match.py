@@ -1,4 +1,4 @@
-"""Compares the words of a command with its rule: every option, value and operand must be known."""
+"""Compare the words of a command with its rule: every option, value and operand must be known."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Matched:
 
 
 def match_exact(name: str, words: list[Word], rule: Exact, scene: Scene) -> None:
-    """Deny `name` with `words` unless that is a line of the rule, for the usual program."""
+    """Deny a command unless it is exactly a line of the rule and would run the usual program."""
     lines = rule.passes.split("\n")
     if " ".join((name, *(word.value for word in words))) not in lines:
         ways = " or ".join(f"`{line}`" for line in lines)
@@ -46,7 +46,7 @@ def match_exact(name: str, words: list[Word], rule: Exact, scene: Scene) -> None
 
 
 def match_options(name: str, words: list[Word], rule: Options, scene: Scene) -> None:
-    """Deny `name` with `words` unless the rule knows each option, value and operand."""
+    """Deny a command unless the rule knows each of its options, values and operands."""
     if rule.options not in _PARSED:
         _PARSED[rule.options] = parse_options(rule.options)
     matched = Matched()

@@ -76,7 +76,7 @@ WHO = {
 
 
 def refusal_for_assistant(words: list[str]) -> str | None:
-    """Return why an assistant must not run `planner WORDS`, or None.
+    """Return why an assistant must not run the command `planner WORDS`, or None if it may.
 
     A command is known by its first words: an option before them can only ask for help.
     """

@@ -22,7 +22,7 @@ _RUN_ONE = "run the command that the last printed block names"
 
 
 def check_planning(path: str, cwd: str, session: Session, run: Run | None) -> None:
-    """Raise Denied unless the host may write this file while it plans."""
+    """Raise Denied unless the assistant may write this file while it plans."""
     real = os.path.realpath(os.path.join(cwd, path))
     home = os.path.realpath(session.state_dir or os.path.dirname(session.database))
     answers, worktree = resources.answer_path(home, ""), resources.worktree_path(home)
@@ -42,7 +42,7 @@ def check_planning(path: str, cwd: str, session: Session, run: Run | None) -> No
 
 
 def check_ours(path: str, cwd: str, session: Session) -> None:
-    """Raise Denied for the planner's own state, which must stay a true record of the run."""
+    """Raise Denied for a file in the planner's own folders, which only its commands may write."""
     real = os.path.realpath(os.path.join(cwd, path))
     home = os.path.realpath(session.state_dir or os.path.dirname(session.database))
     mine = (resources.answer_path(home, ""), resources.worktree_path(home))
@@ -54,7 +54,7 @@ def check_ours(path: str, cwd: str, session: Session) -> None:
 
 
 def patched(command: str) -> list[str] | None:
-    """Return the files of a patch that codex applies itself, or None for any other command."""
+    """Return the files of a patch that the client codex applies itself, None for other commands."""
     text = command.strip("\n")
     if not text.startswith(_PATCH) or not text.endswith(_END):
         return None

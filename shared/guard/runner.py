@@ -42,7 +42,7 @@ _GIT = {"GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1"}
 
 
 def run_ro(argv: list[str]) -> int:
-    """Become the command of `-- WORD…` or `-c TEXT`; returns an exit code only if that fails."""
+    """Replace this process by the command in `-- WORD…` or `-c TEXT`; return only on failure."""
     try:
         check_needed(os.getcwd())
         hold(admitted(argv))
@@ -71,7 +71,7 @@ def check_needed(folder: str) -> None:
 
 
 def admitted(argv: list[str]) -> list[str]:
-    """Return the words that `-- WORD…` or `-c TEXT` runs; Refused if the guard denies them."""
+    """Return the command in `-- WORD…` or `-c TEXT` as words; Refused if the guard denies it."""
     form, *words = argv
     if not words or (form == "-c" and words[1:]):
         problem = "name a command after -- or give one text after -c"
@@ -88,7 +88,7 @@ def admitted(argv: list[str]) -> list[str]:
 
 
 def hold(words: list[str]) -> None:
-    """Become `words`, unable to change anything; returns only if there is no such program.
+    """Replace this process by the command `words`, unable to change anything; return if not found.
 
     Raises OSError if the kernel has a layer and refuses to use it.
     """
@@ -105,7 +105,7 @@ def hold(words: list[str]) -> None:
 
 
 def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment for a protected command: locale, user, folders, an absolute PATH."""
+    """Return the few environment variables for a protected command: locale, user, folders, PATH."""
     kept = {n: v for n, v in environment.items() if n in _KEPT or n.startswith("LC_")}
     folders = environment.get("PATH", os.defpath).split(os.pathsep)
     return {**kept, **_GIT, "PATH": os.pathsep.join(filter(os.path.isabs, folders))}

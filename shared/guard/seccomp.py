@@ -60,7 +60,7 @@ def is_available() -> bool:
 
 
 def forbid() -> None:
-    """Forbid the calls to this process and all that it starts, for good; raises OSError."""
+    """Forbid the system calls to this process and all that it starts; raise OSError on failure."""
     give_up_privileges()
     steps = _steps(*_PROCESSORS[os.uname().machine])
     program = _Program(len(steps), b"".join(struct.pack("=HBBI", *step) for step in steps))
@@ -70,7 +70,7 @@ def forbid() -> None:
 
 
 def _steps(architecture: int, column: int) -> list[tuple[int, int, int, int]]:
-    """Return the filter's steps: code, steps to skip if true, steps to skip if false, operand."""
+    """Return the filter's instructions: code, how many to skip if true and if false, operand."""
     denied = sorted(numbers[column] for numbers in _CALLS.values() if numbers[column])
     checks: list[tuple[int, int]] = [(_EQUAL, number) for number in denied]
     if not column:

@@ -171,7 +171,7 @@ def excluded() -> Iterator[str]:
 
 
 def _entries(folder: str, piece: str, globs: list[int]) -> Iterator[str]:
-    """Yield the names in `folder` that match; hidden ones only if the pattern starts with a dot."""
+    """Yield names in `folder` that match; hidden ones only if the pattern starts with a dot."""
     try:
         names = os.listdir(folder or ".")
     except OSError:

@@ -1,4 +1,4 @@
-"""Judges the commands that no list of options describes: git, find, test, printf and others."""
+"""Check the commands that no list of options describes: git, find, test, printf and others."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _git(words: list[Word], scene: Scene) -> None:
 
 
 def _find(words: list[Word], scene: Scene) -> None:
-    """Deny unless starting points come first, then only tests and actions that are known."""
+    """Deny a `find` unless starting points come first, then only known tests and actions."""
     at = 0
     while at < len(words) and words[at].value in FIND_LINKS:
         at += 1

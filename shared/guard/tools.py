@@ -22,7 +22,7 @@ ELSEWHERE = (
 
 
 class Tool:
-    """One tool: `kind` says what to check, `field` holds the path or command, `why` the denial."""
+    """One tool: `kind` says what to check, `field` holds its path or command, `why` the denial."""
 
     __slots__ = ("field", "kind", "why")
 

@@ -35,7 +35,7 @@ def columns(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def run_at(run: Run, rows: Sequence[Planning], now: float) -> tuple[Run, str]:
-    """Return a run as its time limits leave it at `now`, and which one has passed; stores nothing.
+    """Return a run with its time limits applied, and which limit has passed; stores nothing.
 
     `rows` are its agents. The text is "" if none has passed. `now` is in seconds since the epoch,
     here and below.
@@ -48,7 +48,7 @@ def run_at(run: Run, rows: Sequence[Planning], now: float) -> tuple[Run, str]:
 
 
 def row_at(database: Database, agent: str, now: float) -> tuple[Planning | None, str]:
-    """Return an agent's row as its time limits leave it at `now`, and which one has passed.
+    """Return an agent's database row with its time limits applied, and which limit has passed.
 
     Stores nothing. The row is None for an agent that never planned, the text "" as in `run_at`.
     """
@@ -64,7 +64,7 @@ def row_at(database: Database, agent: str, now: float) -> tuple[Planning | None,
 
 
 def settle(database: Database, agent: str, now: float) -> str:
-    """Pause or cancel what has waited too long; return what changed, in words, or ""."""
+    """Pause or cancel a run or agent that has waited too long; return what changed, in words."""
     row = database.planning(agent)
     if row is None or not _passed(_bound_with(database, row), now):
         return ""
@@ -83,19 +83,19 @@ def settle(database: Database, agent: str, now: float) -> str:
 
 
 def told(row: Planning, passed: str) -> str:
-    """Return as a sentence what the time limit that has passed changed for an agent."""
+    """Return a sentence that says what a passed time limit has changed for an agent."""
     if row.on_timeout == "cancel":
         return f"Planning has ended by its time limit: {passed}."
     return f"Planning is paused by its time limit: {passed}. Nothing is lost."
 
 
 def _bound_with(database: Database, row: Planning) -> list[Planning]:
-    """Return the rows of all agents of the run, which waits for the last of them."""
+    """Return the database rows of all agents of a run, since the run waits for the last of them."""
     return database.planning_of(row.run_id) if row.run_id else [row]
 
 
 def _passed(rows: Iterable[Planning], now: float) -> str:
-    """Return in words which limit has passed for all of `rows`, or ""."""
+    """Return in words which time limit has passed for all these agents, or ""."""
     # A session's file is read only where the rows alone say that it is too late.
     texts = [
         stages.overdue(row, now) and stages.overdue(row, now, last_call(row.agent_name))
@@ -105,7 +105,7 @@ def _passed(rows: Iterable[Planning], now: float) -> str:
 
 
 def _with(row: Row, **values: object) -> Row:
-    """Return a copy of a row with other values in it."""
+    """Return a copy of a database row with other values in it."""
     found = object.__new__(type(row))
     for name in row.__slots__:
         setattr(found, name, values.get(name, getattr(row, name)))

@@ -26,7 +26,7 @@ _MARKS = {"started": " ← in progress", "done": " (done)"}
 
 
 def current(session: Session, now: float) -> tuple[Planning | None, str]:
-    """Return the row of a session with every time limit applied, and what that changed, in words.
+    """Return a session's database row with its time limits applied, and in words what that changed.
 
     The row is None for an agent that never planned. `now` is seconds since the epoch.
     """
@@ -50,7 +50,7 @@ def injected(session: Session, now: float) -> str:
 
 
 def injection(row: Planning, plan: Mapping[str, Any] | None, state_dir: str | None) -> str:
-    """Return the text for a stage, at most 600 tokens; text of the plan cannot leave its tag.
+    """Return the reminder for a stage, at most 600 tokens; text of the plan cannot leave its tag.
 
     `plan` is a run's frozen plan; a light plan is in the row.
     """
@@ -118,7 +118,7 @@ def _approved(row: Planning, plan: Mapping[str, Any] | None, state_dir: str | No
 
 
 def _fitting(lines: list[str], room: int) -> str:
-    """Return the steps that fit; those that are done are left out first, then the last ones."""
+    """Return the plan's steps that fit; done ones are left out first, then the last ones."""
     if sum(map(len, lines)) <= room:
         return "".join(lines)
     kept = [line for line in lines if not line.endswith(_MARKS["done"] + "\n")]

@@ -22,7 +22,7 @@ SESSION_VARIABLES = ("CLAUDE_CODE_SESSION_ID", "CODEX_SESSION_ID")
 
 
 class Session:
-    """One file: an agent that plans, and where its stage is kept; read-only."""
+    """One session file: an agent that plans, and where its stage is kept; read-only."""
 
     __slots__ = ("agent", "database", "path", "repository", "run_id", "state_dir")
     agent: str
@@ -39,7 +39,7 @@ class Session:
                 setattr(self, name, values[name])
 
     def touch(self) -> None:
-        """Record that a tool is called now."""
+        """Record that this session calls a tool now."""
         _touch(self.path)
 
 
@@ -52,7 +52,7 @@ def folder() -> str:
 
 
 def path_of(agent: str) -> str:
-    """Return the path of an agent's file, whether there or not."""
+    """Return the path of an agent's session file, whether or not it exists."""
     return os.path.join(folder(), _sha256(agent.encode("utf-8", "surrogateescape"))[:16])
 
 
@@ -100,7 +100,7 @@ def publish(row: Planning, database: str, run: Run | None) -> bool:
 
 
 def is_published(agent: str) -> bool:
-    """Return whether hooks can find this agent."""
+    """Return whether hooks can find this agent: its session file exists."""
     return os.path.isfile(path_of(agent))
 
 
@@ -113,7 +113,7 @@ def last_call(agent: str) -> float:
 
 
 def touch(agent: str) -> None:
-    """Record that this agent calls a tool now; a command of ours counts as one."""
+    """Record that this agent calls a tool now; a planner command counts as one."""
     _touch(path_of(agent))
 
 

@@ -1,4 +1,4 @@
-"""Change stage and status, with run, agents and audit in one transaction (PM-1).
+"""Change a run's stage and status, its agents' and the audit in one transaction (PM-1).
 
 Nothing else changes them.
 """
@@ -24,7 +24,7 @@ def change_run(
     database: Database, run: Run, action: str, who: str, *, at: str = "", detail: str = "",
     **values: object,
 ) -> None:  # fmt: skip
-    """Take a run and every agent that is bound to it through one action of `state.stages`.
+    """Change stage and status of a run and its agents by one action of `state.stages`.
 
     Use it in a transaction: it reads what the database holds now, and raises Refused if that does
     not allow the action any more. `values` are further columns of the run.
@@ -50,7 +50,7 @@ def change_agent(
     database: Database, agent: str, action: str, who: str, *, at: str = "", detail: str = "",
     **values: object,
 ) -> None:  # fmt: skip
-    """Take an agent that plans without a run through one action of `state.stages`.
+    """Change stage and status of an agent without a run by one action of `state.stages`.
 
     As `change_run`; `values` are further columns of the agent's row, all of them if it is new.
     """
@@ -120,7 +120,7 @@ def _check_here(database: Database, agent: str) -> None:
 
 
 def status_of(row: Planning) -> str:
-    """Return the status of an agent without a run; the words are those of a run's status."""
+    """Return the status of an agent without a run, in the same words as a run's status."""
     if row.phase == INACTIVE:
         return IDLE
     return PAUSED if row.paused_at else ACTIVE

@@ -1,4 +1,4 @@
-"""Which database, folder and run a command of planning mode means."""
+"""Find out which database, folder and run a command of planning mode means."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def open_database(folder: str) -> Database:
 
 
 def database_path(folder: str) -> str:
-    """Return the path of the database of the repository around `folder`, there or not."""
+    """Return the path of the database of the repository around `folder`; it may not exist."""
     root = repository_root(folder)
     return os.path.join(root, resources.PLANNER_FOLDER, resources.DATABASE)
 
 
 def nobody_plans(said: str = "") -> Refused:
-    """Return the refusal of a command that needs planning mode to be active."""
+    """Return the refusal of a command that needs an active planning mode."""
     text = f"{said} nobody plans here".strip()
     allowed = "a repository in which planning has started"
     return Refused("not_found", NOBODY, text, allowed, "planner mode enter")

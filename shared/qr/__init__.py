@@ -1,1 +1,1 @@
-"""The review of a phase: items, what blocks, the loop, the review file."""
+"""The review of a phase: its questions, which findings block, its rounds, the review file."""

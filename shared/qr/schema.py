@@ -79,7 +79,7 @@ class Review:
         return hash((self.phase, self.iteration))
 
     def to_json(self) -> dict[str, Any]:
-        """Return the file's content."""
+        """Return the review as the content of its JSON file."""
         items = [item.to_json() for item in self.items]
         return {
             "schema_version": SCHEMA_VERSION,
@@ -112,7 +112,7 @@ def write_review(path: str, review: Review) -> None:
 
 
 def check_review(data: object, at: str) -> list[Problem]:
-    """Return everything that is wrong with a review as JSON; `at` names its file."""
+    """Return everything that is wrong with the JSON of a review; `at` names its file."""
     if not isinstance(data, dict):
         return [Problem("invalid", at, "is not a JSON object", "an object with phase and items")]
     problems = _check_fields(data, _REVIEW, ("schema_version", "phase", "items"), f"{at}: ")

@@ -1,4 +1,4 @@
-"""Review items, which of them block, and the loop of a gate (PL-18, PL-20, PL-21).
+"""Review items, which of them block, and the rounds of a review (PL-18, PL-20, PL-21).
 
 Only the standard library, and little of it: printed steps import this module.
 """
@@ -47,7 +47,7 @@ def blocking_severities(iteration: int) -> tuple[Severity, ...]:
 
 
 class LoopState(StrEnum):
-    """The state of a gate's loop (PL-20); the iteration counts its rounds."""
+    """How far the reviews of a phase have got (PL-20); `iteration` counts the rounds."""
 
     INITIAL = "INITIAL"
     RETRY = "RETRY"
@@ -55,20 +55,20 @@ class LoopState(StrEnum):
 
     @classmethod
     def of(cls, iteration: int, *, passed: bool) -> LoopState:
-        """Return the state of a phase from its iteration and whether it has passed its gate."""
+        """Return a phase's loop state, from its iteration and whether it has passed."""
         if passed:
             return cls.COMPLETE
         return cls.INITIAL if iteration <= 1 else cls.RETRY
 
     def after(self, verdict: Verdict) -> LoopState:
-        """Return the state after a verdict; Refused once the loop is complete."""
+        """Return how far the reviews have got after a verdict; Refused if the phase has passed."""
         if self is LoopState.COMPLETE:
             raise Refused("refused", "gate", "the phase has passed its gate", "the current step")
         return LoopState.COMPLETE if verdict == "pass" else LoopState.RETRY
 
 
 class Item:
-    """One question of a review with its answer.
+    """One question of a review with its answer, called an item.
 
     - `id`: qa-NNN
     - `scope`: `*`, the id of an entity, or a file
@@ -118,16 +118,16 @@ class Item:
         return hash(self.id)
 
     def changed(self, **fields: Any) -> Item:  # noqa: ANN401 – any field's value
-        """Return a copy of the item with some fields changed."""
+        """Return a copy of the review item with some fields changed."""
         return Item(**{**self.to_json(), **fields})
 
     def to_json(self) -> dict[str, Any]:
-        """Return every field, in the order of the file."""
+        """Return every field of the review item, in the order of the review file."""
         return {name: getattr(self, name) for name in FIELDS}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Item:
-        """Return the item that checked JSON holds; optional fields may be missing."""
+        """Return the review item in already checked JSON; optional fields may be missing."""
         return cls(**data)
 
 
@@ -137,22 +137,22 @@ FIELDS = (
 
 
 def item_id(number: int) -> str:
-    """Return the id of the item with this number, from 1."""
+    """Return the id of the review item with this number, from 1."""
     return f"qa-{number:03d}"
 
 
 def numbered(rows: Iterable[Mapping[str, Any]], start: int) -> list[Item]:
-    """Return an item of each row of fields, with ids from the number `start` on."""
+    """Return a review item for each row of fields, with ids numbered from `start`."""
     return [Item(id=item_id(n), **row) for n, row in enumerate(rows, start)]
 
 
 def rows_of(items: Iterable[Item]) -> list[dict[str, Any]]:
-    """Return every field of each item, as the file holds them."""
+    """Return every field of each review item, as the review file holds them."""
     return [item.to_json() for item in items]
 
 
 def blocking(items: Iterable[Item], iteration: int) -> list[Item]:
-    """Return the items that keep their phase from passing in this iteration."""
+    """Return the review items that keep their phase from passing in this iteration."""
     severities = blocking_severities(iteration)
     return [
         i for i in items if i.status == FAIL and i.accepted is None and i.severity in severities
@@ -160,7 +160,7 @@ def blocking(items: Iterable[Item], iteration: int) -> list[Item]:
 
 
 def computed_verdict(items: Iterable[Item], iteration: int) -> Verdict:
-    """Return the verdict that follows from the items; one that is still TODO fails it."""
+    """Return the verdict that follows from the review items; an item still TODO means fail."""
     items = list(items)
     waits = any(item.status == TODO for item in items)
     return "fail" if waits or blocking(items, iteration) else "pass"

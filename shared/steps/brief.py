@@ -1,4 +1,4 @@
-"""The task of a work step, for an agent or for the host that does its work (PL-4, PL-9).
+"""The task of a step in which an agent, or the host in its place, works (PL-4, PL-9).
 
 An agent has seen nothing of the run: its block holds all that its task needs of the plan.
 """
@@ -100,7 +100,7 @@ def _assignment(ctx: Context, script: str, *, redesign: bool) -> tuple[str, list
 
 
 def _part_of_plan(ctx: Context, failed: list[dict[str, Any]], *, agent: bool, edits: bool) -> str:
-    """Return the lines of the plan that the work is about; with versions if they may be edited."""
+    """Return the plan's lines that the work is about; with versions if the plan may be edited."""
     variant, own = variant_of(ctx), slices.concerned(ctx.plan, failed)
     if variant and edits:
         return entity_lines(ctx.plan, own)
@@ -111,7 +111,7 @@ def _part_of_plan(ctx: Context, failed: list[dict[str, Any]], *, agent: bool, ed
 
 
 def _failed(ctx: Context) -> dict[str, Any]:
-    """Return the decision that sent this phase back; without items in the first round."""
+    """Return the review outcome that sent this phase back; without items in the first round."""
     if ctx.iteration == 1:
         return {"items": [], "reason": ""}
     return ctx.state.database.outcomes(ctx.state.run, ctx.phase)[-1]
@@ -133,7 +133,7 @@ def notes_for(ctx: Context) -> str:
 
 
 def with_commands(ctx: Context, text: str, *, asks: bool) -> Block:
-    """Return a block with its task, and with commands that a person has not confirmed yet."""
+    """Return a block with its task, and the commands that a person must still confirm, if any."""
     config = ctx.state.config
     digest = config["hash"]
     if not asks or not digest or ctx.state.database.is_confirmed(digest):

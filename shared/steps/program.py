@@ -1,4 +1,4 @@
-"""Step scripts as programs: arguments in, one block on standard output, an exit code."""
+"""Run a script that prints one step: arguments in, one block on standard output, an exit code."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def main(workflow: Workflow, argv: list[str]) -> int:
 
 
 def answer(workflow: Workflow, argv: list[str]) -> str:
-    """Return what a step script prints for a command line."""
+    """Return the block, error or help that a command line for printing a step gets."""
     if asks_for_help(argv):
         return help_of(workflow)
     asked = Request(list(argv))
@@ -55,14 +55,14 @@ def print_asked(workflow: Workflow, asked: Request, state: State) -> str:
 
 
 def refuse_words(workflow: Workflow, asked: Request) -> None:
-    """Refuse words that are neither options nor a step's number."""
+    """Refuse words of the command line that are neither options nor a step's number."""
     if asked.words:
         text = f"unexpected words: {' '.join(asked.words)}"
         raise Refused("usage", "step", text, _usage(workflow))
 
 
 def step_number(text: str | None, workflow: Workflow) -> int | None:
-    """Return the number in `text`, None for None; Refused if it is not a number."""
+    """Return the step's number in `text`, None for None; Refused if it is not a number."""
     if text is None:
         return None
     if not text.isascii() or not text.isdigit():

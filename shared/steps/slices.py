@@ -1,4 +1,4 @@
-"""The part of a plan that a reader needs, as lines of text."""
+"""The part of a plan that an agent or reviewer needs, as lines of text."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def task_lines(plan: Json) -> list[str]:
 
 
 def context_lines(plan: Json, keys: Iterable[tuple[str, str]] = _CONTEXT) -> list[str]:
-    """Return the rest of the user's context."""
+    """Return the rest of the context that the user gave, without the task."""
     return [f"{name}: {text}" for name, key in keys for text in plan["context"][key]]
 
 
@@ -55,7 +55,7 @@ def _names(entity: Json) -> list[str]:
 
 
 def work_slice(plan: Json, phase: str, own: Collection[str]) -> str:
-    """Return what a phase's work needs: `own` milestones, of the others only the names."""
+    """Return what a phase's work needs of the plan: `own` milestones, of the others only names."""
     lines = task_lines(plan) if phase == "plan-design" else []
     for milestone in plan.get("milestones", []):
         lines.append(f"{milestone['id']} v{milestone['version']} {milestone['name']}")
@@ -66,7 +66,7 @@ def work_slice(plan: Json, phase: str, own: Collection[str]) -> str:
 
 
 def agent_slice(plan: Json, phase: str) -> str:
-    """Return what an agent needs of the plan; it has seen nothing else of the run."""
+    """Return what an agent needs of the plan; the agent has seen nothing else of the run."""
     if phase == "plan-design":
         return "\n".join([*task_lines(plan), *context_lines(plan), *context_lines(plan, _FOUND)])
     lines = [*task_lines(plan), *context_lines(plan), plan["overview"]["approach"], *_reasons(plan)]
@@ -82,7 +82,7 @@ def agent_slice(plan: Json, phase: str) -> str:
 def review_slice(
     plan: Json, phase: str, own: Collection[str], *, again: bool, found: str = ""
 ) -> str:
-    """Return what a reviewer judges: `own` milestones, of the others only the names.
+    """Return what a reviewer judges of the plan: `own` milestones, of the others only names.
 
     If it only looks `again` at what it `found`, other milestones, context and verify are left out,
     and reasons that the findings do not name.
@@ -158,7 +158,7 @@ def patches(plan: Json, own: Collection[str]) -> str:
 
 
 def entity_lines(plan: Json, own: Collection[str]) -> str:
-    """Return each entity with the version that an edit of it must name, a line each.
+    """Return a line for each entity of the plan, with the version that an edit of it must name.
 
     Of milestones other than `own` only their own line.
     """
@@ -174,7 +174,7 @@ def entity_lines(plan: Json, own: Collection[str]) -> str:
 
 
 def _walk(value: object) -> list[Json]:
-    """Return the entities in order; changes are left out, since nobody edits them."""
+    """Return the plan's entities in order; changes are left out, since nobody edits them."""
     if isinstance(value, list):
         return [e for item in value for e in _walk(item)]
     if not isinstance(value, dict):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Step:
-    """One row of a workflow's table; immutable."""
+    """One step of a workflow, a row of the workflow's table; immutable."""
 
     __slots__ = ("agent", "handler", "kind", "name", "on_fail", "phase")
     name: str
@@ -62,7 +62,7 @@ class Workflow:
         serves: str | None = None,
         ends: Mapping[str, int] | None = None,
     ) -> None:
-        """`serves` is the kind of the planner's step that starts it for an agent, or None.
+        """Make a workflow; `serves` is the kind of planner step that starts it for agents, or None.
 
         `ends` names the last step at a depth that leaves later ones out.
         """
@@ -73,7 +73,7 @@ class Workflow:
         self.ends = dict(ends or {})
 
     def last(self, depth: str) -> int:
-        """Return the number of the last step at a depth."""
+        """Return the number of the last step at a depth (full or intent)."""
         return self.ends.get(depth, max(self.steps))
 
     def number(self, phase: str, kind: str) -> int:
@@ -81,7 +81,7 @@ class Workflow:
         return next(n for n, s in self.steps.items() if (s.phase, s.kind) == (phase, kind))
 
     def phases(self, depth: str) -> list[Phase]:
-        """Return the phases of a depth in order."""
+        """Return the phases at a depth (full or intent), in order."""
         gates = ((n, s.phase) for n, s in self.steps.items() if s.kind == "gate")
         return [phase for n, phase in gates if phase and n <= self.last(depth)]
 
@@ -98,7 +98,7 @@ class Context:
         state: State,
         selectors: Mapping[str, str] | None = None,
     ) -> None:
-        """`selectors` narrow what is shown: `group`, `by`."""
+        """Make the context of a step; `selectors` narrow what is shown: `group`, `by`."""
         self.selectors = selectors or {}
         self.workflow = workflow
         self.number = number
@@ -124,7 +124,7 @@ class Context:
         return self.state.database.phase(self.state.run, self.phase)[1]
 
     def block(self) -> Block:
-        """Return an empty block with the step's attributes."""
+        """Return a block without content, with the step's attributes."""
         return Block(
             "step",
             workflow=self.workflow.name,

@@ -1,4 +1,4 @@
-"""The table of commands that may run: what each may be given, and why it changes nothing."""
+"""The table of commands that may run while planning: their options, and why nothing changes."""
 
 from __future__ import annotations
 

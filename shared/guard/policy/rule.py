@@ -6,7 +6,7 @@ NO_VALUE, ATTACHED, VALUE = "", "?", ":"
 
 
 class _Rule:
-    """What every rule has: why the command changes nothing, and examples that a test decides.
+    """What every rule has: why the command changes nothing, and examples for a test to check.
 
     `passes` and `denied` are command lines, one a line. `builtin` says that the shell itself runs
     the command, so that there is no such program.
@@ -35,7 +35,7 @@ class Exact(_Rule):
 
 
 class Special(_Rule):
-    """A command that no list of options describes: `judge` names the function for its words."""
+    """A command that no list of options describes: `judge` names the function that checks it."""
 
     __slots__ = ("judge",)
 
