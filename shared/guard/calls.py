@@ -98,8 +98,8 @@ class Call:
         from shared.guard.decide import understand
 
         if any(c.words[0].value == "git" for c in understand(command, self.cwd)):
-            text = "git starts programs that the repository's configuration names"
-            raise Denied(text, f"run it hardened: {rewritten}")
+            text = "git would start programs that the repository's configuration names"
+            raise Denied(text, f"run this safer form: {rewritten}")
 
     def _check_executing(self) -> None:
         """Deny, during execution, writing the planner's files and commands only for persons."""
@@ -144,7 +144,7 @@ def _check_person(command: str, cwd: str) -> None:
 def _refusal_where_we_add_ro(words: list[str]) -> str | None:
     """Return why an assistant must not run `planner WORDS`, or None; Denied for `ro`."""
     if words[:1] == ["ro"]:
-        raise Denied("the guard itself adds `planner ro`", "send the command without it")
+        raise Denied("only the guard adds `planner ro`", "send the command without `planner ro`")
     return refusal_for_assistant(words)
 
 

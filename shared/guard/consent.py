@@ -64,18 +64,18 @@ def check_consent(digest: str, *, guarded: bool, now: float) -> Consent:
     if variable:
         if _is_typed(digest, os.environ, now):
             return Consent("command")
-        raise _not_typed(digest, f"an assistant runs this (its {variable} is set)")
+        raise _not_typed(digest, f"an assistant runs this command ({variable} is set)")
     if not guarded:
         return Consent("unproven")
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise _not_typed(digest, "there is no terminal here")
+        raise _not_typed(digest, "this command does not run in a terminal")
     return Consent("terminal")
 
 
 def _not_typed(digest: str, why: str) -> Refused:
-    text = f"{why}, and nobody has typed the approval of this digest"
+    text = f"{why}, and no person has typed the approval of this digest"
     terminal = resources.command("mode", "approve", digest)
-    allowed = f"the user types /{COMMAND} {digest} in Claude Code, or this in a terminal of their"
+    allowed = f"ask the user to type /{COMMAND} {digest} in Claude Code, or in a terminal of their"
     return Refused("refused", "mode approve", text, f"{allowed} own: {terminal}")
 
 

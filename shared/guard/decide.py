@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     Own = Callable[[list[str]], str | None]
 
-_READ = "cat, head, tail, sed -n, grep, rg, find, ls, wc, git log, git show, git diff"
+_READ = "use cat, head, tail, sed -n, grep, rg, find, ls, wc, git log, git show, git diff"
 _NOTHING = Settings()
 _MAX_SHOWN = 600
 
@@ -91,9 +91,14 @@ def _is_launcher(name: str) -> bool:
 def _own(commands: list[Command], planner: Own | None) -> Decision:
     words = commands[0].words
     if len(commands) > 1 or any(word.globs for word in words):
-        raise Denied("a planner command must be sent alone, without patterns", "send it on its own")
+        raise Denied(
+            "a planner command must be sent alone, without patterns",
+            "send the planner command on its own",
+        )
     if any(redirect.form == "<" for redirect in commands[0].redirects):
-        raise Denied("a planner command does not read redirected files", "its --file option")
+        raise Denied(
+            "a planner command does not read redirected files", "use the command's option --file"
+        )
     plain = [word.value for word in words[1:]]
     refusal = planner(plain) if planner else "planner commands are not accepted here"
     if refusal is not None:
@@ -108,15 +113,17 @@ def _enter(at: int, commands: list[Command], folder: str) -> str:
     certain = commands[at].joiner in ("", ";") or all(c.words[0].raw == "cd" for c in commands[:at])
     after = commands[at + 1].joiner if at + 1 < len(commands) else ";"
     if not certain or after not in ("&&", ";") or commands[at].redirects:
-        raise Denied("`cd` is accepted only as `cd FOLDER && …` at the beginning", "`ls FOLDER`")
+        raise Denied(
+            "`cd` is accepted only as `cd FOLDER && …` at the beginning", "use `ls FOLDER`"
+        )
     if any("$PWD" in command.text for command in commands[at + 1 :]):
-        raise Denied("$PWD changes after `cd`", "the path itself")
+        raise Denied("$PWD changes after `cd`", "write the path itself")
     target = words[1].value if len(words) == 2 and not words[1].globs else "-"  # noqa: PLR2004
     if target.startswith("-") or os.environ.get("CDPATH"):
-        raise Denied("`cd` takes the path of one folder", "`cd FOLDER && …`")
+        raise Denied("`cd` takes the path of one folder", "write `cd FOLDER && …`")
     entered = os.path.normpath(os.path.join(folder, target))
     if not os.access(entered, os.X_OK) or not os.path.isdir(entered):
-        raise Denied(f"{target} is not a folder that can be entered", "a folder that exists")
+        raise Denied(f"{target} is not a folder that can be entered", "name a folder that exists")
     check_kind("path", words[1], Scene(folder, "", folder))
     return entered
 
@@ -136,7 +143,7 @@ def _check(command: Command, folder: str, start: str, extra: Settings) -> None:
     if any(word.globs for word in command.words[1:]) or not extra.allows(plain):
         _check_table(name, command.words[1:], scene)
     elif name.raw != name.value:
-        raise Denied("the name of the command is quoted", "the bare name")
+        raise Denied("the name of the command is quoted", "write the bare name")
 
 
 def _check_table(name: Word, words: list[Word], scene: Scene) -> None:
@@ -158,10 +165,10 @@ def _check_table(name: Word, words: list[Word], scene: Scene) -> None:
 def _refuse(name: Word) -> None:
     shown = name.value[:80]
     if "=" in shown:
-        raise Denied("an assignment before a command changes how it behaves", "the command alone")
+        raise Denied("a variable set before a command changes its effect", "send the command alone")
     if name.raw != name.value or "/" in shown or shown != shown.lower():
-        reason = f"`{shown}` is not a bare command name in small letters, unquoted"
-        raise Denied(reason, f"the bare name of one of: {_READ}")
+        reason = f"`{shown}` is not a command name in lower case, without path and quotes"
+        raise Denied(reason, f"{_READ}, each by its bare name")
     from shared.guard.policy.refused import REFUSED
 
     if shown in REFUSED:

@@ -42,7 +42,7 @@ _ADDED = {
     "grep": ("--no-textconv",),
 }
 _GLOBAL = ("--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs")
-_INSTEAD = "git log, show, diff, status, blame, grep, ls-files, branch --list, rev-parse"
+_INSTEAD = "use git log, show, diff, status, blame, grep, ls-files, branch --list, rev-parse"
 
 
 def check_git(words: list[Word], scene: Scene) -> None:
@@ -56,8 +56,8 @@ def check_git(words: list[Word], scene: Scene) -> None:
     match_options(f"git {name}", words, GIT[name], here)
     if name in READS_WORK_TREE and (path := _filtered(folder)):
         raise Denied(
-            f"`git {name}` would start the filter that is configured for {path}",
-            "git log, git show HEAD:FILE, git show --stat",
+            f"`git {name}` would start the program that git has as a filter for {path}",
+            "use git log, git show HEAD:FILE or git show --stat",
         )
 
 
@@ -78,7 +78,7 @@ def _global_options(words: list[Word], folder: str) -> tuple[list[Word], str]:
     while words and words[0].value in (*_GLOBAL, "-C"):
         if words[0].value == "-C":
             if len(words) < 2 or words[1].globs:  # noqa: PLR2004 – the option and its value
-                raise Denied("`git -C` lacks its folder", "`git -C FOLDER log`")
+                raise Denied("`git -C` needs a folder", "write `git -C FOLDER log`")
             # As git does: it follows links before it applies `..`.
             folder = os.path.realpath(os.path.join(folder, words[1].value))
             words = words[1:]
@@ -109,7 +109,7 @@ def _check_same_repository(start: str, folder: str) -> None:
     if not root or here != root:
         raise Denied(
             f"{folder} is not in this repository, and another one's settings can start programs",
-            "git in the session's folder, with paths after `--`",
+            "run git in the session's folder, with paths after `--`",
         )
 
 

@@ -46,7 +46,7 @@ def check_kind(kind: str, word: Word, scene: Scene) -> None:
     """Deny a word that is not a value of this kind, or that names a file with secrets."""
     if "|" in kind:
         if word.globs or word.value not in kind.split("|"):
-            raise Denied(f"`{word.value}` is not one of the known values", kind.strip("|"))
+            raise Denied(f"`{word.value}` is not a known value", f"use one of {kind.strip('|')}")
     elif kind in FILES:
         if not word.globs:
             FILES[kind](word.value, scene)
@@ -68,7 +68,7 @@ def _file(path: str, scene: Scene) -> None:
 
 def _binary(path: str, scene: Scene) -> None:
     if path.startswith("@"):
-        raise Denied(f"{path} is read as a list of options", f"./{path}")
+        raise Denied(f"{path} would be read as a list of options", f"write ./{path}")
     _file(path, scene)
 
 
@@ -115,7 +115,7 @@ def _name(value: str) -> None:
         or value[0] == "-"
     ):
         raise Denied(
-            f"`{value}` is not a plain name", "a name of letters, digits, `_`, `.`, `+`, `-`"
+            f"`{value}` is not a plain name", "use a name of letters, digits, `_`, `.`, `+`, `-`"
         )
 
 
@@ -123,29 +123,31 @@ def _count(value: str) -> None:
     """Deny all but a number with optional sign and unit; a long number could mean endless work."""
     digits = value.lstrip("+-").rstrip("bkKmMGTiB")
     if not (digits.isdecimal() and digits.isascii() and len(digits) <= _MAX_DIGITS):
-        raise Denied(f"`{value}` is not a number that the guard understands", "a number such as 20")
+        raise Denied(
+            f"`{value}` is not a number that the guard understands", "use a number such as 20"
+        )
 
 
 def _step(value: str) -> None:
     _count(value)
     if not value.strip("+-0"):
-        raise Denied("steps of 0 never end", "another number")
+        raise Denied("with a step of 0 the list never ends", "use another step")
 
 
 def _list(value: str) -> None:
     if not value or not set(value) <= set("0123456789,-.+bdfginMhnrRVXx: "):
-        raise Denied(f"`{value}` is not a list of numbers", "a list such as 1,3-5")
+        raise Denied(f"`{value}` is not a list of numbers", "use a list such as 1,3-5")
 
 
 def _measure(value: str) -> None:
     """Deny all but a size, an age, a mode or a time, as find takes them."""
     if not value or not all(c.isalnum() or c in "+-/:=., " for c in value):
-        raise Denied(f"`{value}` is not a size, age or mode", "for example -7, +10k or 644")
+        raise Denied(f"`{value}` is not a size, age or mode", "use for example -7, +10k or 644")
 
 
 def _stamp(value: str) -> None:
     if not value.startswith("+"):
-        raise Denied(f"`{value}` could set the clock", "a format such as '+%Y-%m-%d'")
+        raise Denied(f"`{value}` could set the clock", "use a format such as '+%Y-%m-%d'")
 
 
 def _format(value: str) -> None:
@@ -153,26 +155,31 @@ def _format(value: str) -> None:
     pieces = value.split("%")[1:]
     if any(piece.lstrip("+- ")[:1] == "G" for piece in pieces) or "signature" in value.lower():
         raise Denied(
-            "this format starts a program that checks signatures", "the format without `%G`"
+            "this format starts a program that checks signatures", "use the format without `%G`"
         )
 
 
 def _pretty(value: str) -> None:
     if "%" not in value and value not in _PRETTY:
-        raise Denied(f"`{value}` may be a format that the repository defines", ", ".join(_PRETTY))
+        raise Denied(
+            f"`{value}` may be a format that the repository defines", "use " + ", ".join(_PRETTY)
+        )
     _format(value)
 
 
 def _setting(value: str) -> None:
     lowered = value.lower()
     if "." not in value or any(part in lowered for part in _SECRET_SETTINGS):
-        raise Denied(f"`{value}` is not a setting that may be shown", "for example user.name")
+        raise Denied(
+            f"`{value}` is not a setting that may be shown", "ask for one such as user.name"
+        )
 
 
 def _columns(value: str) -> None:
     if not {column.rstrip("=") for column in value.split(",")} <= _PROCESS_COLUMNS:
         raise Denied(
-            f"`{value}` has columns that the guard does not know", "for example pid,ppid,etime,args"
+            f"`{value}` has columns that the guard does not know",
+            "use for example pid,ppid,etime,args",
         )
 
 

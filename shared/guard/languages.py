@@ -6,8 +6,8 @@ from shared.guard.denial import Denied
 
 _DIGITS = frozenset("0123456789")
 _SED_FLAGS = frozenset("gpIi0123456789")
-_SED_INSTEAD = "`sed -n '10,20p' FILE`, `sed -n '/text/p' FILE`, `sed 's/a/b/g' FILE`"
-_AWK_INSTEAD = "`awk '{print $1, $NF}' FILE`, `cut -f 1 FILE`, `sed -n '10,20p' FILE`"
+_SED_INSTEAD = "use `sed -n '10,20p' FILE`, `sed -n '/text/p' FILE`, `sed 's/a/b/g' FILE`"
+_AWK_INSTEAD = "use `awk '{print $1, $NF}' FILE`, `cut -f 1 FILE`, `sed -n '10,20p' FILE`"
 _AWK_FIELDS = frozenset(("NR", "FNR", "NF", "$NF", "length"))
 _AWK_COMPARED = ("==", "!=", ">=", "<=", ">", "<")
 _JQ_REFUSED = (
@@ -154,7 +154,7 @@ def check_jq(program: str) -> None:
     """Deny a jq program that reads the environment or other files, or may never end."""
     for before, letter, after in zip(program, program[1:], program[2:], strict=False):
         if before in _DIGITS and letter in "eE" and after in "+-0123456789":
-            raise Denied("a number with an exponent may mean endless work", "a small number")
+            raise Denied("a number with an exponent may mean endless work", "use a small number")
     for name in _JQ_REFUSED:
         at = program.lower().find(name)
         while at >= 0:
@@ -163,22 +163,25 @@ def check_jq(program: str) -> None:
             before, after = program[at - 1 : at] if at else "", program[end : end + 1]
             field = before == "." or before == after == '"'
             if whole and not (field and not program[:at].endswith("..")):
-                raise Denied(f"`{name}` in a jq program reads other data or never ends", "`.key`")
+                raise Denied(
+                    f"`{name}` in a jq program reads other data or never ends",
+                    "use filters such as `.key`",
+                )
             at = program.lower().find(name, end)
 
 
 def check_printf(words: list[str]) -> None:
     """Deny a printf format that stores its output or makes the shell compute an operand."""
     if not words or words[0].startswith("-"):
-        raise Denied("`printf` takes a format first", "`printf '%s\\n' TEXT`")
+        raise Denied("`printf` takes a format first", "write `printf '%s\\n' TEXT`")
     pieces = words[0].replace("%%", "").split("%")[1:]
     for piece in pieces:
         letter = piece.lstrip("-+ 0#123456789.")[:1]
         width = piece[: piece.find(letter)] if letter else piece
         if letter not in ("s", "b", "q", "c", "d", "i") or len(width) > 4:  # noqa: PLR2004 – 9999
-            raise Denied(f"`%{piece}` in a format is not accepted", "`printf '%s\\n' TEXT`")
+            raise Denied(f"`%{piece}` in a format is not accepted", "write `printf '%s\\n' TEXT`")
         if letter in "di" and not all(_is_number(word) for word in words[1:]):
-            raise Denied("`%d` and `%i` make the shell compute their operands", "`%s`")
+            raise Denied("`%d` and `%i` make the shell compute their operands", "use `%s`")
 
 
 def check_test(words: list[str]) -> None:
@@ -192,4 +195,6 @@ def check_test(words: list[str]) -> None:
         case [left, operator, right] if operator in _TESTS_OF_NUMBERS:
             if _is_number(left) and _is_number(right):
                 return
-    raise Denied("this test is not accepted", "`test -f FILE`, `[ -d FOLDER ]`, `[ a = b ]`")
+    raise Denied(
+        "this form of `test` is not accepted", "use `test -f FILE`, `[ -d FOLDER ]`, `[ a = b ]`"
+    )

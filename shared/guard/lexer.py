@@ -26,7 +26,7 @@ _IN_REFLOG = frozenset(_LETTERS + "0123456789-")
 _REASONS = {
     "`": "a backquote runs a command inside the command",
     **dict.fromkeys("()", "parentheses open a subshell, a function or a pattern"),
-    **dict.fromkeys("{}", "braces expand or group"),
+    **dict.fromkeys("{}", "the shell would expand or group what is in braces"),
     "<": "only `< FILE` after a space is accepted, not a heredoc, `<<<`, `<>` or `<(…)`",
     ">": "output may be redirected only to /dev/null, written `>/dev/null` after a space",
     "#": "a comment can hide what follows it",
@@ -35,7 +35,7 @@ _REASONS = {
     "=": "some shells read a word that begins with `=` as a command's path",
 }
 _QUOTE = "put the text into single quotes"
-_SPLIT = "send each command on its own, without this; write texts with your file tool"
+_SPLIT = "send each command alone, in its plain form; write texts with your file tool"
 
 
 class Word:
@@ -137,13 +137,13 @@ class _Reader:
         found = next((j for j in ("&&", "||", "|", ";", "\n") if self.starts(j)), None)
         if found is None:
             if self.starts("&>"):
-                raise Denied("shells differ on the meaning of `&>`", "`>/dev/null 2>&1`")
+                raise Denied("shells differ on the meaning of `&>`", "write `>/dev/null 2>&1`")
             if self.peek():
                 raise Denied("`&` leaves a command running in the background", _SPLIT)
             return None
         self.at += len(found)
         if self.peek() == "&":
-            raise Denied(f"`{found}&` is not accepted", "`2>&1 |` instead of `|&`")
+            raise Denied(f"`{found}&` is not accepted", "write `2>&1 |` instead of `|&`")
         self.skip(" \n")
         if found not in ";\n":
             return found
@@ -161,11 +161,11 @@ class _Reader:
         form = next((f for f in ("1>", "2>", ">") if self.starts(f)), "<")
         self.at += len(form)
         if self.peek() and self.peek() in "<>&|!(":
-            raise Denied(_REASONS[form[-1]], "`2>&1`, `>/dev/null`, `2>/dev/null`")
+            raise Denied(_REASONS[form[-1]], "write `2>&1`, `>/dev/null` or `2>/dev/null`")
         self.skip(" ")
         target = self.word()
         if form != "<" and (target.value != "/dev/null" or target.raw != target.value):
-            raise Denied(_REASONS[">"], "let the output come back to you")
+            raise Denied(_REASONS[">"], "leave the redirection out and read the output")
         return Redirect(form.replace("1", ""), target)
 
     def word(self) -> Word:
@@ -210,7 +210,7 @@ class _Reader:
         if end < 0:
             raise Denied("a single quote is not closed", _QUOTE)
         if self.text[end + 1 : end + 2] == "'":
-            raise Denied("two quoted texts touch, and shells join them differently", _QUOTE)
+            raise Denied("two quoted texts touch, and shells join such texts differently", _QUOTE)
         self.at = end + 1
         return _printable(inside)
 
@@ -235,7 +235,9 @@ class _Reader:
     def escape(self) -> str:
         char = self.peek(1)
         if not " " <= char <= "~":
-            raise Denied("a backslash comes before the end of a line or an odd character", _QUOTE)
+            raise Denied(
+                "a backslash stands before a newline or a character that is not ASCII", _QUOTE
+            )
         self.at += 2
         return char
 
@@ -248,11 +250,11 @@ class _Reader:
         value = self.variables.get(name, "") if name in VARIABLES else ""
         if not value or not (self.peek() in ("", "/", '"') or self.peek() in _ENDS):
             raise Denied(
-                "the only expansions accepted are $HOME, $PWD and $USER, before a slash or an end",
+                "only $HOME, $PWD and $USER are expanded, before a slash or at the end of a word",
                 "write the value itself; put text with a dollar sign into single quotes",
             )
         if not quoted and not _PLAIN.issuperset(value):
-            raise Denied(f"the value of ${name} has characters that are not plain", "quote it")
+            raise Denied(f"the value of ${name} has special characters", "put it in double quotes")
         return _printable(value)
 
     def tilde(self, begin: int) -> str:
@@ -263,7 +265,7 @@ class _Reader:
             return "~"
         home = self.variables.get("HOME", "")
         if not home or (self.peek(1) not in ("", "/") and self.peek(1) not in _ENDS):
-            raise Denied(_REASONS["~"], "the absolute path")
+            raise Denied(_REASONS["~"], "write the absolute path")
         self.at += 1
         return _printable(home)
 
@@ -292,7 +294,7 @@ _PARTS = {
 def _printable(text: str) -> str:
     """Return `text`; Denied if a character in it may be invisible."""
     if not text.isprintable():
-        raise Denied("quoted text has a new line, a control or an invisible character", _QUOTE)
+        raise Denied("quoted text contains a newline, a control or an invisible character", _QUOTE)
     return text
 
 

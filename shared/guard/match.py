@@ -36,12 +36,14 @@ def match_exact(name: str, words: list[Word], rule: Exact, scene: Scene) -> None
     lines = rule.passes.split("\n")
     if " ".join((name, *(word.value for word in words))) not in lines:
         ways = " or ".join(f"`{line}`" for line in lines)
-        raise Denied(f"`{name}` runs what it is given", f"{ways}; read its files with cat")
+        raise Denied(
+            f"`{name}` runs a program it is given", f"use only {ways}; read files with cat"
+        )
     folder = os.path.realpath(scene.folder)
     while rule.unless and folder:
         found = next((f for f in rule.unless.split() if os.path.lexists(f"{folder}/{f}")), None)
         if found:
-            raise Denied(f"{found} in {folder} chooses which `{name}` runs", f"cat {found}")
+            raise Denied(f"{found} in {folder} decides what `{name}` starts", f"use cat {found}")
         folder = folder.rpartition("/")[0]
 
 
@@ -94,7 +96,7 @@ def _take_short(
                 _check_value(option, kind, value, scene)
             return
         if value.value and not rule.clusters:
-            raise Denied(f"`{word.value}` is several options in one word", "one word for each")
+            raise Denied(f"`{word.value}` is several options in one word", "write each alone")
 
 
 def _known(name: str, option: str, rule: Options) -> tuple[str, str]:
@@ -107,7 +109,7 @@ def _known(name: str, option: str, rule: Options) -> tuple[str, str]:
 
 def _passing(name: str, rule: Options) -> str:
     options = " ".join(_PARSED[rule.options])
-    return f"`{name}` with {options}" if options else f"`{name}` without options"
+    return f"use `{name}` only with {options}" if options else f"use `{name}` without options"
 
 
 def _check_value(
@@ -116,7 +118,7 @@ def _check_value(
     if word is None:
         if kind == "rev":  # git takes HEAD
             return
-        raise Denied(f"`{option}` lacks its value", "add the value")
+        raise Denied(f"`{option}` needs a value", "add the value")
     if word.globs and not (attached and kind in PATTERNS):
         raise Denied(f"the shell would expand the value of `{option}`", "put it in single quotes")
     _check_input(option, scene, waits=kind in FILES and word.value == "-")
@@ -131,11 +133,11 @@ def _check_operands(name: str, rule: Options, matched: Matched, scene: Scene) ->
     count = len(matched.operands)
     if count < least or (count > len(single) and not further):
         wrong = "lacks an operand" if count < least else "has too many operands"
-        raise Denied(f"`{name}` {wrong}", f"`{name}` with: {rule.operands or 'no operand'}")
+        raise Denied(f"`{name}` {wrong}", f"use `{name}` with: {rule.operands or 'no operand'}")
     kinds = single + [further] * (count - len(single))
     if count and not _given_one(rule.operands_need, matched):
         reason = f"`{name}` with an operand creates something unless it is told to list"
-        raise Denied(reason, f"`{name} {rule.operands_need.split()[0]}`")
+        raise Denied(reason, f"use `{name} {rule.operands_need.split()[0]}`")
     deep, named = rule.recursive is not None and _given_one(rule.recursive, matched), False
     for at, (kind, word) in enumerate(zip(kinds, matched.operands, strict=False)):
         _check_glob(word, at, len(single), rule, matched)
@@ -171,5 +173,5 @@ def _check_glob(word: Word, at: int, single: int, rule: Options, matched: Matche
     if not safe:
         raise Denied(
             f"`{word.raw}` can expand to a file name that is read as an option",
-            f"`./{word.raw}`, or put it after `--`",
+            f"write `./{word.raw}`, or put it after `--`",
         )

@@ -36,8 +36,8 @@ def check_planning(path: str, cwd: str, session: Session, run: Run | None) -> No
     if early and real == resources.get_context_path(home):
         return
     check_ours(path, cwd, session)
-    allowed = [f"answers under {answers}"]
-    allowed += [f"the files of the plan under {worktree}{os.sep}"] if run else []
+    allowed = [f"write answers under {answers}"]
+    allowed += [f"change files of the project under {worktree}{os.sep}"] if run else []
     raise Denied(f"{path} must not be written before the plan is approved", "; ".join(allowed))
 
 
@@ -66,7 +66,7 @@ def patched(command: str) -> list[str] | None:
     files = [line.partition(": ")[2].strip() for line in named]
     if not all(map(os.path.isabs, files)):
         # The call may name another folder to start from, and the hook does not see that.
-        raise Denied("the patch names a file by a relative path", "its absolute path")
+        raise Denied("the patch names a file by a relative path", "name it by its absolute path")
     return files
 
 

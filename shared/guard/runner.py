@@ -67,7 +67,7 @@ def check_needed(folder: str) -> None:
     """
     if assistant_variable() and sessions.find(agent_name(None, ""), folder) is None:
         text = "nobody plans here, so commands need no protection"
-        raise Refused("refused", "ro", text, "the command alone, as your client lets you run it")
+        raise Refused("refused", "ro", text, "send the command without `planner ro`")
 
 
 def admitted(argv: list[str]) -> list[str]:

@@ -77,7 +77,7 @@ def check_look(path: str, folder: str) -> None:
     for full in _both(path, folder):
         lowered = full.lower()
         if _in_secret_place(lowered):
-            raise Denied(f"{path} is a place for keys, passwords or tokens", _INSTEAD)
+            raise Denied(f"{path} is where keys, passwords or tokens are kept", _INSTEAD)
         _check_processes(path, lowered)
 
 
@@ -107,7 +107,7 @@ def check_pattern(pattern: str) -> None:
             for example in _EXAMPLES
         )
         if found or _is_secret_name(piece) or piece in FOLDERS:
-            raise Denied(f"{pattern} matches files that hold secrets", _INSTEAD)
+            raise Denied(f"the pattern {pattern} matches files that hold secrets", _INSTEAD)
 
 
 def expand(word: Word, folder: str) -> Iterator[str]:
@@ -127,7 +127,8 @@ def expand(word: Word, folder: str) -> Iterator[str]:
         ]
         if len(found) > MAX_EXPANDED:
             raise Denied(
-                f"{word.raw} expands to too many files", "name a folder, or use a narrower pattern"
+                f"the pattern {word.raw} matches too many files",
+                "name a folder, or use a narrower pattern",
             )
     yield from found
 

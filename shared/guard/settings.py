@@ -34,7 +34,7 @@ class Settings:
         for line in self.deny:
             if tuple(words[: len(line)]) == line:
                 reason = f"`{' '.join(line)}` is denied by [guard] deny in the settings"
-                raise Denied(reason, "another command that only reads")
+                raise Denied(reason, "use another command that only reads")
 
 
 def load_settings(folder: str) -> Settings:

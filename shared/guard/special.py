@@ -38,13 +38,13 @@ def _test(words: list[Word], scene: Scene) -> None:
 
 def _bracket(words: list[Word], scene: Scene) -> None:
     if not words or words[-1].value != "]":
-        raise Denied("`[` is not closed by `]`", "`[ -f FILE ]`")
+        raise Denied("`[` is not closed by `]`", "write `[ -f FILE ]`")
     _test(words[:-1], scene)
 
 
 def _command(words: list[Word], scene: Scene) -> None:
     if len(words) < 2 or words[0].value not in ("-v", "-V"):  # noqa: PLR2004 – option and name
-        raise Denied("`command` runs what it is given", "the command itself; `command -v NAME`")
+        raise Denied("`command` runs a command it is given", "send that one, or `command -v NAME`")
     for word in words[1:]:
         check_kind("name", word, scene)
 
@@ -64,7 +64,7 @@ def _find(words: list[Word], scene: Scene) -> None:
     while at < len(words) and not words[at].value.startswith("-") and words[at].value not in FIND:
         word = words[at]
         if word.globs[:1] == (0,):
-            raise Denied(f"`{word.raw}` can expand to a test or an action", f"`./{word.raw}`")
+            raise Denied(f"`{word.raw}` can expand to a test or an action", f"write `./{word.raw}`")
         check_kind("path", word, scene)
         at += 1
     rest = iter(words[at:])
@@ -72,10 +72,10 @@ def _find(words: list[Word], scene: Scene) -> None:
         kind = FIND.get(word.value)
         if kind is None or word.globs:
             reason = f"`find … {word.raw}` is not known to only list files"
-            raise Denied(reason, "`find FOLDER -name '*.py' -type f`, then grep or cat")
+            raise Denied(reason, "use `find FOLDER -name '*.py' -type f`, then grep or cat")
         value = next(rest, None) if kind else word
         if value is None or value.globs:
-            raise Denied(f"`{word.value}` lacks a quoted value", "`find . -name '*.py'`")
+            raise Denied(f"`{word.value}` needs a quoted value", "as in `find . -name '*.py'`")
         check_kind(kind or "text", value, scene)
 
 

@@ -12,11 +12,11 @@ OWN_SKILL = "planner"
 PASSING = (READ, ASK, AGENTS, TASKS)
 
 LATER = (
-    "a prompt that is sent later could be taken for the user's",
+    "a prompt that this tool sends later could be taken for the user's",
     "end your turn; the user writes when they are ready",
 )
 ELSEWHERE = (
-    "it lets a session or a program act that the guard does not check",
+    "this tool makes a session or program act that the guard does not check",
     "start a sub-agent, which the guard checks, and wait for its answer",
 )
 
@@ -77,7 +77,9 @@ _UNKNOWN_INSTEAD = (
     "use the tools for reading and searching; if this tool only reads, the user may name it in"
     ' their own ~/.config/planner/config.toml: [guard] tools = ["…"]'
 )
-UNKNOWN = Tool(DENY, why=("it is not known to change nothing", _UNKNOWN_INSTEAD))
+UNKNOWN = Tool(
+    DENY, why=("the guard does not know this tool, which may change something", _UNKNOWN_INSTEAD)
+)
 
 
 def find_tool(host: str, name: str) -> Tool:

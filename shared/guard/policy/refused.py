@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 _PLAN = "put the change into the plan; the planner applies it after approval"
-_READ = "cat, head, tail, sed -n, grep, rg, find, ls, git log, git diff"
+_READ = "use cat, head, tail, sed -n, grep, rg, find, ls, git log, git diff"
 _DIRECT = "send the command itself, without another one before it"
 _TEST = "name it as a verify command in planner.toml: the planner runs those in a sandbox"
 
@@ -31,7 +31,7 @@ FAMILIES = (
             "sh dash ksh fish csh tcsh pwsh busybox toybox lua tclsh expect osascript gdb"
             " nodejs ipython"
         ),
-        "runs any program it is given", _READ,
+        "runs any program that it is given", _READ,
     ),
     (
         (
@@ -39,7 +39,7 @@ FAMILIES = (
             " watch script flock strace ltrace chroot setpriv unshare nsenter taskset chrt"
             " prlimit runuser start-stop-daemon chpst at batch crontab systemd-run"
         ),
-        "starts another command", f"{_DIRECT}; instead of xargs: grep -r, rg, `wc -l -- ./*`",
+        "starts another command", f"{_DIRECT}; instead of xargs use grep -r, rg, `wc -l -- ./*`",
     ),
     (
         (
@@ -60,7 +60,7 @@ FAMILIES = (
     ),
     (
         "less more most man info pg bat", "is a pager, which can start programs",
-        "cat, head -50, sed -n '1,80p'",
+        "use cat, head -50, sed -n '1,80p'",
     ),
     (
         "tar zip unzip gzip gunzip bzip2 xz zstd 7z cpio ar",
@@ -73,8 +73,8 @@ FAMILIES = (
         ),
         "runs the project's code or writes caches", _TEST,
     ),
-    ("gawk mawk nawk perl5", "is a programming language", "`awk '{print $1}'`, cut, sed -n"),
-    ("yes sleep top htop tailf inotifywait", "may never end", "head, tail, ps aux"),
+    ("gawk mawk nawk perl5", "is a programming language", "use `awk '{print $1}'`, cut, sed -n"),
+    ("yes sleep top htop tailf inotifywait", "may never end", "use head, tail, ps aux"),
     (
         "printenv", "prints the environment, which may hold tokens",
         "ask the user which variables are set",

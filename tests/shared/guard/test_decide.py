@@ -190,7 +190,7 @@ def test_cd_is_denied_if_cdpath_is_set(project: str, monkeypatch: pytest.MonkeyP
         ("npm install", "npm --version"),
         ("pytest", "planner.toml"),
         ("sed -i s/a/b/ f", "-n"),
-        ("cat x > y", "come back"),
+        ("cat x > y", "leave the redirection out"),
         ("find . -exec ls {} +", "grep"),
         ("ls | xargs cat", "grep -r"),
         ("git push", "git log"),

@@ -117,7 +117,7 @@ def test_a_file_of_the_user_is_denied_with_where_to_write_instead(
 ) -> None:
     reason = client.denial(tool, file_path=f"{client.cwd}/src/a.py")
     assert reason.startswith("Planning mode (gathering): ")
-    assert f"Instead: answers under {client.cwd}/.planner/answers/" in reason
+    assert f"Instead: write answers under {client.cwd}/.planner/answers/" in reason
 
 
 @pytest.mark.requirement("PM-3")
@@ -296,7 +296,7 @@ def test_the_original_command_does_not_run(tmp_path: Path, shell: str, command: 
 
 def test_the_model_must_not_type_ro_itself(client: Client) -> None:
     """Otherwise the rule that allows our launcher would bypass the user's own rules."""
-    assert "the guard itself" in client.denial("Bash", command=f"{RO} -- cat README.md")
+    assert "only the guard adds" in client.denial("Bash", command=f"{RO} -- cat README.md")
 
 
 @pytest.mark.parametrize(("session", "code"), [(SESSION, 0), ("session-2", 1)])
