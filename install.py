@@ -89,7 +89,7 @@ def self_test() -> str | None:
     )
     if answer.returncode:
         sys.stderr.write(answer.stderr)
-        sys.stderr.write("planner: the packages do not work; try install.py --fresh\n")
+        sys.stderr.write("planner: the packages do not work; run install.py --fresh\n")
         return None
     return answer.stdout.strip()
 

@@ -55,9 +55,13 @@ def tree_mv(tree: Worktree, old: str, new: str) -> str:
     # If names differ in case only, a file system may see one file in both.
     other_case = old.lower() == new.lower() and old != new
     if os.path.lexists(target) and not (other_case and os.path.samefile(source, target)):
-        raise Refused("conflict", new, "something is there already", "a path that is free")
+        raise Refused(
+            "conflict", new, "there is already a file or folder at this path", "choose a free path"
+        )
     if new.startswith(old + "/"):
-        raise Refused("invalid", new, f"lies inside {old}, which is to be moved", "another path")
+        raise Refused(
+            "invalid", new, f"lies inside {old}, the folder to move", "choose another path"
+        )
     try:
         os.makedirs(os.path.dirname(target), exist_ok=True)
         os.rename(source, target)
@@ -70,10 +74,10 @@ def tree_mv(tree: Worktree, old: str, new: str) -> str:
 def tree_chmod(tree: Worktree, change: str, path: str) -> str:
     """Set (`+x`) or clear (`-x`) the executable bit of a file, on disk and in git's index."""
     if change not in {"+x", "-x"}:
-        raise Refused("usage", change, "is not a change of mode that git keeps", "+x, -x")
+        raise Refused("usage", change, "is not a change of the executable bit", "+x, -x")
     target = _existing(tree, path)
     if not stat.S_ISREG(os.lstat(target).st_mode):
-        raise Refused("invalid", path, "is not a plain file, and only plain files have the bit")
+        raise Refused("invalid", path, "is not a plain file; only plain files can be executable")
     set_executable(tree, [path], executable=change == "+x")
     return f"{path} is {'' if change == '+x' else 'not '}executable"
 
@@ -85,8 +89,8 @@ def tree_run(job: Job, name: str, is_confirmed: Callable[[str], bool]) -> Ran:
     """
     known = named_commands(job.config)
     if name not in known:
-        allowed = ", ".join(known) or "none: planner.toml at the base names no commands"
-        raise Refused("not_found", name, "no command has this name", allowed)
+        allowed = ", ".join(known) or "none: planner.toml names no commands"
+        raise Refused("not_found", name, "planner.toml names no command with this name", allowed)
     check_confirmed(job.config, is_confirmed, job.state_dir)
     if name != "setup":
         set_up(job, job.worktree, "worktree")
@@ -107,7 +111,7 @@ def _path_inside(worktree: str, path: str) -> str:
         parent = "/".join(parts[:depth])
         if os.path.islink(os.path.join(worktree, parent)):
             text = f"{parent} is a symbolic link, so this path may lie outside the worktree"
-            raise Refused("refused", path, text, "a path through real folders")
+            raise Refused("refused", path, text, "use a path without symbolic links to folders")
     return os.path.join(worktree, path)
 
 
@@ -115,7 +119,7 @@ def _existing(tree: Worktree, path: str) -> str:
     target = _path_inside(tree.path, path)
     if not os.path.lexists(target):
         near = difflib.get_close_matches(path, _names(tree), n=SHOWN_NAMES, cutoff=0.5)
-        allowed = ", ".join(near) or "a path that is in the worktree"
+        allowed = ", ".join(near) or "name a path that is in the worktree"
         raise Refused("not_found", path, "is not in the worktree", allowed)
     return target
 

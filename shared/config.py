@@ -77,7 +77,7 @@ def load_config(git: Git, commit: str) -> Config:
     mode, _, rest = entry.partition(b" ")
     if mode not in {b"100644", b"100755"}:
         text = "is not a plain file at the base commit"
-        raise Refused("invalid", CONFIG_FILE, text, "a plain file, or none")
+        raise Refused("invalid", CONFIG_FILE, text, "make it a plain file, or remove it")
     return parse_config(git.run("cat-file", "blob", rest.split()[1].decode()))
 
 
@@ -94,7 +94,9 @@ def parse_config(data: bytes) -> Config:
             known = ", ".join(f"[{known}]" for known in sorted((*KEYS, "run", *OTHER_TABLES)))
             problems.append(Problem("invalid", at, "there is no such table", known))
         elif not isinstance(table, dict):
-            problems.append(Problem("invalid", at, "is not a table", f"a table: [{name}]"))
+            problems.append(
+                Problem("invalid", at, "is not a table", f"write it as a table: [{name}]")
+            )
         elif name == "run":
             problems += check_run_table(table)
             values["run"] = table

@@ -24,7 +24,7 @@ RESERVED_NAMES = ("verify", "format", "setup")
 _COMMANDS = 'a list of shell commands, for example ["python -m pytest -q"]'
 _PATHS = 'a list of paths inside the repository, for example ["node_modules"]'
 _WRITE = 'a list of paths: in the repository, in the home folder or absolute, for example ["~/.m2"]'
-_COUNT = "the most of a small plan, for example "
+_COUNT = "a whole number, the largest that counts as a small plan, for example "
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
@@ -42,11 +42,13 @@ def check_run_table(table: dict[str, Any]) -> list[Problem]:
     for name, command in table.items():
         at = f"{CONFIG_FILE} [run].{name}"
         if not _NAME.fullmatch(name):
-            allowed = "letters, digits, '.', '_' and '-', a letter or digit first"
-            problems.append(Problem("invalid", at, "is not a name", allowed))
+            allowed = (
+                "a name of letters, digits, '.', '_' and '-' that begins with a letter or digit"
+            )
+            problems.append(Problem("invalid", at, "is not a name for a command", allowed))
         if name in RESERVED_NAMES:
-            text = f"the name is taken: `tree run {name}` runs the commands of that list"
-            problems.append(Problem("invalid", at, text, "another name"))
+            text = f"this name is reserved: `tree run {name}` runs the commands in the list {name}"
+            problems.append(Problem("invalid", at, text, "choose another name"))
         problems += [
             Problem("invalid", at, text, 'a shell command, for example lint = "ruff check ."')
             for text in _command_problems(command)
@@ -108,12 +110,12 @@ def _bad_number(value: object, most: int) -> Iterable[str]:
 
 def _check_on_timeout(value: object) -> Iterable[str]:
     if value not in ON_TIMEOUT:
-        yield f"{json.dumps(value, default=str)} is not what a time limit can do"
+        yield f"{json.dumps(value, default=str)} is not an action for a time limit"
 
 
 def _check_count(value: object) -> Iterable[str]:
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        yield "is not a whole number from 0"
+        yield "is not a whole number of 0 or more"
 
 
 def _check_patterns(value: object) -> Iterable[str]:

@@ -30,15 +30,17 @@ def open_plan(state: State) -> Plan:
     """Return the plan to be changed; Refused if it is frozen or an apply is unfinished."""
     if _interrupted(state):
         text = "an apply was interrupted; nothing else may run before it is finished or undone"
-        ways = f"{state.command('exec', 'apply')} finishes it, {state.command('undo')} undoes it"
+        ways = (
+            f"finish it by {state.command('exec', 'apply')}, or undo it by {state.command('undo')}"
+        )
         raise Refused("conflict", "exec apply", text, ways)
     check_active(state)
     path = state.plan_path
     plan = store.load_plan(path)
     if plan.frozen_at is not None or state.run.digest is not None:
         check_frozen(state)
-        text = f"revision {state.run.revision} is frozen"
-        raise Refused("frozen", path, text, "a new revision", state.command("plan", "revise"))
+        text = f"revision {state.run.revision} of the plan is frozen and cannot be changed"
+        raise Refused("frozen", path, text, "start a new revision", state.command("plan", "revise"))
     return plan
 
 
@@ -56,7 +58,9 @@ def check_going(state: State) -> None:
     """Refuse to start anything new while the run is paused."""
     if state.run.status == "PAUSED":
         text = f"the run is paused; {state.halted}" if state.halted else "the run is paused"
-        raise Refused("refused", state.state_dir, text, "first", state.command("resume"))
+        raise Refused(
+            "refused", state.state_dir, text, "resume the run first", state.command("resume")
+        )
 
 
 def check_active(state: State) -> None:
@@ -64,7 +68,7 @@ def check_active(state: State) -> None:
     check_going(state)
     if state.run.status in ("COMPLETED", "CANCELLED"):
         text = f"the run is {state.run.status.lower()}"
-        raise Refused("refused", state.state_dir, text, "a new run", "planner start")
+        raise Refused("refused", state.state_dir, text, "start a new run", "planner start")
 
 
 def check_frozen(state: State) -> Plan:
@@ -80,8 +84,8 @@ def check_frozen(state: State) -> Plan:
     if stated != actual or (known is not None and known != actual):
         problems = check_seals(store.check_version(parse_json(data, path), path))
         if stated is not None and stated == actual:
-            text = f"the plan was frozen again; the run knows digest {known}"
-            problems = [Problem("invalid", "digest", text, "the plan that was submitted")]
+            text = f"the plan was frozen again: its digest is not {known}, which was submitted"
+            problems = [Problem("invalid", "digest", text, "restore the plan that was submitted")]
         raise Refused.of(problems)
     return store.load_plan(path)
 
@@ -104,7 +108,7 @@ def check_approved(state: State) -> None:
     digest = state.run.digest or ""
     if not state.database.is_approved(state.run, digest):
         text = "no person has approved this revision"
-        allowed = f"only a person runs this: {state.command('mode', 'approve', digest)}"
+        allowed = f"ask the user to run {state.command('mode', 'approve', digest)}"
         raise Refused("refused", digest, text, allowed)
 
 
@@ -154,5 +158,7 @@ def check_named(state: State, digest: str) -> Plan:
     check_going(state)
     if digest != run.digest:
         text = "this is not the digest of the submitted revision; nothing is approved"
-        raise Refused("refused", digest, text, f"revision {run.revision}: {run.digest}")
+        raise Refused(
+            "refused", digest, text, f"use the digest of revision {run.revision}: {run.digest}"
+        )
     return plan

@@ -73,8 +73,8 @@ def find_answer(state_dir: str, path: str) -> str:
     inside = os.path.join(state_dir, path)
     found = next((p for p in (inside, path) if os.path.exists(p)), None)
     if found is None:
-        allowed = "write it there, then run the same command again"
-        raise Refused("not_found", inside, "this file is not written yet", allowed)
+        allowed = "write the file at this path, then run the same command again"
+        raise Refused("not_found", inside, "this file does not exist yet", allowed)
     return found
 
 
@@ -172,7 +172,7 @@ def fill(template: str, slots: Mapping[str, str]) -> str:
     for piece in rest:
         name, closed, text = piece.partition("}}")
         if not closed or name not in slots:
-            message = f"the prompt has a slot {name!r} and no value for it"
+            message = f"the prompt has a slot {name!r}, but no value was given for it"
             raise ValueError(message)
         used.add(name)
         parts += [slots[name], text]
@@ -209,8 +209,8 @@ def known_state_dir(path: str) -> str:
     real = os.path.realpath(path)
     if not os.path.isdir(real):
         text = "there is no such state directory"
-        raise Refused("not_found", path, text, "the one that `planner start` printed")
+        raise Refused("not_found", path, text, "use the one that `planner start` printed")
     if not os.path.isfile(plan_path(real)) and not os.path.isfile(lock_path(real)):
         text = "is not a state directory of the planner: it has no plan.json"
-        raise Refused("not_found", path, text, "the one that `planner start` printed")
+        raise Refused("not_found", path, text, "use the one that `planner start` printed")
     return real

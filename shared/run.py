@@ -122,7 +122,9 @@ def open_state(state_dir: str | None, folder: str) -> State:
     run = database.run_at(real)
     if run is None:
         text = "the planner's database knows no run with this state directory"
-        known = ", ".join(r.state_dir for r in database.runs("ACTIVE")) or "none is active"
+        known = (
+            ", ".join(r.state_dir for r in database.runs("ACTIVE")) or "start a run; none is active"
+        )
         raise Refused("not_found", state_dir, text, known)
     return State(real, database, run)
 
@@ -133,16 +135,18 @@ def _only_run(folder: str) -> State:
     start = resources.command("start")
     if path is None:
         text = "no run of the planner was started in this repository"
-        raise Refused("not_found", folder, text, f"name one by --state-dir, or start: {start}")
+        raise Refused(
+            "not_found", folder, text, f"name a run by --state-dir, or start one: {start}"
+        )
     database = Database(path)
     runs = [r for r in database.runs() if os.path.isdir(r.state_dir)]
     started = [r for r in runs if r.status in ("ACTIVE", "PAUSED")]
     active = started or [r for r in runs if r.status == "IDLE"] or runs[-1:]
     inside = [r for r in active if os.path.abspath(folder).startswith(r.state_dir + os.sep)]
     if len(inside or active) != 1:
-        several = f"{len(active)} runs are active here; name one"
+        several = f"{len(active)} runs are active here; name one of them"
         text = several if active else "no run is active here"
         known = "; ".join(f"--state-dir {resources.quote(r.state_dir)}" for r in active)
-        raise Refused("not_found", folder, text, known or f"start one: {start}")
+        raise Refused("not_found", folder, text, known or f"start a run: {start}")
     run = (inside or active)[0]
     return State(run.state_dir, database, run)

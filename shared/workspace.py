@@ -47,7 +47,12 @@ def open_tree(state: State) -> Worktree:
 def base_of(plan: Plan) -> Base:
     """Return the plan's base; Refused for a plan that has none."""
     if plan.base is None:
-        raise Refused("refused", "base", "the plan names no base", "a plan that `start` made")
+        raise Refused(
+            "refused",
+            "base",
+            "the plan names no base, the commit that its changes start from",
+            "use a plan that `planner start` made",
+        )
     return plan.base
 
 

@@ -83,7 +83,12 @@ def cancel_verify(state_dir: str) -> bool:
                 os.kill(pid, signal.SIGTERM)
             asked = True
         time.sleep(POLL_S)
-    raise Refused("locked", "plan verify", "verify did not end when asked", "try again")
+    raise Refused(
+        "locked",
+        "plan verify",
+        "the running verification did not end",
+        "run the same command again",
+    )
 
 
 def wait_until_idle(state_dir: str, wait_s: float = 0.0) -> Running | None:
@@ -105,7 +110,7 @@ def describe_running(state_dir: str) -> str:
     progress = read_note(verify_file(state_dir, "progress.json"))
     total = max(0, time.time() - started_at)
     if progress.get("since", 0) < started_at:
-        return f"verify has run for {total:.0f} s and is getting ready"
+        return f"verify has run for {total:.0f} s and is preparing the worktree"
     step = max(0, time.time() - progress["since"])
     return f"verify has run for {total:.0f} s; for {step:.0f} s: {progress['what']}"
 
@@ -157,7 +162,7 @@ def _our_worker(state_dir: str) -> list[str]:
 
 def _died(job: Job) -> Refused:
     log = job.file("worker.log")
-    said = read_tail(log) or "it printed nothing"
+    said = read_tail(log) or "the process printed nothing"
     return Refused(
         "internal",
         "plan verify",

@@ -52,8 +52,8 @@ def undisturbed(state_dir: str) -> Iterator[list[str]]:
             raise Refused(
                 "locked",
                 "worktree",
-                "verify runs on it in the background, with broken files part of the time",
-                "wait until it has ended",
+                "verify runs in the worktree, and breaks files on purpose for a part of that time",
+                "wait until verify has ended",
                 command("plan", "verify", state_dir=state_dir),
             )
         yield recover(state_dir)

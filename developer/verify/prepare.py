@@ -33,7 +33,7 @@ def check_confirmed(config: Config, is_confirmed: Callable[[str], bool], state_d
             "planner.toml",
             "a person has not confirmed the commands of this project yet:\n"
             + render_commands(config),
-            "only a person may run this, after reading them: "
+            "ask the user to read the commands and then run: "
             + command("config", "confirm", digest, state_dir=state_dir),
         )
 
@@ -61,7 +61,10 @@ def set_up(
     if found.get("is") == wanted:
         return tuple(found["notes"])
     linked = link(repository, worktree, config.link)
-    notes = [f"{name} is not in your tree, so it could not be linked" for name in linked.missing]
+    notes = [
+        f"{name} is not in your working tree, so it could not be linked into the worktree"
+        for name in linked.missing
+    ]
     if config.setup:
         # A person has confirmed them; installing a project's hooks is what many of them are for.
         with own_writes(tree_in(job.state_dir, job.repository)):
@@ -79,7 +82,7 @@ def _run_setup(job: Job, worktree: str, stage: str, stopped: Callable[[], bool])
                 "refused",
                 "planner.toml [worktree].setup",
                 f"`{line}` ended with exit code {ended.code}",
-                f"a command that works in {worktree}; the whole output is in {ended.log}",
+                f"use a command that works in {worktree}; the whole output is in {ended.log}",
                 output=ended.tail(),
             )
 

@@ -64,7 +64,7 @@ def worker_main(state_dir: str) -> int:
         answer = {"problems": [_as_json(problem) for problem in full.problems]}
     except Exception as error:  # noqa: BLE001 – the caller is in another process and must be told
         traceback.print_exc()
-        text = f"verify broke off: {error!r}; the traceback is in {job.file('worker.log')}"
+        text = f"verify failed: {error!r}; the traceback is in {job.file('worker.log')}"
         answer = {"problems": [_as_json(Problem("internal", "plan verify", text))]}
     finally:
         restore_files(job.file("canary"))
@@ -186,7 +186,9 @@ def _result(ended: Ended, baseline: Baseline, tree: str, exercised: bool | None)
 def _displaced(paths: list[str]) -> list[str]:
     if not paths:
         return []
-    text = "a command wrote over files while they were broken; what it wrote was put aside"
+    text = (
+        "a command wrote over files that verify had broken on purpose; the originals were restored"
+    )
     return [f"{text}: {show_names(paths)}"]
 
 

@@ -52,12 +52,12 @@ def apply(
 
 def _check_same(journal: Journal, digest: str, folder: str) -> None:
     if journal.state == "undoing":
-        text = "taking back these changes was interrupted"
+        text = "undoing these changes was interrupted; finish that first"
         raise Refused("refused", folder, text, retry=_TAKE_BACK)
     if journal.digest != digest:
-        text = f"the journal there is of revision {journal.digest[:12]}, not {digest[:12]}"
+        text = f"this journal belongs to revision {journal.digest[:12]}, not to {digest[:12]}"
         raise Refused(
-            "conflict", folder, text, allowed="take that one back first", retry=_TAKE_BACK
+            "conflict", folder, text, allowed="undo that revision first", retry=_TAKE_BACK
         )
 
 
@@ -82,8 +82,10 @@ def _prove(
             save_journal(folder, journal._replace(state="applied"))
             return
     except Refused as refusal:
-        text = f"every file is written, but not proved and noted ({refusal})"
-        raise Refused("refused", folder, text, "fix that, then run it again", _FINISH) from refusal
+        text = f"every file is written, but the check afterwards failed ({refusal})"
+        raise Refused(
+            "refused", folder, text, "fix the cause, then apply again", _FINISH
+        ) from refusal
     _go_back(repo, folder, journal, problems[0].at, problems[0].problem)
 
 
@@ -100,8 +102,8 @@ def _go_back(
         replay(repo.root, folder, journal, "before", leave)
         save_journal(folder, journal._replace(state="undone"))
     except (OSError, Refused, Raced) as second:
-        text = f"{why}; taking back failed too ({second}); the journal knows every file"
-        allowed = f"fix the cause, then `{_FINISH}` finishes or `{_TAKE_BACK}` takes back"
+        text = f"{why}; undoing the changes failed too ({second}); the journal knows every file"
+        allowed = f"fix the cause, then finish by `{_FINISH}` or undo by `{_TAKE_BACK}`"
         raise Refused("refused", where, text, allowed, _FINISH) from second
     text = f"{why}; nothing was applied"
     raise Refused("refused", where, text, "fix the cause, then apply again", _FINISH)
@@ -115,7 +117,7 @@ def undo(repo: Repository, folder: str) -> tuple[str, ...]:
     """
     journal = load_journal(folder)
     if journal is None:
-        raise Refused("not_found", folder, "nothing was applied, so there is nothing to take back")
+        raise Refused("not_found", folder, "nothing was applied, so there is nothing to undo")
     files = tuple(move.path for move in journal.moves)
     if journal.state == "undone":
         return files
@@ -127,6 +129,8 @@ def undo(repo: Repository, folder: str) -> tuple[str, ...]:
         replay(repo.root, folder, journal, "before")
         save_journal(folder, journal._replace(state="undone"))
     except (OSError, Raced, Refused) as error:
-        text = f"{error}; some files may be taken back and others not"
-        raise Refused("refused", folder, text, "fix that, then run it again", _TAKE_BACK) from error
+        text = f"{error}; some files may be restored and others not"
+        raise Refused(
+            "refused", folder, text, "fix the cause, then undo again", _TAKE_BACK
+        ) from error
     return files

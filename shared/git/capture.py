@@ -125,7 +125,9 @@ def capture(  # noqa: PLR0913 – options, each named where it is given
     if problems:
         raise Refused.of(problems)
     if rebuild(vault, base_tree, changes) != tree:
-        raise Refused("internal", worktree, "the patches do not rebuild the tree they were made of")
+        raise Refused(
+            "internal", worktree, "applying the captured patches does not give the worktree's files"
+        )
     return Capture(tree, changes, _ignored(work), put_back, rounds, output)
 
 
@@ -215,11 +217,11 @@ def _check_names(found: Scan) -> None:
     for name in sorted(found.changed | found.untracked):
         shown = name.decode("utf-8", "backslashreplace")
         if name.endswith(b"/"):
-            text = "is a git repository of its own; its files can't be captured"
-            problems.append(Problem("refused", shown, text, "files of this repository only"))
+            text = "is a separate git repository; its files can't be captured"
+            problems.append(Problem("refused", shown, text, "change files of this repository only"))
         elif not _is_utf8(name):
             text = "the name is not UTF-8 (shown escaped), and a plan can't hold it"
-            problems.append(Problem("refused", shown, text, "a name in UTF-8"))
+            problems.append(Problem("refused", shown, text, "use a file name in UTF-8"))
     if problems:
         raise Refused.of(problems)
 
@@ -237,10 +239,10 @@ def _check_change(work: _Work, change: FileChange) -> list[Problem]:
     paths = {change.file, change.old_file or change.file}
     problems = [Problem("refused", path, text) for path in paths if within(path, PLANNER)]
     if GITLINK in {change.mode, change.old_mode}:
-        problems.append(Problem("refused", at, "is a git repository of its own"))
+        problems.append(Problem("refused", at, "is a separate git repository"))
     if change.mode == LINK and _leaves(work, at):
         text = "is a symbolic link that leads out of the repository"
-        problems.append(Problem("refused", at, text, "a relative target below the root"))
+        problems.append(Problem("refused", at, text, "use a relative target inside the repository"))
     return problems
 
 

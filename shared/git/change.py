@@ -94,7 +94,9 @@ def ends(changes: Iterable[Change]) -> dict[str, Ends]:
             twice += [change.file] * (change.file in after)
             after[change.file] = Entry(change.mode, change.after)
     paths = sorted({*before, *after})
-    problems = [Problem("invalid", path, "two changes claim this file") for path in twice]
+    problems = [
+        Problem("invalid", path, "two changes of the plan name this file") for path in twice
+    ]
     problems += [problem for path in paths for problem in _check_path(path, before, after)]
     if problems:
         raise Refused.of(problems)
@@ -108,17 +110,19 @@ def _check_path(
     parts = path.split("/")
     if "\0" in path or any(part in {"", ".", ".."} or part.lower() == ".git" for part in parts):
         text = "is not a path of a file in the repository"
-        return [Problem("invalid", path, text, "a relative path without .. and .git")]
+        return [Problem("invalid", path, text, "use a relative path without .. and .git")]
     modes = {side[path].mode for side in (before, after) if path in side}
     if not modes <= MODES:
-        return [Problem("invalid", path, f"has the mode {max(modes)}", ", ".join(sorted(MODES)))]
+        return [
+            Problem("invalid", path, f"has the file mode {max(modes)}", ", ".join(sorted(MODES)))
+        ]
     return []
 
 
 def patch_bytes(change: Change) -> bytes:
     """Return the patch as git printed it."""
     if change.patch is None:
-        raise Refused("invalid", change.file, "the change has no patch")
+        raise Refused("invalid", change.file, "the change of this file has no patch")
     if change.encoding == "base64":
         return base64.b64decode(change.patch, validate=True)
     return change.patch.encode("utf-8")
@@ -147,7 +151,9 @@ def _read(vault: Vault, *what: str) -> list[FileChange]:
         patch = b"".join(patches.pop(0) for _ in range(2 if both else 1) if patches)
         changes.append(_change(meta, names, patch))
     if patches or not all(change.patch for change in changes):
-        raise Refused("internal", "git diff-tree", "the patches do not match the list of files")
+        raise Refused(
+            "internal", "git diff-tree", "git's patches do not match git's list of changed files"
+        )
     return changes
 
 
@@ -157,7 +163,7 @@ def _patches(output: bytes) -> list[bytes]:
     head, *rest = (b"\n" + output).split(b"\n" + mark)
     if head.strip(b"\n"):
         raise Refused(
-            "internal", "git diff-tree", "the output starts with something that is not a patch"
+            "internal", "git diff-tree", "git's output starts with something that is not a patch"
         )
     parts = [mark + part + b"\n" for part in rest]
     return [*parts[:-1], parts[-1][:-1]] if parts else []
@@ -216,7 +222,11 @@ def apply_patches(git: Git, changes: Sequence[Change]) -> None:
     wrong = [path for path, end in ends(changes).items() if now.get(path) != end.after]
     if wrong:
         raise Refused.of(
-            Problem("invalid", path, "the patch does not make the file that the plan names")
+            Problem(
+                "invalid",
+                path,
+                "the patch of this file does not give the content that the plan names",
+            )
             for path in wrong
         )
 

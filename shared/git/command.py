@@ -175,11 +175,13 @@ def _start(
     except (FileNotFoundError, NotADirectoryError) as missing:
         if not os.path.isdir(root):
             raise Refused("not_found", root, "this folder does not exist") from missing
-        allowed = "git 2.30 or newer"
+        allowed = "install git 2.30 or newer"
         raise Refused("not_found", "git", "git is not on PATH", allowed) from missing
     except OSError as error:
         text = f"git could not be run: {error.strerror or error}"
-        raise Refused("refused", "git", text, "fix that, then run this again") from error
+        raise Refused(
+            "refused", "git", text, "fix the cause, then run the same command again"
+        ) from error
 
 
 def failed(at: str, text: str, allowed: str = "", retry: str = "") -> Refused:
@@ -187,8 +189,8 @@ def failed(at: str, text: str, allowed: str = "", retry: str = "") -> Refused:
     held = _LOCK.search(text)
     if held is None:
         return Refused("refused", at, text, allowed, retry)
-    way = "wait for the git command that holds it; if none is running, remove it"
-    return Refused("locked", held[1], "git's lock file is there", way, retry)
+    way = "wait until the other git command ends; if none is running, remove this lock file"
+    return Refused("locked", held[1], "another git command holds this lock file", way, retry)
 
 
 def said(stderr: bytes, code: int) -> str:

@@ -120,8 +120,8 @@ def _check_head(
         Problem(
             "refused",
             path,
-            f"is {describe(now.get(path))} in HEAD; the plan was made on {describe(end.before)}",
-            "commit your own work on this file first, or make a revision on the tree as it is",
+            f"is {describe(now.get(path))} in HEAD; the plan was made for {describe(end.before)}",
+            "commit your own work on this file first, or revise the plan for the present files",
         )
         for path, end in plan.items()
         if path not in extra and now.get(path) != end.before
@@ -133,7 +133,7 @@ def _check_index(repo: Repository, plan: Mapping[str, Ends]) -> list[Problem]:
     lock = os.path.join(repo.git_dir, "index.lock")
     if os.path.exists(lock):
         text = "another git command is working on your index"
-        return [Problem("locked", lock, text, "wait until it ends", _AGAIN)]
+        return [Problem("locked", lock, text, "wait until that command ends", _AGAIN)]
     now = listed(repo.git)
     problems = [
         Problem(
@@ -184,7 +184,9 @@ def _make(
     at = head(repo)
     tree = _plan_tree(repo, vault, at, changes, extra)
     if tree == at.tree:
-        raise Refused("refused", "HEAD", "the plan changes nothing there, so nothing is committed")
+        raise Refused(
+            "refused", "HEAD", "HEAD already holds all changes of the plan, so nothing is committed"
+        )
     there = open_worktree(repo, worktree)
     clear_stale_locks(there.admin)
     git = there.git
@@ -195,7 +197,9 @@ def _make(
     made = git.text("rev-parse", "HEAD")
     problems = check_commit(repo, made, changes, extra) + check_message(repo, made, message)
     if git.text("rev-parse", f"{made}^@") != at.commit:
-        problems.append(Problem("refused", made, "a hook put further commits under the plan's"))
+        problems.append(
+            Problem("refused", made, "a hook made further commits below the plan's commit")
+        )
     if problems:
         text = "a hook changed the commit, so it is not what was approved; the branch was not moved"
         raise Refused.of([Problem("refused", "commit", text), *problems])
@@ -232,7 +236,7 @@ def _commit_there(git: Git, vault: Vault, message: str) -> None:
     if done.returncode:
         said = tail((done.stdout + done.stderr).decode("utf-8", "replace"))
         text = "git commit failed (a hook, signing or the identity)"
-        allowed = "fix what it names, then commit"
+        allowed = "fix what git names, then commit again"
         raise Refused("refused", "git commit", text, allowed, _AGAIN, said)
 
 

@@ -24,7 +24,10 @@ def refusing() -> Iterator[None]:
 
 def refused(error: OSError) -> Refused:
     """Return the refusal for a system error, such as a full disk or no permission."""
-    where, allowed = str(error.filename or "files"), "fix that, then run the same command again"
+    where, allowed = (
+        str(error.filename or "files"),
+        "fix the cause, then run the same command again",
+    )
     return Refused("refused", where, error.strerror or str(error), allowed)
 
 

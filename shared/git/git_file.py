@@ -57,6 +57,8 @@ def _in_the_way(path: str) -> Refused:
     aside = os.path.dirname(path) + "-git"
     while os.path.lexists(aside):
         aside += "-"
-    text = "a separate repository is where the worktree's .git file belongs"
+    text = "a git repository stands where the worktree's .git file belongs"
     retry = f"mv -- {shlex.quote(path)} {shlex.quote(aside)}"
-    return Refused("conflict", path, text, "move it away, then run the same command again", retry)
+    return Refused(
+        "conflict", path, text, "move that repository away, then run the same command again", retry
+    )

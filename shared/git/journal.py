@@ -83,7 +83,10 @@ def load_journal(folder: str) -> Journal | None:
         if data["version"] != _VERSION:
             text = f"the journal has version {data['version']}; this planner knows {_VERSION}"
             raise Refused(
-                "refused", path, text, allowed="the planner that wrote it, or a newer one"
+                "refused",
+                path,
+                text,
+                allowed="use the planner that wrote the journal, or a newer one",
             )
         moves = tuple(
             Move(row["path"], _stored(row["before"]), _stored(row["after"]))

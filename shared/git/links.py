@@ -30,7 +30,7 @@ def link(repo: Repository, worktree: str, names: Iterable[str]) -> Linked:
     """
     wanted = list(dict.fromkeys(name.rstrip("/") for name in names))
     problems = [
-        Problem("invalid", name, "leaves the repository", allowed="a path below its root")
+        Problem("invalid", name, "leads out of the repository", allowed="a path inside it")
         for name in wanted
         if not _is_inside(name)
     ]
@@ -44,7 +44,7 @@ def link(repo: Repository, worktree: str, names: Iterable[str]) -> Linked:
         elif _link_one(source, target):
             done.linked.append(name)
         else:
-            text = "the repository has this path itself; it can't be a link"
+            text = "git has a file at this path, so the path can't be a link"
             problems.append(Problem("conflict", name, text))
     if problems:
         raise Refused.of(problems)

@@ -34,7 +34,7 @@ def check_submodules(
         found = _work_in(path_on_disk, runner, os.path.dirname(tree.path))
         if found:
             text = f"is a submodule, and {found}; work inside submodules is never captured"
-            allowed = "changes of this repository's own files"
+            allowed = "change files of this repository only"
             problems.append(Problem("refused", path, text, allowed))
     if problems:
         raise Refused.of(problems)

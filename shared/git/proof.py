@@ -43,7 +43,7 @@ def check_commit(
     """
     parents = repo.git.text("rev-list", "--parents", "-n1", commit, "--").split(" ")[1:]
     if len(parents) != 1:
-        text = f"the commit has {len(parents)} parents; the plan's commit has one"
+        text = f"the commit has {len(parents)} parents, but the plan's commit must have one"
         return [Problem("refused", commit, text)]
     found = compare_trees(repo, parents[0], commit)
     planned = ends(changes)
@@ -56,7 +56,9 @@ def check_commit(
             )
             problems.append(Problem("refused", path, text))
         elif end is None and (_at(repo, commit, path) != entry):
-            problems.append(Problem("refused", path, "is not in the commit as it should be"))
+            problems.append(
+                Problem("refused", path, "is not in the commit with the content it must have")
+            )
     for path in sorted({*planned, *found}):
         want, got = planned.get(path), found.get(path)
         if want != got:
@@ -89,9 +91,9 @@ def _at(repo: Repository, commit: str, path: str) -> Entry | None:
 
 def _difference(want: Ends | None, got: Ends | None) -> str:
     if got is None:
-        return "is planned and not changed by the commit"
+        return "is changed by the plan but not by the commit"
     if want is None:
-        return "is changed by the commit and not planned"
+        return "is changed by the commit but not by the plan"
     if want.before != got.before:
         return f"was {describe(got.before)} in the parent; the plan expects {describe(want.before)}"
     return f"is committed as {describe(got.after)}; the plan has {describe(want.after)}"

@@ -66,7 +66,9 @@ def repository_at(root: str) -> Repository:
     found = find_repository(root, os.path.dirname(os.path.realpath(root)))
     if os.path.realpath(found.root) != os.path.realpath(root):
         text = f"is no longer the root of a git repository; the next one is at {found.root}"
-        raise Refused("not_found", root, text, allowed="put its .git back, then run this again")
+        raise Refused(
+            "not_found", root, text, allowed="restore its .git, then run the same command again"
+        )
     return found
 
 
@@ -91,11 +93,11 @@ def find_repository(path: str, ceiling: str = "") -> Repository:
         raise Refused("refused", path, "a bare repository or a git folder has no files to plan for")
     if done.returncode:
         text = f"not inside a git repository: {said(done.stderr, done.returncode)}"
-        raise Refused("not_found", path, text, allowed="a folder inside a git working tree")
+        raise Refused("not_found", path, text, allowed="use a folder inside a git working tree")
     try:
         _inside, object_format, git_dir, common, objects, root = lines
     except ValueError as error:
-        raise Refused("refused", path, "its path has a line break in it") from error
+        raise Refused("refused", path, "the repository's path contains a line break") from error
     common, objects = (os.path.abspath(os.path.join(path, name)) for name in (common, objects))
     return Repository(root, git_dir, common, objects, object_format)
 
@@ -104,7 +106,11 @@ def check_startable(path: str) -> list[Problem]:
     """Return everything that keeps a run from starting in `path`, all at once."""
     if version() < OLDEST:
         found = ".".join(map(str, version()))
-        return [Problem("refused", "git", f"git {found} is too old", allowed="2.30 or newer")]
+        return [
+            Problem(
+                "refused", "git", f"git {found} is too old", allowed="install git 2.30 or newer"
+            )
+        ]
     try:
         repo = find_repository(path)
     except Refused as refusal:
@@ -136,7 +142,9 @@ def check_underway(repo: Repository) -> list[Problem]:
         what for name, what in _UNDERWAY.items() if os.path.exists(os.path.join(repo.git_dir, name))
     }
     return [
-        Problem("refused", repo.root, f"{what} is in progress", allowed="end it first")
+        Problem(
+            "refused", repo.root, f"{what} is in progress", allowed="finish or abort that first"
+        )
         for what in sorted(found)
     ]
 
@@ -144,8 +152,15 @@ def check_underway(repo: Repository) -> list[Problem]:
 def _check_identity(repo: Repository) -> list[Problem]:
     if repo.git.ok("var", "GIT_AUTHOR_IDENT") and repo.git.ok("var", "GIT_COMMITTER_IDENT"):
         return []
-    allowed = "a name and an address, set by `git config user.name …` and `git config user.email …`"
-    return [Problem("refused", "user.name", "git does not know who commits", allowed)]
+    allowed = "set them by `git config user.name …` and `git config user.email …`"
+    return [
+        Problem(
+            "refused",
+            "user.name",
+            "git has no name and address for the author of a commit",
+            allowed,
+        )
+    ]
 
 
 def head(repo: Repository) -> Head:

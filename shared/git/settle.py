@@ -73,7 +73,7 @@ def tail(output: str) -> str:
 def refuse_failed(what: str, ran: Ran) -> Refused:
     """Return the refusal for a command that failed and left the files as they were."""
     text = f"failed with exit code {ran.code} and changed nothing"
-    allowed = "fix what it names, then capture again"
+    allowed = "fix what the output names, then capture again"
     if ran.limits:
         allowed += f"; {ran.limits}"
     return Refused("refused", what, text, allowed, output=tail(ran.output))
@@ -82,4 +82,6 @@ def refuse_failed(what: str, ran: Ran) -> Refused:
 def refuse_restless(files: Sequence[str]) -> Refused:
     """Return the refusal for formatters and a hook that undo each other's work."""
     text = f"formatters and pre-commit hook still changed files in round {ROUNDS}"
-    return Refused("refused", ", ".join(files), text, "make them agree on these files")
+    return Refused(
+        "refused", ", ".join(files), text, "change their settings so that they agree on these files"
+    )

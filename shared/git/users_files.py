@@ -149,11 +149,11 @@ def _look_there(
     if stat.S_ISREG(mode) or stat.S_ISLNK(mode):
         return True
     if not stat.S_ISDIR(mode):
-        return Blocked("something that is neither a file nor a link is there")
+        return Blocked("at this path is something that is neither a file nor a link")
     if wanted[path] is None and path not in changes.added:
         return False
     left = _unplanned(root, path, changes.removed)
-    return Blocked(f"a folder is there, with {left}") if left else False
+    return Blocked(f"at this path is a folder with {left} in it") if left else False
 
 
 def _mode(path: str) -> int | None:
@@ -205,11 +205,11 @@ def is_set(repo: Repository, key: str) -> bool:
 
 def _difference(state: Entry | Blocked | None, entry: Entry | None) -> str:
     if isinstance(state, Blocked):
-        return f"not as planned: {state}"
+        return f"is not as planned: {state}"
     if state is None:
-        return f"missing; the plan expects {_words(entry)}"
+        return f"is missing; the plan expects {_words(entry)}"
     if entry is None:
-        return f"is there as {_words(state)}; the plan expects nothing at this path"
+        return f"is {_words(state)}; the plan expects no file at this path"
     return f"is {_words(state)}; the plan expects {_words(entry)}"
 
 

@@ -64,7 +64,7 @@ def make_worktree(repo: Repository, path: str, commit: str) -> None:
     made_at = _made_at(admin)
     if admin is not None and made_at is not None and _is_real_folder(path):
         if made_at != commit:
-            text = f"the worktree there was made for commit {made_at[:12]}, not {commit[:12]}"
+            text = f"this worktree was made for commit {made_at[:12]}, not for {commit[:12]}"
             raise Refused("conflict", path, text, allowed="one commit per worktree")
         clear_stale_locks(admin)
         repair_git_file(path, admin)
@@ -137,7 +137,7 @@ def remove_worktree(repo: Repository, path: str) -> None:
     path = os.path.abspath(path)
     admin = _admin(repo, path)
     if admin is None and os.path.lexists(path) and not _is_ours(repo, path):
-        raise Refused("refused", path, "the folder there is not a worktree of this repository")
+        raise Refused("refused", path, "this folder is not a worktree of this repository")
     remove_tree(path)
     if admin is not None:
         remove_tree(admin)
@@ -160,10 +160,10 @@ def open_worktree(repo: Repository, path: str) -> Worktree:
     path = os.path.abspath(path)
     if os.path.islink(path):
         text = "the worktree's path is a symbolic link"
-        raise Refused("refused", path, text, "a real folder")
+        raise Refused("refused", path, text, "use a real folder")
     admin = _admin(repo, path)
     if admin is None:
-        raise Refused("not_found", path, "no worktree of the repository is there")
+        raise Refused("not_found", path, "at this path is no worktree of the repository")
     if os.path.isdir(path):
         repair_git_file(path, admin)
     return Worktree(path, admin)

@@ -58,7 +58,7 @@ def change_agent(
     stage, status = (INACTIVE, IDLE) if row is None else (row.phase, status_of(row))
     led, to = stages.after(stage, status, action)
     if row and row.run_id and stage != INACTIVE:
-        text = f"this session plans the run {row.run_id}"
+        text = f"this session is part of the run {row.run_id}"
         raise Refused("conflict", f"mode {action}", text, "", "planner status")
     if action == "enter":
         _check_here(database, agent)
@@ -85,10 +85,10 @@ def bind(database: Database, run: Run, agent: str, limits: dict[str, object], at
     left = stages.described(row.phase, status_of(row)) if row else INACTIVE
     if run.stage == INACTIVE:
         text = f"the run is {run.status.lower()}: nobody can join it"
-        raise Refused("conflict", run.run_id, text, "a run that is under way", "planner status")
+        raise Refused("conflict", run.run_id, text, "choose a run that is active", "planner status")
     if row and row.phase in READ_ONLY and run.stage not in READ_ONLY:
-        text = f"this session is {left} elsewhere, and joining a run that executes would end that"
-        raise Refused("refused", agent, text, "a person ends it: planner mode cancel")
+        text = f"this session is {left} elsewhere; joining a run that is executing would end that"
+        raise Refused("refused", agent, text, "ask the user to end it: planner mode cancel")
     _check_here(database, agent)
     at = at or now()
     values: dict[str, object] = {
@@ -116,7 +116,7 @@ def _check_here(database: Database, agent: str) -> None:
         text = (
             f"this session is {row.phase} in {other.repository}; an agent plans in one repository"
         )
-        raise Refused("conflict", agent, text, "a person ends it there: planner mode cancel")
+        raise Refused("conflict", agent, text, "ask the user to end it there: planner mode cancel")
 
 
 def status_of(row: Planning) -> str:

@@ -47,5 +47,5 @@ def database_path(folder: str) -> str:
 def nobody_plans(said: str = "") -> Refused:
     """Return the refusal of a command that needs an active planning mode."""
     text = f"{said} nobody plans here".strip()
-    allowed = "a repository in which planning has started"
+    allowed = "use a repository in which planning has started"
     return Refused("not_found", NOBODY, text, allowed, "planner mode enter")

@@ -126,11 +126,15 @@ def check_review(data: object, at: str) -> list[Problem]:
         problems += _check_fields(item, _ITEM, REQUIRED, f"{where}.")
         if item.get("status") in NEED_FINDING and not _is_text(item.get("finding")):
             text = f"an item that is {item['status']} needs a finding"
-            problems.append(Problem("invalid", f"{where}.finding", text, "what, where, what to do"))
+            problems.append(
+                Problem(
+                    "invalid", f"{where}.finding", text, "say what is wrong, where, and what to do"
+                )
+            )
         item_id = item.get("id")
         if isinstance(item_id, str) and seen.setdefault(item_id, n) != n:
             text = f"{item_id} is the id of items[{seen[item_id]}] too"
-            problems.append(Problem("invalid", f"{where}.id", text, "each id once"))
+            problems.append(Problem("invalid", f"{where}.id", text, "give each item its own id"))
     return problems
 
 
@@ -208,8 +212,8 @@ _ITEM: dict[str, tuple[Callable[[object], bool], str]] = {
     "severity": _one_of(SEVERITIES),
     "status": _one_of(STATUSES),
     "finding": (lambda v: v is None or isinstance(v, str), "text or null"),
-    "group": (_is_text_or_null, "the name of a reviewer's share, or null"),
+    "group": (_is_text_or_null, "the name of a reviewer's group of items, or null"),
     "by": _one_of(AUTHORS),
     "rounds": (lambda v: _is_count(v, 0), "an integer from 0"),
-    "accepted": (_is_text_or_null, "a person's reason, or null"),
+    "accepted": (_is_text_or_null, "the reason that a person gave, or null"),
 }

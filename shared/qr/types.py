@@ -63,7 +63,9 @@ class LoopState(StrEnum):
     def after(self, verdict: Verdict) -> LoopState:
         """Return how far the reviews have got after a verdict; Refused if the phase has passed."""
         if self is LoopState.COMPLETE:
-            raise Refused("refused", "gate", "the phase has passed its gate", "the current step")
+            raise Refused(
+                "refused", "gate", "this phase has passed its review", "go on with the current step"
+            )
         return LoopState.COMPLETE if verdict == "pass" else LoopState.RETRY
 
 

@@ -84,7 +84,9 @@ def _print_for_agent(context: Context) -> str:
         text = (
             f"there is nothing to do here: the run is at {run.workflow} {run.step} {current.name}"
         )
-        raise Refused("conflict", workflow.name, text, "end here, or the current step", here)
+        raise Refused(
+            "conflict", workflow.name, text, "end here, or go on with the current step", here
+        )
     return context.step.handler(context).render()
 
 

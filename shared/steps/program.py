@@ -57,7 +57,7 @@ def print_asked(workflow: Workflow, asked: Request, state: State) -> str:
 def refuse_words(workflow: Workflow, asked: Request) -> None:
     """Refuse words of the command line that are neither options nor a step's number."""
     if asked.words:
-        text = f"unexpected words: {' '.join(asked.words)}"
+        text = f"the command takes no such words: {' '.join(asked.words)}"
         raise Refused("usage", "step", text, _usage(workflow))
 
 

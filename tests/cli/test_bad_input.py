@@ -91,7 +91,7 @@ def journey(make_repo: Repositories) -> Journey:
         (("step", "../cli/main"), "there is no workflow"),
         (("step", "planner", "--colour", "red"), "there is no option --colour"),
         (("step", "planner", "--step"), "--step needs a value"),
-        (("step", "planner", "3", "4"), "unexpected words: 4"),
+        (("step", "planner", "3", "4"), "the command takes no such words: 4"),
         (("step",), "name a workflow"),
         (("frobnicate",), "No such command"),
         (("plan", "frobnicate"), "No such command"),

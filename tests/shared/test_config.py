@@ -110,10 +110,10 @@ def test_all_mistakes_are_told_at_once() -> None:
         ("planner.toml [worktree].link", "3 is not text"),
         ("planner.toml [worktree].speed", "there is no such key"),
         ("planner.toml [typo]", "there is no such table"),
-        ("planner.toml [run].a b", "is not a name"),
+        ("planner.toml [run].a b", "is not a name for a command"),
         (
             "planner.toml [run].verify",
-            "the name is taken: `tree run verify` runs the commands of that list",
+            "this name is reserved: `tree run verify` runs the commands in the list verify",
         ),
         ("planner.toml [run].lint", '["x"] is not text'),
         ("planner.toml [run].empty", "' ' is not a command"),

@@ -104,7 +104,9 @@ def test_a_worktree_is_linked_and_set_up_once(site: Site) -> None:
     (site.repo.path / "modules" / "m.txt").write_text("theirs")
     job = site.job("cat modules/m.txt", setup=["echo x >> set-up.seen"], link=["modules", "none"])
     notes = prepare(job, yes)
-    assert notes == ("none is not in your tree, so it could not be linked",)
+    assert notes == (
+        "none is not in your working tree, so it could not be linked into the worktree",
+    )
     assert prepare(job, yes) == notes
     assert (site.worktree / "set-up.seen").read_text() == "x\n"
     answer = site.done(job)

@@ -104,7 +104,7 @@ def test_a_patch_that_makes_another_file_is_found(desk: Desk) -> None:
     patch = (subject.changes[0].patch or "").replace("+a = 2", "+a = 3")
     [(status, scope, text)] = findings("code-changes-rebuild", edited(subject, patch=patch))
     assert (status, scope) == ("FAIL", "a.py")
-    assert "the patch does not make the file that the plan names" in text
+    assert "the patch of this file does not give the content that the plan names" in text
 
 
 def test_a_captured_tree_that_the_changes_do_not_make_is_found_file_by_file(desk: Desk) -> None:

@@ -212,7 +212,7 @@ def test_all_that_is_wrong_with_a_file_is_said_at_once(tmp_path: Path) -> None:
         ),
         (f"{path}: items[0].severity", "is 'BAD'", "MUST, SHOULD, COULD"),
         (f"{path}: items[0].rounds", "is -1", "an integer from 0"),
-        (f"{path}: items[1].id", "qa-1234 is the id of items[0] too", "each id once"),
+        (f"{path}: items[1].id", "qa-1234 is the id of items[0] too", "give each item its own id"),
     ]
 
 
