@@ -422,7 +422,7 @@ def test_without_an_identity_the_user_is_told_how_to_set_one(
     config = tmp_path / "gitconfig"
     config.write_text("[user]\n\tuseConfigOnly = true\n")
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(config))
-    answer = refused(repo, ("start", "Do it"), "refused", "does not know who commits")
+    answer = refused(repo, ("start", "Do it"), "refused", "has no name and address")
     assert "git config user.name" in answer.text
 
 
