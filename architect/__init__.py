@@ -1,1 +1,1 @@
-"""The architect: explores, decides, writes milestones and intents."""
+"""The architect role: explores the code, decides, writes milestones and intents."""

@@ -1,1 +1,1 @@
-"""Thin commands: parse, call, print. What they do is in shared/ and state/."""
+"""Thin commands: parse the arguments, call the code of other folders, print the result."""

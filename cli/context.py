@@ -1,4 +1,4 @@
-"""The user's task: context.json, later words, answers to checkpoints."""
+"""Commands on the user's task: context.json, later words, answers to questions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from state.files import read_json, read_text
 
 @click.group("context")
 def context_command() -> None:
-    """Keep what the user asked for and said."""
+    """Store what the user asked for and said."""
 
 
 @context_command.command("set")
@@ -26,7 +26,7 @@ def context_command() -> None:
 @state_dir_option
 @role_option
 def set_context(path: str, state_dir: str | None, role: str | None) -> None:
-    """Store context.json and end step 2.
+    """Store the user's task as context.json and end step 2.
 
     Example: planner context set --file .planner/runs/20260102-abcdef/answers/context.json
     """
@@ -59,7 +59,7 @@ def add_quote(text: str, state_dir: str | None, role: str | None) -> None:
 def answer(
     checkpoint: str, choice: str | None, path: str | None, state_dir: str | None, role: str | None
 ) -> None:
-    """Store the user's answer to a checkpoint and print what is next.
+    """Store the user's answer to a question and print what is next.
 
     Example: planner context answer CP-001 keep
     """
@@ -80,7 +80,7 @@ def answer(
 @state_dir_option
 @role_option
 def ask(path: str, state_dir: str | None, role: str | None) -> None:
-    """Ask the user at most three questions; the host relays them.
+    """Ask the user at most three questions; the main assistant shows them.
 
     Example: planner context ask --file answers/questions.json --role architect
     """

@@ -1,4 +1,4 @@
-"""`planner doctor`."""
+"""`planner doctor`: say what may keep the planner from working here."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from shared.output import write
 @json_option
 @click.pass_context
 def doctor_command(ctx: click.Context, state_dir: str | None, *, as_json: bool) -> None:
-    """Say what is wrong here and how to fix it; exit 1 if anything is.
+    """Say what keeps the planner from working here and how to fix it; exit 1 if anything does.
 
     Example: planner doctor
     """

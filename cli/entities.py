@@ -27,7 +27,7 @@ DOC_KINDS = ("module-comment", *DOC_LISTS)
 
 
 def applied_block(applied: Iterable[Applied]) -> str:
-    """Return the answer to edits: what was done, id and version, in order."""
+    """Return the block that answers edits: each operation with id and version, in order."""
     lines = [f"{a.op} {a.id} v{a.version}" for a in applied]
     return Block("result").data("applied", "\n".join(lines)).render()
 
@@ -41,7 +41,7 @@ def kind_of(entity_id: str) -> str | None:
 
 
 def field_options(kind: str) -> list[click.Option]:
-    """Return an option for each field that a word can give; the others need --json."""
+    """Return an option for each field that plain text can set; the others need --json."""
     options = []
     for name in KINDS[kind].fields:
         annotation = str if name == "milestone" else KINDS[kind].model.model_fields[name].annotation
@@ -79,7 +79,7 @@ def _is_text(annotation: Any) -> bool:  # noqa: ANN401 – a type
 
 
 def _fields(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields that were given: empty repeatable options and absent ones are not."""
+    """Return the fields given on the command line, without options that were left out."""
     file = values.pop("json_file", None)
     fields = {
         k: list(v) if isinstance(v, tuple) else v for k, v in values.items() if v not in (None, ())
@@ -112,7 +112,7 @@ class AddGroup(click.Group):
         )
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the kinds that can be added."""
+        """Return the kinds of entities that can be added."""
         del ctx
         return [n for n, k in KINDS.items() if k.prefix and n != "change"]
 
@@ -131,7 +131,7 @@ class AddGroup(click.Group):
 
 
 class SetGroup(click.Group):
-    """`plan set ID`: the id is the command, its kind gives the options."""
+    """`plan set ID`: the id is the subcommand, and its kind of entity gives the options."""
 
     def __init__(self, name: str) -> None:
         super().__init__(
@@ -141,7 +141,7 @@ class SetGroup(click.Group):
         )
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the forms of ids, for the help."""
+        """Return the forms of ids, such as M-001, for the help."""
         del ctx
         return [f"{k.prefix}-001" if k.prefix else n for n, k in KINDS.items()]
 

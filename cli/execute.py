@@ -1,4 +1,4 @@
-"""Execution: apply, commit, deviations, undo."""
+"""Commands of execution: apply, commit, report and accept differences, undo."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def exec_command() -> None:
 @state_dir_option
 @role_option
 def apply(state_dir: str | None, role: str | None) -> None:
-    """Write the approved bytes into the tree, all or none, or finish an interrupted apply.
+    """Write the approved bytes into your tree, all or none, or finish an interrupted apply.
 
     Example: planner exec apply
     """
@@ -78,7 +78,7 @@ def deviate(
 @state_dir_option
 @role_option
 def accept(path: str, reason: str, state_dir: str | None, role: str | None) -> None:
-    """Accept a reported deviation. Only a person may run it.
+    """Accept that a file differs from the plan. Only a person may run it.
 
     Example: planner exec accept --file src/a.py --reason "my own edit, leave it"
     """

@@ -1,4 +1,4 @@
-"""Start a command for `bin/planner`: dependencies first, then the commands (not for `step`).
+"""Start a command for `bin/planner` (not `step`): first the dependencies, then the commands.
 
 Only the standard library at import: the commands themselves need what `ensure` provides.
 """
@@ -15,7 +15,7 @@ INTERRUPTED = 130
 
 
 def run(argv: list[str]) -> int:
-    """Run the command line `argv` and return its exit code; print why when it cannot start."""
+    """Run the command line `argv` and return its exit code; print why if it cannot start."""
     try:
         ensure()
         # Not at the top: it needs click, which `ensure` has just provided.

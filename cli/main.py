@@ -34,7 +34,7 @@ class Commands(click.Group):
     """A group that answers every failure by an `<error>` block and the right exit code."""
 
     def main(self, args: Sequence[str] | None = None, **_: Any) -> Any:  # type: ignore[override]  # noqa: ANN401
-        """Run a command; returns the exit code: 0 done, 1 refused, 2 wrong usage, 3 our fault."""
+        """Run a command; return the exit code: 0 done, 1 refused, 2 wrong usage, 3 our error."""
         try:
             code = super().main(args, prog_name="planner", standalone_mode=False)
         except Refused as refusal:
@@ -92,7 +92,7 @@ def help_command(ctx: click.Context, *, who: bool) -> None:
 
 
 def _runnable(problem: Problem, args: Sequence[str]) -> Problem:
-    """Return the problem with a retry that runs from any folder; deeper layers know no run."""
+    """Return a problem whose retry command runs from any folder."""
     words = problem.retry.split()
     if words[:1] != ["planner"]:
         return problem

@@ -23,7 +23,7 @@ from state.light import DONE, STARTED
 
 @click.group("mode")
 def mode_command() -> None:
-    """Plan before anything is changed, and say yes or no to what was submitted."""
+    """Plan before anything is changed, and approve or reject what was submitted."""
 
 
 for revision_command in REVISIONS:
@@ -51,7 +51,7 @@ def enter(task: str | None, reason: str | None, agent: str | None, role: str | N
 @agent_option
 @json_option
 def status(state_dir: str | None, agent: str | None, *, as_json: bool) -> None:
-    """Say in which stage the mode is, and show the plan that waits or is carried out.
+    """Say in which stage planning mode is, and show the plan that waits or is carried out.
 
     Example: planner mode status --json
     """
@@ -113,7 +113,7 @@ def approve(
 def reject(
     digest: str | None, reason: str, state_dir: str | None, agent: str | None, role: str | None
 ) -> None:
-    """Say no to what was submitted: planning ends and nothing is changed. Only a person may run it.
+    """Reject what was submitted; planning ends, nothing is changed. Only a person may run it.
 
     Example: planner mode reject 3f0c…e1 --reason "not before the release"
     """
@@ -130,7 +130,7 @@ def reject(
 @agent_option
 @role_option
 def cancel(state_dir: str | None, agent: str | None, role: str | None) -> None:
-    """End planning mode, a run with it; what was planned is kept. Only a person may run it.
+    """End planning mode and its run; the plan is kept. Only a person may run it.
 
     Example: planner mode cancel
     """
@@ -151,7 +151,7 @@ def cancel(state_dir: str | None, agent: str | None, role: str | None) -> None:
 def step(
     number: int, status: str, state_dir: str | None, agent: str | None, role: str | None
 ) -> None:
-    """Record that a step of an approved light plan is started or done; the last ends the mode.
+    """Record that a step of an approved light plan is started or done; the last ends planning.
 
     Example: planner mode step 1 start
     """

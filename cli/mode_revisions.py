@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 def only_option(command: Command) -> Command:
-    """Add --only: some milestones of the plan."""
+    """Add the option --only, which names some milestones of the plan."""
     text = "Only these milestones, joined by commas."
     return click.option("--only", metavar="ID[,ID]", help=text)(command)
 
 
 def submit_part(state_dir: str | None, digest: str, only: str) -> str:
-    """Submit some milestones of a plan as a revision of their own; return what to print."""
+    """Submit some milestones of a plan as its next revision; return the block to print."""
     from cli.results import render_part
     from orchestrator.submit import part
 

@@ -25,14 +25,14 @@ def state_dir_option(command: Command) -> Command:
 
 
 def agent_option(command: Command) -> Command:
-    """Add --agent; without it the agent is the client's session, else the repository."""
+    """Add --agent, which names an agent; by default the client's session, else the repository."""
     return click.option("--agent", metavar="NAME", help="The agent that plans; else yours.")(
         command
     )
 
 
 def role_option(command: Command) -> Command:
-    """Add --role; without it and without PLAN_AGENT_ROLE the caller is the host."""
+    """Add --role; without it and without PLAN_AGENT_ROLE the caller is the main assistant."""
     text = "Role of the calling agent; what the role may not do is refused."
     return click.option("--role", envvar="PLAN_AGENT_ROLE", type=click.Choice(ROLES), help=text)(
         command
@@ -40,22 +40,22 @@ def role_option(command: Command) -> Command:
 
 
 def json_option(command: Command) -> Command:
-    """Add --json."""
+    """Add the option --json, for output as JSON."""
     return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
 
 
 def phase_option(command: Command) -> Command:
-    """Add --phase, required."""
+    """Add the required option --phase, such as plan-code."""
     return click.option("--phase", type=click.Choice(PLANNING_PHASES), required=True)(command)
 
 
 def group_option(command: Command) -> Command:
-    """Add --group: a reviewer's share of the questions; without it, all of them."""
+    """Add the option --group, one reviewer's share of the questions; without it, all of them."""
     return click.option("--group", metavar="N", help="Only one reviewer's share.")(command)
 
 
 def opened(state_dir: str | None) -> State:
-    """Return the run that --state-dir or the working directory names, for a command that changes.
+    """Return the run that --state-dir or the working directory names, to be changed.
 
     A time limit that has passed is stored first.
     """
@@ -65,12 +65,12 @@ def opened(state_dir: str | None) -> State:
 
 
 def opened_to_read(state_dir: str | None) -> State:
-    """Return the run that `opened` returns, for a command that only reads: nothing is written."""
+    """Return the run that --state-dir or the working directory names, only to be read."""
     return open_state(state_dir, os.getcwd())
 
 
 def allow_roles(role: str | None, *roles: str) -> None:
-    """Refuse the call of a role that is not among `roles`; no role is the host."""
+    """Refuse a caller whose role is not among `roles`; no role means the main assistant."""
     if role is not None and role not in roles:
         allowed = ", ".join(["the host (no --role)", *roles])
         raise Refused("refused", "--role", f"the role {role} may not run this", allowed)

@@ -1,4 +1,4 @@
-"""plan.json: entities, capture, verify, the end of a phase, freeze.
+"""Commands on plan.json: edit, capture changes, verify, end a phase, freeze.
 
 What git and the checks need is imported by the commands that use them: an edit of the plan would
 pay half its time for it.
@@ -66,7 +66,7 @@ def remove(entity_id: str, version: int, state_dir: str | None, role: str | None
 @state_dir_option
 @role_option
 def batch(path: str, operation: str | None, state_dir: str | None, role: str | None) -> None:
-    """Apply many edits, all or none; the same file twice in a row is applied once.
+    """Apply many edits, all or none; the same file given twice in a row is applied once.
 
     Example: planner plan batch --file .planner/runs/20260102-abcdef/answers/design.json
     """
@@ -93,7 +93,7 @@ def import_command(path: str, state_dir: str | None, role: str | None) -> None:
 @state_dir_option
 @role_option
 def capture(state_dir: str | None, role: str | None) -> None:
-    """Compute all changes again, one for each file, from the base to the worktree.
+    """Compute all changes again, one for each file, from the base commit to the worktree.
 
     Example: planner plan capture
     """
@@ -135,7 +135,7 @@ def verify(ctx: click.Context, state_dir: str | None, role: str | None, *, worke
 @state_dir_option
 @json_option
 def check(phase: Phase, state_dir: str | None, *, as_json: bool) -> None:
-    """Run the script checks of a phase and store nothing.
+    """Run the program's checks of a phase and store nothing.
 
     Example: planner plan check --phase plan-design
     """
@@ -157,7 +157,7 @@ def check(phase: Phase, state_dir: str | None, *, as_json: bool) -> None:
 @state_dir_option
 @role_option
 def done(phase: Phase, path: str | None, state_dir: str | None, role: str | None) -> None:
-    """End a work step: edits, capture, verify, script checks; print what follows.
+    """End a work step: edits, capture, verify, checks; print what follows.
 
     Example: planner plan done --phase plan-code
     """
@@ -174,7 +174,7 @@ def done(phase: Phase, path: str | None, state_dir: str | None, role: str | None
 @state_dir_option
 @role_option
 def freeze(state_dir: str | None, role: str | None) -> None:
-    """Make the revision immutable, name it by its digest, submit it for approval.
+    """Make the plan's revision immutable, name it by its digest, submit it for approval.
 
     Example: planner plan freeze
     """
@@ -191,7 +191,7 @@ def freeze(state_dir: str | None, role: str | None) -> None:
 @state_dir_option
 @role_option
 def revise(path: str | None, state_dir: str | None, role: str | None) -> None:
-    """Keep the frozen revision and open the next one, back at step 3.
+    """Keep the plan's frozen revision and open the next one, back at step 3.
 
     Example: planner plan revise --file .planner/runs/20260102-abcdef/answers/remarks.md
     """

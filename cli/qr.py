@@ -1,4 +1,4 @@
-"""Reviews: their items, the gate, what a person accepts."""
+"""Commands on reviews: answer items, pass or fail a phase, accept a finding."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @click.group("qr")
 def qr_command() -> None:
-    """Read and answer review items, decide gates."""
+    """Read and answer review items, pass or fail a phase."""
 
 
 @qr_command.command("list")
@@ -84,7 +84,7 @@ def set_items(  # noqa: PLR0913 – one parameter per option
     state_dir: str | None,
     role: str | None,
 ) -> None:
-    """Answer a reviewer's questions: one, or all of a file; all or none.
+    """Answer a reviewer's questions, one or a whole file of them; stored all or none.
 
     Example: planner qr set --phase plan-code --group 1 --file answers/verdicts-1.json
     """
@@ -114,7 +114,7 @@ def add_items(
 
 
 def _store(state: State, phase: Phase, group: str | None, role: str | None, rows: object) -> None:
-    """Store answers, given as they are or as the name of their file, and print what follows."""
+    """Store answers, given as text or as the name of their file, and print what follows."""
     if isinstance(rows, str):
         rows = read_json(resources.find_answer(state.state_dir, rows))
     stored = store_answers(state, phase, rows, group=group, who=role or HOST)
@@ -142,7 +142,7 @@ def gate(
     state_dir: str | None,
     role: str | None,
 ) -> None:
-    """Pass or fail a gate; a verdict other than the computed one needs a reason.
+    """Pass or fail a phase; a verdict other than the computed one needs a reason.
 
     Example: planner qr gate --phase plan-code --verdict fail
     """

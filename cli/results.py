@@ -32,7 +32,7 @@ _OVERTAKEN = (
 
 
 def render_running(state: State, running: Running, again: str) -> str:
-    """Return the block that says that verify goes on, and which command comes back to it."""
+    """Return the block that says that verify still runs, and which command continues it."""
     block = Block("step", workflow="planner", name="verify", state_dir=state.state_dir)
     return block.data("progress", running.text).next("running", again).render()
 
@@ -87,7 +87,7 @@ def render_rebased(state: State, rebased: Rebased | None) -> str:
 
 
 def render_part(state: State, running: Running | None, digest: str, only: Iterable[str]) -> str:
-    """Return the submission of a part of a plan, or that verify goes on."""
+    """Return the block for a submitted part of a plan, or that verify still runs."""
     if running is None:
         return print_current(state)
     again = state.command("mode", "approve", digest, "--only", ",".join(sorted(only)))

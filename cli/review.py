@@ -1,4 +1,4 @@
-"""`planner review`."""
+"""`planner review`: write the page on which a person reads the plan."""
 
 from __future__ import annotations
 

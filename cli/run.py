@@ -1,4 +1,4 @@
-"""A run as a whole: step, status, edit, pause, resume, cancel.
+"""Commands on a whole run: step, status, edit, pause, resume, cancel.
 
 What only some of these commands need is imported by those: `status` has to be quick.
 """
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 )
 @click.pass_context
 def step_command(ctx: click.Context) -> None:
-    """Print a step of a workflow; without a number, what is next.
+    """Print a step of a workflow; without a number, the step that is next.
 
     Example: planner step planner
     """
@@ -67,7 +67,7 @@ def cancel_command(state_dir: str | None) -> None:
 @state_dir_option
 @agent_option
 def pause_command(state_dir: str | None, agent: str | None) -> None:
-    """Stop until it is resumed; what was read-only stays read-only.
+    """Pause planning until it is resumed; what was read-only stays read-only.
 
     Example: planner pause
     """
@@ -83,7 +83,7 @@ def pause_command(state_dir: str | None, agent: str | None) -> None:
 @state_dir_option
 @agent_option
 def resume_command(state_dir: str | None, agent: str | None) -> None:
-    """Go on where it stopped, at the same revision; this session joins the run.
+    """Resume a paused run at the same revision; this session joins the run.
 
     Example: planner resume --state-dir .planner/runs/20260102-abcdef
     """

@@ -1,4 +1,4 @@
-"""`planner start`."""
+"""`planner start`: start a run for a request."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def tree_command() -> None:
 @state_dir_option
 @role_option
 def rm(path: str, state_dir: str | None, role: str | None) -> None:
-    """Remove a file of the worktree.
+    """Remove a file of the scratch worktree.
 
     Example: planner tree rm src/old.py
     """
@@ -44,7 +44,7 @@ def rm(path: str, state_dir: str | None, role: str | None) -> None:
 @state_dir_option
 @role_option
 def mv(old: str, new: str, state_dir: str | None, role: str | None) -> None:
-    """Rename a file of the worktree.
+    """Rename a file of the scratch worktree.
 
     Example: planner tree mv src/old.py src/new.py
     """
@@ -61,7 +61,7 @@ def mv(old: str, new: str, state_dir: str | None, role: str | None) -> None:
 @state_dir_option
 @role_option
 def chmod(change: str, path: str, state_dir: str | None, role: str | None) -> None:
-    """Make a file of the worktree executable or not.
+    """Make a file of the scratch worktree executable or not.
 
     Example: planner tree chmod +x bin/run
     """

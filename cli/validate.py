@@ -1,4 +1,4 @@
-"""`planner validate`: frozen plans in CI."""
+"""`planner validate`: check frozen plans in CI."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The workflows that the host assistant runs itself."""
+"""The workflows that the main assistant (the host) runs itself."""

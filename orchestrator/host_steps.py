@@ -1,4 +1,4 @@
-"""What each kind of the host's steps prints: a block from the run's state and a prompt file.
+"""The prompts of the main assistant's steps, from the run's state and a prompt file.
 
 Wording lies in the prompt files; tags, commands and what is shown are decided here.
 """
@@ -43,7 +43,7 @@ def init(ctx: Context, prompt: str) -> Block:
 
 
 def context(ctx: Context, prompt: str) -> Block:
-    """Ask the host to write down the task as it has understood it."""
+    """Ask the main assistant to write down how it understands the task."""
     state = ctx.state
     file = answer_path(state.state_dir, "context.json")
     text = fill(read_prompt("orchestrator", "planner", prompt), {"file": file})
@@ -69,7 +69,7 @@ def unguarded(state: State) -> str:
 
 
 def work(ctx: Context, script: str) -> Block:
-    """Dispatch a work step to an agent, or give it to the host if the review is not full.
+    """Give a work step to an agent, or to the main assistant if the review is not full.
 
     Questions that the user has not answered are asked first.
     """
@@ -94,7 +94,7 @@ def _say_why(block: Block, ctx: Context) -> None:
 
 
 def _questions(ctx: Context, waiting: list[dict[str, Any]]) -> Block:
-    """Relay to the user what an agent has asked."""
+    """Show the user what an agent has asked."""
     state = ctx.state
     folder = answer_path(state.state_dir, "")
     text = fill(read_prompt("orchestrator", "planner", "ask"), {"folder": folder})
@@ -113,7 +113,7 @@ def _questions(ctx: Context, waiting: list[dict[str, Any]]) -> Block:
 
 
 def review(ctx: Context) -> Block:
-    """Dispatch a reviewer for each group that has questions left."""
+    """Start a reviewer for each group of questions that still lacks answers."""
     state, phase = ctx.state, ctx.phase
     groups = sorted({i.group or "1" for i in items_of(ctx) if i.status == TODO}, key=int)
     if not groups:  # the last answer was stored by a command that then died
@@ -179,7 +179,7 @@ def _figures(items: list[Item], iteration: int) -> str:
 
 
 def _converge(block: Block, ctx: Context, items: list[Item]) -> None:
-    """Ask the user what to do about items that have blocked for three rounds (PL-25)."""
+    """Ask the user what to do about review items that have blocked for three rounds (PL-25)."""
     stuck = [i.id for i in for_user(items, ctx.iteration)]
     if not stuck:
         return
@@ -209,7 +209,7 @@ def approval(ctx: Context, prompt: str) -> Block:
 
 
 def program(ctx: Context, prompt: str, words: tuple[str, ...], intent: str) -> Block:
-    """Name the command that does the whole step."""
+    """Name the one command that does the whole step."""
     text = intent if ctx.state.run.depth == "intent" else prompt
     block = ctx.block().task(read_prompt("orchestrator", "executor", text))
     return block.next("done", ctx.state.command(*words))
@@ -224,22 +224,22 @@ def init_step(name: str, prompt: str) -> Step:
 
 
 def verify_step(name: str, prompt: str) -> Step:
-    """Make the step in which the host writes down what it has understood."""
+    """Make the step in which the main assistant writes down how it understands the task."""
     return Step(name, "verify", lambda ctx: context(ctx, prompt))
 
 
 def execute_dispatch_step(name: str, *, phase: Phase, agent: str, script: str) -> Step:
-    """Make a work step: `script` (`folder.module`) names where its prompts lie."""
+    """Make a step that an agent works on; `script` (`folder.module`) says where its prompts are."""
     return Step(name, "execute", lambda ctx: work(ctx, script), phase=phase, agent=agent)
 
 
 def qr_dispatch_step(name: str, *, phase: Phase) -> Step:
-    """Make the step that dispatches reviewers."""
+    """Make the step that starts the reviewers."""
     return Step(name, "qr", review, phase=phase)
 
 
 def qr_gate_step(name: str, *, phase: Phase, on_fail: int) -> Step:
-    """Make the gate of a phase: pass goes on, fail goes back to step `on_fail`."""
+    """Make the step that decides a phase: pass goes on, fail goes back to step `on_fail`."""
     return Step(name, "gate", gate, phase=phase, on_fail=on_fail)
 
 

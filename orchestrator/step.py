@@ -30,7 +30,7 @@ def run_step(argv: list[str]) -> int:
 
 
 def main(workflow: Workflow, argv: list[str]) -> int:
-    """Print a step of a workflow of the host: `[--step N] [--state-dir DIR]`."""
+    """Print a step of a main assistant's workflow: `[--step N] [--state-dir DIR]`."""
     return write_answer(lambda: _answer(workflow, argv))
 
 
@@ -56,7 +56,7 @@ def _answer(workflow: Workflow, argv: list[str]) -> str:
 
 
 def _print(workflow: Workflow, asked: Request) -> str:
-    """Return the step asked for; the planner's first starts a run if there is none."""
+    """Return the requested step; the planner workflow's first one starts a run if there is none."""
     refuse_words(workflow, asked)
     first = workflow.name == "planner" and step_number(asked.number, workflow) == 1
     if first and not (asked.state_dir and os.path.exists(asked.state_dir)):
@@ -75,7 +75,7 @@ def _help_of_all() -> str:
 
 
 def _start(folder: str, request: str | None, state_dir: str | None) -> str:
-    """Start a run, or resume starting it. The only step that needs third-party packages."""
+    """Start a run, or finish its start; only this step needs third-party packages."""
     from shared.dependencies import ensure
 
     ensure()

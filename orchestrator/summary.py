@@ -34,7 +34,7 @@ def _verified(results: list[dict[str, Any]]) -> str:
 
 
 def _revised(state: State, plan: dict[str, Any]) -> list[str]:
-    """Return which entities differ from the previous revision, by the seals of both."""
+    """Return which entities differ from the previous revision, by the hashes of both."""
     path = superseded_plan_path(state.state_dir, plan["revision"] - 1)
     if not os.path.exists(path):
         return []
@@ -61,7 +61,7 @@ def _files_of(milestone: dict[str, Any], run: Run) -> list[str]:
 
 
 def summary(state: State) -> str:
-    """Return what is approved, a line for each subject; line breaks of the plan become spaces."""
+    """Return the lines that say what is approved; line breaks of the plan become spaces."""
     plan, run = state.plan, state.run
     overview = plan["overview"]
     files = list(dict.fromkeys(file for m in plan["milestones"] for file in _files_of(m, run)))

@@ -35,12 +35,12 @@ _ADDED = ("check", "scope", "severity", "status", "finding", "broken_by")
 
 
 def mode_for(state: State, plan: Plan) -> str:
-    """Return how much review a plan gets that is not saved yet."""
+    """Return how much review (full, small or none) a plan gets that is not saved yet."""
     return review_of(state, plan.model_dump())[0]
 
 
 def with_questions(state: State, phase: Phase, plan: Plan, previous: Sequence[Item]) -> list[Item]:
-    """Return the reviewers' items of a phase: new ones, and those of the round before.
+    """Return the review questions of a phase: new ones, and those of the previous round.
 
     What blocked in the last round is asked again; every other answer is kept.
     """
@@ -66,7 +66,7 @@ def judged_by(items: Sequence[Item]) -> tuple[str, ...]:
 
 
 class Stored(NamedTuple):
-    """What a reviewer's answers have led to."""
+    """The result of storing a reviewer's answers: figures, open questions, all answered or not."""
 
     figures: dict[str, int]  # how many questions of the reviewer have each status
     left: list[str]  # ids of those still to answer
@@ -76,7 +76,7 @@ class Stored(NamedTuple):
 def store_answers(
     state: State, phase: Phase, rows: object, *, group: str | None, who: str
 ) -> Stored:
-    """Store a reviewer's answers, all or none; the last answer of a phase opens its gate.
+    """Store a reviewer's answers, all or none; after the last one the phase can be decided.
 
     `who` is the reviewer's role, or `host` where no agent answers. Without `group` the answers
     may be to any question.
@@ -126,7 +126,7 @@ def _open_review(state: State, workflow: Workflow, phase: Phase) -> Review:
 
 
 def _answered(review: Review, rows: object, share: _Share) -> list[Item]:
-    """Return the items with the answers in `rows`; Refused with everything wrong with them."""
+    """Return the review's items with the answers in `rows`; raise Refused with every problem."""
     if not isinstance(rows, list):
         example = '[{"id": "qa-001", "status": "PASS"}, …]'
         raise Refused("invalid", "verdicts", "is not a JSON list", example)

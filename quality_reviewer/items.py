@@ -12,12 +12,12 @@ ROUNDS_BEFORE_USER = 3
 
 
 def next_number(items: Iterable[Item]) -> int:
-    """Return the number after the highest of `items`."""
+    """Return the number for the next review item: one more than the highest so far."""
     return max((int(i.id.removeprefix("qa-")) for i in items), default=0) + 1
 
 
 def count_items(items: Sequence[Item], iteration: int) -> dict[str, int]:
-    """Return the figures of a gate: items by status, how many block, how many were accepted."""
+    """Return the figures of a review: items by status, how many block, how many were accepted."""
     figures: dict[str, int] = {s: sum(i.status == s for i in items) for s in STATUSES}
     figures["blocking"] = len(blocking(items, iteration))
     figures["accepted"] = sum(i.accepted is not None for i in items)
@@ -25,18 +25,18 @@ def count_items(items: Sequence[Item], iteration: int) -> dict[str, int]:
 
 
 def count_round(items: Sequence[Item], iteration: int) -> list[Item]:
-    """Return the items after a failed gate, with one more round on each that blocked it."""
+    """Return the review items after a failed round, with one more round on each that blocked."""
     blocked = {i.id for i in blocking(items, iteration)}
     return [i.changed(rounds=i.rounds + 1) if i.id in blocked else i for i in items]
 
 
 def for_user(items: Iterable[Item], iteration: int) -> list[Item]:
-    """Return the items that have blocked so often that the user must decide (PL-25)."""
+    """Return the review items that have blocked so often that the user must decide (PL-25)."""
     return [i for i in blocking(items, iteration) if i.rounds >= ROUNDS_BEFORE_USER]
 
 
 def carry_over(previous: Sequence[Item], fresh: Iterable[Item]) -> list[Item]:
-    """Return a script's `fresh` items with the ids and rounds of the `previous` ones they repeat.
+    """Return newly found review items with the ids and rounds of the previous ones they repeat.
 
     The same check on the same scope is the same item. An acceptance holds only for the finding
     that the person saw, word for word. Others get new numbers.
@@ -58,7 +58,7 @@ def carry_over(previous: Sequence[Item], fresh: Iterable[Item]) -> list[Item]:
 
 
 def _take(left: list[Item], item: Item, *, finding: bool) -> Item | None:
-    """Remove and return the first item in `left` that asks the same as `item`."""
+    """Remove from `left` and return the first review item that asks the same as `item`."""
     for old in left:
         same = (old.check, old.scope, old.by) == (item.check, item.scope, item.by)
         if same and (not finding or old.finding == item.finding):

@@ -22,7 +22,7 @@ SHARE = 3
 
 
 class Question:
-    """One question of the table; where `each` is true it is asked once for every milestone."""
+    """One question to a reviewer; with `each` true it is asked once for every milestone."""
 
     __slots__ = ("each", "id", "phase", "severity", "text")
 
@@ -85,7 +85,7 @@ TEXTS = {question.id: question.text for question in QUESTIONS}
 def due_questions(
     phase: Phase, mode: str, judged: Iterable[str], *, documented: bool
 ) -> list[Question]:
-    """Return what a reviewer is asked when `phase` ends; `judged` was answered before.
+    """Return the questions for reviewers when a phase ends, without those `judged` before.
 
     In mode `full` each phase asks its own questions and those that earlier ones left open. In mode
     `small` everything is asked once, when there is code; the questions about documentation then
@@ -129,7 +129,7 @@ def make_items(
 
 
 def group_of(scope: str, milestones: Sequence[str]) -> str:
-    """Return the group whose reviewer is asked about `scope`, a milestone or anything else."""
+    """Return the group (one reviewer's share) that a milestone or other scope belongs to."""
     if scope not in milestones:
         return "1"
     shares = -(-len(milestones) // SHARE)

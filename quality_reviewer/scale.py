@@ -59,7 +59,7 @@ def changed_lines(plan: Mapping[str, Any]) -> int:
 
 
 def is_sensitive(file: str, patterns: tuple[str, ...] | list[str]) -> bool:
-    """Return whether a file matches a pattern or lies in a folder that one names."""
+    """Return whether a file matches a sensitive pattern or lies in a folder that one names."""
     # Imported only where a project has such a list: fnmatch imports `re`.
     if not patterns:
         return False

@@ -1,1 +1,1 @@
-"""What is remembered: the plan, its edits and checks, the files and the database that hold them."""
+"""What the planner remembers: the plan, its edits and checks, its files and its database."""

@@ -1,4 +1,4 @@
-"""The edits of one batch, done on a plan as JSON: names, roles, versions, fields (PL-11, PL-12)."""
+"""Apply one batch of edits to a plan's JSON; check names, roles, versions (PL-11, PL-12)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ REFERENCES = {
 
 
 class Applied(NamedTuple):
-    """What one edit did."""
+    """The outcome of one edit: its operation, and the entity's id and new version."""
 
     op: str
     id: str
@@ -34,7 +34,7 @@ class Applied(NamedTuple):
 
 
 class Batch:
-    """One batch of edits on one plan as JSON: does them and collects what is wrong with them."""
+    """One batch of edits on a plan as JSON: applies them and collects every problem."""
 
     def __init__(self, data: Json, role: str | None) -> None:
         self.data = data
@@ -44,7 +44,7 @@ class Batch:
         self.problems: list[Problem] = []
 
     def run(self, edits: Sequence[object]) -> list[Applied]:
-        """Give every new entity its id, then do the edits in order; problems are collected."""
+        """Give every new entity an id, apply the edits in order and collect their problems."""
         rows = [
             (at, edit)
             for n, value in enumerate(edits)
@@ -60,11 +60,11 @@ class Batch:
         return applied
 
     def refuse(self, at: str, problem: str, allowed: str = "", kind: Any = "invalid") -> None:  # noqa: ANN401 – a Kind literal
-        """Add one problem."""
+        """Add one problem, so that the whole batch of edits is refused."""
         self.problems.append(Problem(kind, at, problem, allowed))
 
     def _shape(self, at: str, edit: object) -> Json | None:
-        """Return the edit if its keys are right; its fields are checked later."""
+        """Return the edit if its JSON keys are right; its fields' values are checked later."""
         before = len(self.problems)
         if not isinstance(edit, dict):
             self.refuse(at, "is not a JSON object", '{"op": "add", "kind": …, "fields": {…}}')
@@ -110,13 +110,13 @@ class Batch:
         return new_id
 
     def _new_id(self, prefix: str) -> str:
-        """Return the next id of `prefix`; the plan counts ids, so that none is used again."""
+        """Return the next id with this prefix, such as M-004; an id is never used twice."""
         counters = self.data["counters"]
         counters[prefix] = counters.get(prefix, 0) + 1
         return f"{prefix}-{counters[prefix]:03d}"
 
     def _resolve(self, at: str, field: str, value: Any) -> Any:  # noqa: ANN401 – any JSON value
-        """Return `value` with every `$name` that stands for an id replaced by the id."""
+        """Return `value` with each `$name` of an entity of this batch replaced by its id."""
         if isinstance(value, dict):
             return {k: self._resolve(f"{at}.{k}", k, v) for k, v in value.items()}
         if isinstance(value, list):
@@ -138,7 +138,7 @@ class Batch:
         return False
 
     def _read_fields(self, at: str, kind: str, fields: Json) -> Json:
-        """Return `fields` with names resolved; unknown fields and bad values become problems."""
+        """Return an edit's fields with each `$name` replaced by an id; report the bad ones."""
         allowed = [*KINDS[kind].fields, *(["kind"] if kind == "doc" else [])]
         known = {key: value for key, value in fields.items() if key in allowed}
         bad = check_values(f"{at}.fields", known)
@@ -154,7 +154,7 @@ class Batch:
         return resolved
 
     def _checked(self, at: str, kind: str, entity: Json) -> Json | None:
-        """Return the entity with all its fields, or None and a problem for each bad one."""
+        """Return the new entity with all its fields, or None after reporting each bad field."""
         try:
             checked = KINDS[kind].model.model_validate(entity)
         except ValidationError as error:
@@ -190,7 +190,7 @@ class Batch:
         return result
 
     def _place(self, at: str, kind: str, fields: Json) -> list[Any] | Json | None:
-        """Return the list (or the documentation, for a module comment) that takes the entity."""
+        """Return the list (or the documentation) of the plan to which a new entity is added."""
         owner: Any = self.data
         if KINDS[kind].in_milestone:
             wanted = fields.pop("milestone", None)
@@ -229,7 +229,7 @@ class Batch:
         return place
 
     def _current(self, at: str, edit: Json) -> Found | None:
-        """Return the entity that the edit names, if its version is the one the edit has read."""
+        """Return the entity that an edit changes; None if the edit names an old version."""
         wanted: str = edit["id"]
         found = find(self.data, self.names.get(wanted, wanted))
         if found is None:
@@ -277,7 +277,7 @@ class Batch:
 
 
 def as_lists(value: Any) -> Any:  # noqa: ANN401 – any JSON value
-    """Return `value` with every tuple as a list, so that edits can change it."""
+    """Return `value` with every tuple turned into a list, so that edits can change it."""
     if isinstance(value, dict):
         return {k: as_lists(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
@@ -293,6 +293,6 @@ def _blank(kind: str, new_id: str) -> Json:
 
 
 def _overlap(one: str, other: str) -> bool:
-    """Return whether one path is the other or leads to it."""
+    """Return whether two places in the plan's JSON are the same or one contains the other."""
     short, long = sorted((one, other), key=len)
     return long.startswith(short) and long[len(short) : len(short) + 1] in ("", ".", "[")

@@ -1,4 +1,4 @@
-"""Put captured changes into a plan, each with milestone, intents and id (PL-10)."""
+"""Put the changes made in the worktree into a plan, each with milestone, intents, id (PL-10)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class _Place(NamedTuple):
 
 
 def attach(plan: Plan, changes: Sequence[Mapping[str, Any]]) -> Plan:
-    """Return the plan with exactly `changes`; a path that had a change keeps its id and comments.
+    """Return the plan with exactly these changes; a path changed before keeps id and comments.
 
     A change is given as the fields of `state.models.Change` that its capture knows.
     Raises Refused naming every changed file that no intent, test or promised document names.
@@ -54,7 +54,7 @@ def plan_changes(plan: Plan) -> list[Change]:
 
 
 def missing_documents(plan: Plan) -> list[str]:
-    """Return the files, sorted, in which documentation is promised and no change is captured."""
+    """Return the files, sorted, for which documentation is promised but that have no change."""
     changed = {c.file for c in plan_changes(plan)}
     return sorted({f for m in plan.milestones for f in promised_files(m)} - changed)
 

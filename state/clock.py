@@ -6,10 +6,10 @@ import time
 
 
 def moment(seconds: float) -> str:
-    """Return seconds since the epoch as text."""
+    """Return a time, given in seconds since 1970, as ISO 8601 text in UTC."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
 
 
 def now() -> str:
-    """Return the present moment as text."""
+    """Return the present time as ISO 8601 text in UTC."""
     return moment(time.time())

@@ -30,7 +30,7 @@ _ENVIRONMENT = (
 
 
 class Connection:
-    """An open planner.db; each `with` block is one transaction.
+    """The open database planner.db; each `with` block on it is one transaction.
 
     The transaction is IMMEDIATE, committed at the end of the block and rolled back when the block
     raises. `agent` is the agent that the audit names.
@@ -66,16 +66,16 @@ class Connection:
         self._migrate()
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection to the database."""
         self.connection.close()
 
     def __del__(self) -> None:
-        """Close the connection at the latest when the command ends."""
+        """Close the connection to the database at the latest when the command ends."""
         if hasattr(self, "connection"):
             self.connection.close()
 
     def __enter__(self) -> Self:
-        """Start a transaction that may write."""
+        """Start a database transaction that may write."""
         self._control("BEGIN IMMEDIATE")
         return self
 
@@ -101,14 +101,14 @@ class Connection:
             self._control("ROLLBACK")
 
     def _control(self, sql: str) -> None:
-        """Begin, commit or roll back."""
+        """Begin, commit or roll back a database transaction."""
         try:
             self.connection.execute(sql)
         except FAULTS as error:
             raise unusable(self.path, error) from None
 
     def _migrate(self) -> None:
-        """Migrate the schema in one transaction after a backup; refuse a newer schema."""
+        """Migrate the database schema in one transaction after a backup; refuse a newer schema."""
         version = self._pragma("user_version")
         self._check_ours(version)
         if version == len(MIGRATIONS):
@@ -131,7 +131,7 @@ class Connection:
         return int(self.connection.execute(f"PRAGMA {name}").fetchone()[0])
 
     def _check_ours(self, version: int) -> None:
-        """Refuse a database of another program; an empty file becomes ours."""
+        """Refuse a database of another program; make an empty file a database of the planner."""
         tables = self.connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         ours = self._pragma("application_id") == APPLICATION_ID
         if (version or tables) and not ours:
@@ -147,7 +147,7 @@ class Connection:
 
 
 def unusable(path: str, error: Exception) -> Refused:
-    """Return the refusal for an error of a statement."""
+    """Return the refusal to raise when SQLite reports an error."""
     if isinstance(error, UnicodeEncodeError):
         text = f"cannot be stored as text: {error}; nothing was changed"
         return Refused("invalid", "text", text, "text that is valid UTF-8")
@@ -164,6 +164,6 @@ def unusable(path: str, error: Exception) -> Refused:
 
 
 def damaged(path: str, error: Exception) -> Refused:
-    """Return what to say of a database that does not hold what it should."""
+    """Return the refusal to raise when the database does not hold what it should."""
     text = f"the database is damaged ({error}); it is left as it is"
     return Refused("invalid", path, text, "planner doctor says what can be restored")

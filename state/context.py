@@ -1,4 +1,4 @@
-"""context.json: how the host understood the task, in eight lists of strings (PL-17)."""
+"""context.json: how the assistant understood the task, in eight lists of strings (PL-17)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _OUT_OF_SCOPE = ("out of scope", "out-of-scope", "not in scope")
 
 
 def check_context(value: object) -> dict[str, list[str]]:
-    """Return `value` with all eight categories; Refused with every problem."""
+    """Return the content of context.json with all eight lists; raise Refused with every problem."""
     problems = [*check_value("context", value)]
     try:
         problems += _schema_problems(value)
@@ -44,7 +44,7 @@ def check_context(value: object) -> dict[str, list[str]]:
 
 
 def task_items(context: dict[str, list[str]]) -> tuple[TaskItem, ...]:
-    """Return the task's entries with ids T-1, T-2 … in order; excluded ones are marked."""
+    """Return the entries of the user's task with ids T-1, T-2 …; those out of scope are marked."""
     return tuple(
         TaskItem(
             id=f"T-{number}",
@@ -68,7 +68,7 @@ def _schema_problems(value: object) -> list[Problem]:
 
 
 def user_context(context: dict[str, list[str]]) -> UserContext:
-    """Return the categories that the plan keeps besides its task."""
+    """Return what the plan keeps of context.json besides the task itself."""
     return UserContext.model_validate({k: v for k, v in context.items() if k != "task_spec"})
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Run:
-    """One row of `runs`; read-only."""
+    """One run (a request from start to end) as its database row; read-only."""
 
     __slots__ = (
         "commit_id", "created_at", "depth", "digest", "repository", "request", "review",
@@ -47,7 +47,7 @@ class Run:
 
 
 class Planning:
-    """One row of `planning_state`: the mode of an agent; read-only. Times are text."""
+    """The planning mode of one agent as its database row; read-only, times are text."""
 
     __slots__ = (
         "agent_name", "approval_timeout_s", "approved_at", "approved_by", "digest",
@@ -78,12 +78,12 @@ class Planning:
 
 
 class Database(Connection):
-    """The queries of an open planner.db; each `with` block is one transaction."""
+    """The queries of the open database planner.db; each `with` block is one transaction."""
 
     # runs
 
     def add_run(self, values: dict[str, Any]) -> None:
-        """Add a run; `values` holds every column that has no default but the times."""
+        """Add the row of a run; `values` needs each column without a default, except the times."""
         row = {**values, "created_at": now(), "updated_at": now()}
         names, marks = ", ".join(row), ", ".join("?" * len(row))
         sql = f"INSERT INTO runs ({names}) VALUES ({marks})"  # noqa: S608 – our own columns
@@ -122,22 +122,22 @@ class Database(Connection):
     # planning mode
 
     def planning(self, agent: str) -> Planning | None:
-        """Return the mode of an agent; None for an agent that never planned."""
+        """Return the planning mode of an agent; None for an agent that never planned."""
         row = self._row("SELECT * FROM planning_state WHERE agent_name=?", (agent,))
         return Planning(row) if row else None
 
     def planning_of(self, run_id: str) -> list[Planning]:
-        """Return the modes of all agents that are bound to a run."""
+        """Return the planning mode of each agent that takes part in a run."""
         sql = "SELECT * FROM planning_state WHERE run_id=? ORDER BY agent_name"
         return [Planning(row) for row in self._rows(sql, (run_id,))]
 
     def planning_live(self) -> list[Planning]:
-        """Return the modes of agents that are planning or executing."""
+        """Return the planning mode of each agent that is planning or executing."""
         sql = "SELECT * FROM planning_state WHERE phase!='inactive' ORDER BY agent_name"
         return [Planning(row) for row in self._rows(sql)]
 
     def set_planning(self, agent: str, **values: object) -> None:
-        """Change columns of an agent's mode; a new row needs all that have no default."""
+        """Change columns of an agent's planning mode; a new row needs all without a default."""
         names = ", ".join(("agent_name", *values))
         marks = ", ".join("?" * (len(values) + 1))
         known = "SELECT 1 FROM planning_state WHERE agent_name=?"
@@ -152,24 +152,24 @@ class Database(Connection):
     # steps, phases, outcomes
 
     def add_steps(self, run: Run, workflow: str, steps: Iterable[tuple[int, str]], by: str) -> None:
-        """Record that steps (number and name of each) are done; a later record replaces it."""
+        """Record workflow steps, as (number, name), as done; a later record replaces an earlier."""
         sql, at = "INSERT OR REPLACE INTO steps VALUES (?,?,?,?,?,?,?)", now()
         for number, name in steps:
             self._execute(sql, (run.run_id, run.revision, workflow, number, name, by, at))
 
     def phase(self, run: Run, phase: str) -> tuple[str, int]:
-        """Return the loop state and the iteration of a phase: ('INITIAL', 1) when it is new."""
+        """Return state and round of a phase such as plan-code: ('INITIAL', 1) for a new one."""
         sql = "SELECT state, iteration FROM phases WHERE run_id=? AND revision=? AND phase=?"
         row = self._row(sql, (run.run_id, run.revision, phase))
         return (row[0], row[1]) if row else ("INITIAL", 1)
 
     def set_phase(self, run: Run, phase: str, state: str, iteration: int) -> None:
-        """Store loop state and iteration of a phase."""
+        """Store the state and the number of the round of a phase such as plan-code."""
         values = (run.run_id, run.revision, phase, state, iteration)
         self._execute("INSERT OR REPLACE INTO phases VALUES (?,?,?,?,?)", values)
 
     def add_outcome(self, run: Run, phase: str, iteration: int, outcome: dict[str, Any]) -> None:
-        """Record a gate's decision: verdict, computed, decided_by, reason, items."""
+        """Record whether a phase passed: verdict, computed, decided_by, reason, items."""
         values = (
             run.run_id, run.revision, phase, iteration, outcome["verdict"], outcome["computed"],
             outcome["decided_by"], outcome["reason"], json.dumps(outcome["items"]), now(),
@@ -177,7 +177,7 @@ class Database(Connection):
         self._execute("INSERT INTO outcomes VALUES (NULL,?,?,?,?,?,?,?,?,?,?)", values)
 
     def outcomes(self, run: Run, phase: str) -> list[dict[str, Any]]:
-        """Return the decisions of a phase in this revision, oldest first."""
+        """Return the decisions whether a phase of this revision passed, oldest first."""
         sql = "SELECT * FROM outcomes WHERE run_id=? AND revision=? AND phase=? ORDER BY seq"
         rows = self._rows(sql, (run.run_id, run.revision, phase))
         return [{**dict(row), "items": self._json(row["items"])} for row in rows]
@@ -185,63 +185,63 @@ class Database(Connection):
     # answers, approvals, acceptances
 
     def answer(self, run: Run, checkpoint: str, choices: list[str]) -> None:
-        """Store the answer to a checkpoint; a later answer replaces an earlier one."""
+        """Store the user's answer to a question; a later answer replaces an earlier one."""
         values = (run.run_id, checkpoint, json.dumps(choices), now())
         self._execute("INSERT OR REPLACE INTO answers VALUES (?,?,?,?)", values)
 
     def answers(self, run: Run) -> dict[str, list[str]]:
-        """Return the answers by checkpoint id."""
+        """Return the user's answers, by the ids of the questions."""
         sql = "SELECT checkpoint, choices FROM answers WHERE run_id=?"
         return {row[0]: self._json(row[1]) for row in self._rows(sql, (run.run_id,))}
 
     def confirm(self, digest: str, commands: str) -> None:
-        """Remember that a person confirmed the commands with this hash."""
+        """Remember that a person allowed the project's commands that have this hash."""
         values = (digest, commands, now())
         self._execute("INSERT OR IGNORE INTO confirmed VALUES (?,?,?)", values)
 
     def is_confirmed(self, digest: str) -> bool:
-        """Return whether the commands with this hash are confirmed."""
+        """Return whether a person allowed the project's commands that have this hash."""
         return self._row("SELECT 1 FROM confirmed WHERE hash=?", (digest,)) is not None
 
     def approve(self, run: Run, digest: str, who: str, channel: str) -> None:
-        """Record an approval of a digest."""
+        """Record a person's approval of the plan with this digest."""
         values = (run.run_id, run.revision, digest, who, channel, now())
         self._execute("INSERT OR IGNORE INTO approvals VALUES (?,?,?,?,?,?)", values)
 
     def is_approved(self, run: Run, digest: str) -> bool:
-        """Return whether this digest is approved for this run."""
+        """Return whether the plan with this digest is approved for this run."""
         sql = "SELECT 1 FROM approvals WHERE run_id=? AND digest=?"
         return self._row(sql, (run.run_id, digest)) is not None
 
     def accept(self, run: Run, phase: str, check: str, scope: str, reason: str) -> None:
-        """Store a person's acceptance of what a check finds at a scope."""
+        """Store that a person accepts what a check finds at a scope (an entity or a file)."""
         values = (run.run_id, phase, check, scope, reason, now())
         self._execute("INSERT OR REPLACE INTO accepted VALUES (?,?,?,?,?,?)", values)
 
     def accepted(self, run: Run, phase: str) -> dict[tuple[str, str], str]:
-        """Return the reasons of acceptances by (check, scope)."""
+        """Return the reasons for which a person accepted findings, by (check, scope)."""
         sql = "SELECT check_id, scope, reason FROM accepted WHERE run_id=? AND phase=?"
         return {(row[0], row[1]): row[2] for row in self._rows(sql, (run.run_id, phase))}
 
     def deviate(self, run: Run, file: str, milestone: str, reason: str) -> None:
-        """Report a file whose content differs from the plan; nobody has accepted it yet."""
+        """Record a file whose content differs from the plan; no person has accepted that yet."""
         values = (run.run_id, file, milestone, reason, now())
         self._execute("INSERT OR REPLACE INTO deviations VALUES (?,?,?,?,NULL,?)", values)
 
     def accept_deviation(self, run: Run, file: str, reason: str) -> bool:
-        """Accept a reported deviation; False when none is reported for the file."""
+        """Mark a file's recorded difference from the plan as accepted; False if there is none."""
         sql = "UPDATE deviations SET accepted=? WHERE run_id=? AND file=?"
         return self._execute(sql, (reason, run.run_id, file)).rowcount > 0
 
     def deviations(self, run: Run) -> dict[str, bool]:
-        """Return the reported files and whether each is accepted."""
+        """Return the files recorded as differing from the plan, and whether each is accepted."""
         rows = self._rows("SELECT * FROM deviations WHERE run_id=?", (run.run_id,))
         return {row["file"]: row["accepted"] is not None for row in rows}
 
     # audit and events
 
     def audit(self, run: Run | None, who: str, action: str, **values: str | None) -> None:
-        """Append to the audit: `before`, `after`, `digest`, `detail`, `agent`, `at` may be given.
+        """Append a row to the audit; `before`, `after`, `digest`, `detail`, `agent`, `at` may be set.
 
         Without `agent` the row names the agent that opened the database.
         """
@@ -266,7 +266,7 @@ class Database(Connection):
         return self._row(sql, (agent, action, since)) is not None
 
     def event(self, run: Run | None, kind: str, payload: dict[str, Any]) -> None:
-        """Append an event."""
+        """Append an event, with its kind and details, to the database."""
         text = json.dumps(payload, ensure_ascii=False)
         values = (now(), run.run_id if run else None, kind, text)
         self._execute("INSERT INTO events VALUES (NULL,?,?,?,?)", values)
@@ -274,7 +274,7 @@ class Database(Connection):
     # statements
 
     def check(self) -> list[str]:
-        """Return what SQLite finds wrong with the file; empty when it is sound."""
+        """Return what SQLite finds wrong with the database file; empty if nothing."""
         return [row[0] for row in self._rows("PRAGMA integrity_check") if row[0] != "ok"]
 
     def _execute(self, sql: str, values: Iterable[object] = ()) -> sqlite3.Cursor:
@@ -284,7 +284,7 @@ class Database(Connection):
             raise unusable(self.path, error) from None
 
     def _rows(self, sql: str, values: Iterable[object] = ()) -> list[sqlite3.Row]:
-        """Return what a query finds; SQLite notices damage as late as here."""
+        """Return the rows that a query finds; SQLite may notice damage only while reading them."""
         try:
             return self.connection.execute(sql, tuple(values)).fetchall()
         except FAULTS as error:

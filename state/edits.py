@@ -47,7 +47,7 @@ def apply_edits(
 
 
 def finish(data: Json) -> models.Plan:
-    """Return the plan that `data` holds, checked, with its waves computed again."""
+    """Return the plan in `data`, checked, with the order of its milestones computed again."""
     data["milestone_dependencies"]["waves"] = []
     try:
         plan = models.Plan.model_validate(data)

@@ -46,7 +46,7 @@ class Problem:
         return f"Problem({self.kind!r}, {self.at!r}, {self.problem!r})"
 
     def text(self) -> str:
-        """Return problem, allowed and retry as one line, in the order of the error contract."""
+        """Return problem, allowed values and retry command as one line, in this order."""
         parts = [self.problem]
         if self.allowed:
             parts.append(f"allowed: {self.allowed}")

@@ -1,4 +1,4 @@
-"""What the models of plan.json are made of: their base, ids, numbers, named values."""
+"""The building blocks of the models of plan.json: base class, ids, numbers, named values."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Version = Count
 
 
 class Model(BaseModel):
-    """What all parts of a plan share: immutable, and no field that the schema does not name."""
+    """The base class of all parts of a plan: immutable, no field that the schema does not name."""
 
     # Deferred: the plan's validator holds those of its parts, and most are never used alone.
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)

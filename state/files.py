@@ -1,4 +1,4 @@
-"""Locks, atomic writes and safe reads of our own files; only the standard library."""
+"""Locks, atomic writes and safe reads of the planner's files; imports only the standard library."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LOCK_TIMEOUT_S = 30.0
 
 
 class Lock:
-    """Exclusive use of a state directory, released by the kernel when the process ends.
+    """Exclusive use of a run's state directory; the kernel releases it when the process ends.
 
     The file is never renamed or removed. Raises Refused (`locked`) with the holder when the
     deadline passes.
@@ -34,7 +34,7 @@ class Lock:
         self._descriptor = -1
 
     def __enter__(self) -> Self:
-        """Wait for the lock, write who holds it, remove what killed writers left behind."""
+        """Wait for the lock, write who holds it, remove temporary files of killed writers."""
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
         try:
             self._descriptor = os.open(self.path, flags, 0o600)
@@ -91,7 +91,7 @@ class Lock:
 
 
 def unusable(path: str, error: OSError) -> Refused:
-    """Return the refusal for a file that the operating system does not let us use."""
+    """Return the refusal to raise when the operating system denies the use of a file."""
     text = f"{error.strerror or error} ({error.__class__.__name__}); nothing was changed"
     allowed = "a folder that can be written and has room; then run the command again"
     return Refused("refused", path, text, allowed)
@@ -131,7 +131,7 @@ def write_atomic(path: str, data: bytes, mode: int | None = None) -> None:
 
 
 def _discard(path: str) -> None:
-    """Remove a file if possible; else the next holder of the lock removes it."""
+    """Remove a temporary file if possible; else the next holder of the lock removes it."""
     try:
         os.unlink(path)
     except OSError:
@@ -154,7 +154,7 @@ def _write_new(path: str, data: bytes, mode: int) -> None:
 
 
 def sync_folder(folder: str) -> None:
-    """Make the names in `folder` durable."""
+    """Make sure that new or renamed files in a folder survive a crash."""
     descriptor = os.open(folder or ".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
@@ -163,7 +163,7 @@ def sync_folder(folder: str) -> None:
 
 
 def read_bytes(path: str) -> bytes:
-    """Return the bytes of a file of ours; Refused (`not_found`) when it is not there."""
+    """Return the bytes of a planner's file; raise Refused (`not_found`) if there is none."""
     try:
         with open(path, "rb") as file:
             return file.read()
@@ -180,7 +180,7 @@ def read_text(path: str) -> str:
 
 
 def parse_json(data: bytes, path: str) -> Any:  # noqa: ANN401 – any JSON value
-    """Return the JSON value in `data`; Refused with the place of the damage."""
+    """Return the JSON value in `data`; raise Refused, saying where the JSON is damaged."""
     try:
         return json.loads(data.decode("utf-8"))
     except UnicodeDecodeError as error:
@@ -193,7 +193,7 @@ def parse_json(data: bytes, path: str) -> Any:  # noqa: ANN401 – any JSON valu
 
 
 def read_json(path: str) -> Any:  # noqa: ANN401 – any JSON value
-    """Return the JSON value of a file."""
+    """Return the JSON value in a file; raise Refused if it is missing or damaged."""
     return parse_json(read_bytes(path), path)
 
 

@@ -1,4 +1,4 @@
-"""Freeze a revision: canonical bytes, their digest, a seal for each entity (PL-15)."""
+"""Freeze a plan's revision: canonical bytes, their digest, a hash of each entity (PL-15)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def freeze(plan: Plan, frozen_at: str) -> tuple[bytes, str]:
 
 
 def digest_of(data: bytes) -> tuple[str | None, str | None]:
-    """Return the digest written in canonical `data`, and the digest of its bytes."""
+    """Return the digest that a frozen plan states and the digest computed from its bytes."""
     match = _DIGEST.search(data)
     if match is None:
         return None, None
@@ -55,7 +55,7 @@ def seal(data: dict[str, Any]) -> dict[str, str]:
 
 
 def check_seals(data: dict[str, Any]) -> list[Problem]:
-    """Return where `data`, whose digest does not match, was edited after the freeze; never empty.
+    """Return where a frozen plan whose digest does not match was edited; never empty.
 
     `data` is any JSON object, since an edit may have broken the schema too.
     """
@@ -90,7 +90,7 @@ def _is_entity(value: object) -> bool:
 
 
 def parts(value: dict[str, Any], name: str) -> Iterator[tuple[str, Any]]:
-    """Yield (name, content) of each entity; inside others only its id is kept."""
+    """Yield (name, content) of each entity of a plan; inside another it is only an id."""
     rest: dict[str, Any] = {}
     for key, item in value.items():
         if isinstance(item, list) and item and all(_is_entity(i) for i in item):

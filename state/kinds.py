@@ -37,7 +37,7 @@ class Kind(NamedTuple):
 
     @property
     def fields(self) -> list[str]:
-        """Return the fields that an edit may name."""
+        """Return the fields that an edit may set in an entity of this kind."""
         own = [f for f in self.model.model_fields if f not in ("id", "version", *self.hidden)]
         return ["milestone", *own] if self.in_milestone else own
 
@@ -80,7 +80,7 @@ KINDS = {
 
 
 class Found(NamedTuple):
-    """An entity inside the plan as JSON, and where it is, so that it can be replaced."""
+    """An entity found in a plan's JSON, and its place there, so that it can be replaced."""
 
     kind: str
     entity: Json
@@ -89,12 +89,12 @@ class Found(NamedTuple):
 
 
 def find(data: Json, entity_id: str) -> Found | None:
-    """Return the entity with `entity_id`, or None."""
+    """Return the entity of the plan with this id, or None."""
     return next((f for f in walk(data) if id_of(f) == entity_id), None)
 
 
 def entities(data: Json, kind: str, milestone: str | None = None) -> list[Json]:
-    """Return the entities of a kind, in order; Refused for an unknown kind."""
+    """Return all entities of a kind, such as milestones; raise Refused for an unknown kind."""
     if kind not in KINDS:
         raise Refused("not_found", "KIND", f"{kind!r} is not a kind", ", ".join(KINDS))
     if milestone is not None:
@@ -103,7 +103,7 @@ def entities(data: Json, kind: str, milestone: str | None = None) -> list[Json]:
 
 
 def count_ids(data: Json) -> None:
-    """Raise the plan's counters to the highest ids in use, so that no removed id comes again."""
+    """Set the plan's id counters to the highest ids in use, so that no id is given twice."""
     counters = data["counters"]
     for found in walk(data):
         prefix, dash, number = id_of(found).rpartition("-")
@@ -112,7 +112,7 @@ def count_ids(data: Json) -> None:
 
 
 def title_of(entity: Json) -> str:
-    """Return the one line that describes an entity in a list."""
+    """Return the line that describes an entity in a printed list."""
     names = (
         "title",
         "name",
@@ -130,7 +130,7 @@ def title_of(entity: Json) -> str:
 
 
 def schema(kind: str | None) -> Json:
-    """Return the JSON Schema of the plan, or the fields of one kind that an edit may name."""
+    """Return the JSON Schema of the plan, or of the fields that an edit may set in one kind."""
     if kind is None:
         return models.Plan.model_json_schema()
     if kind not in KINDS:
@@ -151,14 +151,14 @@ def schema(kind: str | None) -> Json:
 
 
 def _reached(schema: Json, definitions: Json) -> Json:
-    """Return the definitions that a schema refers to, and those that they refer to."""
+    """Return the definitions that a JSON Schema needs, directly or through others."""
     text = str(schema)
     found = {n: d for n, d in definitions.items() if f"'#/$defs/{n}'" in text}
     return {**found, **_reached(found, definitions)} if found else {}
 
 
 def id_of(found: Found) -> str:
-    """Return the entity's id; `overview` and `knowledge` are named by their kind."""
+    """Return the entity's id; the ids of overview and knowledge are these words themselves."""
     return str(found.entity.get("id", found.kind))
 
 

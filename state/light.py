@@ -1,4 +1,4 @@
-"""A light plan: its fields, its digest, the status of its steps (PM-6)."""
+"""A light plan (a list of steps, made without a run): fields, digest, status of steps (PM-6)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _EXAMPLE = (
 
 
 def parse_light(value: object) -> dict[str, Any]:
-    """Return a light plan with all its fields; Refused with everything that is wrong with it."""
+    """Return a light plan (a list of steps) with all fields; raise Refused with every problem."""
     problems = list(_problems(value))
     if problems:
         raise Refused.of(problems)
@@ -43,14 +43,14 @@ def parse_light(value: object) -> dict[str, Any]:
 
 
 def digest_of(plan: dict[str, Any]) -> str:
-    """Return the SHA-256 of what is approved, which leaves the status of steps out."""
+    """Return the SHA-256 of a light plan (a list of steps), without the status of the steps."""
     steps = [{key: step[key] for key in _STEP_KEYS} for step in plan["steps"]]
     text = json.dumps({**plan, "steps": steps}, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def mark(plan: dict[str, Any], number: int, status: str) -> dict[str, Any]:
-    """Return the plan with step `number` (from 1) started or done; a done step stays done."""
+    """Return the light plan with step `number` (from 1) started or done; a done step stays done."""
     steps = plan["steps"]
     if not 1 <= number <= len(steps):
         text = f"the plan has no step {number}"
@@ -61,7 +61,7 @@ def mark(plan: dict[str, Any], number: int, status: str) -> dict[str, Any]:
 
 
 def is_done(plan: dict[str, Any]) -> bool:
-    """Return whether every step is done."""
+    """Return whether every step of a light plan is done."""
     return all(step["status"] == DONE for step in plan["steps"])
 
 

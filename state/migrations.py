@@ -80,7 +80,7 @@ MIGRATIONS = (_FIRST, _REVIEW, _PLANNING)
 
 
 def statements(script: str) -> list[str]:
-    """Return the statements of a script; a trigger's inner semicolon does not end it."""
+    """Return the statements of an SQL script; a semicolon inside a trigger does not end one."""
     statements, lines = [], ""
     for line in script.splitlines():
         lines += line + "\n"

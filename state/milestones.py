@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 def docs_of(milestone: Milestone | Json) -> list[Any]:
-    """Return the documentation that a milestone promises, without the bare text of older plans."""
+    """Return the documentation that a milestone promises, less the plain text of older plans."""
     documentation = _field(milestone, "documentation")
     module_comment, *lists = (_field(documentation, name) for name in _DOC_FIELDS)
     found = (module_comment, *(doc for docs in lists for doc in docs))

@@ -38,7 +38,7 @@ class Overview(Model):
 
 
 class Scenarios(Model):
-    """Behaviours that the tests show."""
+    """Behaviours that the tests of a milestone show: normal, edge and error cases."""
 
     normal: tuple[str, ...] = ()
     edge: tuple[str, ...] = ()
@@ -75,7 +75,7 @@ class WhyComment(Model):
 
 
 class Change(Model):
-    """One file's new content: `before` → `after` (blob ids as git commits them) by `patch`.
+    """The change of one file: blob ids `before` and `after`, as git commits them, and the `patch`.
 
     A mode or id is null where the file is absent on that side. `patch` is what
     `git diff --binary --full-index` prints for the file, in base64 where it is not UTF-8.
@@ -109,7 +109,7 @@ class Doc(Model):
 
 
 class Documentation(Model):
-    """What a milestone documents, and the changes that do it."""
+    """The documentation that a milestone promises, and the file changes that write it."""
 
     module_comment: Doc | str | None = None
     docstrings: tuple[Doc | str, ...] = ()
@@ -150,7 +150,7 @@ class Milestone(Model):
 
 
 class Wave(Model):
-    """Milestones that may run at once."""
+    """A wave: milestones that may be carried out at the same time."""
 
     wave: Count
     milestones: tuple[MilestoneId, ...]
@@ -189,7 +189,7 @@ class Diagram(Model):
 
 
 class Option(Model):
-    """One answer to a checkpoint; `key` is a word of a command: no comma, no dash first."""
+    """One answer to a question; its `key` fits into a command: no comma, no dash first."""
 
     key: Annotated[str, Field(pattern=r"^[^,\s-][^,\r\n]*$")]
     label: str
@@ -216,7 +216,7 @@ class TaskItem(Model):
 
 
 class UserContext(Model):
-    """The other categories of context.json, so that the plan stands alone."""
+    """What context.json says besides the task, so that the plan can be read alone."""
 
     constraints: tuple[str, ...] = ()
     entry_points: tuple[str, ...] = ()
@@ -228,7 +228,7 @@ class UserContext(Model):
 
 
 class Base(Model):
-    """What the changes were made against; `snapshot` holds uncommitted work of the user."""
+    """The commit that the plan's changes start from; `snapshot` adds uncommitted work."""
 
     commit: ObjectId
     branch: str
@@ -238,7 +238,7 @@ class Base(Model):
 
 
 class Plan(Model):
-    """The whole plan; `digest` names a frozen revision, `seals` find the place of an edit."""
+    """The whole plan; `digest` names a frozen revision, `seals` show where it was edited later."""
 
     schema_version: Literal[2]
     plan_id: Annotated[str, Field(pattern=r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$")]

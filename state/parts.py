@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def part_of(plan: Plan, only: Collection[str]) -> Plan:
-    """Return the unfrozen next revision of a frozen plan, with the milestones `only` alone.
+    """Return the next, not yet frozen revision of a plan that holds only the milestones `only`.
 
     Reviews of the whole plan are kept; verify results are not, since they ran on another tree.
     Refused with each milestone that is unknown or that needs one which is left out.

@@ -1,4 +1,4 @@
-"""The phases of a plan, in order; only the standard library."""
+"""The phases of a plan and its execution, in order; imports only the standard library."""
 
 from __future__ import annotations
 

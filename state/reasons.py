@@ -20,7 +20,7 @@ class Decision(Model):
 
 
 class RejectedAlternative(Model):
-    """What was considered and not chosen."""
+    """An alternative that was considered and not chosen, and why."""
 
     id: Annotated[str, Field(pattern=r"^RA-[0-9]{3,15}$")]
     version: Version = 1
@@ -51,7 +51,7 @@ class Risk(Model):
 
 
 class PlanningContext(Model):
-    """Decisions and what surrounds them."""
+    """The reasons of a plan: decisions, rejected alternatives, constraints and risks."""
 
     decision_log: tuple[Decision, ...] = ()
     rejected_alternatives: tuple[RejectedAlternative, ...] = ()
@@ -60,7 +60,7 @@ class PlanningContext(Model):
 
 
 class Figure(Model):
-    """A picture in characters with its explanation."""
+    """A picture drawn in characters, with its explanation."""
 
     diagram_ascii: str = ""
     description: str = ""
@@ -75,7 +75,7 @@ class Invariant(Model):
 
 
 class Tradeoff(Model):
-    """What was given up for what."""
+    """A tradeoff: what was given up for what."""
 
     id: Annotated[str, Field(pattern=r"^TO-[0-9]{3,15}$")]
     version: Version = 1
@@ -83,7 +83,7 @@ class Tradeoff(Model):
 
 
 class InvisibleKnowledge(Model):
-    """What the code alone does not tell."""
+    """Knowledge that the code alone does not show, such as invariants and tradeoffs."""
 
     version: Version = 1
     architecture: Figure = Figure()

@@ -10,7 +10,7 @@ from state.fields import Count, Model, ObjectId, Phase, Severity
 
 
 class VerifyResult(Model):
-    """One run of a verify command; `exercised` is false where unparsable changes stayed green."""
+    """The result of a verify command; `exercised` is false if it passes on broken files too."""
 
     command: str
     # Of the same command on the base.
@@ -23,7 +23,7 @@ class VerifyResult(Model):
 
 
 class OpenItem(Model):
-    """A review item that failed and blocked nothing."""
+    """A point of a review that failed but did not block the plan."""
 
     id: str
     check: str
@@ -32,7 +32,7 @@ class OpenItem(Model):
 
 
 class Outcome(Model):
-    """How a phase passed its gate; `tree` is what was captured then, null before code.
+    """How a phase such as plan-code passed; `tree` is the git tree of its code, null before code.
 
     `review` says how much review was due, `judged` which questions a reviewer has answered;
     `alone` where the host answered some itself.
@@ -52,7 +52,7 @@ class Outcome(Model):
 
 
 class Operation(Model):
-    """The last batch: the same one again, after a crash or a lost answer, is not done twice."""
+    """The last batch of edits, kept so that repeating it after a crash changes nothing more."""
 
     # The caller's name for the batch.
     id: str

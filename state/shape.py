@@ -90,7 +90,7 @@ _NAMES: dict[object, str] = {str: "text", int: "a number", bool: "true or false"
 
 
 def check_shape(value: object) -> list[Problem]:
-    """Return a problem for each field that is missing or has the wrong type."""
+    """Return a problem for each field of a plan that is missing or has the wrong type."""
     return list(_misfits("plan", value, _PLAN))
 
 

@@ -46,7 +46,7 @@ ON_TIMEOUT = ("pause", "cancel")
 
 
 def after(stage: str, status: str, action: str) -> tuple[str, str]:
-    """Return stage and status after an action; Refused (`conflict`) where it is not possible."""
+    """Return stage and status after an action; raise Refused if the action is not possible now."""
     sources, leads_to, stages = ACTIONS[action]
     if status not in sources or stage not in stages:
         possible = [a for a, (s, _, t) in ACTIONS.items() if status in s and stage in t]
@@ -57,12 +57,12 @@ def after(stage: str, status: str, action: str) -> tuple[str, str]:
 
 
 def described(stage: str, status: str) -> str:
-    """Return a stage, with the status behind it where the run is not active."""
+    """Return a stage in words, with the run's status added if the run is not active."""
     return stage if status in (IDLE, ACTIVE) else f"{stage} ({status.lower()})"
 
 
 def overdue(row: Planning, now: float, last_call: float = 0) -> str:
-    """Return in words which time limit has passed at `now`; empty where none has.
+    """Return in words which time limit has passed at `now`; empty if none has.
 
     `last_call` is the last tool call in the session's file. Times are seconds since the epoch.
     Executing has no limit, nor has a paused mode.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def read_plan(path: str) -> dict[str, Any]:
-    """Return plan.json as plain JSON; Refused where `check_shape` finds a problem."""
+    """Return plan.json as plain JSON; raise Refused if a field is missing or wrong."""
     plan = check_version(read_json(path), path)
     problems = check_shape(plan)
     if problems:
@@ -26,7 +26,7 @@ def read_plan(path: str) -> dict[str, Any]:
 
 
 def check_version(data: object, path: str) -> dict[str, Any]:
-    """Return `data` if it is a plan of our schema version; else Refused."""
+    """Return `data` if it is a plan in this program's schema version; else raise Refused."""
     if not isinstance(data, dict) or "schema_version" not in data:
         raise Refused("invalid", path, "is not a plan: it has no schema_version", "2")
     version = data["schema_version"]
@@ -41,12 +41,12 @@ def check_version(data: object, path: str) -> dict[str, Any]:
 
 
 def load_plan(path: str) -> Plan:
-    """Return plan.json as models; Refused with every field that breaks the schema."""
+    """Return plan.json as models; raise Refused with every field that breaks the schema."""
     return parse_plan(read_bytes(path), path)
 
 
 def parse_plan(data: bytes, path: str) -> Plan:
-    """Return the plan in `data`; Refused as `load_plan` is."""
+    """Return the plan in `data` as models; raise Refused with every field that is wrong."""
     from pydantic import ValidationError
 
     from state.fields import problems_of
@@ -60,5 +60,5 @@ def parse_plan(data: bytes, path: str) -> Plan:
 
 
 def save_plan(path: str, plan: Plan) -> None:
-    """Write an unfrozen plan."""
+    """Write plan.json; the plan must not be frozen."""
     write_atomic(path, plan.model_dump_json(indent=2).encode() + b"\n")

@@ -39,7 +39,7 @@ def check_plan(plan: Plan) -> list[Problem]:
 
 
 def check_closely(plan: Plan) -> Iterator[Problem]:
-    """Yield what is wrong with ids, references, paths and ownership, each with its place."""
+    """Yield each problem of a plan's ids, references, paths and file ownership, with its place."""
     yield from _check_unique(plan)
     yield from _check_context(plan)
     yield from _check_milestones(plan)
@@ -60,7 +60,7 @@ def path_problem(path: str) -> str | None:
 
 
 def check_value(at: str, value: object, depth: int = DEEPEST) -> Iterator[Problem]:
-    """Yield what cannot be stored: lone surrogates, numbers beyond RFC 8785, too deep nesting."""
+    """Yield what JSON cannot store: lone surrogates, numbers beyond RFC 8785, too deep nesting."""
     why = _why_not_stored(value)
     if why is not None:
         yield Problem("invalid", at, *why)
@@ -76,12 +76,12 @@ def check_value(at: str, value: object, depth: int = DEEPEST) -> Iterator[Proble
 
 
 def check_values(at: str, values: dict[str, object]) -> dict[str, list[Problem]]:
-    """Return for each key what cannot be stored of its value, as `check_value` finds it."""
+    """Return, by key, the problems of all values that cannot be stored as JSON."""
     return {key: list(check_value(f"{at}.{key}", value)) for key, value in values.items()}
 
 
 def _why_not_stored(value: object) -> tuple[str, str] | None:
-    """Return problem and way out for a single value that cannot be stored, or None."""
+    """Return why a single value cannot be stored as JSON and how to fix that, or None."""
     if isinstance(value, str):
         if not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value):
             return "a lone surrogate is not text", "text that is valid UTF-8"
@@ -228,7 +228,7 @@ def _check_paths(at: str, milestone: Milestone) -> Iterator[Problem]:
 
 
 def _check_ownership(plan: Plan) -> Iterator[Problem]:
-    """Yield each file that belongs to two milestones; allowed only at depth intent."""
+    """Yield each file that belongs to two milestones, which only depth intent allows."""
     owner: dict[str, str] = {}
     for n, milestone in enumerate(plan.milestones):
         for file in sorted(files_of(milestone)):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def is_ordered(milestones: Sequence[Milestone]) -> bool:
-    """Return whether every milestone comes after all that it depends on, as in most plans."""
+    """Return whether every milestone is listed after all that it depends on, as in most plans."""
     seen: set[str] = set()
     for milestone in milestones:
         if not seen.issuperset(milestone.depends_on):
@@ -24,7 +24,7 @@ def is_ordered(milestones: Sequence[Milestone]) -> bool:
 
 
 def find_cycle(milestones: Sequence[Milestone]) -> list[str]:
-    """Return the ids of one cycle, first id repeated at the end; empty when there is none."""
+    """Return the milestones of one dependency cycle, the first id repeated last; empty if none."""
     if is_ordered(milestones):
         return []
     sorter = TopologicalSorter({m.id: m.depends_on for m in milestones})
@@ -38,7 +38,7 @@ def find_cycle(milestones: Sequence[Milestone]) -> list[str]:
 def compute_waves(
     milestones: Sequence[Milestone], files: Sequence[set[str]] | None = None
 ) -> list[list[str]]:
-    """Return the ids of each wave in order (PL-14); dependencies must exist and be acyclic.
+    """Return the milestone ids of each wave, in order (PL-14); dependencies have no cycle.
 
     A milestone is in the first wave after its dependencies that holds no milestone with a file in
     common. `files` are those of each milestone, where the caller has them.

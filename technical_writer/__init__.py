@@ -1,1 +1,1 @@
-"""The technical writer: documents why, where the code cannot say it."""
+"""The technical writer role: documents reasons where the code cannot show them."""

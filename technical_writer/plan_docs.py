@@ -1,4 +1,4 @@
-"""The technical writer documents why, where it is needed (PL-4)."""
+"""The technical writer documents reasons where they are needed (PL-4)."""
 
 from __future__ import annotations
 

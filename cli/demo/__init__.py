@@ -1,4 +1,4 @@
-"""`planner demo`: a whole run on a bundled sample repository; a script plays the host."""
+"""`planner demo`: a whole run on a sample repository; a script plays the assistant."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def play(folder: str) -> dict[str, Any]:
 
 
 def make_sample(repository: str) -> None:
-    """Make a repository with one commit whose identity is its own, not the user's."""
+    """Make a git repository with one commit, written under the demo's name, not the user's."""
     unwanted = shutil.ignore_patterns("__pycache__")
     shutil.copytree(os.path.join(RECORDED, "repo"), repository, ignore=unwanted)
     options = ("--template=", "--initial-branch=main")
@@ -85,7 +85,7 @@ def make_sample(repository: str) -> None:
 
 
 def render(result: dict[str, Any]) -> str:
-    """Return the summary that a newcomer reads."""
+    """Return the summary of the demo that a newcomer reads."""
     head = "Proved" if result["proved"] else "NOT proved"
     calls = f"{result['agents']} agents, {result['calls']} calls, {result['person']}"
     rows = [("request", result["request"])]
@@ -134,7 +134,7 @@ def _told(host: Player, last: Element) -> dict[str, Any]:
 
 
 def _questions(host: Player, block: Element) -> list[str]:
-    """Return what a block asks the user, with the answer that is recorded."""
+    """Return what a printed block asks the user, with the recorded answer."""
     picked = host.stage.recorded.choices
     return [
         f"{ask.findtext('question')} → {option.text}"
@@ -145,7 +145,7 @@ def _questions(host: Player, block: Element) -> list[str]:
 
 
 def _findings(block: Element) -> list[str]:
-    """Return the findings that keep a gate from passing, each with its scope."""
+    """Return the findings that keep a phase from passing, each with its scope."""
     items = block.findtext("data[@name='items']", "").splitlines()
     return [line.partition(" FAIL ")[2] for line in items if line.startswith("blocks: ")]
 
@@ -155,7 +155,7 @@ def _is_proof(block: Element) -> bool:
 
 
 def _is_valid(host: Player, last: Element) -> bool:
-    """Return whether CI's command finds that the commit is the plan."""
+    """Return whether the command that CI runs finds that the commit is exactly the plan."""
     archive = os.path.join(host.stage.folder, resources.ARCHIVE_FOLDER)
     plans = [os.path.join(archive, name) for name in os.listdir(archive)]
     commit = ["--repo", host.stage.folder, "--commit", last.get("commit", "")]

@@ -1,4 +1,4 @@
-"""A host that is a script: it follows printed blocks with recorded answers and knows no workflow.
+"""A script that plays the assistant: it follows printed blocks with recorded answers.
 
 What a model would have to invent is recorded. All else is taken from the blocks, which makes the
 demo a test of what they say.
@@ -29,7 +29,7 @@ ANSWER = re.compile(r"answers/([\w-]+\.\w+)")
 
 
 class Call(NamedTuple):
-    """One command that was run; `by` says who would run it: the host, an agent, the person."""
+    """One command that was run; `by` says who would run it: the assistant, an agent, the person."""
 
     words: Sequence[str]
     by: str
@@ -40,7 +40,7 @@ class Call(NamedTuple):
 
 
 class Stage(NamedTuple):
-    """What all players share: where they work, what they say, with which environment."""
+    """What all players of the demo share: the folder, the recorded answers, the environment."""
 
     folder: str
     recorded: Recorded
@@ -48,7 +48,7 @@ class Stage(NamedTuple):
 
 
 class Player:
-    """The host, or an agent that it has started; tells `say` what happens, a line each."""
+    """The assistant or an agent that it has started; tells `say` each event in a line."""
 
     def __init__(self, stage: Stage, say: Callable[[str], None], name: str = "host") -> None:
         self.stage = stage
@@ -59,7 +59,7 @@ class Player:
         self.worktree = ""
 
     def play(self, words: Sequence[str]) -> ET.Element:
-        """Run a command, then what each block asks for; return the block that leads no further."""
+        """Run a command, then what each printed block asks for; return the last block."""
         for _ in range(MOST_CALLS):
             block = self.call(words, self.name)
             if block.tag != "error":
@@ -88,7 +88,7 @@ class Player:
         return block
 
     def follow(self, block: ET.Element) -> list[str]:
-        """Do what a block asks for; return the next command, empty if there is none."""
+        """Do what a printed block asks for; return the next command, empty if there is none."""
         written = self.write(block)
         worktree = resources.worktree_path(block.get("state_dir", ""))
         if worktree in block.findtext("task", ""):
@@ -109,7 +109,7 @@ class Player:
         return []
 
     def write(self, block: ET.Element) -> set[str]:
-        """Write the answers that a block names and that are recorded; return their names."""
+        """Write the recorded answers that a printed block asks for; return their names."""
         text = "\n".join(part.text or "" for part in block if part.tag in ("task", "next"))
         questions = block.findtext("data[@name='questions']", "")
         written = set()
@@ -123,7 +123,7 @@ class Player:
         return written
 
     def edit(self) -> bool:
-        """Make the next recorded edits; return whether there were any that could help."""
+        """Make the next recorded edits in the worktree; return whether any were made."""
         if not self.worktree or self.calls[-1].code not in (0, REFUSED):
             return False
         names = self.stage.recorded.edit(self.name, self.worktree)
@@ -132,7 +132,7 @@ class Player:
         return bool(names)
 
     def send(self, dispatch: ET.Element) -> bool:
-        """Start the agents of a dispatch, all at once; return whether all of them finished."""
+        """Start all agents that a block asks for, at once; return whether all of them finished."""
         runs = [shlex.split(run.text or "") for run in dispatch.findall("run")]
         role, alone = dispatch.get("agent", ""), len(runs) == 1
         names = [role] if alone else [f"{role} {n}" for n, _ in enumerate(runs, 1)]

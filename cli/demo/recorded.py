@@ -25,7 +25,7 @@ class Recorded:
         self.choices: list[str] = json.loads(_read(os.path.join(folder, "choices.json")) or "[]")
 
     def answer(self, name: str, questions: str) -> str:
-        """Return what to write into the answer called `name` this time, empty for nothing.
+        """Return the next recorded text for the answer called `name`, empty for nothing.
 
         Of the answers to `questions`, lines that start with an id, only the findings are recorded.
         """
@@ -37,7 +37,7 @@ class Recorded:
         return json.dumps([_verdict(line, findings) for line in questions.splitlines()], indent=1)
 
     def edit(self, who: str, worktree: str) -> list[str]:
-        """Copy the next edits of `who` into a worktree; return their names."""
+        """Copy the next recorded edits of a player into a worktree; return the copied names."""
         number = self.times[who] + 1
         folder = os.path.join(self.folder, "edits", who, str(number))
         if not os.path.isdir(folder):

@@ -31,17 +31,17 @@ def _cut(word: str) -> str:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return the names, or how many files they are if they would fill the line."""
+    """Return the file names, or only their number if they would fill the line."""
     return ", ".join(names) if len(names) <= MOST_NAMES else f"{len(names)} files"
 
 
 def quoted(told: str) -> str:
-    """Return an agent's lines indented, as its host shows them."""
+    """Return an agent's lines indented, as the assistant's client shows them."""
     return "   │ " + told.replace("\n", "\n   │ ")
 
 
 def outcome(block: Element) -> str:
-    """Return a summary of a block in one line."""
+    """Return a summary of a printed block in one line."""
     if block.tag == "error":
         return "; ".join(f"{p.get('kind')}: {first_words(p)}" for p in block.iter("problem"))
     if block.tag == "result":
@@ -58,5 +58,5 @@ def _part(data: Element) -> str:
 
 
 def first_words(problem: Element) -> str:
-    """Return the first statement of a problem."""
+    """Return the first clause of a problem's text."""
     return (problem.text or "").partition(";")[0].partition(" · ")[0].partition("\n")[0]

@@ -63,7 +63,7 @@ def apply_plan(state: State) -> Running | None:
 
 
 def _verify_on_new_head(state: State) -> Running | None:
-    """Verify again if HEAD has moved since the plan was made (PL-26); return what still runs."""
+    """Verify again if HEAD has moved since planning (PL-26); return the verify that still runs."""
     plan = load_approved(state)
     repository, vault = open_repository(state)
     at, base = head(repository), base_of(plan)

@@ -45,7 +45,7 @@ def open_or_adopt(state_dir: str | None, folder: str) -> State:
 
 
 def waiting_with(folder: str, digest: str) -> str | None:
-    """Return the state directory of the one run around `folder` that waits with this digest."""
+    """Return the state directory of the run that waits for an approval of this digest."""
     path = resources.repository_database(folder)
     runs = Database(path).runs("ACTIVE") if path else []
     found = [r.state_dir for r in runs if r.digest == digest and os.path.isdir(r.state_dir)]
@@ -53,7 +53,7 @@ def waiting_with(folder: str, digest: str) -> str | None:
 
 
 def approve(state: State, digest: str, now: float) -> None:
-    """Record a person's approval of exactly this digest, after which it may be applied."""
+    """Record a person's approval of exactly this digest, after which its plan may be applied."""
     with state.lock("mode approve"):
         check_named(state, digest)
         if state.run.stage == "submitted":

@@ -30,7 +30,7 @@ SUBJECT_LENGTH = 72
 
 
 def commit_plan(state: State) -> list[Change]:
-    """Reconcile, commit with the user's hooks, prove it, move the branch, end the run.
+    """Check the user's tree, commit with the user's hooks, prove the commit, end the run.
 
     Returns the changes that the commit was proven to hold; repeated, it proves them again.
     """

@@ -1,4 +1,4 @@
-"""Compare plan and tree after an apply; report and accept deviations (PL-28, PL-29)."""
+"""Compare the user's tree with the applied plan; record differences, accept them (PL-28, PL-29)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def reconcile(
     state: State, repository: Repository, vault: Vault, changes: Sequence[Change]
 ) -> list[Problem]:
-    """Return the deviations that no person accepted: planned files that differ, others touched."""
+    """Return the differences that no person accepted: planned files that differ, others changed."""
     found = {p.at: p.problem for p in check_tree(repository, vault, changes)}
     planned = {c.file for c in changes} | {c.old_file for c in changes}
     # A commit that was killed has written its archive already.
@@ -48,7 +48,7 @@ def reconcile(
 
 
 def deviate(state: State, milestone: str, file: str, reason: str) -> None:
-    """Record a deviation; until a person accepts it, the commit is refused (PL-28)."""
+    """Record that a file differs from the plan, which blocks the commit until accepted (PL-28)."""
     with state.lock("exec deviate"):
         plan = load_approved(state)
         known = [m.id for m in plan.milestones]
@@ -60,7 +60,7 @@ def deviate(state: State, milestone: str, file: str, reason: str) -> None:
 
 
 def accept_deviation(state: State, file: str, reason: str) -> None:
-    """Accept a deviation for a person, reported or not; the commit leaves the file as it is."""
+    """Accept for a person that a file differs from the plan; the commit leaves it as it is."""
     with state.lock("exec accept"):
         load_approved(state)
         with state.database as database:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Undone(NamedTuple):
-    """The files that hold their old bytes again; the revert commit if the plan was committed."""
+    """What an undo did: files that hold their old bytes again, or the revert commit."""
 
     files: tuple[str, ...]
     revert: str = ""

@@ -1,1 +1,1 @@
-"""Planning mode by command, also for a plan without a run."""
+"""The commands of planning mode, also for a light plan (a list of steps without a run)."""

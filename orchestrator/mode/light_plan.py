@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 def enter(target: Target, task: str | None, reason: str | None, now: float) -> Mode:
-    """Start planning without a run; an agent that plans already goes on as it was."""
+    """Start planning without a run; an agent that is already planning just continues."""
     root = repository_root(target.folder)
     path = os.path.join(make_planner_folder(root), resources.DATABASE)
     Database(path, create=True).close()
@@ -60,7 +60,7 @@ def _settings(root: str) -> dict[str, Any]:
 
 
 def submit(found: Mode, file: str) -> None:
-    """Submit a light plan as the next revision; the same one again changes nothing."""
+    """Submit a light plan (a list of steps) as the next revision; repeating it changes nothing."""
     if found.state is not None:
         text = "this session plans a run; its plan is submitted by the freeze"
         raise Refused("conflict", "mode submit", text, "", found.state.command("step", "planner"))
@@ -81,7 +81,7 @@ def submit(found: Mode, file: str) -> None:
 
 
 def approve(target: Target, digest: str, now: float) -> Mode | State:
-    """Record a person's approval of exactly this digest; return the light plan or the run."""
+    """Record a person's approval of the plan with this digest; return the light plan or the run."""
     found = find_light(target, digest, now)
     if found is None:
         state_dir = target.state_dir or waiting_with(target.folder, digest)
@@ -109,7 +109,7 @@ def check_tree(found: Mode) -> None:
 
 
 def remark(found: Mode, text: str) -> None:
-    """Send a light plan back with a person's remarks; they are the reason of what follows."""
+    """Send a light plan (a list of steps) back with a person's remarks, which become the reason."""
     if not text.strip():
         raise Refused("invalid", "TEXT", "the remarks are empty", "text that says what to change")
     check_tree(found)
@@ -117,7 +117,7 @@ def remark(found: Mode, text: str) -> None:
 
 
 def reject(found: Mode, digest: str | None, reason: str) -> None:
-    """Reject the submitted revision: planning ends and nothing is carried out."""
+    """Reject the submitted plan: planning ends and nothing is carried out."""
     if digest is not None and digest != found.digest:
         text = "this is not the digest of what was submitted; nothing is rejected"
         raise Refused("refused", digest, text, found.digest or "nothing was submitted")
@@ -128,7 +128,7 @@ def reject(found: Mode, digest: str | None, reason: str) -> None:
 
 
 def cancel(found: Mode) -> None:
-    """End planning, whatever its stage; a run is cancelled with it."""
+    """End planning at any stage; if it belongs to a run, cancel the run too."""
     if found.state is not None:
         found.note = end.cancel(found.state)
     else:
@@ -136,7 +136,7 @@ def cancel(found: Mode) -> None:
 
 
 def track(found: Mode, number: int, status: str) -> None:
-    """Record that a step of a light plan is started or done; with the last one the mode ends."""
+    """Record that a step of a light plan is started or done; after the last, planning mode ends."""
     plan = found.plan
     if plan is None or found.stage not in (EXECUTING, INACTIVE):
         text = f"there is no approved light plan: the mode is {found.stage}"
@@ -160,13 +160,13 @@ def track(found: Mode, number: int, status: str) -> None:
 
 
 def pause(found: Mode) -> None:
-    """Stop until it is resumed; what was read-only stays read-only."""
+    """Pause planning until it is resumed; what was read-only stays read-only."""
     if found.status != PAUSED:
         _change(found, "pause")
 
 
 def resume(found: Mode, agent: str | None) -> None:
-    """Go on at the revision where planning stopped; a new session joins the run."""
+    """Resume planning at the revision where it stopped; a new session joins the run."""
     if found.status == PAUSED:
         _change(found, "resume")
     if found.state is not None:
@@ -182,7 +182,7 @@ def _change(found: Mode, action: str) -> None:
 
 
 def rebase_light(found: Mode) -> None:
-    """Accept the user's tree as it is now as the one that a light plan is made on."""
+    """Accept the user's tree as it is now as the one for which a light plan is made."""
     if found.stage not in READ_ONLY:
         text = f"the mode is {found.stage}: the tree is compared while a plan is made"
         raise Refused("conflict", "mode rebase", text, "", found.command("mode", "status"))

@@ -1,4 +1,4 @@
-"""Find the planning mode that a command means: its agent, that agent's row, its run."""
+"""Find the planning mode that a command means: the agent, its database row, its run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Mode:
-    """The planning mode of one agent at one moment, as the time limits leave it that have passed.
+    """The planning mode of one agent at one moment; time limits that have passed are applied.
 
     `row` is None for an agent that never planned, `state` if no run is planned; `overdue` says
     which limit has passed, `note` what a command did that the stage does not show. Looking a mode
@@ -36,7 +36,7 @@ class Mode:
     __slots__ = ("agent", "database", "home", "note", "now", "overdue", "row", "state")
 
     def __init__(self, database: Database, agent: str, now: float, state: State | None) -> None:
-        """`now` is seconds since the epoch."""
+        """Keep one agent's mode as it is at `now`, a time in seconds since 1970."""
         self.row, self.overdue = limits.row_at(database, agent, now)
         self.database = database
         self.home = os.path.dirname(database.path)
@@ -46,7 +46,7 @@ class Mode:
         self.state = state
 
     def settle(self) -> Mode:
-        """Store what a time limit that has passed changes; return this mode."""
+        """Store what a passed time limit changes in planning mode; return this mode."""
         if self.state is not None:
             run_limits.settle(self.state)  # first, since it also removes what a cancelled run needs
             self.state.reload()
@@ -56,14 +56,14 @@ class Mode:
 
     @property
     def stage(self) -> str:
-        """Return the stage: the run's if there is one, else the agent's."""
+        """Return the stage of planning: the run's if there is one, else the agent's."""
         if self.state is not None:
             return self.state.run.stage
         return self.row.phase if self.row else INACTIVE
 
     @property
     def status(self) -> str:
-        """Return the run's status, or what an agent without a run has instead."""
+        """Return the status of planning: the run's if there is one, else the agent's."""
         if self.state is not None:
             return self.state.run.status
         return status_of(self.row) if self.row else "IDLE"
@@ -94,7 +94,7 @@ class Mode:
 
     @property
     def halted(self) -> str:
-        """Return which time limit paused it; empty if a command did."""
+        """Return which time limit paused planning; empty if a command did."""
         if self.state is not None:
             return self.state.halted
         if self.overdue:
@@ -104,18 +104,18 @@ class Mode:
         return next((r["detail"] for r in reversed(own) if r["action"] == "pause"), "")
 
     def change(self, action: str, who: str, detail: str = "", **values: object) -> None:
-        """Take an agent that plans without a run through an action of `state.stages`."""
+        """Carry out an action of planning mode for an agent that plans without a run."""
         at = moment(self.now)
         with self.database as database:
             change_agent(database, self.agent, action, who, at=at, detail=detail, **values)
         self.reload()
 
     def reload(self) -> None:
-        """Read the agent's row again."""
+        """Read the agent's planning mode from the database again."""
         self.row = self.database.planning(self.agent)
 
     def command(self, *words: str) -> str:
-        """Return a command to print that means this mode from any folder."""
+        """Return a command line to print that addresses this planning mode from any folder."""
         if self.state is not None:
             return self.state.command(*words)
         own = self.agent == agent_name(None, os.path.dirname(self.home))
@@ -124,7 +124,7 @@ class Mode:
 
 
 def find(target: Target, now: float) -> Mode:
-    """Return the mode that a command means: the run's, the agent's own, else the only one here.
+    """Return the planning mode that a command means: of its run, its agent or the only one here.
 
     A person's terminal has no session, so the plan that waits is another agent's. Raises Refused
     if nobody plans, or if several do and none is named.
@@ -152,14 +152,14 @@ def find(target: Target, now: float) -> Mode:
 
 
 def own_mode(target: Target, now: float) -> Mode:
-    """Return the mode of the agent that runs a command, inactive if that agent does not plan."""
+    """Return the planning mode of the agent that runs a command; inactive if it does not plan."""
     database = open_database(target.folder)
     database.agent = agent_name(target.agent, repository_root(target.folder))
     return _of_agent(database, database.agent, now)
 
 
 def find_or_inactive(target: Target, now: float) -> Mode:
-    """Return the mode that `find` finds; if nobody plans, the agent's own, which is inactive."""
+    """Return the planning mode that `find` finds; if nobody plans, the agent's inactive one."""
     try:
         return find(target, now)
     except Refused as refusal:

@@ -1,1 +1,1 @@
-"""Planning: context, work steps, script checks, gates."""
+"""Planning: the task, the work steps, the program's checks, pass or fail of each phase."""

@@ -1,4 +1,4 @@
-"""Run the script checks of a phase, and refuse a plan that fails a MUST (PL-20)."""
+"""Run the program's checks of a phase; refuse a plan that fails a required (MUST) one (PL-20)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def check_phase(state: State, phase: Phase) -> list[Item]:
-    """Return what the script checks of a phase find now; nothing is stored."""
+    """Return what the program's checks of a phase find now; nothing is stored."""
     with state.lock(f"plan check --phase {phase}"):
         plan = store.load_plan(state.plan_path)
         if phase == "plan-design":
@@ -45,7 +45,7 @@ def design_subject(state: State, plan: Plan) -> Subject:
 
 
 def code_subject(captured: Captured) -> Subject:
-    """Return what the checks of captured changes look at; serves every phase of one command."""
+    """Return what the checks of captured changes look at, for all phases of one command."""
     repository, vault, worktree, config = captured.workspace
     return Subject(
         plan=captured.plan,
@@ -58,7 +58,7 @@ def code_subject(captured: Captured) -> Subject:
 
 
 def _of_plan(subject: Subject, plan: Plan) -> Subject:
-    """Return the subject with the plan as it is by now, and the tree that passed plan-code."""
+    """Return what is checked, with the plan as it is now and the tree that passed plan-code."""
     code = next((o.tree for o in plan.reviews if o.phase == "plan-code"), None)
     return replace(subject, plan=plan, code_tree=code)
 
@@ -66,7 +66,7 @@ def _of_plan(subject: Subject, plan: Plan) -> Subject:
 def items_by_script(
     state: State, phase: Phase, plan: Plan, subject: Subject, only: Severity | None = None
 ) -> list[Item]:
-    """Return the phase's items as the script checks and a person answer them now.
+    """Return the program's review items of a phase, with those marked that a person accepted.
 
     `only` runs the checks of that severity alone.
     """
@@ -78,7 +78,7 @@ def items_by_script(
 
 
 def check_all(state: State, plan: Plan, subject: Subject) -> None:
-    """Refuse a plan in which any phase fails a MUST by now: edits may have come after its gate."""
+    """Refuse a plan that now fails a required check of any phase, perhaps by a later edit."""
     again = state.command("step", WORKFLOW.name)
     for phase in WORKFLOW.phases(state.run.depth):
         items = items_by_script(state, phase, plan, subject, only=MUST)
@@ -88,7 +88,7 @@ def check_all(state: State, plan: Plan, subject: Subject) -> None:
 def refuse_failing_musts(
     items: Sequence[Item], phase: Phase, again: str, verified: Done | None = None
 ) -> None:
-    """Raise Refused with every failing MUST; a reviewer is never asked about those."""
+    """Raise Refused with every required (MUST) check that fails; reviewers never see those."""
     failing = [
         i for i in items if i.status == "FAIL" and i.severity == "MUST" and i.accepted is None
     ]

@@ -1,4 +1,4 @@
-"""Store the task as the host understands it, questions to the user and their answers."""
+"""Store the task as the assistant understands it, questions to the user and their answers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_QUESTIONS = 3
 
 
 def set_context(state: State, file: str) -> None:
-    """Store context.json from `file`, number the task's entries, end step 2."""
+    """Store `file` as context.json (the user's task), number the task's entries, end step 2."""
     context = check_context(read_json(file))
     with state.lock("context set"):
         plan = open_plan(state)
@@ -42,7 +42,7 @@ def set_context(state: State, file: str) -> None:
 
 
 def add_quote(state: State, text: str) -> None:
-    """Add words of the user to the context, until the plan is frozen."""
+    """Add words of the user to the stored task, until the plan is frozen."""
     with state.lock("context add-quote"):
         plan = open_plan(state)
         path = resources.get_context_path(state.state_dir)
@@ -55,7 +55,7 @@ def add_quote(state: State, text: str) -> None:
 
 
 def ask(state: State, questions: object) -> list[str]:
-    """Add an agent's questions to the plan as checkpoints and return their ids.
+    """Add an agent's questions for the user to the plan and return their ids.
 
     A question that the plan asks already is not asked twice.
     """
@@ -81,7 +81,7 @@ def ask(state: State, questions: object) -> list[str]:
 
 
 def answer(state: State, checkpoint_id: str, choices: list[str]) -> None:
-    """Store the user's answer to a checkpoint; an unknown id or key is Refused."""
+    """Store which options the user chose for a question; raise Refused for an unknown id or key."""
     with state.lock("context answer"):
         checkpoint = _checkpoint(state, checkpoint_id)
         keys = [o.key for o in checkpoint.options]
@@ -94,7 +94,7 @@ def answer(state: State, checkpoint_id: str, choices: list[str]) -> None:
 
 
 def answer_in_words(state: State, checkpoint_id: str, words: str) -> None:
-    """Store an answer in the user's own words, or several choices."""
+    """Store the user's answer to a question in their own words, or several choices."""
     with state.lock("context answer"):
         checkpoint = _checkpoint(state, checkpoint_id)
         keys = [o.key for o in checkpoint.options]

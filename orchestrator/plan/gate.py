@@ -1,4 +1,4 @@
-"""Decide the gate of a phase, or accept a finding that blocks it (PL-22 to PL-24)."""
+"""Decide whether a phase passes, or accept a finding that blocks it (PL-22 to PL-24)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def decide_gate(state: State, phase: Phase, verdict: str, reason: str) -> None:
-    """Pass or fail a gate (PL-22); after a fail only the failing items go back to the work step."""
+    """Pass or fail a phase (PL-22); after a fail only the failing items go back to work."""
     with state.lock(f"qr gate --phase {phase}"):
         plan = open_plan(state)
         state.reload()
@@ -66,7 +66,7 @@ def _refuse_unasked(state: State, phase: Phase, plan: Plan) -> None:
 
 
 def _as_checked(state: State, phase: Phase, plan: Plan) -> Work:
-    """Return the work that the open gate is about; Refused if the worktree has changed since."""
+    """Return the checked work of a phase; raise Refused if the worktree has changed since."""
     if phase == "plan-design":
         return Work(plan, plan, design_subject(state, plan))
     captured = capture_into(state, plan)

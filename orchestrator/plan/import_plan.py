@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def import_plan(state: State, path: str) -> list[str]:
-    """Copy the plan at `path` into the run's empty plan; return notes on what was left out."""
+    """Copy the plan at `path` into the run's empty plan; return notes on what is left out."""
     data = store.check_version(read_json(path), path)
     with state.lock("plan import"):
         plan = open_plan(state)

@@ -1,4 +1,4 @@
-"""Accept, for a person, what changed in their tree while a plan was made."""
+"""Accept for a person what changed in the user's tree while a plan was made."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class Rebased(NamedTuple):
-    """What a person accepted: the differences, and which planned files are among them.
+    """What a person accepted: the differences in the user's tree, and which planned files they hit.
 
     `head` says how HEAD moved and `remark` how the plan moved with the tree; both may be empty.
     `overtaken` is true for a submitted plan that no longer fits its files: it needs a revision.
@@ -45,7 +45,7 @@ class Rebased(NamedTuple):
 
 
 def rebase_run(state: State) -> Rebased | None:
-    """Plan on the user's tree as it is now; None if nothing in it has changed.
+    """Move the plan onto the user's tree as it is now; None if nothing in that tree has changed.
 
     Without a fingerprint to compare with, a new one is taken and the result names no differences.
     """
@@ -91,7 +91,7 @@ def _head_moved(place: WatchedTree) -> str:
 
 
 def _move(state: State, plan: Plan) -> str:
-    """Bring plan and worktree onto the tree as it is now, with the worktree's present changes.
+    """Move the plan and its worktree, with the changes in it, onto the user's tree as it is now.
 
     Returns the remark that says so and names the files in which those met other changes.
     """

@@ -1,1 +1,1 @@
-"""A run: started, shown, ended, audited; the machine and frozen plans examined."""
+"""A run (one request): start, status, end, audit; examine the machine and frozen plans."""

@@ -21,19 +21,19 @@ _NAMES = {"from_state": "from", "to_state": "to"}
 
 
 class Record:
-    """The audit of a database, or of one run in it."""
+    """The audit of a repository's database, or of one run in it."""
 
     def __init__(self, database: Database, run: Run | None) -> None:
         self.database = database
         self.run = run
 
     def rows(self, after: int = 0) -> list[dict[str, Any]]:
-        """Return the rows after number `after`, oldest first."""
+        """Return the audit rows after number `after`, oldest first."""
         rows = self.database.audit_rows(self.run, after)
         return [{_NAMES.get(k, k): v for k, v in row.items()} for row in rows]
 
     def grow(self, wait: Callable[[], object]) -> Iterator[dict[str, Any]]:
-        """Yield every row, then each that is added; `wait` is called before each further look."""
+        """Yield every audit row, then each new one; `wait` is called before each further look."""
         last = 0
         while True:
             for row in self.rows(last):
@@ -51,19 +51,19 @@ def open_record(target: Target) -> Record:
 
 
 def check_terminal(stream: TextIO) -> None:
-    """Refuse to follow the audit if no terminal is there to interrupt it."""
+    """Refuse to follow the audit if there is no terminal from which to interrupt it."""
     if not stream.isatty():
         text = "follows only where standard input is a terminal, since it never ends"
         raise Refused("usage", "--follow", text, "without --follow", "planner audit --json")
 
 
 def as_json(row: dict[str, Any]) -> str:
-    """Return a row as one line of JSON."""
+    """Return an audit row as one line of JSON."""
     return json.dumps(row, ensure_ascii=False)
 
 
 def as_line(row: dict[str, Any]) -> str:
-    """Return a row as one line of text; control characters are escaped."""
+    """Return an audit row as one line of text; control characters are escaped."""
     moved = f"{row['from']} → {row['to']}" if row["from"] or row["to"] else ""
     digest = f"digest {row['digest'][:12]}…" if row["digest"] else ""
     parts = (row["at"], row["action"], moved, f"by {row['who']}", digest, row["detail"])
@@ -72,7 +72,7 @@ def as_line(row: dict[str, Any]) -> str:
 
 
 def render(record: Record) -> str:
-    """Return the newest part of the record that fits into a block."""
+    """Return the newest rows of the audit, as many as fit into a printed block."""
     lines = [as_line(row) for row in record.rows()]
     kept: list[str] = []
     room = DATA_LIMITS["result"]

@@ -21,7 +21,7 @@ from state.errors import Refused
 
 
 class Finding(NamedTuple):
-    """One thing that was examined; `way_out` says how to fix it and is empty if all is well."""
+    """One result of the examination; `way_out` says how to fix it and is empty if all is well."""
 
     what: str
     state: str
@@ -55,7 +55,7 @@ def _machine() -> list[Finding]:
 
 
 def _second_layer() -> Finding:
-    """Say what of the kernel keeps commands from writing; planning works without it too."""
+    """Say which means of the kernel keep commands from writing; planning works without them too."""
     layers = {"Landlock": sandbox.is_available(), "seccomp": seccomp.is_available()}
     held = [name for name, there in layers.items() if there]
     lacking = [name for name, there in layers.items() if not there]

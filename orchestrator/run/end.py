@@ -25,7 +25,7 @@ def cancel(state: State) -> str:
 
 
 def reject(state: State, reason: str) -> str:
-    """End the run because a person does not want what was submitted; return as `cancel` does."""
+    """End the run because a person rejects what was submitted; return a note for that person."""
     return _end(state, "reject", reason)
 
 

@@ -1,4 +1,4 @@
-"""Time limits of a run, stored where a command that changes something begins (PM-8)."""
+"""Apply a run's time limits where a command that changes something begins (PM-8)."""
 
 from __future__ import annotations
 

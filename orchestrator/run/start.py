@@ -1,4 +1,4 @@
-"""Start a run: its directory, its row, its worktree; repeated, find it again (PL-1, PL-32)."""
+"""Start a run: directory, database row, worktree; repeated, find the same run (PL-1, PL-32)."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def start_run(
 
 
 def render_start(started: Started) -> str:
-    """Return the block of the step that a run is at, or the question that is still open."""
+    """Return the prompt of the step that a run is at, or the question that is still open."""
     if started.state is None:
         return _ask_for_goal()
     if started.uncommitted:
@@ -136,7 +136,7 @@ def _choose(state: State, column: str, value: str | None) -> None:
 
 
 def _check_depth_open(state: State) -> None:
-    """Refuse another depth after the design is decided."""
+    """Refuse to change a run's depth (full or intent) after its design is decided."""
     run, planner = state.run, find_workflow("planner")
     early = run.workflow == planner.name and run.step <= planner.last("intent")
     if not early or run.revision > 1:
@@ -192,7 +192,7 @@ def make_planner_folder(root: str) -> str:
 
 
 def make_folder(path: str) -> None:
-    """Make a folder of the planner's, with its parents."""
+    """Make one of the planner's folders, with its parents."""
     try:
         os.makedirs(path, exist_ok=True)
     except OSError as error:
@@ -214,7 +214,7 @@ def new_run(database: Database, run_id: str, request: str, repository: str, fold
 
 
 def _prepare(repository: Repository, state: State, base: str, agent: str | None) -> None:
-    """Choose the base, make the worktree at it, start planning; repeated, do what is missing."""
+    """Choose the base commit, make the worktree at it, start planning; repeated, finish that."""
     with state.lock("start"):
         path = state.plan_path
         if not os.path.exists(path):

@@ -35,7 +35,7 @@ class Report(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """What must hold besides: frozen, fits the tree of a repository, is what a commit did."""
+    """Further demands on a plan: it is frozen, fits a repository's tree, is what a commit did."""
 
     frozen: bool = False
     repository: str | None = None

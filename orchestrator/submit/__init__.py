@@ -1,1 +1,1 @@
-"""A plan is frozen, shown to a person, revised."""
+"""Freeze a plan, show it to a person, revise it."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def freeze_plan(state: State) -> None:
-    """Make the revision immutable and submit it; repeated, check it and write review.html again."""
+    """Make the plan's revision immutable and submit it; repeated, check it and write its page."""
     with state.lock("plan freeze"):
         state.reload()
         path = state.plan_path

@@ -48,7 +48,7 @@ _ALLOWED = "the whole plan, or other milestones; nothing was changed"
 def submit_part(
     state: State, digest: str, only: Collection[str], who: str = UNPROVEN
 ) -> Running | None:
-    """Freeze and submit these milestones alone, verified, as the next revision.
+    """Verify, freeze and submit some milestones of a plan as its next revision.
 
     Refused, with the revision `digest` as it was, if they need other milestones or do not pass
     verify without them. A repeated call continues where the first one stopped. Returns what verify
@@ -86,7 +86,7 @@ def _submitted(state: State, digest: str) -> Plan:
 
 
 def _is_frozen(state: State, digest: str, only: Collection[str]) -> bool:
-    """Return whether plan.json already is this part, left by a command that was killed."""
+    """Return whether plan.json already holds only these milestones, after a killed command."""
     plan = store.load_plan(state.plan_path)
     whole = resources.superseded_plan_path(state.state_dir, plan.revision - 1)
     if plan.frozen_at is None or not os.path.exists(whole):
@@ -96,7 +96,7 @@ def _is_frozen(state: State, digest: str, only: Collection[str]) -> bool:
 
 
 def _submit(state: State, only: Collection[str], who: str) -> None:
-    """Make worktree and database agree with the part that plan.json holds."""
+    """Make worktree and database agree with the milestones that plan.json holds."""
     plan = store.load_plan(state.plan_path)
     if state.run.revision != plan.revision:
         _fill(state, plan, state.worktree)
@@ -110,7 +110,7 @@ def _submit(state: State, only: Collection[str], who: str) -> None:
 
 
 def _check_alone(state: State, part: Plan) -> str:
-    """Return the tree of the base with the part applied; Refused if it needs other milestones."""
+    """Return the git tree with only this part applied; raise Refused if the part needs the rest."""
     _, vault = open_repository(state)
     try:
         return rebuild(vault, base_of(part).tree, plan_changes(part))
@@ -120,7 +120,7 @@ def _check_alone(state: State, part: Plan) -> str:
 
 
 def _verified(state: State, part: Plan) -> Done | Running:
-    """Verify the part in a worktree of its own; Refused if a command fails.
+    """Run verify on a part of a plan in its own worktree; raise Refused if a command fails.
 
     The run's worktree holds the whole plan until the part is submitted.
     """

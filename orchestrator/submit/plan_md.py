@@ -165,7 +165,7 @@ def patches(plan: Plan, milestones: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def _fence(text: str) -> str:
-    """Return a fence of backticks longer than any run of them in `text`."""
+    """Return a Markdown fence of backticks longer than any run of them in `text`."""
     fence = "```"
     while fence in text:
         fence += "`"
@@ -207,7 +207,7 @@ def _one_line(text: str) -> str:
 
 
 def _live(text: str) -> str:
-    """Return text escaped so that a viewer shows it as it was written."""
+    """Return text escaped so that a Markdown viewer shows it as it was written."""
     return _LIVE.sub(r"\1\1\\\2", text)
 
 

@@ -52,7 +52,7 @@ def revise_plan(state: State, remarks: str) -> None:
 
 
 def begin_writing(state: State) -> None:
-    """Open the revision in which the code of approved intents is written, at depth full."""
+    """Open the revision in which agents write the code of approved intents."""
     with state.lock("exec apply"):
         state.reload()
         run = state.run

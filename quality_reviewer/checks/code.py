@@ -1,4 +1,4 @@
-"""Checks of plan-code: each change has an intent, rebuilds its tree, and passes verify."""
+"""Checks of planned code: changes have intents, patches rebuild the files, verify passes."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _unnamed_changes(milestone: Milestone) -> Iterator[Finding]:
 
 
 def check_rebuild(subject: Subject) -> Iterator[Finding]:
-    """The patches, applied to the base, make the captured tree, blob by blob."""
+    """The plan's patches, applied to the base commit, give exactly the captured files."""
     if subject.tree is None or subject.base_tree is None:
         yield Finding("*", "no tree is captured; do the work in the worktree, then plan capture")
         return
@@ -78,7 +78,7 @@ def _named(entry: tuple[str, str] | None) -> str:
 
 
 def check_listed(subject: Subject) -> Iterator[Finding]:
-    """Only files that a milestone lists differ between the base and the captured tree."""
+    """Only files that a milestone lists differ between the base commit and the captured files."""
     if subject.tree is None or subject.base_tree is None:
         return
     listed = {path for m in subject.plan.milestones for path in _listed(m)}
@@ -102,7 +102,7 @@ def _listed(milestone: Milestone) -> set[str]:
 
 
 def check_verify(subject: Subject) -> Iterator[Finding]:
-    """Every verify command passes on the captured tree, or fails on the base as well."""
+    """Every verify command passes with the changes, or fails on the base commit as well."""
     results = [r for r in subject.plan.verify if r.tree == subject.tree]
     if not subject.verify_commands and not subject.plan.verify:
         text = "NOT VERIFIED: planner.toml has no [verify] commands, so nothing has run the changes"
@@ -126,7 +126,7 @@ def check_verify(subject: Subject) -> Iterator[Finding]:
 
 
 def check_exercised(subject: Subject) -> Iterator[Finding]:
-    """Verify runs the changed files: it fails when they are made unparsable."""
+    """The verify commands run the changed files: they fail when these are made unparsable."""
     where = subject.worktree or "the worktree"
     for result in subject.plan.verify:
         if result.tree == subject.tree and result.exercised is False:

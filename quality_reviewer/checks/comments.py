@@ -56,7 +56,7 @@ _CLOSING = re.compile(r"\s*(?:-->|\]\]|-\}|\*+/)?\s*\Z")
 
 
 class Comment(NamedTuple):
-    """A line of a comment without its marks; `goes_on` if it may continue the line before."""
+    """A line of a comment without comment marks; `goes_on` if it may continue the line before."""
 
     number: int
     text: str
@@ -78,7 +78,7 @@ def find_comments(path: str, content: bytes) -> list[Comment] | None:
 
 
 def _python_comments(content: bytes) -> Iterator[Comment]:
-    """Yield comments and docstrings; nothing where the file does not parse."""
+    """Yield the comments and docstrings of Python code; nothing if it does not parse."""
     tree = read_python(content)
     if isinstance(tree, Doubt):
         return

@@ -37,7 +37,7 @@ _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 class _Defined(NamedTuple):
-    """A definition under its dotted name; `is_public` if no part of the name is private."""
+    """A Python function or class under its dotted name; `is_public` if no part is private."""
 
     name: str
     node: _Definition
@@ -114,7 +114,7 @@ def _is_explained(node: _Definition) -> bool:
 
 
 def _definitions(path: str, content: bytes) -> list[_Defined]:
-    """Return what a Python file defines in modules and classes, nothing inside of functions."""
+    """Return the functions, classes and methods of a Python file, but none inside functions."""
     if find_parser(path, content) is not parse_python or os.path.splitext(path)[1] == ".pyi":
         return []
     tree = read_python(content)

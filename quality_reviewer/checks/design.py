@@ -1,4 +1,4 @@
-"""Checks of plan-design on the plan itself: references, tasks, tests, reasons, risks."""
+"""Checks of the design phase on the plan itself: references, tasks, tests, reasons, risks."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def check_acyclic(subject: Subject) -> Iterator[Finding]:
 
 
 def check_waves(subject: Subject) -> Iterator[Finding]:
-    """The waves hold each milestone once, after what it depends on, and share no file."""
+    """The waves hold each milestone once, after all it depends on; in a wave none share a file."""
     for problem in check_plan(subject.plan):
         if problem.at == _WAVES:
             yield _finding(subject.plan, problem)
@@ -60,7 +60,7 @@ def _finding(plan: Plan, problem: Problem) -> Finding:
 
 
 def check_overview(subject: Subject) -> Iterator[Finding]:
-    """The plan has a milestone, and its overview says title, problem and approach."""
+    """The plan has at least one milestone, and its overview gives title, problem and approach."""
     plan = subject.plan
     for name in ("title", "problem", "approach"):
         if not getattr(plan.overview, name).strip():
@@ -99,7 +99,7 @@ def check_milestones(subject: Subject) -> Iterator[Finding]:
 
 
 def check_tests(subject: Subject) -> Iterator[Finding]:
-    """Every milestone with code names its tests – files, type, a scenario – or why it has none."""
+    """Every milestone with code names its tests – files, type, a scenario – or says why none."""
     for milestone in subject.plan.milestones:
         reason = milestone.tests.skip_reason
         if milestone.is_documentation_only or (reason and reason.strip()):

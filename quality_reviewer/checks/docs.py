@@ -1,4 +1,4 @@
-"""Checks of plan-docs: no code is changed, promised documents exist, links lead somewhere."""
+"""Checks of the documentation phase: no code is changed, promised files exist, links work."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MARKDOWN = (".md", ".markdown")
 
 
 class Pair(NamedTuple):
-    """A file before and after documentation was written; None where it is absent."""
+    """A file's git entry before and after documentation was written; None where it is absent."""
 
     path: str
     before: Entry | None
@@ -50,7 +50,7 @@ def check_no_code(subject: Subject) -> Iterator[Finding]:
 
 
 def written_pairs(subject: Subject) -> Iterator[Pair]:
-    """Yield what was written as documentation, each path once."""
+    """Yield each file that was written as documentation, before and after, once."""
     pairs = {}
     for milestone in subject.plan.milestones:
         written = changes_of(milestone) if milestone.is_documentation_only else ()
@@ -76,12 +76,12 @@ def _is_mode_change(pair: Pair) -> bool:
 
 
 def content_of(subject: Subject, entry: Entry | None) -> bytes:
-    """Return what a tree's entry holds; empty for none."""
+    """Return the content of a file in a git tree; empty if there is no file."""
     return b"" if entry is None else subject.trees.read(entry.blob)
 
 
 def check_promises(subject: Subject) -> Iterator[Finding]:
-    """Every file for which a milestone promises documentation is among its captured changes."""
+    """Every file for which a milestone promises documentation is among the changes it captured."""
     for milestone in subject.plan.milestones:
         changed = {c.file for c in changes_of(milestone)}
         for file in sorted(promised_files(milestone) - changed):
@@ -90,7 +90,7 @@ def check_promises(subject: Subject) -> Iterator[Finding]:
 
 
 def check_links(subject: Subject) -> Iterator[Finding]:
-    """Relative links in changed Markdown files lead to a path of the captured tree."""
+    """Relative links in changed Markdown files lead to files or folders that exist."""
     changed = [c for c in subject.files if c.file.lower().endswith(MARKDOWN)]
     if not changed or subject.tree is None:
         return
@@ -101,7 +101,7 @@ def check_links(subject: Subject) -> Iterator[Finding]:
 
 
 def _broken_links(subject: Subject, change: Change, now: Paths, base: Paths) -> Iterator[Finding]:
-    """Yield one finding for the links that this plan breaks; those broken at the base are not."""
+    """Yield one finding for the links that the plan breaks; links broken before are ignored."""
     before = subject.before(change).decode("utf-8", "replace")
     old = {resolve_link(change.old_file or change.file, t) for _, t in find_links(before)}
     broken: list[str] = []

@@ -1,4 +1,4 @@
-"""Checks of plan-design on files: named by an intent, listed, spelled as at the base."""
+"""Checks of a design's files: named by an intent, listed, spelled as in the base commit."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def check_intents_listed(subject: Subject) -> Iterator[Finding]:
 
 
 def check_spelling(subject: Subject) -> Iterator[Finding]:
-    """No planned path differs from a path of the base only in upper and lower case.
+    """No planned path differs from an existing path only in upper and lower case.
 
     The two are one file on some file systems and two files on others.
     """
@@ -69,7 +69,7 @@ def check_spelling(subject: Subject) -> Iterator[Finding]:
 
 
 def _as_spelled(file: str, paths: Paths, spelled: Mapping[str, str]) -> str:
-    """Return the path in the letters of the base, as far down as the base has it."""
+    """Return a path with the upper and lower case of the base commit, where the path exists."""
     path = file
     while path:
         if path in paths.files or path in paths.folders:

@@ -1,4 +1,4 @@
-"""What the script checks read of git: trees, blobs, and whether patches rebuild a tree."""
+"""What the checks read from git: trees, file contents, and whether patches rebuild a tree."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Objects:
-    """Trees and blobs of a repository, each read once."""
+    """Git trees and file contents (blobs) of a repository, each read once."""
 
     def __init__(self, repository: Repository, vault: Vault) -> None:
         self._git = repository.git
@@ -25,7 +25,7 @@ class Objects:
         self.read = cache(self._read)
 
     def _entries(self, tree: str) -> Mapping[str, Entry]:
-        """Return every file of a tree by its path."""
+        """Return every file of a git tree by its path."""
         found = {}
         for row in self._git.names("ls-tree", "-r", "-z", "--full-tree", tree):
             meta, name = row.split(b"\t", 1)
@@ -34,9 +34,9 @@ class Objects:
         return found
 
     def _read(self, blob: str) -> bytes:
-        """Return the content of a blob."""
+        """Return the content of a git blob."""
         return self._git.run("cat-file", "blob", blob)
 
     def rebuild(self, base_tree: str, changes: Sequence[Change]) -> str:
-        """Return the tree that the patches make of `base_tree`."""
+        """Return the git tree that a plan's patches make of the tree `base_tree`."""
         return rebuild(self._vault, base_tree, changes)

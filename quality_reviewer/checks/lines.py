@@ -1,4 +1,4 @@
-"""Checks of plan-code on added lines: secrets, conflict markers, debug leftovers.
+"""Checks of the lines that a plan adds: secrets, conflict markers, leftovers of debugging.
 
 A line counts as added if the base holds it less often, so a moved line does not count. The
 contents are compared, not the patch, because attributes can make git hide lines of a text.
@@ -64,7 +64,7 @@ _DEBUGGERS = frozenset(("breakpoint", "pdb.set_trace", "ipdb.set_trace", "pudb.s
 
 
 class Line(NamedTuple):
-    """A line of a file, counted from 1."""
+    """A line of a file with its number, counted from 1."""
 
     number: int
     text: bytes
@@ -113,7 +113,7 @@ def _scan(
 
 
 def find_secrets(_path: str, content: bytes, added: Iterable[Line]) -> list[tuple[int, str]]:
-    """Return line and kind of each secret, shortened so that the finding does not reveal it."""
+    """Return the line number and kind of each secret, with its first characters only."""
     numbers = {line.number for line in added}
     text = b"\n".join(content.splitlines())
     found = set()
@@ -129,12 +129,12 @@ def find_secrets(_path: str, content: bytes, added: Iterable[Line]) -> list[tupl
 
 
 def _is_real(token: bytes) -> bool:
-    """Return whether a token is not a placeholder such as `AKIAXXXXXXXXXXXXXXXX`."""
+    """Return whether a token looks real, unlike a placeholder such as `AKIAXXXXXXXXXXXXXXXX`."""
     return b"EXAMPLE" not in token.upper() and len(set(token[4:])) >= LEAST_DISTINCT
 
 
 def find_markers(_path: str, _content: bytes, added: Iterable[Line]) -> Iterator[tuple[int, str]]:
-    """Yield each place with all three markers in order; one alone may be an underline."""
+    """Yield each place with all three conflict markers in order; one alone may be an underline."""
     first, seen = 0, 0
     for line in added:
         if _MARKERS[0].match(line.text):
@@ -171,14 +171,14 @@ def _python_leftovers(content: bytes) -> Iterator[tuple[int, str]]:
 
 
 def _dotted(node: ast.expr) -> str:
-    """Return a name, or one attribute of a name, as it is written; empty for anything else."""
+    """Return a Python name or `name.attribute` as written; empty for any other expression."""
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
         return f"{node.value.id}.{node.attr}"
     return node.id if isinstance(node, ast.Name) else ""
 
 
 def _own_names(tree: ast.Module) -> set[str]:
-    """Return the names that a module imports or defines, which hide builtins."""
+    """Return the names that a module imports or defines, which hide Python's builtins."""
     imported = {
         alias.asname or alias.name
         for node in ast.walk(tree)

@@ -28,7 +28,7 @@ _SLOT = re.compile(r"\{\{|\{%|\$\{|<%")
 
 
 def find_links(text: str) -> Iterator[tuple[int, str]]:
-    """Yield line number and target of each link outside code, comments and templates."""
+    """Yield line number and target of each Markdown link outside code, comments and templates."""
     for number, line in find_prose(text):
         plain = _SPAN.sub("", line)
         reference = _REFERENCE.match(plain)
@@ -40,7 +40,7 @@ def find_links(text: str) -> Iterator[tuple[int, str]]:
 
 
 def find_prose(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines that are neither code nor comment, with their numbers from 1."""
+    """Yield the Markdown lines that are neither code nor comment, with their numbers from 1."""
     text = _COMMENT.sub(lambda m: "\n" * m[0].count("\n"), text)
     fence = ""
     in_list = False
@@ -71,7 +71,7 @@ def resolve_link(file: str, target: str) -> str | None:
 
 
 class Paths:
-    """The files and folders of a tree."""
+    """The files and folders of a git tree."""
 
     def __init__(self, entries: Mapping[str, Entry]) -> None:
         self.files = entries
@@ -83,7 +83,7 @@ class Paths:
                 folder = posixpath.dirname(folder)
 
     def holds(self, path: str) -> bool:
-        """Return whether a path is there, as a file, a folder, or a page that is made of one."""
+        """Return whether a path exists: a file, a folder, or a page made from a Markdown file."""
         if path in self.files or path in self.folders or self._leads_out(path):
             return True
         stem, ending = posixpath.splitext(path)
@@ -91,7 +91,7 @@ class Paths:
         return any(f"{p}{e}" in self.files for p in pages for e in (".md", ".mdx", ".rst"))
 
     def _leads_out(self, path: str) -> bool:
-        """Return whether the path goes through a submodule or link, which the tree hides."""
+        """Return whether a path is in a submodule or link, where git does not show the files."""
         while path:
             entry = self.files.get(path)
             if entry is not None:

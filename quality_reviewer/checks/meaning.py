@@ -77,7 +77,7 @@ def _read_python(content: bytes) -> str | None:
 
 
 def _does_nothing(statement: ast.AST) -> bool:
-    """Return whether a statement is a docstring, a bare text, `...` or `pass`."""
+    """Return whether a statement is a docstring, another bare string, `...` or `pass`."""
     if isinstance(statement, ast.Pass):
         return True
     return (

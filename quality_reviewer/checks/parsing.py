@@ -1,4 +1,4 @@
-"""The check of plan-code that captured files parse."""
+"""The check that changed code and data files can be parsed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LEAST_PYTHON = re.compile(
 
 
 def check_parsing(subject: Subject) -> Iterator[Finding]:
-    """Captured Python, JSON, TOML and YAML files parse."""
+    """Changed Python, JSON, TOML and YAML files can be parsed."""
     unread: Counter[str] = Counter()
     for change in subject.files:
         content = subject.after(change)
@@ -59,7 +59,7 @@ def _check_file(subject: Subject, change: Change, content: bytes) -> Iterator[Fi
 
 
 def family_of(path: str, content: bytes) -> str:
-    """Return the ending that a file without parser is counted under; empty for nothing to parse."""
+    """Return the file ending that counts as not parsed; empty for prose and binary files."""
     name = os.path.basename(path)
     ending = os.path.splitext(name)[1].lower()
     if ending in PROSE or b"\0" in content[:BINARY_MARK_WITHIN_BYTES] or not content.strip():

@@ -1,4 +1,4 @@
-"""Every check that a program decides, in one table, and the items that a run of them makes."""
+"""Every check that a program decides, in one table, and the review items of their results."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ __all__ = ["CHECKS", "Check", "Finding", "Subject", "Trees", "render_table", "ru
 
 
 class Check(NamedTuple):
-    """One question that a program answers; with `reads_tree` it needs a captured tree.
+    """One check that a program decides; with `reads_tree` it needs the captured files in git.
 
     `acceptable`: its findings can be mistaken, so a person may accept one, with a reason.
     """
@@ -57,7 +57,7 @@ class Check(NamedTuple):
 
     @property
     def doc(self) -> str:
-        """Return what holds if the check finds nothing: the first line of its docstring."""
+        """Return what the check demands: the first line of its function's docstring."""
         return (self.run.__doc__ or "").splitlines()[0]
 
 
@@ -186,7 +186,7 @@ CHECKS: tuple[Check, ...] = (
 def run_checks(
     phase: Phase, subject: Subject, start: int = 1, only: Severity | None = None
 ) -> list[Item]:
-    """Return the answered items of a phase, or `only` of one severity, numbered from `start`.
+    """Run a phase's checks, or those of one severity (`only`); return the results as review items.
 
     A check that finds nothing makes one item, PASS, on everything; else each finding makes one.
     """
@@ -219,7 +219,7 @@ def _fields(check: Check, finding: Finding | None) -> dict[str, Any]:
 
 
 def _storable(text: str) -> str:
-    """Return `text` with what JSON cannot hold escaped: bytes of names that are not UTF-8."""
+    """Return text that JSON can hold: bytes of file names that are not UTF-8 become escapes."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 

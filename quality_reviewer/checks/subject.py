@@ -1,4 +1,4 @@
-"""What a check looks at, and what it answers."""
+"""What a check looks at (the plan and the captured files), and the finding that it returns."""
 
 from __future__ import annotations
 
@@ -25,31 +25,31 @@ class Finding(NamedTuple):
 
 
 class Trees(Protocol):
-    """What the checks read from git."""
+    """What the checks of a plan read from git."""
 
     def entries(self, tree: str) -> Mapping[str, Entry]:
-        """Return every file of a tree by its path."""
+        """Return every file of a git tree by its path."""
 
     def read(self, blob: str) -> bytes:
-        """Return the content of a blob."""
+        """Return the content of a git blob."""
 
     def rebuild(self, base_tree: str, changes: Sequence[Change]) -> str:
-        """Return the tree that the patches make of `base_tree`; Refused where one does not fit."""
+        """Return the git tree that the patches make of `base_tree`; raise Refused if none fits."""
 
 
 class NoTrees:
     """An empty stand-in for git, for plans without a base."""
 
     def entries(self, tree: str) -> Mapping[str, Entry]:  # noqa: ARG002 – of the protocol
-        """Return no files."""
+        """Return no files, because a plan without a base has no git tree."""
         return {}
 
     def read(self, blob: str) -> bytes:
-        """Raise LookupError: there are no blobs."""
+        """Raise LookupError, because a plan without a base has no git blobs."""
         raise LookupError(blob)
 
     def rebuild(self, base_tree: str, changes: Sequence[Change]) -> str:  # noqa: ARG002 – the same
-        """Raise LookupError: there are no trees."""
+        """Raise LookupError, because a plan without a base has no git trees."""
         raise LookupError(base_tree)
 
 
@@ -58,7 +58,7 @@ NO_TREES = NoTrees()
 
 @dataclass(frozen=True)
 class Subject:
-    """What is checked: the plan and what was captured for it.
+    """What the checks look at: the plan and the files captured for it.
 
     - `tree`: the captured tree; None before the first capture
     - `code_tree`: the tree with which plan-code passed its gate, for comparison in plan-docs
@@ -80,15 +80,15 @@ class Subject:
 
     @cached_property
     def files(self) -> tuple[Change, ...]:
-        """Return the changes that leave a file with content, rather than a link or nothing."""
+        """Return the changes that leave a file with content, not a link or a deleted file."""
         return tuple(filter(is_file, self.changes))
 
     def before(self, change: Change) -> bytes:
-        """Return a file's content at the base; empty where it is new or a link."""
+        """Return a file's content before the plan's changes; empty if it is new or a link."""
         return self._content(change.before, change.old_mode)
 
     def after(self, change: Change) -> bytes:
-        """Return a file's captured content; empty where it is deleted or a link."""
+        """Return a file's content after the plan's changes; empty if it is deleted or a link."""
         return self._content(change.after, change.mode)
 
     def _content(self, blob: str | None, mode: str | None) -> bytes:
@@ -96,10 +96,10 @@ class Subject:
 
 
 def is_file(change: Change) -> bool:
-    """Return whether a change leaves a file with content, rather than a link or nothing."""
+    """Return whether a change leaves a file with content, not a link or a deleted file."""
     return change.after is not None and change.mode != LINK
 
 
 def differing(old: Mapping[str, Entry], new: Mapping[str, Entry]) -> list[str]:
-    """Return the paths, sorted, at which two trees differ."""
+    """Return the paths, sorted, at which two git trees differ."""
     return sorted(path for path in {*old, *new} if old.get(path) != new.get(path))

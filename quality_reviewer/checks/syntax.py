@@ -1,4 +1,4 @@
-"""Tell whether Python, JSON, TOML and YAML parse (PL-24).
+"""Tell whether Python, JSON, TOML and YAML files can be parsed (PL-24).
 
 Content is read, never run. Where an error would prove nothing – another dialect, a template, a
 file that is encrypted or stored elsewhere – the answer is NOT_CHECKED.
@@ -44,14 +44,14 @@ _SHEBANG = re.compile(rb"#![^\r\n]*\bpython(3(\.[0-9]+)?)?\b(?![0-9])")
 
 
 class Doubt(NamedTuple):
-    """Why content does not parse; `certain` is false where that proves nothing."""
+    """Why a file does not parse; `certain` is false if the file may be right all the same."""
 
     text: str
     certain: bool = True
 
 
 def find_parser(path: str, content: bytes) -> Callable[[bytes], Doubt | None] | None:
-    """Return the parser for a file; None where there is none."""
+    """Return the parser for a file; None if no parser knows its kind."""
     name = os.path.basename(path).lower()
     if _is_lenient_json(path):
         return parse_json
@@ -62,7 +62,7 @@ def find_parser(path: str, content: bytes) -> Callable[[bytes], Doubt | None] | 
 
 
 def check_syntax(path: str, content: bytes) -> Doubt | None:
-    """Return why the file does not parse; None where it does or no parser knows."""
+    """Return why a file does not parse; None if it does or no parser knows its kind."""
     parser = find_parser(path, content)
     doubt = parser(content) if parser else None
     if doubt is None or not doubt.certain:
@@ -144,7 +144,7 @@ def parse_yaml(content: bytes) -> Doubt | None:
 
 
 def read_yaml(content: bytes) -> list[tuple[object, ...]] | Doubt:
-    """Return what YAML source says without comments and quoting, or why it does not parse."""
+    """Return the values in YAML text without comments and quoting, or why it does not parse."""
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         return [_said(event) for event in yaml.parse(content, Loader=loader)]

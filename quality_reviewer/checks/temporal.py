@@ -117,7 +117,7 @@ _HISTORY_OR_RUN = _one_of(_UNLESS_IN_RUN)
 
 
 def find_temporal(comments: Sequence[Comment]) -> Iterator[tuple[int, str]]:
-    """Yield first line and words of each phrase that tells how the text came to be."""
+    """Yield the first line and the words of each phrase that tells how a text came to be."""
     passage: list[Comment] = []
     for comment in comments:
         follows = passage and comment.goes_on and comment.number == passage[-1].number + 1
@@ -141,7 +141,7 @@ def _in_passage(passage: Sequence[Comment]) -> Iterator[tuple[int, str]]:
 
 
 def _phrase(sentence: str) -> str:
-    """Return the first such words of a sentence; empty where there are none."""
+    """Return a sentence's first words that tell how the text came to be; empty if none do."""
     sentence = sentence.strip()
     found = _HISTORY.search(sentence)
     if found is None:

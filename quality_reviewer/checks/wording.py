@@ -40,7 +40,7 @@ _LINKS = frozenset((LINK, GITLINK))
 
 
 class _Written(NamedTuple):
-    """A file's content before and after."""
+    """A file's content before and after the plan's changes."""
 
     path: str
     before: bytes
@@ -75,7 +75,7 @@ def check_documentation(subject: Subject) -> Iterator[Finding]:
 
 
 def _prose(content: bytes) -> Iterator[Comment]:
-    """Yield the lines of Markdown prose outside sections that tell of changes.
+    """Yield the lines of Markdown prose outside sections about changes, such as a changelog.
 
     A list item or a heading starts a new sentence.
     """

@@ -1,1 +1,1 @@
-"""The parts of the review page: each returns a tree of what the plan and the run hold."""
+"""The parts of the review page: each returns HTML elements for what plan and run hold."""

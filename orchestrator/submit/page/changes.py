@@ -1,4 +1,4 @@
-"""Every change of the plan: a table that leads to each, then each as a diff."""
+"""Every change of the plan: a table of the files with links, then each change as a diff."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def named(name: Node, *children: Node) -> Node:
-    """Return text after the id of the entity that it is about."""
+    """Return a text with the id of the entity that it is about in front."""
     return [Element("span", name, {"class": "id"}), " ", children]
 
 
@@ -135,7 +135,7 @@ def milestones(plan: Plan, files: Sequence[Edited]) -> Section:
 
 
 def _beside(milestone: Milestone, files: Sequence[Edited]) -> Node:
-    """Return the text beside a milestone's mark in the picture."""
+    """Return the text beside a milestone's mark in the picture of the waves."""
     added, removed = sum(f.added for f in files), sum(f.removed for f in files)
     size = f"{count(len(files), 'file')}, +{added:,} −{removed:,}" if files else ""
     needs = f"after {', '.join(milestone.depends_on)}" if milestone.depends_on else ""

@@ -23,7 +23,7 @@ _CLASS = {"+": "a", "-": "d", " ": "c"}
 
 
 def diff_table(lines: Sequence[Line], label: str) -> Node:
-    """Return the lines as a table; `label` names it for screen readers."""
+    """Return the lines of a patch as a table; `label` names the table for screen readers."""
     columns = [Unclosed("col", None, {"class": c} if c else {}) for c in _COLUMNS]
     titles = [Unclosed("th", title, {"scope": "col"}) for title in _TITLES]
     head = [Element("colgroup", columns), Element("thead", Unclosed("tr", titles))]
@@ -32,7 +32,7 @@ def diff_table(lines: Sequence[Line], label: str) -> Node:
 
 
 def _hunks(lines: Iterable[Line]) -> list[list[Node]]:
-    """Return the rows of each hunk; first those before the first hunk."""
+    """Return the table rows of each hunk of a patch; lines before the first hunk come first."""
     hunks: list[list[Node]] = [[]]
     for is_changed, group in groupby(lines, key=lambda line: line.kind in "+-"):
         if is_changed:
@@ -80,7 +80,7 @@ def _text(value: str) -> Node:
 
 
 def compare(old: str, new: str) -> tuple[Node, Node]:
-    """Return both texts, the words between their common beginning and end marked.
+    """Return two texts with the words marked that differ between their common start and end.
 
     If they have less than half in common, nothing is marked: all of it is new.
     """
@@ -96,7 +96,7 @@ def compare(old: str, new: str) -> tuple[Node, Node]:
 
 
 def _common(one: list[str], other: list[str]) -> int:
-    """Return how many words the lists have in common at their beginning."""
+    """Return how many words two lists have in common at their beginning."""
     pairs = enumerate(zip_longest(one, other))
     return next((n for n, (a, b) in pairs if a != b), len(one))
 

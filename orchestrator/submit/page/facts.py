@@ -1,4 +1,4 @@
-"""What the page shows: the plan, what happened to it, and figures that several parts need."""
+"""What the review page shows: the plan, what happened to it, and figures for several parts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Facts(NamedTuple):
-    """Everything that the page is made of; the same review gives the same bytes.
+    """Everything that the review page is made of; the same review gives the same bytes.
 
     `outcomes` are the gates' decisions of this revision, oldest first; `accepted` holds (phase,
     check, scope, reason); `approved` is the audit's row of the approval; `commands` are the texts
@@ -36,7 +36,7 @@ class Facts(NamedTuple):
 
     @property
     def waits(self) -> bool:
-        """Whether this revision is submitted and waits for an answer."""
+        """Whether this revision of the plan is submitted and waits for an answer."""
         return self.run.stage == "submitted" and self.plan.digest is not None
 
     @property
@@ -50,7 +50,7 @@ class Facts(NamedTuple):
 
 
 class Edited:
-    """A change with its milestone and its patch, read once."""
+    """A file's change with its milestone and its patch, which is read once."""
 
     def __init__(self, change: Change, milestone: Milestone) -> None:
         self.change = change
@@ -74,7 +74,7 @@ class Edited:
 
     @property
     def figures(self) -> str:
-        """How many lines come and go; nothing where no line does."""
+        """How many lines a change adds and removes; empty if none."""
         return f"+{self.added:,} −{self.removed:,}" if self.added or self.removed else ""
 
     @cached_property
@@ -104,7 +104,7 @@ class Edited:
 
     @cached_property
     def unseen(self) -> int:
-        """How many characters come in that are invisible or turn the text's direction."""
+        """How many of the added characters are invisible or turn the text's direction."""
         added = "".join(line.text.removesuffix("\r") for line in self.lines if line.kind == "+")
         shown = visible(added)
         return sum(visible(c) != c for c in added) if shown != added else 0
@@ -115,7 +115,7 @@ def _kinds(old: str | None) -> str:
 
 
 def edited_files(plan: Plan) -> list[Edited]:
-    """Return the changes in the order of the milestones."""
+    """Return the plan's changes in the order of the milestones."""
     return [Edited(change, m) for m in plan.milestones for change in changes_of(m)]
 
 

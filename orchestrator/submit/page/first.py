@@ -1,4 +1,4 @@
-"""The first screen: what, why, how big, how sure, what to look at, and how to answer."""
+"""The page's first screen: what, why, how big, how sure, what to look at, how to answer."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _MEANING = {  # of an approval, by whether intents are approved
 
 
 def first_screen(facts: Facts, files: Sequence[Edited]) -> Node:
-    """Return all that a decision needs; the rest of the page is its proof."""
+    """Return the first screen with all that a decision needs; the rest of the page is its proof."""
     parts = [
         Element("p", _standing(facts), {"class": "standing"}),
         Element("h1", _line(facts.plan.overview.title) or "Plan", {"id": "top"}),
@@ -102,7 +102,7 @@ def _size(plan: Plan, files: Sequence[Edited]) -> tuple[str, ...]:
 
 
 def _verified(plan: Plan) -> tuple[str, ...]:
-    """Return tone and words: green only where commands pass that depend on the change."""
+    """Return colour and words for verify: green only if passing commands depend on the change."""
     if not plan.verify:
         return "bad", "NOT VERIFIED", "no command of the project has run on this plan"
     passed = [r for r in plan.verify if r.outcome == "pass"]
@@ -146,7 +146,7 @@ def _cautions(facts: Facts, files: Sequence[Edited]) -> list[Node]:
 
 
 def _notable(facts: Facts, files: Sequence[Edited]) -> list[Node]:
-    """Return what a careful reader would look for, each with the way to it."""
+    """Return what a careful reader should look at, each with a link to it."""
     plan = facts.plan
     waiting, accepted = len(facts.open_questions()), len(facts.accepted)
     against = [outcome.phase for outcome in plan.reviews if outcome.reason]
@@ -178,7 +178,7 @@ def _names(files: Sequence[Edited]) -> Node:
 
 
 def answer_box(facts: Facts) -> Section:
-    """Return the exact texts with which the user answers; no content when none is waited for."""
+    """Return the exact commands with which the user answers; empty if no answer is needed."""
     return Section("answer", "Your answer", _ways(facts) if facts.waits else None, "answer")
 
 

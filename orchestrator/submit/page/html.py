@@ -1,4 +1,4 @@
-"""Turn the trees that the parts of the page return into HTML, which no other module makes.
+"""Turn the elements that the parts of the page return into HTML; no other module writes HTML.
 
 A string anywhere in a tree is text, so nothing that a plan holds can become an element.
 """
@@ -25,14 +25,14 @@ _DATA = os.path.dirname(os.path.abspath(__file__))
 
 
 class Element(NamedTuple):
-    """An element; an attribute whose value is None is left out."""
+    """An HTML element; an attribute whose value is None is left out."""
 
     name: str
     content: Node = None
     attributes: Mapping[str, str | None] = {}
 
     def markup(self) -> str:
-        """Return the element with all that it holds."""
+        """Return the element and all that it holds as HTML."""
         shown = "".join(
             f' {key}="{_attribute(value)}"'
             for key, value in self.attributes.items()
@@ -42,55 +42,55 @@ class Element(NamedTuple):
 
 
 class Unclosed(NamedTuple):
-    """An element without its end tag and quotes, where HTML needs neither."""
+    """An HTML element without end tag and quotes, where HTML needs neither."""
 
     name: str
     content: Node = None
     attributes: Mapping[str, str] = {}
 
     def markup(self) -> str:
-        """Return the start tag and all that the element holds."""
+        """Return the start tag and all that the element holds as HTML."""
         shown = "".join(f" {key}={_attribute(value)}" for key, value in self.attributes.items())
         return f"<{self.name}{shown}>{markup(self.content)}"
 
 
 class Row(NamedTuple):
-    """A row of a table of a class, unclosed like its cells: a long diff holds thousands."""
+    """A table row with a CSS class and no end tags, because a long diff has thousands of rows."""
 
     kind: str
     cells: Sequence[Node]
 
     def markup(self) -> str:
-        """Return the row's start and its cells."""
+        """Return the row's start tag and its cells as HTML."""
         return f"<tr class={_attribute(self.kind)}><td>" + "<td>".join(map(markup, self.cells))
 
 
 class Items(NamedTuple):
-    """An unordered list of a class; nothing where it has no rows."""
+    """An unordered list with a CSS class; nothing is printed if it has no rows."""
 
     rows: Sequence[Node]
     kind: str | None = None
 
     def markup(self) -> str:
-        """Return the list, or nothing."""
+        """Return the list as HTML, or nothing if it is empty."""
         rows = [Element("li", row) for row in self.rows]
         return Element("ul", rows, {"class": self.kind}).markup() if rows else ""
 
 
 class Titled(NamedTuple):
-    """Content under a heading of its own; nothing without content."""
+    """Content under its own heading; nothing is printed without content."""
 
     title: str
     content: Node
 
     def markup(self) -> str:
-        """Return heading and content, or nothing."""
+        """Return heading and content as HTML, or nothing without content."""
         content = markup(self.content)
         return Element("h3", self.title).markup() + content if content else ""
 
 
 class Section(NamedTuple):
-    """A part of the page under a heading that links lead to; nothing without content."""
+    """A part of the page under a heading that links lead to; not printed without content."""
 
     id: str
     heading: str
@@ -98,7 +98,7 @@ class Section(NamedTuple):
     kind: str | None = None
 
     def markup(self) -> str:
-        """Return the section, or nothing."""
+        """Return the section as HTML, or nothing without content."""
         content = markup(self.content)
         if not content:
             return ""
@@ -109,7 +109,7 @@ class Section(NamedTuple):
 
 
 def markup(node: Node) -> str:
-    r"""Return a tree as HTML; invisible characters become marked escapes such as `\u202e`."""
+    r"""Return page elements as HTML; invisible characters become escapes such as `\u202e`."""
     if isinstance(node, str):
         return node.translate(_SHOWN)
     if node is None:
@@ -120,7 +120,7 @@ def markup(node: Node) -> str:
 
 
 class _Shown(dict[int, str]):
-    """How each character is shown, by its code; those beyond ASCII are added when first met."""
+    """A table of how each character is shown, filled when a new character is met."""
 
     def __init__(self) -> None:
         super().__init__({code: html.escape(chr(code)) for code in (0x0A, *range(0x20, 0x7F))})
@@ -142,12 +142,12 @@ def _attribute(value: str) -> str:
 
 
 def listed(nodes: Iterable[Node]) -> list[Node]:
-    """Return the nodes with commas between them."""
+    """Return page elements with commas between them."""
     return [part for node in nodes for part in (", ", node)][1:]
 
 
 def page(title: str, first: Node, parts: Mapping[str, Section], footer: Node) -> str:
-    """Return the whole page; `parts` by what links to them says, those without content left out."""
+    """Return the whole page as HTML; `parts` are sections by link text, empty ones are left out."""
     style = _read("style.css")
     written = {link: (part.id, part.markup()) for link, part in parts.items()}
     found = {link: pair for link, pair in written.items() if pair[1]}

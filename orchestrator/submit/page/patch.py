@@ -1,4 +1,4 @@
-"""A patch as lines with numbers: what git printed, read so that nothing of it goes unseen."""
+"""The lines of a git patch with their numbers, read so that no part of the patch is hidden."""
 
 from __future__ import annotations
 

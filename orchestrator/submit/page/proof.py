@@ -1,4 +1,4 @@
-"""The evidence for the plan: verify results with their tree, and the history of its reviews."""
+"""The evidence for the plan: verify results, the git tree they ran on, history of the reviews."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _DECIDED = {
 
 
 def verified(facts: Facts) -> Section:
-    """Return the results of the verify commands and the tree on which they ran."""
+    """Return the results of the verify commands and the git tree on which they ran."""
     if facts.plan.verify:
         content = _results(facts.plan)
     elif facts.is_intent:
@@ -114,7 +114,7 @@ def _phase(facts: Facts, outcome: Outcome) -> Node:
 
 
 def _round(outcome: Mapping[str, Any]) -> Node:
-    """Return a gate's decision and what it sent back."""
+    """Return the decision of one review round and the items that it sent back."""
     found = [
         _named_finding(
             str(i.get("id", "")),

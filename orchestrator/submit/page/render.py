@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def write_page(state: State, plan: Plan | None = None) -> str:
-    """Write review.html and return its path; the caller locks.
+    """Write review.html and return its path; the caller holds the run's lock.
 
     `plan` is the run's plan if the caller has just read or frozen it; else it is read here.
     """
@@ -36,7 +36,7 @@ def write_page(state: State, plan: Plan | None = None) -> str:
 
 
 def read_facts(state: State, plan: Plan | None = None) -> Facts:
-    """Return what the page shows of a run; Refused if its frozen plan was altered."""
+    """Return what the review page shows of a run; raise Refused if its frozen plan was altered."""
     run, database = state.run, state.database
     if plan is None and run.digest is None:
         plan = store.load_plan(state.plan_path)
@@ -72,7 +72,7 @@ def _commands(state: State) -> dict[str, str]:
 
 
 def render_page(facts: Facts) -> str:
-    """Return the page; the same review gives the same bytes."""
+    """Return the review page as HTML; the same review gives the same bytes."""
     plan, files = facts.plan, edited_files(facts.plan)
     parts = {
         "Your answer": answer_box(facts),

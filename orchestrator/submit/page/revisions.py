@@ -1,4 +1,4 @@
-"""What differs from the last revision, field by field."""
+"""What differs from the plan's last revision, field by field."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ _GAP, _TOP, _RADIUS, _EDGE = 18.0, 18, 6, 10.0
 
 
 class Placed(NamedTuple):
-    """A milestone in its row: its lane and the lanes that lead into it or pass by."""
+    """A milestone's row in the picture: its column, and the columns of the lines beside it."""
 
     milestone: Milestone
     wave: int
@@ -33,7 +33,7 @@ class Placed(NamedTuple):
 
 
 def picture(plan: Plan, beside: Mapping[str, Node]) -> Node:
-    """Return the waves as a list with drawn lines; `beside` holds the text beside each mark."""
+    """Return the waves of milestones as a list with drawn lines; `beside` holds the texts."""
     rows = place(plan)
     lanes = max([row.lane for row in rows], default=0) + 1
     gap = min(_GAP, (WIDEST - 2 * _EDGE) / max(lanes - 1, 1))
@@ -53,7 +53,7 @@ def _title(wave: int, number: int) -> str:
 
 
 def place(plan: Plan) -> list[Placed]:
-    """Return the milestones in the order of their waves, each in a lane of its own."""
+    """Return the milestones in the order of their waves, each with its column in the picture."""
     known = {m.id: m for m in plan.milestones}
     order = [
         (wave.wave, known[name])
@@ -118,6 +118,6 @@ def _lane_of(row: Placed, gap: float, lanes: int) -> Node:
 
 
 def size_of(plan: Plan) -> str:
-    """Return how many milestones in how many waves, in words."""
+    """Return in words how many milestones there are in how many waves."""
     waves = len(plan.milestone_dependencies.waves)
     return f"{count(len(plan.milestones), 'milestone')} in {count(waves, 'wave')}"
