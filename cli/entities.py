@@ -86,7 +86,9 @@ def _fields(values: dict[str, Any]) -> dict[str, Any]:
     }
     more = read_json(file) if file else {}
     if not isinstance(more, dict):
-        raise Refused("invalid", "--json", "the file holds no JSON object", '{"field": value, …}')
+        raise Refused(
+            "invalid", "--json", "the file does not hold a JSON object", '{"field": value, …}'
+        )
     return {**fields, **more}
 
 
@@ -177,7 +179,7 @@ def show(ids: tuple[str, ...], state_dir: str | None, *, as_json: bool) -> None:
     for entity_id in ids:
         entity = kinds.find(data, entity_id)
         if entity is None:
-            raise Refused("not_found", entity_id, "there is no such entity", "planner plan show")
+            raise Refused("not_found", entity_id, "no such entity in the plan", "run plan show")
         found.append(entity.entity)
     shown = found if ids else data
     if as_json:

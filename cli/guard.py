@@ -55,7 +55,9 @@ def check(ctx: click.Context, command: str | None, path: str | None, *, as_json:
             with open(path or "", "rb") as file:
                 _answer(file)
         except OSError as error:
-            raise Refused("not_found", path or "", f"cannot be read: {error.strerror}") from None
+            raise Refused(
+                "not_found", path or "", f"the file cannot be read: {error.strerror}"
+            ) from None
 
 
 def _answer(lines: Iterable[bytes]) -> None:

@@ -179,7 +179,9 @@ def accept(  # noqa: PLR0913 – one parameter per option
     state = opened(state_dir)
     reason = _reason(state, reason, reason_file)
     if not reason:
-        raise click.UsageError("a finding is accepted for a reason: --reason, or --reason-file")
+        raise click.UsageError(
+            "give a reason for accepting the finding: --reason, or --reason-file"
+        )
     accept_finding(state, phase, check, scope, reason)
     write(print_current(state))
 

@@ -129,13 +129,17 @@ def _answered(review: Review, rows: object, share: _Share) -> list[Item]:
     """Return the review's items with the answers in `rows`; raise Refused with every problem."""
     if not isinstance(rows, list):
         example = '[{"id": "qa-001", "status": "PASS"}, …]'
-        raise Refused("invalid", "verdicts", "is not a JSON list", example)
+        raise Refused("invalid", "verdicts", "the file is not a JSON list of answers", example)
     changed = Review(review.phase, review.iteration, review.items)
     problems = _twice(rows)
     for n, row in enumerate(rows):
         at = f"[{n}]"
         if not isinstance(row, dict):
-            problems.append(Problem("invalid", at, "is not an answer", ", ".join(_ANSWER)))
+            problems.append(
+                Problem(
+                    "invalid", at, "the entry is not an answer to a question", ", ".join(_ANSWER)
+                )
+            )
         elif unfit := list(check_value(at, row)):
             problems += unfit
         elif "id" in row:
@@ -150,7 +154,7 @@ def _answered(review: Review, rows: object, share: _Share) -> list[Item]:
 def _twice(rows: Sequence[object]) -> list[Problem]:
     ids = [str(row["id"]) for row in rows if isinstance(row, dict) and "id" in row]
     return [
-        Problem("invalid", "verdicts", f"{name} is answered twice", "each id once")
+        Problem("invalid", "verdicts", f"{name} is answered twice", "answer each id once")
         for name in dict.fromkeys(ids)
         if ids.count(name) > 1
     ]
@@ -168,10 +172,14 @@ def _answer(review: Review, row: dict[str, Any], share: _Share, at: str) -> list
     problems = _unknown(row, _ANSWER, at)
     status, finding = row.get("status"), row.get("finding")
     if status not in (PASS, FAIL):
-        problems.append(Problem("invalid", f"{at}.status", f"is {status!r}", "PASS, FAIL"))
+        problems.append(
+            Problem("invalid", f"{at}.status", f"the status is {status!r}", "PASS, FAIL")
+        )
     elif status == FAIL and not _is_said(finding):
         text = "a FAIL needs a finding"
-        problems.append(Problem("invalid", f"{at}.finding", text, "what, where, what to do"))
+        problems.append(
+            Problem("invalid", f"{at}.finding", text, "say what is wrong, where, what to do")
+        )
     values = {"status": status, "finding": finding or None}
     values |= {k: v for k, v in row.items() if k == "severity"}
     answered = items[number].changed(**values)
@@ -204,7 +212,11 @@ def _add(review: Review, row: dict[str, Any], share: _Share, at: str) -> list[Pr
     if any(i == new.changed(id=i.id) for i in own):
         return []  # the same file sent again, because the output was lost
     if len(own) >= MOST_ADDED:
-        return [Problem("refused", at, f"{MOST_ADDED} are added already", "only the worst ones")]
+        return [
+            Problem(
+                "refused", at, f"{MOST_ADDED} findings are added already", "keep to the worst ones"
+            )
+        ]
     review.items.append(new)
     return []
 
@@ -214,20 +226,27 @@ def _unsound(review: Review, row: dict[str, Any], at: str) -> list[Problem]:
     problems = _unknown(row, _ADDED, at)
     check, ids = row.get("check"), [i.id for i in review.items]
     if not _is_said(check):
-        problems.append(Problem("invalid", f"{at}.check", "is missing", "a name for the finding"))
-    elif check in TEXTS:
-        text = f"{check} is one of the program's questions"
         problems.append(
-            Problem("refused", f"{at}.check", text, "its answer by id, or another name")
+            Problem("invalid", f"{at}.check", "`check` is missing", "give the finding a name")
+        )
+    elif check in TEXTS:
+        text = f"{check} is already a question of this review"
+        problems.append(
+            Problem(
+                "refused",
+                f"{at}.check",
+                text,
+                "answer that question by its id, or use another name",
+            )
         )
     if row.get("status", FAIL) != FAIL or not _is_said(row.get("finding")):
         text = "a reviewer can add only a FAIL with a finding"
-        problems.append(Problem("invalid", at, text, "what, where, what to do"))
+        problems.append(Problem("invalid", at, text, "say what is wrong, where, what to do"))
     if review.iteration > 1 and "broken_by" not in row:
-        text = "after the first round only damage done by a fix may be added"
+        text = "after the first round a reviewer may add only damage that a fix has done"
         problems.append(Problem("refused", f"{at}.broken_by", text, ", ".join(ids)))
     elif "broken_by" in row and row["broken_by"] not in ids:
-        text = f"is {row['broken_by']!r}"
+        text = f"no review item has the id {row['broken_by']!r}"
         problems.append(Problem("not_found", f"{at}.broken_by", text, ", ".join(ids)))
     return problems
 
@@ -238,7 +257,7 @@ def _unfit(review: Review, item: Item, at: str) -> list[Problem]:
 
 def _unknown(row: dict[str, Any], known: Sequence[str], at: str) -> list[Problem]:
     wrong = ", ".join(repr(k) for k in row if k not in known)
-    text = f"there is no field {wrong}"
+    text = f"an answer has no field {wrong}"
     return [Problem("invalid", at, text, ", ".join(known))] if wrong else []
 
 

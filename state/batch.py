@@ -79,24 +79,26 @@ class Batch:
     def _check_envelope(self, at: str, edit: Json) -> None:
         op = edit.get("op")
         if op not in OPS:
-            self.refuse(f"{at}.op", f"{op!r} is not an operation", ", ".join(OPS))
+            self.refuse(f"{at}.op", f"{op!r} is not an operation of an edit", ", ".join(OPS))
             return
         wanted = {"add": ("kind", "as", "fields"), "set": ("id", "version", "fields")}
         names = wanted.get(op, ("id", "version"))
         for key in edit:
             if key not in ("op", *names):
-                self.refuse(f"{at}.{key}", f"{op} knows no {key}", ", ".join(names))
+                self.refuse(f"{at}.{key}", f"an edit with {op} has no key {key}", ", ".join(names))
         kind = edit.get("kind")
         if op == "add" and not (isinstance(kind, str) and kind in KINDS):
             adds = ", ".join(k for k, v in KINDS.items() if v.prefix and k != "change")
-            self.refuse(f"{at}.kind", f"{kind!r} is not a kind", adds)
+            self.refuse(f"{at}.kind", f"{kind!r} is not a kind of entity", adds)
         if op != "remove" and not isinstance(edit.get("fields"), dict):
             self.refuse(f"{at}.fields", "must be an object with the fields to write")
         if op != "add" and not isinstance(edit.get("id"), str):
             self.refuse(f"{at}.id", "must be the id of an entity", "M-001, overview, knowledge …")
         alias = edit.get("as")
         if alias is not None and not (isinstance(alias, str) and alias.startswith("$")):
-            self.refuse(f"{at}.as", f"{alias!r} is not a name", "$ and letters, as in $m1")
+            self.refuse(
+                f"{at}.as", f"{alias!r} is not a name for a new entity", "$ and letters, as in $m1"
+            )
 
     def _name(self, at: str, edit: Json) -> str:
         if edit["op"] != "add":
@@ -105,7 +107,7 @@ class Batch:
         alias = edit.get("as")
         if alias is not None:
             if alias in self.names:
-                self.refuse(f"{at}.as", f"{alias} is given twice", "each name once")
+                self.refuse(f"{at}.as", f"the name {alias} is given twice", "use each name once")
             self.names[alias] = new_id
         return new_id
 
@@ -172,7 +174,7 @@ class Batch:
         kind = edit["kind"]
         result = Applied("add", new_id, 1)
         if not KINDS[kind].prefix or kind == "change":
-            how = "changes come from plan capture" if kind == "change" else f"set {kind}"
+            how = "run plan capture, which makes the changes" if kind == "change" else f"set {kind}"
             self.refuse(f"{at}.kind", f"{kind} cannot be added", how)
         elif self._may(at, kind):
             fields = self._read_fields(at, kind, edit["fields"])
@@ -219,7 +221,7 @@ class Batch:
         kind = fields.pop("kind", None)
         if kind == "module-comment":
             if documentation["module_comment"] is not None:
-                self.refuse(f"{at}.fields.kind", "the milestone has a module comment", "set it")
+                self.refuse(f"{at}.fields.kind", "there is already a module comment", "set it")
             return documentation
         if not (isinstance(kind, str) and kind in DOC_LISTS):
             kinds = ", ".join(["module-comment", *DOC_LISTS])
@@ -242,7 +244,7 @@ class Batch:
         version, current = edit.get("version"), found.entity["version"]
         if type(version) is not int or version != current:
             now = json.dumps(found.entity, ensure_ascii=False)
-            text = f"version {version!r} is not the current one; now: {now}"
+            text = f"version {version!r} is not the current one; the entity is now: {now}"
             self.refuse(f"{at}.version", text, f"version {current}", "conflict")
             return None
         return found
@@ -255,7 +257,7 @@ class Batch:
         for fixed in ("milestone", "kind"):
             if fixed in fields:
                 del fields[fixed]
-                text = f"{fixed} cannot be set"
+                text = f"{fixed} of an entity cannot be changed"
                 self.refuse(f"{at}.fields.{fixed}", text, "remove the entity and add it again")
         version = found.entity["version"] + 1
         entity = self._checked(at, found.kind, {**found.entity, **fields, "version": version})
@@ -267,7 +269,7 @@ class Batch:
         if found is None:
             return None
         if not KINDS[found.kind].prefix or found.kind == "change":
-            how = "plan capture" if found.kind == "change" else f"set {found.kind}"
+            how = "run plan capture" if found.kind == "change" else f"set {found.kind}"
             self.refuse(f"{at}.id", f"{id_of(found)} cannot be removed", how)
         elif isinstance(found.owner, list):
             found.owner.pop(int(found.key))

@@ -76,8 +76,8 @@ def _unplanned(plan: Plan, file: str) -> Problem:
     ids = ", ".join(m.id for m in plan.milestones) or "none yet"
     text = f"{file} was changed, and no intent, test or promised document names it"
     allowed = (
-        f"an intent for it in one of {ids} (`plan add intent --milestone M-001 --file PATH "
-        "--behavior TEXT`), its place in `tests.files`, or the file as it was at the base"
+        f"add an intent for it to one of {ids} (`plan add intent --milestone M-001 --file PATH "
+        "--behavior TEXT`), list it in `tests.files`, or change the file back to the base"
     )
     return Problem("refused", file, text, allowed)
 

@@ -38,7 +38,7 @@ class Connection:
 
     def __init__(self, path: str, *, create: bool = False) -> None:
         if not create and not os.path.isfile(path):
-            allowed = "a state directory that `planner start` made"
+            allowed = "name a state directory that `planner start` made"
             raise Refused("not_found", path, "there is no planner database here", allowed)
         self.path = path
         self.agent = ""
@@ -114,7 +114,7 @@ class Connection:
         if version == len(MIGRATIONS):
             return
         if version > len(MIGRATIONS):
-            text = f"was written by a newer planner (schema {version}, we know {len(MIGRATIONS)})"
+            text = f"written by a newer planner (schema {version}, known: {len(MIGRATIONS)})"
             raise Refused("invalid", self.path, text, "update the planner; nothing was changed")
         if version:
             self._back_up(version)
@@ -135,8 +135,8 @@ class Connection:
         tables = self.connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         ours = self._pragma("application_id") == APPLICATION_ID
         if (version or tables) and not ours:
-            text = "is not a database of the planner; it is left as it is"
-            raise Refused("invalid", self.path, text, "the planner.db that was here")
+            text = "the file is not a database of the planner; it was not changed"
+            raise Refused("invalid", self.path, text, "restore the planner.db that was here")
 
     def _back_up(self, version: int) -> None:
         copy = f"{self.path}.v{version}"
@@ -150,20 +150,20 @@ def unusable(path: str, error: Exception) -> Refused:
     """Return the refusal to raise when SQLite reports an error."""
     if isinstance(error, UnicodeEncodeError):
         text = f"cannot be stored as text: {error}; nothing was changed"
-        return Refused("invalid", "text", text, "text that is valid UTF-8")
+        return Refused("invalid", "text", text, "give text that is valid UTF-8")
     # The lowest byte of a code is its kind; Python's own errors have no code.
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
     text = f"{error}; nothing was changed"
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return Refused("locked", path, text, "run the command again")
     if code == sqlite3.SQLITE_CONSTRAINT:
-        return Refused("conflict", path, text, "planner status says where the run is")
+        return Refused("conflict", path, text, "run planner status, which says where the run is")
     if code in _ENVIRONMENT:
-        return Refused("refused", path, text, "a folder that can be written and has room")
+        return Refused("refused", path, text, "use a folder that can be written and has free space")
     return damaged(path, error)
 
 
 def damaged(path: str, error: Exception) -> Refused:
     """Return the refusal to raise when the database does not hold what it should."""
-    text = f"the database is damaged ({error}); it is left as it is"
-    return Refused("invalid", path, text, "planner doctor says what can be restored")
+    text = f"the database is damaged ({error}); it was not changed"
+    return Refused("invalid", path, text, "run planner doctor, which says what can be restored")

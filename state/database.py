@@ -241,9 +241,9 @@ class Database(Connection):
     # audit and events
 
     def audit(self, run: Run | None, who: str, action: str, **values: str | None) -> None:
-        """Append a row to the audit; `before`, `after`, `digest`, `detail`, `agent`, `at` may be set.
+        """Append a row to the audit; the keyword arguments fill its optional columns.
 
-        Without `agent` the row names the agent that opened the database.
+        They are `before`, `after`, `digest`, `detail`, `at`, `agent` (else who opened it).
         """
         row = (
             values.get("at") or now(), run.run_id if run else None,

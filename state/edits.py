@@ -36,7 +36,9 @@ def apply_edits(
     that may be written; None is the orchestrator, which may write all.
     """
     if plan.frozen_at is not None:
-        raise Refused("frozen", "plan.json", f"revision {plan.revision} is frozen", "plan revise")
+        raise Refused(
+            "frozen", "plan.json", f"revision {plan.revision} is frozen", "run plan revise"
+        )
     data = as_lists(plan.model_dump(mode="python"))
     count_ids(data)
     batch = Batch(data, role)

@@ -75,8 +75,10 @@ class Lock:
                 return
             left = deadline - time.monotonic()
             if left < 0:
-                text = f"another command holds the state directory: {self._holder()}"
-                raise Refused("locked", self.path, text, "wait until it ends, then run this again")
+                text = f"another command is using the state directory: {self._holder()}"
+                raise Refused(
+                    "locked", self.path, text, "wait until that command ends, then run yours again"
+                )
             if not told and left < self.timeout_s - 1:
                 told = True
                 sys.stderr.write(f"waiting for {self._holder()}\n")
@@ -93,7 +95,7 @@ class Lock:
 def unusable(path: str, error: OSError) -> Refused:
     """Return the refusal to raise when the operating system denies the use of a file."""
     text = f"{error.strerror or error} ({error.__class__.__name__}); nothing was changed"
-    allowed = "a folder that can be written and has room; then run the command again"
+    allowed = "use a folder that can be written and has free space; then run the command again"
     return Refused("refused", path, text, allowed)
 
 
@@ -126,7 +128,7 @@ def write_atomic(path: str, data: bytes, mode: int | None = None) -> None:
     try:
         sync_folder(folder)
     except OSError as error:
-        text = f"was written, but may be lost in a crash: {error.strerror or error}"
+        text = f"the file was written, but may be lost in a crash: {error.strerror or error}"
         raise Refused("refused", path, text, "run the command again") from None
 
 
@@ -168,7 +170,7 @@ def read_bytes(path: str) -> bytes:
         with open(path, "rb") as file:
             return file.read()
     except FileNotFoundError:
-        allowed = "the state directory that `planner start` printed"
+        allowed = "name the state directory that `planner start` printed"
         raise Refused("not_found", path, "there is no such file", allowed) from None
     except OSError as error:
         raise unusable(path, error) from None
@@ -184,12 +186,12 @@ def parse_json(data: bytes, path: str) -> Any:  # noqa: ANN401 – any JSON valu
     try:
         return json.loads(data.decode("utf-8"))
     except UnicodeDecodeError as error:
-        text = f"is not UTF-8 at byte {error.start}; the file is left as it is"
+        text = f"the file is not UTF-8 at byte {error.start}; it was not changed"
     except RecursionError:
-        text = "is nested too deeply to be read; the file is left as it is"
+        text = "the JSON is nested too deeply to be read; the file was not changed"
     except ValueError as error:
-        text = f"is not JSON: {error}; the file is left as it is"
-    raise Refused("invalid", path, text, "valid JSON in UTF-8")
+        text = f"the file is not JSON: {error}; it was not changed"
+    raise Refused("invalid", path, text, "write valid JSON in UTF-8")
 
 
 def read_json(path: str) -> Any:  # noqa: ANN401 – any JSON value

@@ -64,17 +64,17 @@ def check_seals(data: dict[str, Any]) -> list[Problem]:
     try:
         now = seal(data)
     except RecursionError:
-        text = "is nested deeper than a frozen plan can be"
-        return [Problem("invalid", "plan", text, "the bytes that were frozen")]
+        text = "the plan is nested deeper than a frozen plan can be"
+        return [Problem("invalid", "plan", text, "restore the bytes that were frozen")]
     problems = []
     for name in sorted({*sealed, *now}):
         if sealed.get(name) != now.get(name):
             how = "was added" if name not in sealed else "is gone" if name not in now else "differs"
             text = f"{name} {how}: the plan was edited after it was frozen"
-            problems.append(Problem("invalid", name, text, "the bytes that were frozen"))
+            problems.append(Problem("invalid", name, text, "restore the bytes that were frozen"))
     if not problems:
-        text = "the content is complete, but its bytes differ (reformatted, or its seals changed)"
-        problems.append(Problem("invalid", "digest", text, "the bytes that were frozen"))
+        text = "the plan's content is unchanged, but not its bytes (reformatted, or seals changed)"
+        problems.append(Problem("invalid", "digest", text, "restore the bytes that were frozen"))
     return problems
 
 

@@ -96,7 +96,7 @@ def find(data: Json, entity_id: str) -> Found | None:
 def entities(data: Json, kind: str, milestone: str | None = None) -> list[Json]:
     """Return all entities of a kind, such as milestones; raise Refused for an unknown kind."""
     if kind not in KINDS:
-        raise Refused("not_found", "KIND", f"{kind!r} is not a kind", ", ".join(KINDS))
+        raise Refused("not_found", "KIND", f"{kind!r} is not a kind of entity", ", ".join(KINDS))
     if milestone is not None:
         data = {**data, "milestones": [m for m in data["milestones"] if m["id"] == milestone]}
     return [f.entity for f in walk(data) if f.kind == kind]
@@ -134,7 +134,7 @@ def schema(kind: str | None) -> Json:
     if kind is None:
         return models.Plan.model_json_schema()
     if kind not in KINDS:
-        raise Refused("not_found", "--kind", f"{kind!r} is not a kind", ", ".join(KINDS))
+        raise Refused("not_found", "--kind", f"{kind!r} is not a kind of entity", ", ".join(KINDS))
     allowed = KINDS[kind].fields
     whole = KINDS[kind].model.model_json_schema()
     whole["properties"] = {n: p for n, p in whole["properties"].items() if n in allowed}

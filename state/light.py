@@ -67,48 +67,52 @@ def is_done(plan: dict[str, Any]) -> bool:
 
 def _problems(value: object) -> Iterator[Problem]:
     if not isinstance(value, dict):
-        yield Problem("invalid", "plan", "is not a JSON object", _EXAMPLE)
+        yield Problem("invalid", "plan", "the light plan is not a JSON object", _EXAMPLE)
         return
     yield from _unknown(value, _PLAN_KEYS, "")
     yield from _text(value.get("summary"), "summary")
     if isinstance(value.get("summary"), str):
         count = len(_SENTENCE.findall(value["summary"].strip()))
         if count > MOST_SENTENCES:
-            yield Problem("invalid", "summary", f"has {count} sentences", "1 to 3 sentences")
+            yield Problem(
+                "invalid", "summary", f"the summary has {count} sentences", "1 to 3 sentences"
+            )
     steps = value.get("steps")
     if not isinstance(steps, list) or not steps:
-        yield Problem("invalid", "steps", "is not a list of steps", _EXAMPLE)
+        yield Problem("invalid", "steps", "`steps` is not a list of steps", _EXAMPLE)
     else:
         for number, step in enumerate(steps):
             yield from _step_problems(step, f"steps[{number}]")
     yield from _texts(value.get("questions", []), "questions")
     notes = value.get("context_notes", "")
     if not isinstance(notes, str):
-        yield Problem("invalid", "context_notes", "is not text", _EXAMPLE)
+        yield Problem("invalid", "context_notes", "`context_notes` is not text", _EXAMPLE)
     else:
         yield from _unstorable("context_notes", notes)
 
 
 def _step_problems(step: object, at: str) -> Iterator[Problem]:
     if not isinstance(step, dict):
-        yield Problem("invalid", at, "is not a JSON object", _EXAMPLE)
+        yield Problem("invalid", at, "the step is not a JSON object", _EXAMPLE)
         return
     yield from _unknown(step, _STEP_KEYS, f"{at}.")
     yield from _text(step.get("description"), f"{at}.description")
     yield from _texts(step.get("tools", []), f"{at}.tools")
     if step.get("risk") not in RISKS:
-        yield Problem("invalid", f"{at}.risk", "is not a known risk", ", ".join(RISKS))
+        yield Problem("invalid", f"{at}.risk", "the risk is not a known one", ", ".join(RISKS))
 
 
 def _unknown(value: dict[str, Any], known: tuple[str, ...], at: str) -> Iterator[Problem]:
     for key in value:
         if key not in known:
-            yield Problem("invalid", f"{at}{key}", "there is no such field", ", ".join(known))
+            yield Problem(
+                "invalid", f"{at}{key}", "a light plan has no such field", ", ".join(known)
+            )
 
 
 def _texts(value: object, at: str) -> Iterator[Problem]:
     if not isinstance(value, list):
-        yield Problem("invalid", at, "is not a list of texts", _EXAMPLE)
+        yield Problem("invalid", at, "the value is not a list of texts", _EXAMPLE)
         return
     for number, text in enumerate(value):
         yield from _text(text, f"{at}[{number}]")
@@ -116,7 +120,7 @@ def _texts(value: object, at: str) -> Iterator[Problem]:
 
 def _text(value: object, at: str) -> Iterator[Problem]:
     if not isinstance(value, str) or not value.strip():
-        yield Problem("invalid", at, "is empty or not text", _EXAMPLE)
+        yield Problem("invalid", at, "the value is empty or not text", _EXAMPLE)
     else:
         yield from _unstorable(at, value)
 

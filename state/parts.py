@@ -26,7 +26,7 @@ def part_of(plan: Plan, only: Collection[str]) -> Plan:
     left = ", ".join(m.id for m in plan.milestones if m.id not in only)
     if not left:
         text = "these are all milestones of the plan, so there is no part to make"
-        raise Refused("invalid", "--only", text, "the digest without --only approves the whole")
+        raise Refused("invalid", "--only", text, "leave out --only to approve the whole plan")
     remark = (
         f"Part of revision {plan.revision}: {', '.join(m.id for m in kept)}. Left out: {left}. "
         "The reviews are of the whole."
@@ -41,9 +41,9 @@ def part_of(plan: Plan, only: Collection[str]) -> Plan:
 def _unknown(plan: Plan, only: Collection[str]) -> list[Problem]:
     known = [m.id for m in plan.milestones]
     if not only:
-        return [Problem("invalid", "--only", "names no milestone", ", ".join(known))]
+        return [Problem("invalid", "--only", "--only names no milestone", ", ".join(known))]
     return [
-        Problem("not_found", name, "there is no such milestone", ", ".join(known))
+        Problem("not_found", name, "the plan has no such milestone", ", ".join(known))
         for name in sorted(set(only).difference(known))
     ]
 
@@ -56,7 +56,7 @@ def _cut(plan: Plan, only: Collection[str]) -> list[Problem]:
         whole |= more
     allowed = f"--only {','.join(m.id for m in plan.milestones if m.id in whole)}"
     return [
-        Problem("refused", name, f"depends on {needed}, which would be left out", allowed)
+        Problem("refused", name, f"{name} depends on {needed}, which would be left out", allowed)
         for name in sorted(only)
         for needed in needs[name]
         if needed not in only

@@ -117,8 +117,10 @@ def _in_object(at: str, value: object, shape: dict[str, object]) -> Iterator[Pro
         if name in value:
             yield from _misfits(f"{at}.{name}", value[name], inner)
         else:
-            yield Problem("invalid", f"{at}.{name}", "is missing; the file is left as it is")
+            yield Problem(
+                "invalid", f"{at}.{name}", "the field is missing; the file was not changed"
+            )
 
 
 def _wrong(at: str, wanted: str) -> Problem:
-    return Problem("invalid", at, f"is not {wanted}; the file is left as it is", wanted)
+    return Problem("invalid", at, f"the value is not {wanted}; the file was not changed", wanted)

@@ -50,7 +50,7 @@ def after(stage: str, status: str, action: str) -> tuple[str, str]:
     sources, leads_to, stages = ACTIONS[action]
     if status not in sources or stage not in stages:
         possible = [a for a, (s, _, t) in ACTIONS.items() if status in s and stage in t]
-        text = f"{action} is not possible while the mode is {described(stage, status)}"
+        text = f"{action} is not possible while planning mode is {described(stage, status)}"
         retry = "planner resume" if status == PAUSED else "planner mode status"
         raise Refused("conflict", f"mode {action}", text, ", ".join(possible), retry)
     return stages[stage], leads_to

@@ -28,15 +28,15 @@ def read_plan(path: str) -> dict[str, Any]:
 def check_version(data: object, path: str) -> dict[str, Any]:
     """Return `data` if it is a plan in this program's schema version; else raise Refused."""
     if not isinstance(data, dict) or "schema_version" not in data:
-        raise Refused("invalid", path, "is not a plan: it has no schema_version", "2")
+        raise Refused("invalid", path, "the file is not a plan: it has no schema_version", "2")
     version = data["schema_version"]
     if type(version) is not int or version < SCHEMA_VERSION:
         raise Refused(
             "invalid", path, f"{version!r} is not a schema version that was ever used", "2"
         )
     if version > SCHEMA_VERSION:
-        text = f"was written by a newer planner (schema version {version}, we know 2)"
-        raise Refused("invalid", path, text, "update the planner; the file is left as it is")
+        text = f"the plan was written by a newer planner (schema version {version}, known: 2)"
+        raise Refused("invalid", path, text, "update the planner; the file was not changed")
     return data
 
 

@@ -65,7 +65,12 @@ def check_value(at: str, value: object, depth: int = DEEPEST) -> Iterator[Proble
     if why is not None:
         yield Problem("invalid", at, *why)
     elif isinstance(value, (dict, list, tuple)) and not depth:
-        yield Problem("invalid", at, f"is nested more than {DEEPEST} levels deep", "fewer levels")
+        yield Problem(
+            "invalid",
+            at,
+            f"the value is nested more than {DEEPEST} levels deep",
+            "use fewer levels",
+        )
     elif isinstance(value, dict):
         for key, item in value.items():
             yield from check_value(f"{at} (a key)", key, depth - 1)
@@ -84,7 +89,7 @@ def _why_not_stored(value: object) -> tuple[str, str] | None:
     """Return why a single value cannot be stored as JSON and how to fix that, or None."""
     if isinstance(value, str):
         if not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value):
-            return "a lone surrogate is not text", "text that is valid UTF-8"
+            return "a lone surrogate is not text", "give text that is valid UTF-8"
     elif isinstance(value, (int, float)):
         if not math.isfinite(value):
             return f"{value} is not a JSON number", "finite numbers"
@@ -100,7 +105,7 @@ def _check_frozen_members(plan: Plan) -> Iterator[Problem]:
     missing = [name for name, value in members.items() if not value]
     if 0 < len(missing) < len(members):
         text = f"the plan is only partly frozen: {', '.join(missing)} not set"
-        yield Problem("invalid", missing[0], text, "the bytes that were frozen")
+        yield Problem("invalid", missing[0], text, "restore the bytes that were frozen")
 
 
 def _unknown(at: str, kind: str, wanted: str, known: Iterable[str]) -> Problem:
@@ -133,12 +138,14 @@ def _check_unique(plan: Plan) -> Iterator[Problem]:
     seen: dict[str, str] = {}
     for at, entity_id in _entities(plan):
         if entity_id in seen:
-            text = f"{entity_id} is used at {seen[entity_id]} too"
-            yield Problem("invalid", at, text, "each id once")
+            text = f"the id {entity_id} is also used at {seen[entity_id]}"
+            yield Problem("invalid", at, text, "use each id once")
         seen[entity_id] = at
     tasks = [t.id for t in plan.task_spec]
     if len(set(tasks)) != len(tasks):
-        yield Problem("invalid", "task_spec", "an id is used twice", "each id once")
+        yield Problem(
+            "invalid", "task_spec", "two task entries have the same id", "use each id once"
+        )
 
 
 def _check_context(plan: Plan) -> Iterator[Problem]:
@@ -182,7 +189,7 @@ def _check_cycle(plan: Plan, known: set[str]) -> Iterator[Problem]:
         cycle = find_cycle(plan.milestones)
         if cycle and len(set(cycle)) > 1:
             text = f"the milestones form a cycle: {' -> '.join(cycle)}"
-            yield Problem("invalid", "milestones", text, "dependencies without a cycle")
+            yield Problem("invalid", "milestones", text, "remove a dependency of the cycle")
 
 
 def _is_task_id(text: str) -> bool:
@@ -234,15 +241,17 @@ def _check_ownership(plan: Plan) -> Iterator[Problem]:
         for file in sorted(files_of(milestone)):
             other = owner.setdefault(file, milestone.id)
             if other != milestone.id and plan.depth == "full":
-                text = f"{file} belongs to {other} too"
-                allowed = f"a file in one milestone; merge {other} and {milestone.id}"
+                text = f"{file} also belongs to {other}"
+                allowed = f"put each file into one milestone; merge {other} and {milestone.id}"
                 yield Problem("invalid", f"milestones[{n}].files", text, allowed)
 
 
 def _check_diagram(number: int, diagram: Diagram) -> Iterator[Problem]:
     nodes = {node.id for node in diagram.nodes}
     if len(nodes) != len(diagram.nodes):
-        yield Problem("invalid", f"diagrams[{number}].nodes", "two nodes have one id")
+        yield Problem(
+            "invalid", f"diagrams[{number}].nodes", "two nodes of a diagram have the same id"
+        )
     for n, edge in enumerate(diagram.edges):
         for side, node in (("source", edge.source), ("target", edge.target)):
             if node not in nodes:
@@ -253,14 +262,18 @@ def _check_options(plan: Plan) -> Iterator[Problem]:
     for n, checkpoint in enumerate(plan.checkpoints):
         keys = [o.key for o in checkpoint.options]
         if len(set(keys)) != len(keys):
-            yield Problem("invalid", f"checkpoints[{n}].options", "two options have one key")
+            yield Problem(
+                "invalid",
+                f"checkpoints[{n}].options",
+                "two options of a question have the same key",
+            )
 
 
 def _check_waves(plan: Plan, files: list[set[str]] | None) -> list[Problem]:
     stored = [(w.wave, sorted(w.milestones)) for w in plan.milestone_dependencies.waves]
     computed = compute_waves(plan.milestones, files)
     if stored and stored != list(enumerate(computed, start=1)):
-        text = "the waves do not follow from the dependencies and files"
+        text = "the stored waves do not follow from the milestones' dependencies and files"
         expected = " then ".join(", ".join(w) for w in computed)
         return [Problem("invalid", "milestone_dependencies.waves", text, expected)]
     return []

@@ -68,7 +68,7 @@ class Player:
                 words = []
             if not words:
                 return block
-        raise Refused("refused", "demo", f"there is no end after {MOST_CALLS} calls")
+        raise Refused("refused", "demo", f"the demo has not ended after {MOST_CALLS} calls")
 
     def call(self, words: Sequence[str], by: str) -> ET.Element:
         """Run a printed command unchanged and return the block that it prints."""
@@ -80,7 +80,7 @@ class Player:
         try:
             block = ET.fromstring(done.stdout)  # noqa: S314 – our own output
         except ET.ParseError as error:
-            text = f"it printed no block ({error}) and ended with {done.returncode}"
+            text = f"the command printed no block ({error}) and ended with {done.returncode}"
             raise Refused("internal", shown(words), text) from None
         call = Call(words, by, done.returncode, block, done.stdout, time.monotonic() - started)
         self.calls.append(call)

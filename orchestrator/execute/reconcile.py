@@ -36,11 +36,13 @@ def reconcile(
     for file in sorted(now):
         mine = file in planned or any(within(file, folder) for folder in ours)
         if not mine and list(now[file][1:]) != list(then.get(file, ()))[1:]:
-            found.setdefault(file, "was touched after the apply and no milestone plans it")
+            found.setdefault(
+                file, "was changed after the plan was applied, and no milestone plans that"
+            )
     accepted = state.database.deviations(state.run)
     return [
         Problem("refused", file, f"{file} {text}" if not text.startswith(file) else text,
-                "the file as it was after the apply, or a person accepts it",
+                "restore the file as it was applied, or let a person accept it",
                 state.command("exec", "accept", "--file", file))
         for file, text in found.items()
         if not accepted.get(file)
@@ -53,7 +55,9 @@ def deviate(state: State, milestone: str, file: str, reason: str) -> None:
         plan = load_approved(state)
         known = [m.id for m in plan.milestones]
         if milestone not in known:
-            raise Refused("not_found", milestone, "there is no such milestone", ", ".join(known))
+            raise Refused(
+                "not_found", milestone, "the plan has no such milestone", ", ".join(known)
+            )
         with state.database as database:
             database.deviate(state.run, file, milestone, reason)
             database.audit(state.run, "host", "deviate", detail=f"{file}: {reason}")

@@ -62,7 +62,7 @@ def _settings(root: str) -> dict[str, Any]:
 def submit(found: Mode, file: str) -> None:
     """Submit a light plan (a list of steps) as the next revision; repeating it changes nothing."""
     if found.state is not None:
-        text = "this session plans a run; its plan is submitted by the freeze"
+        text = "this session plans in a run, whose plan is submitted by plan freeze"
         raise Refused("conflict", "mode submit", text, "", found.state.command("step", "planner"))
     plan = light.parse_light(read_json(resources.find_answer(found.home, file)))
     digest = light.digest_of(plan)
@@ -111,7 +111,7 @@ def check_tree(found: Mode) -> None:
 def remark(found: Mode, text: str) -> None:
     """Send a light plan (a list of steps) back with a person's remarks, which become the reason."""
     if not text.strip():
-        raise Refused("invalid", "TEXT", "the remarks are empty", "text that says what to change")
+        raise Refused("invalid", "TEXT", "the remarks are empty", "say what to change")
     check_tree(found)
     found.change("revise", HOST, text, reason=text.strip())
 
@@ -139,15 +139,17 @@ def track(found: Mode, number: int, status: str) -> None:
     """Record that a step of a light plan is started or done; after the last, planning mode ends."""
     plan = found.plan
     if plan is None or found.stage not in (EXECUTING, INACTIVE):
-        text = f"there is no approved light plan: the mode is {found.stage}"
+        text = f"there is no approved light plan: planning mode is {found.stage}"
         raise Refused("conflict", "mode step", text, "", found.command("mode", "status"))
     if found.status == PAUSED:
-        raise Refused("refused", "mode step", "it is paused", "first", found.command("resume"))
+        raise Refused(
+            "refused", "mode step", "planning is paused", "resume it first", found.command("resume")
+        )
     marked = light.mark(plan, number, status)
     if marked == plan:
         return
     if found.stage == INACTIVE:
-        text = "the mode has ended before this step was done"
+        text = "planning mode has ended before this step was done"
         raise Refused("conflict", "mode step", text, "", found.command("mode", "status"))
     with found.database as database:
         at, text = moment(found.now), json.dumps(marked, ensure_ascii=False)
@@ -184,7 +186,7 @@ def _change(found: Mode, action: str) -> None:
 def rebase_light(found: Mode) -> None:
     """Accept the user's tree as it is now as the one for which a light plan is made."""
     if found.stage not in READ_ONLY:
-        text = f"the mode is {found.stage}: the tree is compared while a plan is made"
+        text = f"planning mode is {found.stage}; a changed tree can be accepted only while planning"
         raise Refused("conflict", "mode rebase", text, "", found.command("mode", "status"))
     tree = tree_of_light(found.home, found.agent)
     accepted = problem_of(tree) if is_watched(tree) else ""

@@ -180,7 +180,7 @@ def find_light(target: Target, digest: str, now: float) -> Mode | None:
     rows = [r for r in rows if target.agent in (None, r.agent_name)]
     same = [r for r in rows if r.digest == digest]
     if len(same) > 1:
-        text = "several sessions have submitted these very bytes"
+        text = "several sessions have submitted a plan with this digest"
         names = "; ".join(f"--agent {resources.quote(r.agent_name)}" for r in same)
         raise Refused("conflict", digest, text, names)
     if not same and (len(rows) != 1 or database.runs(ACTIVE, PAUSED)):

@@ -31,7 +31,7 @@ def set_context(state: State, file: str) -> None:
                 return
             text = "context.json is read-only after step 2"
             allowed = state.command("context", "add-quote", "TEXT")
-            raise Refused("frozen", "context.json", text, f"later words of the user: {allowed}")
+            raise Refused("frozen", "context.json", text, f"add later words of the user: {allowed}")
         write_json(resources.get_context_path(state.state_dir), context)
         values = {"task_spec": task_items(context), "context": user_context(context)}
         changed = plan.model_copy(update=values)
@@ -61,7 +61,7 @@ def ask(state: State, questions: object) -> list[str]:
     """
     if not isinstance(questions, list) or not 0 < len(questions) <= MOST_QUESTIONS:
         example = '[{"question": "…", "options": [{"key": "a", "label": "…"}, …]}]'
-        text = f"is not a list of 1 to {MOST_QUESTIONS} questions"
+        text = f"the file is not a list of 1 to {MOST_QUESTIONS} questions"
         raise Refused("invalid", "questions", text, example)
     with state.lock("context ask"):
         plan = open_plan(state)
@@ -110,7 +110,7 @@ def _checkpoint(state: State, checkpoint_id: str) -> Checkpoint:
     found = next((c for c in plan.checkpoints if c.id == checkpoint_id), None)
     if found is None:
         known = ", ".join(c.id for c in plan.checkpoints) or "the plan asks nothing"
-        raise Refused("not_found", checkpoint_id, "there is no such checkpoint", known)
+        raise Refused("not_found", checkpoint_id, "the plan has no such question", known)
     return found
 
 

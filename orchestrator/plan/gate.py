@@ -50,19 +50,19 @@ def _check_open(state: State, phase: Phase, path: str) -> None:
     here = state.command("step", "planner")
     asking = state.run.step == WORKFLOW.number(phase, "qr")
     if not os.path.exists(path) or not (asking or state.run.step == WORKFLOW.number(phase, "gate")):
-        text = f"the gate of {phase} is not open: the run is at step {state.run.step}"
-        raise Refused("conflict", "--phase", text, "the current step", here)
+        text = f"{phase} cannot be decided now: the run is at step {state.run.step}"
+        raise Refused("conflict", "--phase", text, "do the current step", here)
     todo = [i.id for i in read_review(path).items if i.status == TODO]
     if asking and todo:
-        text = f"reviewers have not answered {', '.join(todo)}"
-        raise Refused("refused", "--verdict", text, "after they have", here)
+        text = f"reviewers have not answered the questions {', '.join(todo)}"
+        raise Refused("refused", "--verdict", text, "wait for their answers", here)
 
 
 def _refuse_unasked(state: State, phase: Phase, plan: Plan) -> None:
     if unasked := unasked_questions(state, phase, plan):
-        text = f"no reviewer was asked: {', '.join(unasked)}"
+        text = f"no reviewer was asked the questions {', '.join(unasked)}"
         again = state.command("plan", "done", "--phase", phase)
-        raise Refused("refused", "--verdict", text, "after the work step is ended again", again)
+        raise Refused("refused", "--verdict", text, "end the work step again first", again)
 
 
 def _as_checked(state: State, phase: Phase, plan: Plan) -> Work:
@@ -80,7 +80,7 @@ def _as_checked(state: State, phase: Phase, plan: Plan) -> Work:
 def _check_verdict(state: State, decision: Decision, phase: Phase, verdict: str) -> None:
     todo = [i.id for i in decision.items if i.status == TODO]
     if todo and verdict == "pass":
-        text = f"these items have no verdict yet: {', '.join(todo)}"
+        text = f"these questions have no answer yet: {', '.join(todo)}"
         raise Refused("refused", "--verdict", text, "fail")
     computed = computed_verdict(decision.items, decision.iteration)
     if verdict != computed and not decision.reason.strip():
@@ -109,7 +109,9 @@ def accept_finding(state: State, phase: Phase, check: str, scope: str, reason: s
             check, scope = item.check, item.scope
         elif check not in names:
             failing = [i.id for i in review.items if i.status == "FAIL"]
-            text = "is neither a failing item nor a check with findings that a person may accept"
+            text = (
+                "this is neither a failing item nor a check with findings that a person may accept"
+            )
             raise Refused("not_found", check, text, ", ".join([*failing, *names]))
         with state.database as database:
             database.accept(state.run, phase, check, scope, reason)

@@ -53,7 +53,9 @@ def rebase_run(state: State) -> Rebased | None:
         state.reload()
         check_active(state)
         if state.run.stage not in READ_ONLY:
-            text = f"the run is {state.run.stage}: the tree is compared while a plan is made"
+            text = (
+                f"the run is {state.run.stage}; a changed tree can be accepted only while planning"
+            )
             raise Refused("conflict", "mode rebase", text, "", state.command("status"))
         place = tree_of(state)
         taken = fingerprint.is_taken(place.folder)

@@ -53,8 +53,8 @@ def open_record(target: Target) -> Record:
 def check_terminal(stream: TextIO) -> None:
     """Refuse to follow the audit if there is no terminal from which to interrupt it."""
     if not stream.isatty():
-        text = "follows only where standard input is a terminal, since it never ends"
-        raise Refused("usage", "--follow", text, "without --follow", "planner audit --json")
+        text = "--follow needs a terminal as standard input, since it never ends"
+        raise Refused("usage", "--follow", text, "leave out --follow", "planner audit --json")
 
 
 def as_json(row: dict[str, Any]) -> str:

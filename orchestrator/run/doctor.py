@@ -87,7 +87,9 @@ def _database(path: str) -> list[Finding]:
 def _run(run: Run) -> list[Finding]:
     name = f"run {run.run_id}"
     if not os.path.isdir(run.state_dir):
-        return [Finding(name, f"its state directory {run.state_dir} is gone", "planner start")]
+        return [
+            Finding(name, f"the run's state directory {run.state_dir} is gone", "planner start")
+        ]
     at = f"{run.workflow} step {run.step}"
     journal = journal_state(resources.journal_path(run.state_dir))
     if journal in ("applying", "undoing"):

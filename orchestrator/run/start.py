@@ -140,7 +140,7 @@ def _check_depth_open(state: State) -> None:
     run, planner = state.run, find_workflow("planner")
     early = run.workflow == planner.name and run.step <= planner.last("intent")
     if not early or run.revision > 1:
-        text = f"the depth is {run.depth}; it is chosen before the first design is decided"
+        text = f"the depth is {run.depth}, which cannot change after the design is decided"
         raise Refused("conflict", "--depth", text, run.depth, state.command("step", "planner"))
 
 
@@ -208,7 +208,9 @@ def new_run(database: Database, run_id: str, request: str, repository: str, fold
     database.add_run(values)
     run = database.run_at(folder)
     if run is None:
-        raise Refused("conflict", folder, "the run could not be read back", "start it again")
+        raise Refused(
+            "conflict", folder, "the new run could not be read back", "run the command again"
+        )
     database.event(run, "PlanStarted", {"goal": request})
     return run
 
@@ -221,7 +223,7 @@ def _prepare(repository: Repository, state: State, base: str, agent: str | None)
             store.save_plan(path, _empty_plan(repository, base))
         plan = store.load_plan(path)
         if plan.base is None:
-            raise Refused("invalid", path, "the plan has no base", "a new run")
+            raise Refused("invalid", path, "the plan has no base commit", "start a new run")
         commit = plan.base.snapshot or plan.base.commit
         config = load_config(repository.git, commit)
         make_worktree(repository, state.worktree, commit)

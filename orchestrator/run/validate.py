@@ -57,7 +57,7 @@ def validate_files(files: Iterable[str], wanted: Wanted) -> Iterator[Report]:
 
 def _validate(file: str, wanted: Wanted) -> Report:
     if not os.path.isfile(file):
-        raise Refused("not_found", file, "there is no such file", "the path of a plan.json")
+        raise Refused("not_found", file, "there is no such file", "give the path of a plan.json")
     data = read_bytes(file)
     plan = store.parse_plan(data, file)
     problems = check_plan(plan) + _check_digest(file, data, plan, wanted)
@@ -70,7 +70,9 @@ def _check_digest(file: str, data: bytes, plan: Plan, wanted: Wanted) -> list[Pr
     if plan.digest is None and plan.frozen_at is None:
         text = "the plan is not frozen"
         return (
-            [Problem("invalid", "frozen_at", text, "planner plan freeze")] if wanted.frozen else []
+            [Problem("invalid", "frozen_at", text, "run planner plan freeze")]
+            if wanted.frozen
+            else []
         )
     stated, actual = digest_of(data)
     if stated is not None and stated == actual:

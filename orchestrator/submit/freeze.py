@@ -51,10 +51,8 @@ def _check_ready(state: State, plan: Plan) -> None:
     depth = state.run.depth
     loops = {state.database.phase(state.run, phase)[0] for phase in WORKFLOW.phases(depth)}
     if loops != {LoopState.COMPLETE} or state.run.step != WORKFLOW.last(depth):
-        text = (
-            f"the run is at step {state.run.step}; a plan can be frozen once all gates are passed"
-        )
-        raise Refused("conflict", "plan freeze", text, "the current step", here)
+        text = f"the run is at step {state.run.step}; a plan is frozen once all phases have passed"
+        raise Refused("conflict", "plan freeze", text, "do the current step", here)
     answered = state.database.answers(state.run)
     problems = [
         Problem("refused", c.id, f"the question is not answered: {c.question}",
@@ -72,5 +70,5 @@ def _check_ready(state: State, plan: Plan) -> None:
     if captured.plan != plan:
         again = state.command("plan", "done", "--phase", "plan-code", role="developer")
         text = "the worktree changed after it was checked"
-        raise Refused("conflict", state.worktree, text, "the checked state", again)
+        raise Refused("conflict", state.worktree, text, "check it again", again)
     check_all(state, plan, code_subject(captured))

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 _COMMAND = "mode approve --only"
-_ALLOWED = "the whole plan, or other milestones; nothing was changed"
+_ALLOWED = "submit the whole plan or other milestones; nothing was changed"
 
 
 def submit_part(
@@ -80,7 +80,9 @@ def _submitted(state: State, digest: str) -> Plan:
     plan = check_named(state, digest)
     if state.run.stage != SUBMITTED:
         text = f"the plan is already approved: the run is {state.run.stage}"
-        raise Refused("conflict", "--only", text, "a revision", state.command("plan", "revise"))
+        raise Refused(
+            "conflict", "--only", text, "make a revision", state.command("plan", "revise")
+        )
     check_run(state)
     return plan
 
@@ -137,7 +139,7 @@ def _verified(state: State, part: Plan) -> Done | Running:
         _remove(state)
         output = "\n".join(f"$ {r.command}\n{r.tail}" for r in answer.failures)
         failed = "; ".join(r.command for r in answer.failures)
-        text = f"these milestones do not pass without the others: {failed} fails"
+        text = f"these milestones do not pass verify without the others: {failed} fails"
         raise Refused("refused", "--only", text, _ALLOWED, output=output)
     return answer
 

@@ -155,7 +155,7 @@ def patches(plan: Plan, milestones: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield file and patch of each change of the named milestones, or of all."""
     known = [m.id for m in plan.milestones]
     if unknown := [m for m in milestones if m not in known]:
-        text = "there is no such milestone"
+        text = "the plan has no such milestone"
         raise Refused("not_found", ", ".join(unknown), text, ", ".join(known) or "none yet")
     for milestone in plan.milestones:
         if not milestones or milestone.id in milestones:

@@ -32,13 +32,13 @@ def revise_plan(state: State, remarks: str) -> None:
         run = state.run
         path = state.plan_path
         if journal_state(resources.journal_path(state.state_dir)) not in (None, "undone"):
-            text = "this revision is applied; take it back before it is revised"
-            raise Refused("conflict", "plan revise", text, "undo first", state.command("undo"))
+            text = "this revision is applied; undo it before you revise it"
+            raise Refused("conflict", "plan revise", text, "undo it first", state.command("undo"))
         check_active(state)
         if run.stage in READ_ONLY:
             check_run(state)
         if run.digest is None and store.load_plan(path).frozen_at is None:
-            text = "the plan is not frozen: edit it as it is"
+            text = "the plan is not frozen: edit it without revising"
             raise Refused("conflict", "plan revise", text, "", state.command("step", "planner"))
         plan = _open_next(state, lambda frozen: next_revision(frozen, remarks))
         if run.stage not in READ_ONLY:
@@ -94,7 +94,7 @@ def _open_next(state: State, successor: Callable[[Plan], Plan]) -> Plan:
 def remark(state: State, text: str) -> None:
     """Open the next revision with the remarks of a person; empty ones are Refused."""
     if not text.strip():
-        raise Refused("invalid", "TEXT", "the remarks are empty", "text that says what to change")
+        raise Refused("invalid", "TEXT", "the remarks are empty", "say what to change")
     revise_plan(state, text)
 
 

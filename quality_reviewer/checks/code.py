@@ -29,7 +29,7 @@ def _unanswered_intents(milestone: Milestone) -> Iterator[Finding]:
     for intent in milestone.code_intents:
         if intent.file not in changed:
             text = f"{intent.id} of {milestone.id} is about {intent.file}, which has no change"
-            yield Finding(intent.id, f"{text}; do it in the worktree and {CAPTURE}")
+            yield Finding(intent.id, f"{text}; make the change in the worktree and {CAPTURE}")
 
 
 def _unnamed_changes(milestone: Milestone) -> Iterator[Finding]:
@@ -46,7 +46,9 @@ def _unnamed_changes(milestone: Milestone) -> Iterator[Finding]:
 def check_rebuild(subject: Subject) -> Iterator[Finding]:
     """The plan's patches, applied to the base commit, give exactly the captured files."""
     if subject.tree is None or subject.base_tree is None:
-        yield Finding("*", "no tree is captured; do the work in the worktree, then plan capture")
+        yield Finding(
+            "*", "nothing is captured; do the work in the worktree, then run plan capture"
+        )
         return
     missing = [c for c in subject.changes if c.patch is None]
     for change in missing:
@@ -69,7 +71,7 @@ def _rebuild(subject: Subject, base_tree: str, tree: str) -> Iterator[Finding]:
     if rebuilt != tree:
         made, captured = subject.trees.entries(rebuilt), subject.trees.entries(tree)
         for path in differing(made, captured):
-            text = f"the changes make {_named(made.get(path))}, captured is"
+            text = f"the plan's patches make {_named(made.get(path))}, captured is"
             yield Finding(path, f"{path}: {text} {_named(captured.get(path))}; {CAPTURE}")
 
 
@@ -110,18 +112,18 @@ def check_verify(subject: Subject) -> Iterator[Finding]:
         return
     commands = subject.verify_commands or {r.command for r in subject.plan.verify}
     for command in sorted({*commands} - {r.command for r in results}):
-        yield Finding("*", f"`{command}` has not run on the captured tree; run plan verify")
+        yield Finding("*", f"`{command}` has not run on the captured changes; run plan verify")
     for result in results:
         if result.outcome == "fail":
             was = {"pass": "passes", "fail": "fails too", "not-run": "was not run"}
-            text = f"`{result.command}` fails on the captured tree (at the base it"
-            what = "fix the change; its output is in verify/ of the run"
+            text = f"`{result.command}` fails with the changes (at the base it"
+            what = "fix the change; the output is in verify/ of the run"
             yield Finding("*", f"{text} {was[result.baseline]}); {what}")
         elif result.outcome == "known-failure":
             text = (
                 f"`{result.command}` fails on the base as well, so it says nothing about the change"
             )
-            way = "see verify/ of the run; a checkout may need [worktree] setup or link"
+            way = "read its output in verify/ of the run; perhaps set [worktree] setup or link"
             yield Finding("*", f"{text}; {way}", "NOT_CHECKED")
 
 
@@ -130,7 +132,7 @@ def check_exercised(subject: Subject) -> Iterator[Finding]:
     where = subject.worktree or "the worktree"
     for result in subject.plan.verify:
         if result.tree == subject.tree and result.exercised is False:
-            text = f"verify does not exercise the changed files: `{result.command}` stayed green"
+            text = f"verify does not exercise the changed files: `{result.command}` still passed"
             cause = (
                 f"while they could not be parsed. Usual cause: an editable install or a link that "
                 f"points outside {where}. Fix: install or link the project inside it by "

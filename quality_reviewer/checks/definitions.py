@@ -72,7 +72,7 @@ def _grown_functions(path: str, before: bytes, after: bytes) -> Iterator[Finding
         is_class = isinstance(node, ast.ClassDef)
         if not is_class and was.get(name, 0) <= FUNCTION_LINES_MAX < lines:
             text = f"{path}, line {node.lineno}: {name} has {lines} lines, more than"
-            yield Finding(path, f"{text} {FUNCTION_LINES_MAX}; split it where a part has a name")
+            yield Finding(path, f"{text} {FUNCTION_LINES_MAX}; split it into functions with names")
 
 
 def _lines(node: _Definition) -> int:

@@ -45,12 +45,12 @@ def check_acyclic(subject: Subject) -> Iterator[Finding]:
 
 
 def check_waves(subject: Subject) -> Iterator[Finding]:
-    """The waves hold each milestone once, after all it depends on; in a wave none share a file."""
+    """The waves hold each milestone once, after its dependencies; no two in a wave share a file."""
     for problem in check_plan(subject.plan):
         if problem.at == _WAVES:
             yield _finding(subject.plan, problem)
     if subject.plan.milestones and not subject.plan.milestone_dependencies.waves:
-        yield Finding("*", f"{_WAVES} is empty; any edit of a milestone computes the waves")
+        yield Finding("*", f"{_WAVES} is empty; edit a milestone, which computes the waves")
 
 
 def _finding(plan: Plan, problem: Problem) -> Finding:
@@ -64,7 +64,9 @@ def check_overview(subject: Subject) -> Iterator[Finding]:
     plan = subject.plan
     for name in ("title", "problem", "approach"):
         if not getattr(plan.overview, name).strip():
-            yield Finding("*", f"overview.{name} is empty; say it for somebody new to the request")
+            yield Finding(
+                "*", f"overview.{name} is empty; write it for a reader who is new to the request"
+            )
     if not plan.milestones:
         yield Finding("*", "the plan has no milestone; add one for each part that can be tested")
 
@@ -79,7 +81,9 @@ def check_requirements(subject: Subject) -> Iterator[Finding]:
     for entry in plan.task_spec:
         if not entry.out_of_scope and entry.id not in cited:
             what = f"{entry.id} is cited by no milestone: {_excerpt(entry.text)!r}"
-            yield Finding(entry.id, f"{what}; name it in `requirements` of the one that does it")
+            yield Finding(
+                entry.id, f"{what}; name it in `requirements` of the milestone that does it"
+            )
 
 
 def _excerpt(text: str, length: int = 120) -> str:

@@ -86,7 +86,7 @@ def check_promises(subject: Subject) -> Iterator[Finding]:
         changed = {c.file for c in changes_of(milestone)}
         for file in sorted(promised_files(milestone) - changed):
             text = f"{milestone.id} promises documentation in {file}, which has no change"
-            yield Finding(file, f"{text}; write it in the worktree and {CAPTURE}")
+            yield Finding(file, f"{text}; write the documentation in the worktree and {CAPTURE}")
 
 
 def check_links(subject: Subject) -> Iterator[Finding]:
@@ -112,7 +112,7 @@ def _broken_links(subject: Subject, change: Change, now: Paths, base: Paths) -> 
             continue
         (outside if path.startswith("..") else broken).append(f"line {number}: {target}")
     if broken:
-        text = f"{change.file} links to what is not in the captured tree: {'; '.join(broken)}"
+        text = f"{change.file} links to files that do not exist: {'; '.join(broken)}"
         yield Finding(change.file, f"{text}; fix the links and {CAPTURE}")
     if outside:
         text = f"{change.file} links out of the repository: {'; '.join(outside)}"

@@ -48,7 +48,9 @@ def check_spelling(subject: Subject) -> Iterator[Finding]:
     The two are one file on some file systems and two files on others.
     """
     if subject.base_tree is None:
-        yield Finding("*", "the plan has no base, so its files are unknown", "NOT_CHECKED")
+        yield Finding(
+            "*", "the plan has no base commit, so the existing files are unknown", "NOT_CHECKED"
+        )
         return
     try:
         entries = subject.trees.entries(subject.base_tree)

@@ -84,7 +84,7 @@ def added_lines(before: bytes, after: bytes) -> list[Line]:
 
 def check_secrets(subject: Subject) -> Iterator[Finding]:
     """No added line holds a private key or an access token of a known form."""
-    what = "remove it, read it from the environment, and replace the key if it is real"
+    what = "remove the secret, read it from the environment, and replace it if it is real"
     yield from _scan(subject, find_secrets, what)
 
 

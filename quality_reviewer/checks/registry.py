@@ -200,7 +200,7 @@ def run_checks(
 
 def _findings(check: Check, subject: Subject) -> Iterator[Finding]:
     if check.reads_tree and subject.tree is None:
-        text = "no tree is captured, so there is nothing to look at"
+        text = "no changes are captured, so there is nothing to check"
         yield Finding(EVERYTHING, text, "NOT_CHECKED")
     else:
         yield from check.run(subject)

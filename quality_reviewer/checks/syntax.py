@@ -73,7 +73,7 @@ def check_syntax(path: str, content: bytes) -> Doubt | None:
 
 def _reasons_for_doubt(path: str, content: bytes, python: bool) -> Iterator[str]:
     if content.startswith(_ELSEWHERE):
-        yield "git holds only a pointer or a cipher of it"
+        yield "git holds only a pointer to the file, or its encrypted form"
     if _is_lenient_json(path):
         yield "such files may hold comments and trailing commas"
     if _TEMPLATE.search(path.encode("utf-8", "replace")):

@@ -111,4 +111,4 @@ def _temporal(file: _Written, comments: Sequence[Comment]) -> Iterator[Finding]:
     if places:
         text = f"{file.path}, {'; '.join(first_of(places, SHOWN_MAX))}"
         what = "write it for a reader who has only the final text, then capture again"
-        yield Finding(file.path, f"{text}: this tells how it came to be; {what}")
+        yield Finding(file.path, f"{text}: these words tell how the text came to be; {what}")

@@ -126,7 +126,7 @@ def test_a_phase_that_is_not_due_cannot_be_ended(journey: Journey) -> None:
 
 def test_a_gate_that_is_not_open_cannot_be_decided(journey: Journey) -> None:
     words = ("qr", "gate", "--phase", "plan-code", "--verdict", "pass")
-    refused(journey.repository, words, "conflict", "is not open")
+    refused(journey.repository, words, "conflict", "cannot be decided now")
 
 
 def test_a_plan_is_not_frozen_before_its_gates_are_passed(journey: Journey) -> None:

@@ -107,7 +107,7 @@ def test_keep_leaves_the_repository_and_every_printed_block(kept: Played) -> Non
     assert result["proved"]
     assert result["kept"] == str(kept.kept)
     assert result["refused"] == [
-        "`python3 -m unittest -q` fails on the captured tree (at the base it passes)"
+        "`python3 -m unittest -q` fails with the changes (at the base it passes)"
     ]
     assert result["failed"] == [
         'M-002: sizes.short(999960) is "1000.0 kB", not "1.0 MB"; choose the unit after rounding'
@@ -155,7 +155,7 @@ def test_a_folder_that_is_there_already_is_left_alone(tmp_path: Path) -> None:
     problem = ET.fromstring(answer.stdout)[0]  # noqa: S314 – our own output
     assert answer.returncode == 1
     assert problem.text == (
-        "the folder cannot be made: File exists · allowed: a folder that is not there yet"
+        "the folder cannot be made: File exists · allowed: name a folder that does not exist yet"
     )
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
 

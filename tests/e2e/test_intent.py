@@ -96,7 +96,7 @@ def test_remarks_on_intents_change_the_design_before_anything_is_written(
 def test_the_depth_is_chosen_before_the_design_is_decided(submitted: Journey) -> None:
     refused = submitted.planner("start", "--depth", "full")
     assert refused.code == 1
-    assert "the depth is intent; it is chosen before the first design is decided" in refused.text
+    assert "the depth is intent, which cannot change after the design is decided" in refused.text
     assert open_state(submitted.state_dir, "/").run.depth == "intent"
 
 

@@ -90,7 +90,7 @@ def test_reviewers_share_the_milestones_and_the_last_answer_opens_the_gate(full:
     left = full.planner("step", "planner")
     assert (left.block.get("number"), left.runs()) == ("4", [first])
     refused = full.planner("qr", "gate", "--phase", "plan-design", "--verdict", "pass")
-    assert f"have not answered {next(iter(asked))}" in refused.text
+    assert f"have not answered the questions {next(iter(asked))}" in refused.text
     full.be_agent(first)
     assert full.planner("step", "planner").block.get("number") == "5"
 
@@ -248,11 +248,11 @@ WRONG: dict[str, tuple[Callable[[list[str], list[str]], object], list[str]]] = {
     ),
     "an unknown field": (
         lambda own, _other: [{"id": own[0], "status": PASS, "verdict": "fine"}],
-        ["there is no field 'verdict'"],
+        ["an answer has no field 'verdict'"],
     ),
     "two things wrong in one row": (
         lambda own, _other: [{"id": own[0], "status": FAIL, "verdict": "fine"}],
-        ["there is no field 'verdict'", "a FAIL needs a finding"],
+        ["an answer has no field 'verdict'", "a FAIL needs a finding"],
     ),
     "another severity": (
         lambda own, _other: [
@@ -277,7 +277,7 @@ WRONG: dict[str, tuple[Callable[[list[str], list[str]], object], list[str]]] = {
     ),
     "more than three added": (
         lambda _own, _other: [{"check": f"c{n}", "finding": "f"} for n in range(4)],
-        ["3 are added already"],
+        ["3 findings are added already"],
     ),
     "an addition that passes or says nothing": (
         lambda _own, _other: [
@@ -297,7 +297,7 @@ WRONG: dict[str, tuple[Callable[[list[str], list[str]], object], list[str]]] = {
     ),
     "an addition with an unknown field": (
         lambda _own, _other: [{"check": "c", "finding": "f", "rounds": 3}],
-        ["there is no field 'rounds'"],
+        ["an answer has no field 'rounds'"],
     ),
     "a breaker that is no item": (
         lambda _own, _other: [
@@ -520,7 +520,7 @@ def test_a_review_without_its_questions_does_not_pass(make_repo: Repositories) -
     write_review(path, review)
     refused = journey.planner("qr", "gate", "--phase", "plan-code", "--verdict", "pass")
     assert refused.code == 1
-    assert "no reviewer was asked: intent-done" in refused.text
+    assert "no reviewer was asked the questions intent-done" in refused.text
     done = shell(refused.text.rpartition("retry: ")[2].partition("</problem>")[0], "/")
     assert done.block.get("name") == "plan-code-qr"
 
@@ -532,7 +532,7 @@ def test_a_group_that_nobody_has_is_refused_with_those_that_are(make_repo: Repos
     journey.to("code review")
     refused = journey.planner("step", "plan-code-qr", "--group", "9")
     assert refused.code == 1
-    assert refused.problems == [("not_found", "there is no group 9 · allowed: 1")]
+    assert refused.problems == [("not_found", "there is no group 9 of questions · allowed: 1")]
 
 
 @pytest.mark.requirement("PL-7", "PL-20")

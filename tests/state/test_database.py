@@ -114,7 +114,7 @@ class TestASchema:
         before = Path(path).read_bytes()
         (problem,) = refusal(Database, path)
         assert problem.kind == "invalid"
-        assert f"schema 99, we know {len(MIGRATIONS)}" in problem.problem
+        assert f"schema 99, known: {len(MIGRATIONS)}" in problem.problem
         assert Path(path).read_bytes() == before
         assert os.listdir(Path(path).parent) == ["planner.db"]
 
@@ -500,7 +500,7 @@ class TestDamage:
         Path(path).write_bytes(data)
         (problem,) = refusal(Database, path)
         assert problem.kind == "invalid"
-        assert "left as it is" in problem.problem
+        assert "was not changed" in problem.problem
         assert Path(path).read_bytes() == data
 
     def test_the_database_of_another_program_is_refused_and_left_as_it_is(self, path: str) -> None:

@@ -71,7 +71,7 @@ def test_a_plan_of_a_newer_schema_says_what_to_do(tmp_path: Path) -> None:
     path.write_bytes(DAMAGED["newer"])
     for reader in (load_plan, read_plan):
         (problem,) = refusal(reader, str(path))
-        assert "newer planner (schema version 3, we know 2)" in problem.problem
+        assert "newer planner (schema version 3, known: 2)" in problem.problem
         assert "update the planner" in problem.allowed
 
 

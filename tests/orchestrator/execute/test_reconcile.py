@@ -66,7 +66,7 @@ def test_a_deviation_of_an_unknown_milestone_is_refused_with_the_known_ones(
     applied: Journey,
 ) -> None:
     state = open_state(applied.state_dir, "/")
-    with pytest.raises(Refused, match="there is no such milestone") as refused:
+    with pytest.raises(Refused, match="the plan has no such milestone") as refused:
         deviate(state, "M-009", "README.md", "why")
     assert refused.value.problems[0].allowed == "M-001"
     assert state.database.deviations(state.run) == {}

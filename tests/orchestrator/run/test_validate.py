@@ -75,7 +75,7 @@ def test_validate_finds_references_and_waves_that_do_not_hold(make_repo: Reposit
     waves = [{"wave": 2, "milestones": [milestone["id"]]}]
     broken: dict[str, dict[str, object]] = {
         "T-9": {"milestones": [{**milestone, "requirements": ["T-9"]}]},
-        "the waves do not follow": {"milestone_dependencies": {"waves": waves}},
+        "the stored waves do not follow": {"milestone_dependencies": {"waves": waves}},
     }
     path = f"{journey.state_dir}/broken.json"
     for words, members in broken.items():

@@ -115,7 +115,7 @@ def test_what_is_left_out_is_said_where_it_is_approved(make_repo: Repositories) 
     [
         ("M-003", "depends on M-002, which would be left out · allowed: --only M-002,M-003"),
         ("M-001,M-003", "depends on M-002, which would be left out · allowed: --only M-001,M-002"),
-        ("M-009", "there is no such milestone · allowed: M-001, M-002, M-003"),
+        ("M-009", "the plan has no such milestone · allowed: M-001, M-002, M-003"),
         ("M-001,M-002,M-003", "all milestones of the plan"),
         (" , ", "names no milestone"),
     ],
@@ -175,7 +175,7 @@ def test_a_part_that_fails_alone_is_refused_with_the_output_and_the_whole_still_
     before = look(journey)
     refused = take(journey, "M-002,M-003")
     assert refused.code == 1
-    assert "do not pass without the others: sh check.sh fails" in refused.text
+    assert "do not pass verify without the others: sh check.sh fails" in refused.text
     assert look(journey) == before
     journey.to("committed")
 

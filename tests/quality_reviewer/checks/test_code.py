@@ -60,7 +60,7 @@ def test_an_intent_without_a_change_is_found(desk: Desk) -> None:
             "CI-002",
             (
                 "CI-002 of M-001 is about b.py, which has no change; "
-                "do it in the worktree and capture again (plan capture)"
+                "make the change in the worktree and capture again (plan capture)"
             ),
         )
     ]
@@ -93,7 +93,7 @@ def test_nothing_captured_fails_once_and_leaves_the_rest_unchecked() -> None:
     by_check = {i.check: (i.status, i.finding) for i in items}
     assert by_check["code-changes-rebuild"] == (
         "FAIL",
-        "no tree is captured; do the work in the worktree, then plan capture",
+        "nothing is captured; do the work in the worktree, then run plan capture",
     )
     assert by_check["code-no-secrets"][0] == "NOT_CHECKED"
     assert [i.check for i in items if i.status == "FAIL"] == ["code-changes-rebuild"]
@@ -112,7 +112,7 @@ def test_a_captured_tree_that_the_changes_do_not_make_is_found_file_by_file(desk
     later = replace(subject, tree=desk.tree({"a.py": "a = 3\n", "b.py": "b = 1\n"}))
     rows = findings("code-changes-rebuild", later)
     assert [(status, scope) for status, scope, _ in rows] == [("FAIL", "a.py"), ("FAIL", "b.py")]
-    assert "b.py: the changes make no file, captured is" in rows[1][2]
+    assert "b.py: the plan's patches make no file, captured is" in rows[1][2]
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_a_verify_command_that_fails_anew_is_found(desk: Desk) -> None:
     subject = verified(desk.subject({"a.py": "a = 1\n"}), {"outcome": "fail"})
     [(status, scope, text)] = findings("code-verify-passes", subject)
     assert (status, scope) == ("FAIL", "*")
-    assert text.startswith("`pytest -q` fails on the captured tree (at the base it passes)")
+    assert text.startswith("`pytest -q` fails with the changes (at the base it passes)")
 
 
 @pytest.mark.requirement("PL-34")
@@ -185,7 +185,7 @@ def test_a_verify_command_that_failed_before_as_well_blocks_nothing(desk: Desk) 
 def test_verify_results_of_another_tree_do_not_count(desk: Desk) -> None:
     subject = verified(desk.subject({"a.py": "a = 1\n"}), {"tree": "0" * 40})
     assert [text for _, _, text in findings("code-verify-passes", subject)] == [
-        "`pytest -q` has not run on the captured tree; run plan verify"
+        "`pytest -q` has not run on the captured changes; run plan verify"
     ]
 
 

@@ -66,7 +66,7 @@ def test_a_task_entry_that_nobody_cites_is_found() -> None:
             "T-2",
             (
                 "T-2 is cited by no milestone: 'Say what is wrong'; "
-                "name it in `requirements` of the one that does it"
+                "name it in `requirements` of the milestone that does it"
             ),
         )
     ]

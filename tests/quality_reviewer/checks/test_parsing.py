@@ -82,7 +82,7 @@ def test_what_does_not_parse_is_certain_and_says_where(
         ("chart/templates/a.yaml", b"{{- if .Values.a }}\na: 1\n{{- end }}\n", "a template"),
         ("{{ name }}/a.py", b"import {{ name }}\n", "its path is a template"),
         ("a.py", b"{% if x %}\nimport a\n{% endif %}\n", "looks like a template"),
-        ("a.json", b"version https://git-lfs.github.com/spec/v1\noid x\n", "a pointer or a cipher"),
+        ("a.json", b"version https://git-lfs.github.com/spec/v1\noid x\n", "a pointer to the file"),
         ("tests/fixtures/a.json", b"{", "a sample for tests"),
         ("tests/invalid_dates.toml", b"=", "a sample for tests"),
         ("a.json", b"[" * 100_000, "nested too deeply"),

@@ -72,7 +72,9 @@ def test_an_added_comment_is_found_with_its_line_and_words(desk: Desk) -> None:
     subject = desk.subject({"a.py": "x = 1\n# Previously this was\n# two.\nx = 2\n"})
     [(status, scope, text)] = findings("code-comments-timeless", subject)
     assert (status, scope) == ("FAIL", "a.py")
-    assert text.startswith("a.py, line 2: “Previously this”: this tells how it came to be; ")
+    assert text.startswith(
+        "a.py, line 2: “Previously this”: these words tell how the text came to be; "
+    )
 
 
 def test_words_that_lines_divide_are_found(desk: Desk) -> None:
