@@ -16,6 +16,7 @@ from shared.drift import tree_of
 from shared.git.links import link
 from shared.git.repository import (
     Repository,
+    check_path,
     check_startable,
     exclude_planner,
     find_repository,
@@ -81,6 +82,7 @@ def start_run(
     if state is not None:
         folder = state.run.repository
     problems = [*check_startable(folder), *check_value("TEXT", request or "")]
+    problems += check_path(os.path.realpath(state_dir)) if state_dir else []
     if problems:
         raise Refused.of(problems)
     repository = find_repository(folder)

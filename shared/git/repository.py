@@ -115,7 +115,21 @@ def check_startable(path: str) -> list[Problem]:
         repo = find_repository(path)
     except Refused as refusal:
         return list(refusal.problems)
-    return [*_check_head(repo), *check_underway(repo), *_check_identity(repo)]
+    return [
+        *check_path(repo.root), *_check_head(repo), *check_underway(repo), *_check_identity(repo),
+    ]  # fmt: skip
+
+
+def check_path(folder: str) -> list[Problem]:
+    """Return a problem if git could not be kept inside a scratch worktree below `folder`.
+
+    GIT_CEILING_DIRECTORIES, which does that, is split at each ':' and knows no escape for it.
+    """
+    if os.pathsep not in folder:
+        return []
+    problem = f"{os.pathsep!r} in the path: git commands of the project could leave the worktree"
+    allowed = f"move the folder to a path without {os.pathsep!r}"
+    return [Problem("refused", folder, problem, allowed)]
 
 
 def _check_head(repo: Repository) -> list[Problem]:

@@ -55,6 +55,13 @@ def test_a_bare_repository_is_refused(project: Project, tmp_path: Path) -> None:
     assert "git folder" in _said(project.root / ".git")
 
 
+@pytest.mark.requirement("PL-32")
+def test_a_path_at_whose_colon_git_would_split_its_ceiling_is_refused(tmp_path: Path) -> None:
+    project = Project(tmp_path / "re:po")
+    project.commit({"a": b"1\n"})
+    assert "could leave the worktree" in _said(project.root)
+
+
 def test_all_problems_are_said_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", "/dev/null")
     empty = Project(tmp_path / "empty")
@@ -124,4 +131,4 @@ def test_a_lock_that_a_killed_git_left_is_named_with_the_way_past_it(project: Pr
         project.repo.git.run("update-index", "--add", "--cacheinfo", f"100644,{'0' * 39}1,x")
     problem = caught.value.problems[0]
     assert (problem.kind, problem.at) == ("locked", str(lock))
-    assert "remove it" in problem.allowed
+    assert "remove this lock file" in problem.allowed
