@@ -190,7 +190,7 @@ def failed(at: str, text: str, allowed: str = "", retry: str = "") -> Refused:
     if held is None:
         return Refused("refused", at, text, allowed, retry)
     way = "wait until the other git command ends; if none is running, remove this lock file"
-    return Refused("locked", held[1], "another git command holds this lock file", way, retry)
+    return Refused("locked", held[1], "a lock file of another git command exists", way, retry)
 
 
 def said(stderr: bytes, code: int) -> str:

@@ -44,7 +44,7 @@ def link(repo: Repository, worktree: str, names: Iterable[str]) -> Linked:
         elif _link_one(source, target):
             done.linked.append(name)
         else:
-            text = "git has a file at this path, so the path can't be a link"
+            text = "git tracks files at this path, so it can't be a link"
             problems.append(Problem("conflict", name, text))
     if problems:
         raise Refused.of(problems)

@@ -266,7 +266,7 @@ def test_links_that_leave_the_repository_are_refused(project: Project, name: str
 
 def test_a_path_that_git_has_itself_is_not_linked(project: Project) -> None:
     project.begin()
-    with pytest.raises(Refused, match="has this path itself"):
+    with pytest.raises(Refused, match="tracks files at this path"):
         link(project.repo, str(project.worktree), ["src"])
 
 
