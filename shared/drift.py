@@ -76,7 +76,7 @@ def check(tree: WatchedTree, way_out: str) -> None:
     text = problem_of(tree)
     if text:
         allowed = (
-            f"restore the files; or ask the user to look at the changes and accept them: {way_out}"
+            f"restore the files; or a person looks at the changes and accepts them: {way_out}"
         )
         raise Refused("refused", tree.repository, text, allowed)
 
