@@ -75,9 +75,7 @@ def check(tree: WatchedTree, way_out: str) -> None:
     """Refuse to go on if the tree differs from its fingerprint; a person may run `way_out`."""
     text = problem_of(tree)
     if text:
-        allowed = (
-            f"restore the files; or a person looks at the changes and accepts them: {way_out}"
-        )
+        allowed = f"restore the files; or a person looks at the changes and accepts them: {way_out}"
         raise Refused("refused", tree.repository, text, allowed)
 
 
