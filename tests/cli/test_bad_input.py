@@ -130,7 +130,7 @@ def test_a_gate_that_is_not_open_cannot_be_decided(journey: Journey) -> None:
 
 
 def test_a_plan_is_not_frozen_before_its_gates_are_passed(journey: Journey) -> None:
-    refused(journey.repository, ("plan", "freeze"), "conflict", "once all gates are passed")
+    refused(journey.repository, ("plan", "freeze"), "conflict", "once all phases have passed")
 
 
 @pytest.mark.parametrize("words", [("exec", "apply"), ("exec", "commit"), ("plan", "revise")])

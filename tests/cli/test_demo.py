@@ -230,7 +230,7 @@ def test_a_command_that_only_a_person_may_run_is_run_as_the_person(tmp_path: Pat
 def test_blocks_that_lead_in_a_circle_end(tmp_path: Path) -> None:
     player, _ = make_player(tmp_path)
     words = make_program(tmp_path, f"<step><next>{tmp_path}/program</next></step>")
-    with pytest.raises(Refused, match="no end after 40 calls"):
+    with pytest.raises(Refused, match="not ended after 40 calls"):
         player.play(words)
 
 
