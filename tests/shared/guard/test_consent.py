@@ -201,7 +201,7 @@ def test_an_approval_without_a_terminal_is_refused_if_hooks_check_the_session(
 ) -> None:
     answer = approve(waiting, digest)
     assert answer.code == 1
-    assert "no terminal" in answer.problems[0][1]
+    assert "does not run in a terminal" in answer.problems[0][1]
 
 
 def test_a_hook_of_an_earlier_planning_proves_nothing(
