@@ -1,1 +1,1 @@
-"""The developer: turns intents into changes, in the scratch worktree."""
+"""The developer role: writes the code that a plan describes, in the scratch git worktree."""

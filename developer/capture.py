@@ -1,4 +1,4 @@
-"""Capture the changes of the scratch worktree into the plan."""
+"""Captures the code changes of the scratch git worktree into the plan."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Captured(NamedTuple):
-    """The plan with the worktree's changes in it, what the capture found, and the files it used."""
+    """A plan that now holds the worktree's code changes, what the capture found, and its files."""
 
     plan: Plan
     capture: Capture
@@ -32,7 +32,7 @@ class Captured(NamedTuple):
 
 
 def capture_into(state: State, plan: Plan) -> Captured:
-    """Run formatters and the user's hook; return the plan with the worktree's changes."""
+    """Run formatters and the user's hook in the worktree; return the plan with its code changes."""
     workspace = open_workspace(state)
     config = workspace.config
     if config.format and not state.database.is_confirmed(commands_hash(config)):
@@ -53,7 +53,7 @@ def capture_into(state: State, plan: Plan) -> Captured:
 
 
 def capture_now(state: State) -> Captured:
-    """Capture the worktree's changes into the stored plan."""
+    """Store the scratch worktree's code changes in the run's stored plan."""
     with state.lock("plan capture"):
         plan = open_plan(state)
         captured = capture_into(state, plan)

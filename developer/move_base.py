@@ -1,4 +1,4 @@
-"""Rebase a plan and its worktree onto the user's tree as it is now."""
+"""Rebases a plan and its scratch worktree onto the present state of the user's working tree."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def move_base(state: State, plan: Plan) -> Plan:
-    """Return the plan rebased onto the user's tree as it is now, its worktree rebased as well.
+    """Rebase a plan and its scratch worktree onto the user's present tree; return the new plan.
 
     Nothing moves if every planned file is still as the plan found it. Files in which the changes
     met others hold conflict markers and are named in the remarks.
@@ -37,7 +37,7 @@ def move_base(state: State, plan: Plan) -> Plan:
 
 
 def on_tree(state: State, plan: Plan, changes: Sequence[Changed], planned: Collection[str]) -> Plan:
-    """Return the plan rebased onto HEAD, or onto a snapshot of HEAD plus uncommitted work.
+    """Rebase a plan onto HEAD, or onto a snapshot of HEAD and uncommitted work; return the plan.
 
     A snapshot is taken if the old base was one or a planned file is uncommitted. The worktree is
     made again, with `changes` carried over.

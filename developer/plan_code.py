@@ -1,4 +1,4 @@
-"""Print the developer's task: make the change in the scratch worktree (PL-4)."""
+"""Prints the developer agent's task: make the planned changes in the scratch worktree (PL-4)."""
 
 from __future__ import annotations
 

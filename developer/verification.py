@@ -1,4 +1,4 @@
-"""Run the project's own commands on a run's worktree and keep their results (PL-34)."""
+"""Runs the project's verify commands on a run's scratch worktree, keeps their results (PL-34)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def confirm(state: State, digest: str) -> None:
-    """Store that a person confirmed the project's commands; Refused if their hash is another."""
+    """Record that the project's commands are confirmed; Refused if their hash is not `digest`."""
     stored = state.config
     if not digest or digest != stored["hash"]:
         text = f"the commands of this run have the hash {stored['hash'] or '(none configured)'}"
@@ -34,7 +34,7 @@ def confirm(state: State, digest: str) -> None:
 
 
 def job_of(state: State, plan: Plan) -> Job:
-    """Return what a verification of the plan needs: worktree, base, commands, tests."""
+    """Return what a verification of the plan needs: worktree, base commit, commands, test files."""
     base = base_of(plan)
     return Job(
         state_dir=state.state_dir,
@@ -48,18 +48,18 @@ def job_of(state: State, plan: Plan) -> Job:
 
 
 def verify_plan(state: State, plan: Plan) -> Done | Running:
-    """Run the verify commands on the worktree; call this without the run's lock: it takes long."""
+    """Run the verify commands on the worktree; call without the run's lock, since it takes long."""
     return verify(job_of(state, plan), state.database.is_confirmed)
 
 
 def with_results(plan: Plan, done: Done) -> Plan:
-    """Return the plan with the results of the verify commands in it."""
+    """Return a copy of the plan that holds the results of the verify commands."""
     results = tuple(VerifyResult.model_validate(r.for_plan()) for r in done.results)
     return plan.model_copy(update={"verify": results})
 
 
 def still_running(state: State) -> Running | None:
-    """Wait for a verification in the background; return it if it still runs, else None."""
+    """Wait a while for a running verification; return it if it still runs then, else None."""
     with vacancy(state.state_dir) as free:
         if free is not None:
             return None
@@ -69,7 +69,7 @@ def still_running(state: State) -> Running | None:
 
 
 def verify_now(state: State) -> Done | Running:
-    """Run the verify commands again and store the results; or return what still runs."""
+    """Run the verify commands and store the results in the plan, or return what still runs."""
     with state.lock("plan verify"):
         plan = open_plan(state)
     answer = verify(job_of(state, plan), state.database.is_confirmed, again=True)

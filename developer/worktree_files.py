@@ -1,4 +1,4 @@
-"""Change files of the scratch worktree and run the project's named commands in it.
+"""Changes files of the scratch worktree, and runs commands of planner.toml in it.
 
 Nothing outside the worktree is reached: paths are normal and relative, and no folder on the way
 is a link. Callers hold `lock.undisturbed`, since verify breaks files on purpose.
@@ -39,7 +39,7 @@ class Ran:
 
 
 def tree_rm(tree: Worktree, path: str) -> str:
-    """Remove a file, a link or a folder with everything in it; return what was done."""
+    """Remove a file, link or whole folder from the scratch worktree; return what was done."""
     target = _existing(tree, path)
     if stat.S_ISDIR(os.lstat(target).st_mode):
         shutil.rmtree(target)
@@ -50,7 +50,7 @@ def tree_rm(tree: Worktree, path: str) -> str:
 
 
 def tree_mv(tree: Worktree, old: str, new: str) -> str:
-    """Move a file, link or folder, making folders for the new name; nothing is replaced."""
+    """Move a worktree file, link or folder, making parent folders; never replace another one."""
     source, target = _existing(tree, old), _path_inside(tree.path, new)
     # If names differ in case only, a file system may see one file in both.
     other_case = old.lower() == new.lower() and old != new
@@ -83,7 +83,7 @@ def tree_chmod(tree: Worktree, change: str, path: str) -> str:
 
 
 def tree_run(job: Job, name: str, is_confirmed: Callable[[str], bool]) -> Ran:
-    """Run a named command of planner.toml in the worktree, or a list of them until one fails.
+    """Run a named command of planner.toml in the worktree, or several in order until one fails.
 
     Refused for an unknown name (with the known ones), and for commands no person has confirmed.
     """
@@ -103,7 +103,7 @@ def tree_run(job: Job, name: str, is_confirmed: Callable[[str], bool]) -> Ran:
 
 
 def _path_inside(worktree: str, path: str) -> str:
-    """Return the full path of `path`; Refused if it could be outside the worktree."""
+    """Return the absolute path of `path` in the worktree; Refused if it could lead outside."""
     if text := path_problem(path):
         raise Refused("invalid", path, text, "a relative path of a file in the worktree")
     parts = path.split("/")
@@ -131,7 +131,7 @@ def _names(tree: Worktree) -> list[str]:
 
 
 def _prune(worktree: str, path: str) -> None:
-    """Remove the folders that became empty, since git knows no empty ones."""
+    """Remove folders of the worktree that became empty, since git does not track empty ones."""
     folder = os.path.dirname(path)
     while folder and not os.listdir(os.path.join(worktree, folder)):
         os.rmdir(os.path.join(worktree, folder))

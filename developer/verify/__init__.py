@@ -1,4 +1,4 @@
-"""Run the project's own commands on the scratch worktree and return their results (PL-34).
+"""Runs the project's verify commands on the scratch worktree and returns their results (PL-34).
 
 A command calls `background.verify`; `worker.worker_main` does the work in a process that outlives
 the command. Only commands that a person has confirmed are run. Code that reads or changes the

@@ -1,4 +1,4 @@
-"""Start a verification that outlives the command, wait for it a while, and find it again."""
+"""Starts a verification as a process that outlives the command, waits for it, finds it again."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def verify(
     again: bool = False,
     worker: Sequence[str] = (),
 ) -> Done | Running:
-    """Return the results of the commands for the worktree as it is, or that they still run.
+    """Return the verify commands' results for the present worktree, or that they still run.
 
     A result for the same tree and commands is returned at once; with `again`, only one that no
     call has returned yet. Attaches to a running verification. Refused where the commands are not
@@ -69,7 +69,7 @@ def verify(
 
 
 def cancel_verify(state_dir: str) -> bool:
-    """End a running verification and restore the files it broke; return False if none runs."""
+    """End a running verification, restore the files it broke on purpose; return False if none."""
     deadline = time.monotonic() + STOP_S
     asked = False
     while time.monotonic() < deadline:
@@ -92,7 +92,7 @@ def cancel_verify(state_dir: str) -> bool:
 
 
 def wait_until_idle(state_dir: str, wait_s: float = 0.0) -> Running | None:
-    """Wait until no verification runs and return None; after the wait return what still runs."""
+    """Wait until no verification runs, then return None; after a while return what still runs."""
     deadline = time.monotonic() + wait_s
     while True:
         with vacancy(state_dir) as lock:
@@ -105,7 +105,7 @@ def wait_until_idle(state_dir: str, wait_s: float = 0.0) -> Running | None:
 
 
 def describe_running(state_dir: str) -> str:
-    """Return in words what the running verification is doing and for how long."""
+    """Return in words what a running verification does now and for how long."""
     started_at = read_note(verify_file(state_dir, "worker.json")).get("started_at", time.time())
     progress = read_note(verify_file(state_dir, "progress.json"))
     total = max(0, time.time() - started_at)
@@ -116,7 +116,7 @@ def describe_running(state_dir: str) -> str:
 
 
 def _take_result(job: Job, *, again: bool) -> Done | None:
-    """Return a finished result that is valid for the tree as it is, or None.
+    """Return the stored verification result if it is valid for the present worktree, or None.
 
     Raises what the worker refused, once: the next call tries again. With `again`, a result that
     was returned before is not valid.
@@ -138,7 +138,7 @@ def _take_result(job: Job, *, again: bool) -> Done | None:
 
 
 def _start(job: Job, lock: int, worker: Sequence[str]) -> None:
-    """Start a worker process that takes over `lock`, so that no second one can start meanwhile."""
+    """Start the verification's worker process, which inherits `lock` so that it stays locked."""
     with contextlib.suppress(FileNotFoundError):
         os.unlink(job.file("result.json"))
     write_json(job.file("job.json"), job.to_json())

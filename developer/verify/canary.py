@@ -1,4 +1,4 @@
-"""Break changed code files to see whether the commands then fail, and restore them (PL-34).
+"""Breaks changed code files to see whether the verify commands then fail; restores them (PL-34).
 
 A file is not copied but moved aside and back, so that the very same file returns. The list of
 files is on disk before the first is moved, so that any later command can restore them all.
@@ -34,12 +34,12 @@ _OPENED = {"php": b"<?php ", "inc": b"<?php ", "vue": b"<script>", "svelte": b"<
 
 
 def is_code(path: str) -> bool:
-    """Return whether a file is code by its name, so that breaking the file must be noticed."""
+    """Return whether a file name has an ending of program code, which verify breaks on purpose."""
     return _extension(path) in CODE
 
 
 def break_files(folder: str, worktree: str, paths: Iterable[str]) -> list[str]:
-    """Make files of the worktree unparsable and return their paths; `folder` keeps the originals.
+    """Make files of the worktree unparsable; return their paths; `folder` keeps the originals.
 
     Links, and files in linked folders, stay as they are: the bytes are not the worktree's.
     """
@@ -57,7 +57,7 @@ def break_files(folder: str, worktree: str, paths: Iterable[str]) -> list[str]:
 
 
 def restore_files(folder: str) -> list[str]:
-    """Restore every file that verify broke; return those that a command had overwritten since.
+    """Restore all files that verify broke on purpose; return those that a command had overwritten.
 
     What the command wrote is kept beside `folder` under a new name. May be repeated after a
     crash. Refused if the system fails.
@@ -90,7 +90,7 @@ def _restore_all(folder: str) -> list[str]:
 
 
 def is_broken(folder: str) -> bool:
-    """Return whether files of a worktree are broken now, or were when a run was killed."""
+    """Return whether files of a worktree are still broken on purpose, also by a killed process."""
     return os.path.exists(_marker(folder))
 
 
@@ -133,7 +133,7 @@ def _broken_text(path: str) -> bytes:
 
 
 def _clear_way(worktree: str, path: str, aside: str) -> bool:
-    """Move away what a command put where a folder was: through a link we would leave the tree."""
+    """Move away a link or file where a parent folder of `path` was: a link could lead outside."""
     for depth in range(1, path.count("/") + 1):
         folder = os.path.join(worktree, *path.split("/")[:depth])
         if os.path.islink(folder) or os.path.isfile(folder):
@@ -143,7 +143,7 @@ def _clear_way(worktree: str, path: str, aside: str) -> bool:
 
 
 def _set_aside(target: str, aside: str) -> bool:
-    """Keep the file that a command wrote over a broken one, under the name `aside`."""
+    """Keep, under the name `aside`, what a command wrote over a file broken on purpose."""
     try:
         with open(target, "rb") as file:
             found = file.read(2 * len(BROKEN))

@@ -1,4 +1,4 @@
-"""The data of a verification: what to check, its results, and where its files are."""
+"""The data of a verification of a plan: what to check, the results, and where its files are."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Outcome = Literal["pass", "fail", "known-failure"]
 
 @dataclass(frozen=True)
 class Job:
-    """One verification: all folders absolute; `base_commit` is the snapshot where there is one.
+    """What one verification works on; `base_commit` may be a snapshot of the user's tree.
 
     `tests` are the files that milestones name as their tests; these are never made unparsable.
     """
@@ -32,7 +32,7 @@ class Job:
     tests: tuple[str, ...] = ()
 
     def file(self, name: str) -> str:
-        """Return the path of a file that belongs to this verification."""
+        """Return the path of the verification's file `name`."""
         return verify_file(self.state_dir, name)
 
     def key(self, tree: str) -> dict[str, Any]:
@@ -46,19 +46,19 @@ class Job:
         }
 
     def to_json(self) -> dict[str, Any]:
-        """Return the verification's settings as JSON."""
+        """Return all settings of the verification as JSON."""
         return {**asdict(self), "config": self.config.to_json()}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Job:
-        """Return the verification that `to_json` wrote."""
+        """Return the verification settings from the JSON that `to_json` made."""
         config = Config.from_json(data["config"])
         return cls(**{**data, "config": config, "tests": tuple(data["tests"])})
 
 
 @dataclass(frozen=True)
 class Result:
-    """The result of one command; `tail` is the end of its output, empty if it passed.
+    """The result of one verify command; `tail` is the end of its output, empty if it passed.
 
     `exercised` is False if it passed even with the changed files broken, None if that was not
     tried: another command failed, or no changed file is code.
@@ -74,14 +74,14 @@ class Result:
     tail: str = ""
 
     def for_plan(self) -> dict[str, Any]:
-        """Return the fields that plan.json keeps."""
+        """Return the fields of the command's result that are stored in plan.json."""
         names = ("command", "baseline", "outcome", "tree", "exercised")
         return {name: getattr(self, name) for name in names}
 
 
 @dataclass(frozen=True)
 class Done:
-    """All verify commands ran; no results mean that none are configured: NOT VERIFIED.
+    """The outcome of a finished verification; no results mean that no command is configured.
 
     `touched` names files of the user's own tree that changed meanwhile, `wrote` those of the
     worktree; both are sentences or empty. `notes` is whatever else a reader should know.
@@ -95,7 +95,7 @@ class Done:
 
     @property
     def failures(self) -> tuple[Result, ...]:
-        """The results that block the plan: commands that fail here but not at the base."""
+        """The results that block a plan: commands that fail now but did not on the base commit."""
         return tuple(result for result in self.results if result.outcome == "fail")
 
     def to_json(self) -> dict[str, Any]:
@@ -104,20 +104,20 @@ class Done:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Done:
-        """Return the outcome of a verification that `to_json` wrote."""
+        """Return the verification's outcome from the JSON that `to_json` made."""
         results = tuple(Result(**result) for result in data["results"])
         return cls(**{**data, "results": results, "notes": tuple(data["notes"])})
 
 
 @dataclass(frozen=True)
 class Running:
-    """A verification still runs in the background; `text` says what runs and for how long."""
+    """A verification still running in the background; `text` says what runs and for how long."""
 
     text: str
 
 
 def verify_file(state_dir: str, name: str) -> str:
-    """Return the path of `name` in the run's folder `verify`, which is made if missing."""
+    """Return the path of the file `name` in the run's `verify` folder, made if missing."""
     folder = os.path.join(state_dir, "verify")
     try:
         if not os.path.isdir(folder):
@@ -130,7 +130,7 @@ def verify_file(state_dir: str, name: str) -> str:
 
 
 def read_note(path: str) -> dict[str, Any]:
-    """Return the JSON object in one of our own files, or {} if there is no such file."""
+    """Return the JSON object in one of the planner's own files, or {} if there is no such file."""
     if not os.path.exists(path):
         return {}
     data = read_json(path)

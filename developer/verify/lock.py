@@ -1,4 +1,4 @@
-"""The lock on the scratch worktree: while a verification runs, nothing else may touch it."""
+"""The lock on the scratch worktree: while a verification runs, nothing else may change it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ VARIABLE = "PLANNER_VERIFY_LOCK"
 
 @contextlib.contextmanager
 def vacancy(state_dir: str) -> Iterator[int | None]:
-    """Hold the worktree's lock and yield its descriptor; yield None if a verification holds it.
+    """Hold the worktree's lock, yield its file descriptor; yield None if a verification holds it.
 
     The kernel frees the lock when the last process with the descriptor has ended.
     """
@@ -42,7 +42,7 @@ def vacancy(state_dir: str) -> Iterator[int | None]:
 
 @contextlib.contextmanager
 def undisturbed(state_dir: str) -> Iterator[list[str]]:
-    """Restore all broken files and keep verify from starting while the worktree is in use.
+    """Restore broken files, then keep verifications from starting while the worktree is in use.
 
     Gives the paths at which a command had written over a broken file. Refused (`locked`) while a
     verification runs: the worktree then may hold broken files.
@@ -60,7 +60,7 @@ def undisturbed(state_dir: str) -> Iterator[list[str]]:
 
 
 def recover(state_dir: str) -> list[str]:
-    """Undo what a killed verification left; return files that commands wrote over broken ones."""
+    """Clean up after a killed verification; return broken files that commands had overwritten."""
     displaced = restore_files(verify_file(state_dir, "canary"))
     base = verify_file(state_dir, "base")
     if os.path.lexists(base):
@@ -70,7 +70,7 @@ def recover(state_dir: str) -> list[str]:
 
 
 def restore_canary(state_dir: str) -> list[str]:
-    """Restore files that a killed verification left broken; return those overwritten since.
+    """Restore the files that a killed verification left broken; return those overwritten since.
 
     Does nothing if none is broken. Refused (`locked`) while a running verification needs them so.
     """
@@ -81,7 +81,7 @@ def restore_canary(state_dir: str) -> list[str]:
 
 
 def adopt_lock(state_dir: str) -> int | None:
-    """Return the descriptor of the worktree's lock, inherited or taken; None if another has it."""
+    """Return the worktree lock's file descriptor, inherited or new; None if another has it."""
     given = os.environ.pop(VARIABLE, "")
     descriptor = _open(state_dir)
     if given.isdigit() and _same_file(int(given), descriptor):

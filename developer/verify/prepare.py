@@ -1,4 +1,4 @@
-"""Set a worktree up as the project says: links first, then the setup commands (PL-33)."""
+"""Prepares a worktree as planner.toml says: links folders, then runs the setup commands (PL-33)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def check_confirmed(config: Config, is_confirmed: Callable[[str], bool], state_dir: str) -> None:
-    """Refuse to go on while the project's commands are not confirmed by a person; name them all."""
+    """Raise Refused, listing the project's commands, unless a person has confirmed them."""
     digest = commands_hash(config)
     if digest and not is_confirmed(digest):
         raise Refused(
@@ -39,7 +39,7 @@ def check_confirmed(config: Config, is_confirmed: Callable[[str], bool], state_d
 
 
 def prepare(job: Job, is_confirmed: Callable[[str], bool]) -> tuple[str, ...]:
-    """Link folders into the scratch worktree and run its setup commands once; return notes.
+    """Link folders into the scratch worktree and run its setup commands once; return remarks.
 
     Refused if the commands are not confirmed, if one fails (with its output), or while verify
     runs. The caller must not hold `undisturbed`.
@@ -52,7 +52,7 @@ def prepare(job: Job, is_confirmed: Callable[[str], bool]) -> tuple[str, ...]:
 def set_up(
     job: Job, worktree: str, stage: str, stopped: Callable[[], bool] = bool
 ) -> tuple[str, ...]:
-    """Link folders into a worktree and run its setup commands; `stage` is used to name the logs."""
+    """Link folders into a worktree and run its setup commands; `stage` names their log files."""
     config, repository = job.config, repository_at(job.repository)
     tree = open_worktree(repository, worktree)
     marker = job.file(f"prepared-{stage}.json")
@@ -90,7 +90,7 @@ def _run_setup(job: Job, worktree: str, stage: str, stopped: Callable[[], bool])
 def runner_for(
     job: Job, worktree: str, stopped: Callable[[], bool] = bool, *, free: bool = False
 ) -> Runner:
-    """Return the Runner for a verification's commands in `worktree`.
+    """Return the Runner with which a verification runs its commands in `worktree`.
 
     They may write only there, in their TMPDIR and where `[verify] write` says, if the kernel can
     limit writes; with `free` anywhere, since setting up fills caches in the home folder.

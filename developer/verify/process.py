@@ -1,4 +1,4 @@
-"""Run one command of the project in its own session and end every process that it started."""
+"""Runs one project command in its own process session; ends every process that it started."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ _WATCH = 'read -r _; kill -s KILL -- "-$1"'
 
 
 class Stopped(Exception):  # noqa: N818 – a person asked for this
-    """The verification was cancelled; every process that it had started has ended."""
+    """Raised when a verification is cancelled, after every process it had started has ended."""
 
 
 @dataclass(frozen=True)
 class Ended:
-    """The end of a command; `code` is 124 if the time limit ended it."""
+    """How a command ended: its exit code, or 124 if the time limit ended it, and its output."""
 
     command: str
     code: int
@@ -53,11 +53,11 @@ class Ended:
 
     @property
     def passed(self) -> bool:
-        """Whether the command succeeded."""
+        """Whether the command ended with exit code 0."""
         return self.code == 0
 
     def tail(self) -> str:
-        """Return the last 3,000 characters of the output, with a note after a timeout."""
+        """Return the last 3,000 characters of the command's output, with a note after a timeout."""
         text = read_tail(self.log)
         if self.out_of_time:
             text += f"\n[ended by the time limit after {self.seconds:.0f} s]"
@@ -66,7 +66,7 @@ class Ended:
 
 @dataclass(frozen=True)
 class Runner:
-    """Runs commands in `folder`, each within a time limit and only until `stopped()` is true.
+    """Runs project commands in `folder`, each with a time limit, and until `stopped()` is true.
 
     `temporary` is the private TMPDIR: made for each command, removed after it. If `writable` names
     paths, writes elsewhere are denied if the kernel can do that. The default for `stopped` says
@@ -101,7 +101,7 @@ class Runner:
 
 @dataclass(frozen=True)
 class Confined:
-    """Runs a capture's formatters and hooks, which no person has confirmed, with limits on writing.
+    """Runs formatters and hooks, which no person has confirmed, with limits on where they write.
 
     They may write only in the folder they run in, in a private one and below `writable`, if the
     kernel can limit writes; if it can but fails to, they do not run.
@@ -111,7 +111,7 @@ class Confined:
     time_limit_s: float = HOOK_LIMIT_S
 
     def __call__(self, argv: Sequence[str], cwd: str, env: Mapping[str, str], private: str) -> Ran:
-        """Run `argv` in `cwd` and end every process that it started."""
+        """Run the command `argv` in `cwd`, then end every process that it started."""
         temporary = os.path.join(private, "tmp")
         deadline = time.monotonic() + self.time_limit_s
         words = wrap((cwd, private, *self.writable), list(argv), strict=True)
@@ -134,7 +134,7 @@ def _run(
     output: IO[bytes],
     goes_on: Callable[[], bool],
 ) -> int | None:
-    """Run a command and end its group; return its code, or None if `goes_on` became false."""
+    """Run a command, end its process group; return its code, None if `goes_on` turned false."""
     process = subprocess.Popen(
         words,
         cwd=folder,
@@ -159,12 +159,12 @@ def _temporary(folder: str) -> dict[str, str]:
 
 
 def environment(folder: str, temporary: str) -> dict[str, str]:
-    """Return the user's environment for a command that runs in `folder`."""
+    """Return the environment variables for a project command that runs in `folder`."""
     return project_environment(folder) | _temporary(temporary) | {"PWD": folder}
 
 
 def read_tail(log: str) -> str:
-    """Return the end of a log as text without terminal colours; bytes that are not text are `�`."""
+    """Return the end of a log file as text without terminal colours; invalid bytes become `�`."""
     with open(log, "rb") as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - 6 * TAIL_CHARS))
@@ -185,7 +185,7 @@ def _private_folder(path: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _ends_with_us(process: subprocess.Popen[bytes]) -> Iterator[None]:
-    """Make sure that the process's group is killed if our own process dies first."""
+    """Make sure that `process` and its process group are killed if this process dies first."""
     watch = subprocess.Popen(
         ["sh", "-c", _WATCH, "sh", str(process.pid)],
         stdin=subprocess.PIPE,
@@ -204,7 +204,7 @@ def _ends_with_us(process: subprocess.Popen[bytes]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _no_orphans() -> Iterator[None]:
-    """On Linux, end the processes that were started inside and have left their group."""
+    """On Linux, end processes that were started in the `with` block and left their group."""
     before = _children()
     adopt_orphans(True)  # noqa: FBT003 – it can only be on or off
     try:
@@ -239,7 +239,7 @@ def _parent(pid: str) -> int:
 
 
 def _end_group(process: subprocess.Popen[bytes]) -> None:
-    """End the process and its group: ask first, kill after GRACE_S."""
+    """End a process and its process group: ask first, kill after GRACE_S seconds."""
     if process.poll() is None:
         _signal_group(process.pid, signal.SIGTERM)
         with contextlib.suppress(subprocess.TimeoutExpired):

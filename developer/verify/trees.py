@@ -1,4 +1,4 @@
-"""Ask git about the trees that a verification compares."""
+"""Asks git about the file trees that a verification compares."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Listed = tuple[str, int, int]
 
 
 def current_tree(job: Job) -> str:
-    """Return the id of the scratch worktree's tree, as a capture would find it now."""
+    """Return the git tree id of the scratch worktree's present files, as a capture sees them."""
     repository = repository_at(job.repository)
     tree = open_worktree(repository, job.worktree)
     clear_stale_locks(tree.admin)
@@ -35,13 +35,13 @@ def current_tree(job: Job) -> str:
 
 
 def differing(git: Git, old: str, new: str, kinds: str = "") -> list[str]:
-    """Return the paths that differ between two trees; `kinds` are letters of `--diff-filter`."""
+    """Return the paths that differ between two git trees; `kinds` is git's `--diff-filter`."""
     args = ["diff-tree", "-r", "-z", "--no-renames", "--name-only", f"--diff-filter={kinds}"]
     return [os.fsdecode(name) for name in git.names(*args, old, new)]
 
 
 def users_tree(repository: Repository) -> dict[str, Listed]:
-    """Return what `git status` lists in the user's own tree: state, size and time by path.
+    """Return the files that `git status` lists in the user's own tree: state, size, time by path.
 
     Size and time tell a file that was changed from one that was changed again.
     """
@@ -58,7 +58,7 @@ def users_tree(repository: Repository) -> dict[str, Listed]:
 
 
 def show_names(paths: Iterable[str]) -> str:
-    """Return paths as text for a reader: bytes that are not text escaped, a long list cut."""
+    """Return file paths as one text for a reader: odd bytes escaped, a long list shortened."""
     names = sorted(os.fsencode(path).decode("utf-8", "backslashreplace") for path in paths)
     more = f" and {len(names) - SHOWN_NAMES} more" if len(names) > SHOWN_NAMES else ""
     return ", ".join(names[:SHOWN_NAMES]) + more

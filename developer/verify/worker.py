@@ -1,4 +1,4 @@
-"""Run the verify commands: at the base, in the worktree, and with the changed files broken."""
+"""Runs the verify commands on the base commit, in the worktree, and with changed files broken."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _DENIED = re.compile(
 
 
 def worker_main(state_dir: str) -> int:
-    """Verify what job.json names and write result.json; returns the exit code of the process.
+    """Run the verification described in job.json, write result.json; return the exit code.
 
     Does nothing while another worker runs. On SIGTERM it ends its commands, restores the files and
     leaves no result.
@@ -73,7 +73,7 @@ def worker_main(state_dir: str) -> int:
 
 
 class _Verification:
-    """One verification from start to end."""
+    """Runs the project's verify commands on one captured tree, from start to stored result."""
 
     def __init__(self, job: Job, stopped: Callable[[], bool]) -> None:
         self.job = job
@@ -81,7 +81,7 @@ class _Verification:
         self.notes: list[str] = []
 
     def run(self) -> dict[str, Any]:
-        """Run all commands and return the content of result.json."""
+        """Run all verify commands and return the content for result.json."""
         job = self.job
         repository = repository_at(job.repository)
         before = users_tree(repository)
@@ -104,7 +104,7 @@ class _Verification:
         return {"key": job.key(tree), "after": job.key(after), "done": done.to_json()}
 
     def _baselines(self) -> list[Baseline]:
-        """Return each command's result at the base, measured once for a base and its commands."""
+        """Return how each verify command ends on the base commit; cached by base and commands."""
         job = self.job
         key = {"base_tree": job.base_tree, "commands": commands_hash(job.config)}
         cached = read_note(job.file("baseline.json"))
@@ -127,7 +127,7 @@ class _Verification:
         return found
 
     def _exercised(self, git: Git, tree: str) -> bool | None:
-        """Return whether a command fails with the changed files broken; None if none can be."""
+        """Return whether a verify command fails with changed files broken; None if none can be."""
         job = self.job
         files = [
             path
@@ -160,7 +160,7 @@ class _Verification:
 
 
 def _listen() -> Callable[[], bool]:
-    """Return a function that tells whether this process was asked to end."""
+    """Return a function that tells whether this process has received a SIGTERM signal."""
     asked: list[int] = []
     signal.signal(signal.SIGTERM, lambda number, _frame: asked.append(number))
     for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
@@ -193,7 +193,7 @@ def _displaced(paths: list[str]) -> list[str]:
 
 
 def _denied(ended: list[Ended]) -> list[str]:
-    """Return a note if a command may have failed only because its writes were denied."""
+    """Return a note if a verify command may have failed only because it was denied writing."""
     failed = [e.command for e in ended if not e.passed and _DENIED.search(e.tail())]
     if not failed or not is_available():
         return []

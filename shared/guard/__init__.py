@@ -1,1 +1,1 @@
-"""Decide whether a shell command provably changes nothing, and how it must be run."""
+"""Decide whether a shell command provably changes no file or setting, and how to run it safely."""

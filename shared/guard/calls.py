@@ -1,4 +1,4 @@
-"""Decides whether a session that plans, or executes a plan, may call a tool (PM-3, PM-4)."""
+"""Decides whether an assistant that plans, or carries out a plan, may call a tool (PM-3, PM-4)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _USER_RUNS = "show the command to the user and wait until they have run it"
 
 
 class Call:
-    """One call of a tool, made from `payload`, the client's event."""
+    """One tool call of an assistant, made from `payload`, the JSON of its client's hook event."""
 
     __slots__ = ("cwd", "host", "input", "name", "row", "run", "session", "tool")
 
@@ -42,7 +42,7 @@ class Call:
         self.tool = tools.find_tool(host, self.name)
 
     def answer(self) -> dict[str, Any]:
-        """Return the answer to the client about a tool call, empty to allow it; raises Denied."""
+        """Return the hook's JSON answer about the tool call, empty to allow it; raises Denied."""
         kind = self.tool.kind
         if self.row.phase == EXECUTING:
             self._check_executing()
@@ -65,7 +65,7 @@ class Call:
             raise Denied(text, "read its SKILL.md with your file tool")
 
     def _check_named(self) -> None:
-        """Deny the tool, unless our table does not know it and the user's own settings allow it."""
+        """Deny a tool by name, unless the guard lacks an entry for it and the user allows it."""
         if self.tool is tools.UNKNOWN and self.name in load_settings(self.cwd).tools:
             return
         why, instead = self.tool.why
@@ -94,7 +94,7 @@ class Call:
         return _REWRITTEN[self.host]({**self.input, self.tool.field: text})
 
     def _check_hardened(self, command: str, rewritten: str) -> None:
-        """Deny git where the hook cannot replace the command by its safer form; show that form."""
+        """Deny a git command in a client that can't swap in its safer form; show that form."""
         from shared.guard.decide import understand
 
         if any(c.words[0].value == "git" for c in understand(command, self.cwd)):
@@ -102,7 +102,7 @@ class Call:
             raise Denied(text, f"run this safer form: {rewritten}")
 
     def _check_executing(self) -> None:
-        """Deny, during execution, writing the planner's files and commands only for persons."""
+        """While a plan is executed, deny writing the planner's files and person-only commands."""
         if self.tool.kind == tools.WRITE:
             places.check_ours(str(self.input[self.tool.field]), self.cwd, self.session)
         if self.tool.kind == tools.SHELL:
@@ -110,7 +110,7 @@ class Call:
 
 
 def witnessed(command: str, cwd: str, rewritten: str) -> str:
-    """Return a command line that runs only `rewritten`, but also shows the original commands.
+    """Return a shell line that shows the original commands but never runs them, only `rewritten`.
 
     A client compares its user's rules with the new text only, so rules for `git log` or for
     reading a file would no longer match. What follows `false &&` does not run, but rules match it.
@@ -123,7 +123,7 @@ def witnessed(command: str, cwd: str, rewritten: str) -> str:
 
 
 def _check_person(command: str, cwd: str) -> None:
-    """Deny a command line with a planner command that only a person may run.
+    """Deny a shell command line that contains a planner command which only a person may run.
 
     A text that names the launcher must be one that the guard can read.
     """
@@ -142,7 +142,7 @@ def _check_person(command: str, cwd: str) -> None:
 
 
 def _refusal_where_we_add_ro(words: list[str]) -> str | None:
-    """Return why an assistant must not run `planner WORDS`, or None; Denied for `ro`."""
+    """Return why an assistant may not run `planner WORDS`, or None if it may; Denied for `ro`."""
     if words[:1] == ["ro"]:
         raise Denied("only the guard adds `planner ro`", "send the command without `planner ro`")
     return refusal_for_assistant(words)

@@ -1,4 +1,4 @@
-"""Decides whether a person gave an approval: in the client, in a terminal, or unproven (PM-13).
+"""Decides how a plan's approval was given: by a person in client or terminal, or unproven (PM-13).
 
 A client expands a typed `/planner:approve DIGEST` and reports that to its hooks; it never expands
 what the model calls, schedules or writes. The consent is the hook's record of that expansion, not
@@ -35,7 +35,7 @@ ASSISTANTS = (
 
 
 class Consent:
-    """How an approval was given: by command, in a terminal, or unproven; `who` goes on record."""
+    """How an approval was given (`channel`), and `who` the audit names as the one who gave it."""
 
     __slots__ = ("channel", "who")
 
@@ -50,12 +50,12 @@ def assistant_variable() -> str:
 
 
 def is_guarded(database: Database, rows: Iterable[Planning]) -> bool:
-    """Return whether a hook has checked one of these agents since that agent started planning."""
+    """Return whether a hook has checked a tool call of one of these agents while it planned."""
     return any(database.was_noted(r.agent_name, GUARDED, r.gathering_start or "") for r in rows)
 
 
 def check_consent(digest: str, *, guarded: bool, now: float) -> Consent:
-    """Return how the approval of `digest` was given; Refused if an assistant gave it.
+    """Return how a person approved the plan with hash `digest`; Refused if an assistant tries to.
 
     `guarded` says whether hooks check the sessions that plan: without hooks, an assistant could
     have done whatever a person can do, so nothing is proven.
@@ -83,7 +83,7 @@ def _not_typed(digest: str, why: str) -> Refused:
 
 
 def record_typed(payload: Mapping[str, object], now: float) -> None:
-    """Record that the user typed an approval, if this hook event of Claude Code says so."""
+    """Record that the user typed a plan's approval, if this hook event of Claude Code shows it."""
     digest = str(payload.get("command_args", "")).strip()
     typed = payload.get("command_name") == COMMAND and payload.get("agent_id") is None
     if not typed or not digest or not DIGITS.issuperset(digest):
@@ -116,7 +116,7 @@ def _path(session: str) -> str:
 
 
 def _started_by_assistant(session: str) -> bool:
-    """Return whether an assistant started the client that runs this hook.
+    """Return whether an assistant started the client program that runs this hook process.
 
     A client gives its session's id to all processes that it starts, so it is the first process
     above us without that id. False if /proc does not tell.

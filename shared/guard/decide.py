@@ -1,4 +1,4 @@
-"""Decides whether a shell command provably changes nothing; any fault denies it."""
+"""Decides whether a shell command provably changes no file or setting; any error denies it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MAX_SHOWN = 600
 
 
 class Decision:
-    """Whether a command may run; `rewritten` is a command to run in its place, or None."""
+    """Whether a shell command may run; `rewritten` is a command to run in its place, or None."""
 
     __slots__ = ("allowed", "instead", "reason", "rewritten")
 
@@ -41,7 +41,7 @@ class Decision:
 def decide(
     command: str, *, cwd: str, planner: Own | None = None, extra: Settings = _NOTHING
 ) -> Decision:
-    """Return whether `command` may run in `cwd` while nothing may change.
+    """Return the decision whether the shell command `command` may run in `cwd` as a read-only one.
 
     `planner` returns why the words after our own launcher are refused; without it, all are.
     """
@@ -63,7 +63,7 @@ def _visible(text: str) -> str:
 
 
 def understand(command: str, cwd: str) -> list[Command]:
-    """Return the simple commands of a command line with their words; Denied if not understood."""
+    """Parse a shell command line into simple commands and their words; Denied if it can't be."""
     home = os.environ.get("HOME", "")
     return read(command, {"HOME": home, "PWD": cwd, "USER": os.environ.get("USER", "")})
 
@@ -107,7 +107,7 @@ def _own(commands: list[Command], planner: Own | None) -> Decision:
 
 
 def _enter(at: int, commands: list[Command], folder: str) -> str:
-    """Return the folder that a `cd` at the beginning of a command line enters."""
+    """Return the folder that a leading `cd` of a shell command line changes to."""
     words = commands[at].words
     # It must happen for certain, in this shell, whatever the commands before it return.
     certain = commands[at].joiner in ("", ";") or all(c.words[0].raw == "cd" for c in commands[:at])
@@ -147,7 +147,7 @@ def _check(command: Command, folder: str, start: str, extra: Settings) -> None:
 
 
 def _check_table(name: Word, words: list[Word], scene: Scene) -> None:
-    """Deny a command unless its rule in the policy tables accepts it; handles each kind of rule."""
+    """Deny a shell command unless the policy tables have a rule for it that accepts its words."""
     rule = COMMANDS.get(name.raw)
     if rule is None:
         _refuse(name)

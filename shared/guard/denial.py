@@ -6,7 +6,7 @@ ASK = "name the command and its purpose in the plan; it can run once the plan is
 
 
 class Denied(Exception):  # noqa: N818 – it is an answer, not a fault
-    """The guard does not allow a command or tool; `instead` says what to do in its place."""
+    """Raised when the guard denies a command or tool; `instead` says what to do in its place."""
 
     def __init__(self, reason: str, instead: str = ASK) -> None:
         super().__init__(reason)

@@ -1,4 +1,4 @@
-"""Decide which git commands only read; keep the repository's settings from running programs.
+"""Decides which git commands only read, and keeps a repository's settings from starting programs.
 
 A repository's configuration names programs that git starts even when it only reads, so what passes
 `check_git` must be run as `harden` returns it.
@@ -46,7 +46,7 @@ _INSTEAD = "use git log, show, diff, status, blame, grep, ls-files, branch --lis
 
 
 def check_git(words: list[Word], scene: Scene) -> None:
-    """Deny a git command unless it only reads, in a folder of the session's repository."""
+    """Deny a git command unless it only reads, and only the repository of the session's folder."""
     words, folder = _global_options(words, scene.folder)
     _check_same_repository(scene.start, folder)
     if [word.value for word in words] == ["--version"]:
@@ -62,7 +62,7 @@ def check_git(words: list[Word], scene: Scene) -> None:
 
 
 def harden(words: list[str]) -> list[str]:
-    """Return a git command with options so that git starts no program that the repository names."""
+    """Return a git command's words with options that keep git from starting configured programs."""
     at = 1
     while at < len(words) and words[at] in (*_GLOBAL, "-C"):
         at += 2 if words[at] == "-C" else 1
@@ -97,7 +97,7 @@ def _subcommand(words: list[Word]) -> tuple[str, list[Word]]:
 
 
 def _check_same_repository(start: str, folder: str) -> None:
-    """Deny a folder outside the repository of `start`, and a folder of a repository inside it."""
+    """Deny git in `folder` if that is in another repository than `start`, or in a nested one."""
     here = os.path.realpath(folder)
     if here == os.path.realpath(start):
         return
@@ -123,7 +123,7 @@ def _repository(folder: str) -> str:
 
 
 def _filtered(folder: str) -> str:
-    """Return a tracked path for which git would start a configured content filter; "" for none."""
+    """Return a tracked file for which git would run a configured filter program; "" for none."""
     root = _repository(os.path.realpath(folder))
     if not root or not any(map(_may_configure_filters, _configurations(root))):
         return ""
@@ -156,7 +156,7 @@ def _may_configure_filters(path: str) -> bool:
 
 
 def _filtered_path(root: str) -> str:
-    """Return the first tracked path with a configured content filter, found without starting it."""
+    """Return the first tracked file with a configured filter program, which is not run for this."""
     from shared.git.repository import repository_at
 
     git = repository_at(root).git

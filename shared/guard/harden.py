@@ -14,7 +14,7 @@ _GREP = ("grep", "egrep", "fgrep")
 
 
 def harden(words: list[str]) -> list[str]:
-    """Return the words of an allowed command with the options added that make it safe."""
+    """Return an allowed command's words with options added that keep it from starting programs."""
     if words[0] == "git":
         return harden_git(words)
     added = _leaving_out(words[0])
@@ -29,7 +29,7 @@ def harden_text(commands: list[Command]) -> str:
 
 
 def _text(command: Command) -> str:
-    """Return the safer command as text; its own words stay as written, so that patterns expand."""
+    """Return one command's safer form as shell text; words it already had keep their quoting."""
     values = [word.value for word in command.words]
     hardened = harden(values)
     if hardened == values:
@@ -40,7 +40,7 @@ def _text(command: Command) -> str:
 
 
 def _leaving_out(name: str) -> list[str]:
-    """Return the options with which the command leaves secrets out when it reads whole folders."""
+    """Return the options with which a command that reads whole folders skips files with secrets."""
     if name == "rg":
         return ["--no-config", *(f"--iglob=!{pattern}" for pattern in (*excluded(), *FOLDERS))]
     if name in _GREP:

@@ -1,4 +1,4 @@
-"""Answers a client's hook: pass, deny and say what to do instead, or run another command (PM-4).
+"""Answers an assistant's hook event: let a tool call pass, deny it, or replace its command (PM-4).
 
 `planner hook CLIENT EVENT` reads the event as JSON and prints the answer in the client's own
 format. To let an event pass it prints nothing, so that the client's permission rules still decide;
@@ -36,7 +36,7 @@ MOST_DETAIL = 300
 
 
 def main(argv: list[str]) -> int:
-    """Print the answer to one event of a client; always returns 0, since a fault denies."""
+    """Print the JSON answer to one hook event of an assistant's client; always return 0."""
     host, event = argv if len(argv) == 2 else ("", "")  # noqa: PLR2004 – client and event
     found = answer(host, event, sys.stdin.buffer.read(), time.time())
     if found:
@@ -45,7 +45,7 @@ def main(argv: list[str]) -> int:
 
 
 def answer(host: str, event: str, raw: bytes, now: float) -> dict[str, Any]:
-    """Return the answer to the client, empty if the event passes; never raises."""
+    """Return the JSON answer to a hook event, empty if the event passes; never raises."""
     try:
         return EVENTS[event](host, json.loads(raw), now)
     except Exception as error:  # noqa: BLE001 – the guard's one handler: it fails closed
@@ -53,7 +53,7 @@ def answer(host: str, event: str, raw: bytes, now: float) -> dict[str, Any]:
 
 
 def _failed(host: str, event: str, error: Exception) -> dict[str, Any]:
-    """Return the answer after a fault: a denial for a tool call, else a text saying what failed."""
+    """Return the answer when the hook itself fails: deny a tool call, else tell what failed."""
     said = error.problems[0].text() if isinstance(error, Refused) else repr(error)
     text = f"the guard failed: {said}"
     if event in TOOL_EVENTS or event not in EVENTS:
@@ -66,7 +66,7 @@ def _failed(host: str, event: str, error: Exception) -> dict[str, Any]:
 
 
 def tell(host: str, payload: Payload, now: float) -> dict[str, Any]:
-    """Return the text that tells the model the rules of the session's present stage (PM-10)."""
+    """Return the text that tells the model the rules of the session's planning stage (PM-10)."""
     del host
     session = _session(payload)
     text = reminder.injected(session, now) if session else ""
@@ -74,7 +74,7 @@ def tell(host: str, payload: Payload, now: float) -> dict[str, Any]:
 
 
 def note_typed(host: str, payload: Payload, now: float) -> dict[str, Any]:
-    """Record that the user typed an approval, if this event says so."""
+    """Record that the user typed a plan's approval, if this hook event shows it."""
     del host
     consent.record_typed(payload, now)
     return {}
@@ -88,7 +88,7 @@ def _tell(event: str, text: str) -> dict[str, Any]:
 
 
 def check(host: str, payload: Payload, now: float) -> dict[str, Any]:
-    """Return the answer to one tool call: a denial, another command, or empty to let it pass."""
+    """Return the answer to a tool call's hook event: a denial, a new command, or empty to allow."""
     session = _session(payload)
     if session is None:
         return {}
@@ -113,7 +113,7 @@ def _session(payload: Payload) -> Session | None:
 
 
 def _note_guard(database: Database, row: Planning, run: Run | None) -> None:
-    """Record once that hooks check this agent: only then can a person's approval be proven."""
+    """Record once that a hook checks this agent's tool calls, so that approvals can be proven."""
     if not consent.is_guarded(database, [row]):
         with database:
             database.audit(run, "guard", consent.GUARDED, agent=row.agent_name)
@@ -122,7 +122,7 @@ def _note_guard(database: Database, row: Planning, run: Run | None) -> None:
 def _record(
     database: Database, row: Planning, run: Run | None, payload: Payload, reason: str
 ) -> str:
-    """Record a denial in the audit; return "", or a remark for the model if that failed."""
+    """Record a denied tool call in the audit; return "", or a remark for the model on failure."""
     given = payload.get("tool_input") or {}
     what = given.get("command") or next((v for k, v in given.items() if k.endswith("path")), "")
     detail = f"{payload['tool_name']} {str(what)[:MOST_DETAIL]}: {reason}"

@@ -1,4 +1,4 @@
-"""The kinds of values and operands that the policy tables name, each with its check."""
+"""Checks a command's words by kind, such as path, number or git revision, as policy tables name."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PROCESS_COLUMNS = frozenset((
 
 
 class Scene:
-    """Where a command would run: its folder, the user's home, and whether it gets input.
+    """Where a shell command would run: its folder, the user's home, and whether input is piped in.
 
     `start` is the session's folder, which differs from `folder` after a `cd`.
     """
@@ -38,12 +38,12 @@ class Scene:
         self.fed = fed
 
     def at(self, folder: str) -> Scene:
-        """Return the same place to run a command, but in another folder."""
+        """Return a copy of the scene in which the command runs in another folder."""
         return Scene(folder, self.home, self.start, fed=self.fed)
 
 
 def check_kind(kind: str, word: Word, scene: Scene) -> None:
-    """Deny a word that is not a value of this kind, or that names a file with secrets."""
+    """Deny a command's word that is not a value of the named kind, or names a file with secrets."""
     if "|" in kind:
         if word.globs or word.value not in kind.split("|"):
             raise Denied(f"`{word.value}` is not a known value", f"use one of {kind.strip('|')}")
@@ -82,7 +82,7 @@ def _tree(path: str, scene: Scene) -> None:
 
 
 def _rev(text: str, scene: Scene) -> None:
-    """Deny a revision, range or path of git that reads secrets: `HEAD:.env`, but not `:!.env`."""
+    """Deny a git revision, range or path that reads a file with secrets, such as `HEAD:.env`."""
     magic, closed, rest = text.partition(")")
     if text.startswith((":!", ":^")) or (closed and magic.startswith(":(exclude")):
         return
@@ -120,7 +120,7 @@ def _name(value: str) -> None:
 
 
 def _count(value: str) -> None:
-    """Deny all but a number with optional sign and unit; a long number could mean endless work."""
+    """Deny a word that is not a number, or is one so long that the work might never end."""
     digits = value.lstrip("+-").rstrip("bkKmMGTiB")
     if not (digits.isdecimal() and digits.isascii() and len(digits) <= _MAX_DIGITS):
         raise Denied(
@@ -140,7 +140,7 @@ def _list(value: str) -> None:
 
 
 def _measure(value: str) -> None:
-    """Deny all but a size, an age, a mode or a time, as find takes them."""
+    """Deny a word unless it is a size, age, mode or time that the `find` command takes."""
     if not value or not all(c.isalnum() or c in "+-/:=., " for c in value):
         raise Denied(f"`{value}` is not a size, age or mode", "use for example -7, +10k or 644")
 
@@ -151,7 +151,7 @@ def _stamp(value: str) -> None:
 
 
 def _format(value: str) -> None:
-    """Deny a format with which git starts the program that checks signatures."""
+    """Deny a git output format that makes git start the program that checks signatures."""
     pieces = value.split("%")[1:]
     if any(piece.lstrip("+- ")[:1] == "G" for piece in pieces) or "signature" in value.lower():
         raise Denied(

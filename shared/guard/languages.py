@@ -33,7 +33,7 @@ def check_sed(script: str) -> None:
 
 
 def _sed_command(rest: str) -> str:
-    """Return what follows the first command of the sed script `rest`."""
+    """Check the first command of the sed script `rest`; return the text after that command."""
     before = rest
     rest = _sed_address(rest)
     if rest != before and rest.startswith(","):
@@ -53,7 +53,7 @@ def _sed_command(rest: str) -> str:
 
 
 def _sed_address(rest: str) -> str:
-    """Return what follows the address at the beginning of the sed script `rest`, if it has one."""
+    """Return the sed script `rest` without the line address at its beginning, if it has one."""
     if rest[:1] == "$":
         return rest[1:]
     if rest[:1] == "/":
@@ -62,7 +62,7 @@ def _sed_address(rest: str) -> str:
 
 
 def _sed_part(rest: str, delimiter: str, *, regex: bool) -> str:
-    """Return what follows the delimiter that ends this part of a sed command.
+    """Return the text after the delimiter that ends a pattern or replacement of a sed command.
 
     Only some seds accept the delimiter inside a bracket, so that is denied.
     """
@@ -122,7 +122,7 @@ def _check_awk_condition(part: str) -> None:
 
 
 def _awk_items(text: str) -> list[str]:
-    """Return the items of an awk `print`: strings, and what commas and spaces separate."""
+    """Return the items of an awk `print` statement: strings, and the expressions between them."""
     items, strings = list[str](), text.split('"')
     if len(strings) % 2 == 0:
         raise Denied("a string in an awk program is not closed", _AWK_INSTEAD)
@@ -151,7 +151,7 @@ def _is_string(text: str) -> bool:
 
 
 def check_jq(program: str) -> None:
-    """Deny a jq program that reads the environment or other files, or may never end."""
+    """Deny a jq program that may read the environment or other files, or may never end."""
     for before, letter, after in zip(program, program[1:], program[2:], strict=False):
         if before in _DIGITS and letter in "eE" and after in "+-0123456789":
             raise Denied("a number with an exponent may mean endless work", "use a small number")
@@ -171,7 +171,7 @@ def check_jq(program: str) -> None:
 
 
 def check_printf(words: list[str]) -> None:
-    """Deny a printf format that stores its output or makes the shell compute an operand."""
+    """Deny a printf format that assigns to a variable or makes the shell evaluate an operand."""
     if not words or words[0].startswith("-"):
         raise Denied("`printf` takes a format first", "write `printf '%s\\n' TEXT`")
     pieces = words[0].replace("%%", "").split("%")[1:]
@@ -185,7 +185,7 @@ def check_printf(words: list[str]) -> None:
 
 
 def check_test(words: list[str]) -> None:
-    """Deny a test unless it asks about one file or text, or compares two."""
+    """Deny a `test` command unless it asks about one file or text, or compares two."""
     words = words[1:] if words[:1] == ["!"] else words
     match words:
         case [operator, _] if operator in _TESTS_OF_ONE:

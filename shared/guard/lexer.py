@@ -1,4 +1,4 @@
-"""Parse the part of the shell's language that all shells read alike; deny the rest.
+"""Parses the part of shell syntax that all shells read alike; denies a command with any other.
 
 No parser copies every shell exactly, so this one accepts only what bash, dash and zsh read alike:
 simple commands joined by `|`, `&&`, `||`, `;` or a new line, words of plain and quoted text, three
@@ -39,7 +39,7 @@ _SPLIT = "send each command alone, in its plain form; write texts with your file
 
 
 class Word:
-    """One word as the command will get it; `globs` are the places of `*?[` in `value`."""
+    """One shell word after quotes are removed; `globs` are the positions of `*?[` in `value`."""
 
     __slots__ = ("globs", "raw", "value")
 
@@ -49,12 +49,12 @@ class Word:
         self.raw = raw
 
     def after(self, count: int) -> Word:
-        """Return the rest of a shell word, without its first `count` characters."""
+        """Return a copy of a shell word without its first `count` characters."""
         return Word(self.value[count:], tuple(n - count for n in self.globs if n >= count))
 
 
 class Redirect:
-    """One redirection: `form` is `<`, `>`, `2>` or `2>&1`; `target` is the file, if any."""
+    """One shell redirection: `form` is `<`, `>`, `2>` or `2>&1`; `target` is the file, if any."""
 
     __slots__ = ("form", "target")
 
@@ -64,7 +64,7 @@ class Redirect:
 
 
 class Command:
-    """A simple command; `joiner` is the operator before it: "", `|`, `&&`, `||` or `;`."""
+    """One simple shell command; `joiner` is the operator before it: "", `|`, `&&`, `||` or `;`."""
 
     __slots__ = ("joiner", "redirects", "text", "words")
 
@@ -78,7 +78,7 @@ class Command:
 
 
 def read(text: str, variables: Mapping[str, str]) -> list[Command]:
-    """Return the simple commands of `text`, at least one, in order; Denied for all other text."""
+    """Parse a shell command line into its simple commands, in order; Denied if it can't be."""
     if len(text) > MAX_CHARS:
         raise Denied(f"the command has more than {MAX_CHARS} characters", _SPLIT)
     reader = _Reader(text.strip(" \n"), variables)
@@ -91,7 +91,7 @@ def read(text: str, variables: Mapping[str, str]) -> list[Command]:
 
 
 def pipelines(commands: list[Command]) -> list[str]:
-    """Return the text of each pipeline (commands joined by `|`), in order."""
+    """Return the text of each pipeline (shell commands joined by `|`), in order."""
     found: list[str] = []
     for command in commands:
         if command.joiner == "|":
@@ -133,7 +133,7 @@ class _Reader:
         return Command(joiner, words, redirects, self.text[begin:end])
 
     def joiner(self) -> str | None:
-        """Return the operator after a command and step over it; None at the end of the text."""
+        """Return the shell operator at the reader's position and move past it; None at the end."""
         found = next((j for j in ("&&", "||", "|", ";", "\n") if self.starts(j)), None)
         if found is None:
             if self.starts("&>"):
@@ -184,7 +184,7 @@ class _Reader:
         return Word(value, tuple(globs), self.text[begin : self.at])
 
     def part(self, begin: int) -> str:
-        """Return the next part of a word that starts at `begin`, as the command gets it."""
+        """Return the next quoted or plain part of a shell word, as the command will receive it."""
         char = self.peek()
         if char in _PLAIN:
             return self.run(_PLAIN)
@@ -242,7 +242,7 @@ class _Reader:
         return char
 
     def variable(self, *, quoted: bool = False) -> str:
-        """Return the value of $HOME, $PWD or $USER, or a dollar sign at the end of a word."""
+        """Return the value of $HOME, $PWD or $USER in a command line, or a `$` that ends a word."""
         self.at += 1
         if self.peek() in ('"', " ", "|") if quoted else self.peek() in ("", " "):
             return "$"
@@ -270,7 +270,7 @@ class _Reader:
         return _printable(home)
 
     def reflog(self) -> str:
-        """Return `{1}` of `HEAD@{1}`, or `{}`: the braces that no shell expands."""
+        """Read braces that no shell expands: `{}`, or `{1}` as in git's `HEAD@{1}`; return them."""
         if self.starts("{}"):
             self.at += 2
             return "{}"
@@ -292,7 +292,7 @@ _PARTS = {
 
 
 def _printable(text: str) -> str:
-    """Return `text`; Denied if a character in it may be invisible."""
+    """Return `text` unchanged; Denied if it has a newline, a control or an invisible character."""
     if not text.isprintable():
         raise Denied("quoted text contains a newline, a control or an invisible character", _QUOTE)
     return text

@@ -1,4 +1,4 @@
-"""Compare the words of a command with its rule: every option, value and operand must be known."""
+"""Compares a command's words with its policy rule: each option, value and operand must be known."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _HERE = Word(".")
 
 
 class Matched:
-    """What a command was given: options, operands, and how many operands stand before a `--`."""
+    """The options and operands found in a command, and how many operands stand before a `--`."""
 
     __slots__ = ("bare", "given", "operands")
 
@@ -32,7 +32,7 @@ class Matched:
 
 
 def match_exact(name: str, words: list[Word], rule: Exact, scene: Scene) -> None:
-    """Deny a command unless it is exactly a line of the rule and would run the usual program."""
+    """Deny a command unless it is a line of its rule and no nearby file changes what it runs."""
     lines = rule.passes.split("\n")
     if " ".join((name, *(word.value for word in words))) not in lines:
         ways = " or ".join(f"`{line}`" for line in lines)
@@ -48,7 +48,7 @@ def match_exact(name: str, words: list[Word], rule: Exact, scene: Scene) -> None
 
 
 def match_options(name: str, words: list[Word], rule: Options, scene: Scene) -> None:
-    """Deny a command unless the rule knows each of its options, values and operands."""
+    """Deny a command unless its policy rule knows each of its options, values and operands."""
     if rule.options not in _PARSED:
         _PARSED[rule.options] = parse_options(rule.options)
     matched = Matched()
@@ -162,7 +162,7 @@ def _check_input(name: str, scene: Scene, *, waits: bool) -> None:
 
 
 def _check_glob(word: Word, at: int, single: int, rule: Options, matched: Matched) -> None:
-    """Deny a pattern that could expand to an option, or to several files where one is meant."""
+    """Deny a shell pattern that could expand to an option, or to several files instead of one."""
     if not word.globs:
         return
     if at < single:

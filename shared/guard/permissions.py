@@ -1,4 +1,4 @@
-"""Who may run each command of the planner: anyone, an agent in a role, the host, or only a person.
+"""Says who may run each planner command: anyone, an agent in a role, its host, or only a person.
 
 The help prints this table and the guard enforces it.
 """
@@ -76,7 +76,7 @@ WHO = {
 
 
 def refusal_for_assistant(words: list[str]) -> str | None:
-    """Return why an assistant must not run the command `planner WORDS`, or None if it may.
+    """Return why an assistant may not run the command `planner WORDS`, or None if it may.
 
     A command is known by its first words: an option before them can only ask for help.
     """

@@ -1,4 +1,4 @@
-"""Runs a command that the guard allows, with the kernel preventing every change.
+"""Runs a shell command that the guard allows, with the kernel preventing it from changing files.
 
 The second layer: if the guard is wrong about a command, that command still can't write, connect or
 signal. If the kernel has neither Landlock nor seccomp, only the guard's decision protects.
@@ -42,7 +42,7 @@ _GIT = {"GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1"}
 
 
 def run_ro(argv: list[str]) -> int:
-    """Replace this process by the command in `-- WORD…` or `-c TEXT`; return only on failure."""
+    """Replace this process by the command given to `planner ro`; return a code only on failure."""
     try:
         check_needed(os.getcwd())
         hold(admitted(argv))
@@ -60,7 +60,7 @@ def run_ro(argv: list[str]) -> int:
 
 
 def check_needed(folder: str) -> None:
-    """Refuse to run a command for an assistant that is not planning.
+    """Raise Refused if an assistant that is not planning asks to run a protected command.
 
     Its user's rule for our launcher would then bypass the user's other rules: only while it plans,
     the guard shows those rules the command.
@@ -71,7 +71,7 @@ def check_needed(folder: str) -> None:
 
 
 def admitted(argv: list[str]) -> list[str]:
-    """Return the command in `-- WORD…` or `-c TEXT` as words; Refused if the guard denies it."""
+    """Return the words of the command given to `planner ro`; Refused if the guard denies it."""
     form, *words = argv
     if not words or (form == "-c" and words[1:]):
         problem = "name a command after -- or give one text after -c"
@@ -88,7 +88,7 @@ def admitted(argv: list[str]) -> list[str]:
 
 
 def hold(words: list[str]) -> None:
-    """Replace this process by the command `words`, unable to change anything; return if not found.
+    """Replace this process by a command that can't change files; return only if it isn't found.
 
     Raises OSError if the kernel has a layer and refuses to use it.
     """

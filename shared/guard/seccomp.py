@@ -1,4 +1,4 @@
-"""Forbids a process the system calls that change what Landlock does not protect.
+"""Forbids a process the Linux system calls whose changes Landlock does not prevent.
 
 They are those for rights, owners, attributes and times of files, sockets, signals, and the few
 ioctls that change a file or type into the terminal. A forbidden call fails with EPERM.
@@ -55,12 +55,12 @@ class _Program(ctypes.Structure):
 
 
 def is_available() -> bool:
-    """Return whether the filter supports this system's processor."""
+    """Return whether the system-call filter supports this operating system and processor."""
     return sys.platform.startswith("linux") and os.uname().machine in _PROCESSORS
 
 
 def forbid() -> None:
-    """Forbid the system calls to this process and all that it starts; raise OSError on failure."""
+    """Forbid this process and its children the listed system calls; raise OSError on failure."""
     give_up_privileges()
     steps = _steps(*_PROCESSORS[os.uname().machine])
     program = _Program(len(steps), b"".join(struct.pack("=HBBI", *step) for step in steps))
@@ -70,7 +70,7 @@ def forbid() -> None:
 
 
 def _steps(architecture: int, column: int) -> list[tuple[int, int, int, int]]:
-    """Return the filter's instructions: code, how many to skip if true and if false, operand."""
+    """Return the seccomp filter's BPF instructions: code, jump if true, jump if false, operand."""
     denied = sorted(numbers[column] for numbers in _CALLS.values() if numbers[column])
     checks: list[tuple[int, int]] = [(_EQUAL, number) for number in denied]
     if not column:

@@ -1,4 +1,4 @@
-"""Denies reading files that hold secrets: keys, passwords, tokens, environments."""
+"""Denies commands that read files with secrets: keys, passwords, tokens, environment files."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ _NARROWER = "name the folder of the project that you mean"
 
 
 def check_read(path: str, folder: str) -> None:
-    """Deny reading `path` if it, or the file that it links to, may hold secrets or never end."""
+    """Deny reading `path` if it, or the file it links to, may hold secrets or be endless."""
     for full in _both(path, folder):
         lowered = full.lower()
         name = lowered.rpartition("/")[2]
@@ -73,7 +73,7 @@ def check_read(path: str, folder: str) -> None:
 
 
 def check_look(path: str, folder: str) -> None:
-    """Deny listing a folder of keys or a file in it; asking whether a .env exists is accepted."""
+    """Deny listing a folder of keys or a file in it; asking whether a .env file exists passes."""
     for full in _both(path, folder):
         lowered = full.lower()
         if _in_secret_place(lowered):
@@ -82,7 +82,7 @@ def check_look(path: str, folder: str) -> None:
 
 
 def check_tree(path: str, folder: str, home: str) -> None:
-    """Deny reading all below `path` if that includes a home folder or the system."""
+    """Deny reading all files below `path` if they include a home folder or system folders."""
     check_read(path, folder)
     homes = {home.lower(), os.path.realpath(home).lower()} if home else set()
     for full in _both(path, folder):
@@ -97,7 +97,7 @@ def check_tree(path: str, folder: str, home: str) -> None:
 
 
 def check_pattern(pattern: str) -> None:
-    """Deny a pattern of file names that looks for secrets; `!…` leaves files out, so it passes."""
+    """Deny a file name pattern that looks for files with secrets; an excluding `!…` passes."""
     pieces = [] if pattern.startswith("!") else pattern.lower().split("/")
     for piece in pieces:
         written = piece.startswith(".") or sum(map(str.isalnum, piece)) > 1
@@ -111,7 +111,7 @@ def check_pattern(pattern: str) -> None:
 
 
 def expand(word: Word, folder: str) -> Iterator[str]:
-    """Yield every path to which the pattern `word` could expand, and perhaps some more."""
+    """Yield every path to which a shell could expand the pattern `word`, maybe also others."""
     whole = word.value
     begin, pieces = 0, []
     for piece in whole.split("/"):
@@ -134,7 +134,7 @@ def expand(word: Word, folder: str) -> Iterator[str]:
 
 
 class Pattern:
-    """A pattern for file names; a bracket matches any one character."""
+    """A shell pattern for file names; here a bracket `[…]` matches any one character."""
 
     __slots__ = ("_least", "_pieces")
 
@@ -150,7 +150,7 @@ class Pattern:
         self._least = len(pieces) - pieces.count("*")
 
     def matches(self, name: str) -> bool:
-        """Return whether the pattern could match `name`."""
+        """Return whether the file name pattern could match `name`."""
         if len(name) < self._least:
             return False
         ways = {0}
@@ -165,14 +165,14 @@ class Pattern:
 
 
 def excluded() -> Iterator[str]:
-    """Yield patterns for the file names that must be left out when a whole folder is read."""
+    """Yield name patterns of files with secrets, to exclude when a whole folder is read."""
     yield from NAMES
     yield from (f"{begin}*" for begin in BEGINNINGS)
     yield from (f"*{end}" for end in ENDINGS)
 
 
 def _entries(folder: str, piece: str, globs: list[int]) -> Iterator[str]:
-    """Yield names in `folder` that match; hidden ones only if the pattern starts with a dot."""
+    """Yield names in `folder` that match a pattern; hidden ones only if it starts with a dot."""
     try:
         names = os.listdir(folder or ".")
     except OSError:
@@ -184,7 +184,7 @@ def _entries(folder: str, piece: str, globs: list[int]) -> Iterator[str]:
 
 
 def _both(path: str, folder: str) -> Iterator[str]:
-    """Yield the path as it is written, then the path after all links."""
+    """Yield a path as absolute path, then with all symbolic links resolved."""
     written = os.path.normpath(os.path.join(folder, path))
     yield written
     try:

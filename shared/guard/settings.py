@@ -1,4 +1,4 @@
-"""The commands and tools that a user allows beyond the table, and those that settings deny."""
+"""Reads which commands and tools the user's settings allow or deny beyond the guard's own table."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _FORM = 'a list of command lines, for example ["cargo tree", "mytool show *"]'
 
 
 class Settings:
-    """The settings of [guard]: `allow` and `deny` are command lines as words."""
+    """The guard's settings: `allow` and `deny` are command lines, split into words."""
 
     __slots__ = ("allow", "deny", "tools")
 
@@ -26,11 +26,11 @@ class Settings:
         self.tools = tools
 
     def allows(self, words: list[str]) -> bool:
-        """Return whether the user allowed exactly these words; a last `*` allows any operands."""
+        """Return whether the user allowed just this command; a last `*` allows any operands."""
         return any(_is_line(line, words) for line in self.allow)
 
     def check(self, words: list[str]) -> None:
-        """Deny a command that starts with the words of a line of `deny`."""
+        """Deny a command that starts with the words of a `deny` line in the settings."""
         for line in self.deny:
             if tuple(words[: len(line)]) == line:
                 reason = f"`{' '.join(line)}` is denied by [guard] deny in the settings"
@@ -38,7 +38,7 @@ class Settings:
 
 
 def load_settings(folder: str) -> Settings:
-    """Return the user's own settings, with the `deny` lines of the repository around `folder`.
+    """Return the user's [guard] settings, plus the `deny` lines of the repository around `folder`.
 
     Denied if either file can't be read, since it is unknown what that file denies.
     """
@@ -61,7 +61,7 @@ def _is_line(line: tuple[str, ...], words: list[str]) -> bool:
 
 
 def _project_file(folder: str) -> str:
-    """Return the planner.toml of the folder or the nearest one above it, "" for none."""
+    """Return the nearest planner.toml in `folder` or a folder above it, "" if there is none."""
     while not os.path.isfile(path := os.path.join(folder, CONFIG_FILE)):
         parent = os.path.dirname(folder)
         if parent == folder:

@@ -1,4 +1,4 @@
-"""Check the commands that no list of options describes: git, find, test, printf and others."""
+"""Checks the shell commands that need their own function: git, find, test, printf and others."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _git(words: list[Word], scene: Scene) -> None:
 
 
 def _find(words: list[Word], scene: Scene) -> None:
-    """Deny a `find` unless starting points come first, then only known tests and actions."""
+    """Deny a `find` command unless it has only starting points, then known tests and actions."""
     at = 0
     while at < len(words) and words[at].value in FIND_LINKS:
         at += 1

@@ -1,4 +1,4 @@
-"""The table of each client's tools, and what the guard checks for each while planning (PM-3).
+"""The table of each client's tools, and what the guard checks when one is called (PM-3).
 
 A tool that is not in the table is denied unless the user's own configuration names it: clients
 gain tools with every release, and servers can add any.
@@ -22,7 +22,7 @@ ELSEWHERE = (
 
 
 class Tool:
-    """One tool: `kind` says what to check, `field` holds its path or command, `why` the denial."""
+    """One tool of a client: `kind` says what to check, `field` holds the path or command."""
 
     __slots__ = ("field", "kind", "why")
 
@@ -83,5 +83,5 @@ UNKNOWN = Tool(
 
 
 def find_tool(host: str, name: str) -> Tool:
-    """Return how the guard treats a client's tool."""
+    """Return the table's entry for a client's tool: what the guard checks when it is called."""
     return TOOLS[host].get(name, UNKNOWN)

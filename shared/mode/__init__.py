@@ -1,1 +1,1 @@
-"""Planning mode: its stages, time limits and session files, and what a session is told."""
+"""Planning mode: its stages, time limits and session files, and what an assistant is told."""

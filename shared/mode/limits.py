@@ -1,4 +1,4 @@
-"""Time limits of planning mode: which have passed, and what that changes (PM-8).
+"""Time limits of planning mode: which have passed, and how that changes a run or agent (PM-8).
 
 Hooks call this before each tool and each prompt, so it imports little. Nothing runs while a plan
 waits: the next command or hook finds the time passed. One that only reads shows what that changes
@@ -25,7 +25,7 @@ TIME_LIMIT = "time limit"  # who it was, in the audit
 
 
 def columns(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the time limits of a project's settings as columns of an agent's row."""
+    """Return a project's time limits of planning as column values of an agent's database row."""
     minutes = 60
     return {
         "gathering_timeout_s": config.get("gathering_timeout_minutes", 60) * minutes,
@@ -35,7 +35,7 @@ def columns(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def run_at(run: Run, rows: Sequence[Planning], now: float) -> tuple[Run, str]:
-    """Return a run with its time limits applied, and which limit has passed; stores nothing.
+    """Return a run as its passed time limit leaves it, and which limit that is; stores nothing.
 
     `rows` are its agents. The text is "" if none has passed. `now` is in seconds since the epoch,
     here and below.
@@ -48,7 +48,7 @@ def run_at(run: Run, rows: Sequence[Planning], now: float) -> tuple[Run, str]:
 
 
 def row_at(database: Database, agent: str, now: float) -> tuple[Planning | None, str]:
-    """Return an agent's database row with its time limits applied, and which limit has passed.
+    """Return an agent's database row as a passed time limit leaves it, and which limit that is.
 
     Stores nothing. The row is None for an agent that never planned, the text "" as in `run_at`.
     """
@@ -64,7 +64,7 @@ def row_at(database: Database, agent: str, now: float) -> tuple[Planning | None,
 
 
 def settle(database: Database, agent: str, now: float) -> str:
-    """Pause or cancel a run or agent that has waited too long; return what changed, in words."""
+    """Pause or cancel a run or agent past its time limit; return in words what changed."""
     row = database.planning(agent)
     if row is None or not _passed(_bound_with(database, row), now):
         return ""
@@ -83,19 +83,19 @@ def settle(database: Database, agent: str, now: float) -> str:
 
 
 def told(row: Planning, passed: str) -> str:
-    """Return a sentence that says what a passed time limit has changed for an agent."""
+    """Return a sentence saying that a passed time limit has paused or ended an agent's planning."""
     if row.on_timeout == "cancel":
         return f"Planning has ended by its time limit: {passed}."
     return f"Planning is paused by its time limit: {passed}. Nothing is lost."
 
 
 def _bound_with(database: Database, row: Planning) -> list[Planning]:
-    """Return the database rows of all agents of a run, since the run waits for the last of them."""
+    """Return the database rows of all agents in the run of `row`, or just `row` without a run."""
     return database.planning_of(row.run_id) if row.run_id else [row]
 
 
 def _passed(rows: Iterable[Planning], now: float) -> str:
-    """Return in words which time limit has passed for all these agents, or ""."""
+    """Return in words the time limit that all of these agents have passed, or ""."""
     # A session's file is read only where the rows alone say that it is too late.
     texts = [
         stages.overdue(row, now) and stages.overdue(row, now, last_call(row.agent_name))
@@ -105,7 +105,7 @@ def _passed(rows: Iterable[Planning], now: float) -> str:
 
 
 def _with(row: Row, **values: object) -> Row:
-    """Return a copy of a database row with other values in it."""
+    """Return a copy of a database row with the given values replaced."""
     found = object.__new__(type(row))
     for name in row.__slots__:
         setattr(found, name, values.get(name, getattr(row, name)))

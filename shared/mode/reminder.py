@@ -1,4 +1,4 @@
-"""Tell a session at its start and with each prompt the stage and the plan (PM-10)."""
+"""Tells an assistant the planning stage and the plan, at its start and with each prompt (PM-10)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MARKS = {"started": " ← in progress", "done": " (done)"}
 
 
 def current(session: Session, now: float) -> tuple[Planning | None, str]:
-    """Return a session's database row with its time limits applied, and in words what that changed.
+    """Return a session's database row after its time limits, and in words what they changed.
 
     The row is None for an agent that never planned. `now` is seconds since the epoch.
     """
@@ -39,7 +39,7 @@ def current(session: Session, now: float) -> tuple[Planning | None, str]:
 
 
 def injected(session: Session, now: float) -> str:
-    """Return the text put before a prompt of this session; "" if its mode is inactive."""
+    """Return the reminder put before a session's prompt; "" if the session is not planning."""
     row, said = current(session, now)
     if row is None:
         return said
@@ -50,7 +50,7 @@ def injected(session: Session, now: float) -> str:
 
 
 def injection(row: Planning, plan: Mapping[str, Any] | None, state_dir: str | None) -> str:
-    """Return the reminder for a stage, at most 600 tokens; text of the plan cannot leave its tag.
+    """Return the reminder of a planning stage, at most 600 tokens; plan text can't leave its tag.
 
     `plan` is a run's frozen plan; a light plan is in the row.
     """
@@ -118,7 +118,7 @@ def _approved(row: Planning, plan: Mapping[str, Any] | None, state_dir: str | No
 
 
 def _fitting(lines: list[str], room: int) -> str:
-    """Return the plan's steps that fit; done ones are left out first, then the last ones."""
+    """Return as many of the plan's steps as fit; finished ones are dropped first, then the last."""
     if sum(map(len, lines)) <= room:
         return "".join(lines)
     kept = [line for line in lines if not line.endswith(_MARKS["done"] + "\n")]
@@ -139,5 +139,5 @@ def _milestone(milestone: Mapping[str, Any]) -> str:
 
 
 def _line(text: str) -> str:
-    """Return text from outside as one short line in which no tag can start."""
+    """Return untrusted text as one short line in which no tag can start."""
     return escape(shortened(" ".join(text.split()), _MOST_TEXT))

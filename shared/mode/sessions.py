@@ -1,4 +1,4 @@
-"""Session files: one for each agent that plans, which a hook finds from any folder.
+"""Session files: one for each agent that plans, so that a hook finds the agent from any folder.
 
 A file is only a pointer; the stage is read from the database that it names. Its mtime is the last
 call of a tool. Hooks read through this module, so it imports little.
@@ -22,7 +22,7 @@ SESSION_VARIABLES = ("CLAUDE_CODE_SESSION_ID", "CODEX_SESSION_ID")
 
 
 class Session:
-    """One session file: an agent that plans, and where its stage is kept; read-only."""
+    """One session file, read-only: an agent that plans, and the database that holds its stage."""
 
     __slots__ = ("agent", "database", "path", "repository", "run_id", "state_dir")
     agent: str
@@ -39,12 +39,12 @@ class Session:
                 setattr(self, name, values[name])
 
     def touch(self) -> None:
-        """Record that this session calls a tool now."""
+        """Record that this session's agent calls a tool now."""
         _touch(self.path)
 
 
 def folder() -> str:
-    """Return the folder of the session files."""
+    """Return the path of the folder that holds all session files."""
     state = os.environ.get("XDG_STATE_HOME", "")
     if not os.path.isabs(state):  # the XDG rule: a relative one is as if unset
         state = os.path.join(os.path.expanduser("~"), ".local", "state")
@@ -57,7 +57,7 @@ def path_of(agent: str) -> str:
 
 
 def repository_root(start: str) -> str:
-    """Return the folder around `start` that git or the planner calls a repository, else itself."""
+    """Return the innermost folder around `start` with git's or the planner's data, else `start`."""
     real = os.path.realpath(start)
     # A scratch worktree lies inside .planner and is not a repository of the user's.
     outside = real.partition(f"{os.sep}{PLANNER_FOLDER}{os.sep}")[0]
@@ -71,13 +71,13 @@ def repository_root(start: str) -> str:
 
 
 def agent_name(given: str | None, repository: str) -> str:
-    """Return the agent's name: the one given, else the client's session, else the repository."""
+    """Return an agent's name: the given one, else the client's session id, else the repository."""
     session = (os.environ.get(name) for name in SESSION_VARIABLES)
     return given or next(filter(None, session), "") or repository
 
 
 def publish(row: Planning, database: str, run: Run | None) -> bool:
-    """Write or remove the agent's session file; return whether that worked.
+    """Write an agent's session file, or remove it if the agent no longer plans; return success.
 
     An agent that plans has one. Without it no hook guards the session; the fingerprint of the tree
     still does.
@@ -100,12 +100,12 @@ def publish(row: Planning, database: str, run: Run | None) -> bool:
 
 
 def is_published(agent: str) -> bool:
-    """Return whether hooks can find this agent: its session file exists."""
+    """Return whether the agent's session file exists, so that hooks can find the agent."""
     return os.path.isfile(path_of(agent))
 
 
 def last_call(agent: str) -> float:
-    """Return when a tool was last called, in seconds since the epoch; 0 if that is not known."""
+    """Return when the agent last called a tool, in seconds since the epoch; 0 if not known."""
     try:
         return os.stat(path_of(agent)).st_mtime
     except OSError:
@@ -113,12 +113,12 @@ def last_call(agent: str) -> float:
 
 
 def touch(agent: str) -> None:
-    """Record that this agent calls a tool now; a planner command counts as one."""
+    """Record that an agent calls a tool now; running a planner command counts as a tool call."""
     _touch(path_of(agent))
 
 
 def keep(agent: str, rows: Iterable[Planning], database: str, run: Run) -> None:
-    """Record that `agent` calls a tool now, and write the session files that are missing.
+    """Record that an agent calls a tool now, and rewrite session files that are missing.
 
     `rows` are the agents of the run; a crash may have kept a file from being written.
     """
@@ -129,7 +129,7 @@ def keep(agent: str, rows: Iterable[Planning], database: str, run: Run) -> None:
 
 
 def find(session_id: str, cwd: str) -> Session | None:
-    """Return the session of a client's id, else the innermost repository around `cwd` that plans.
+    """Return the session file of a client's session, else of the nearest repository at `cwd`.
 
     A file whose database is gone is stale: it is removed and ignored.
     """
@@ -142,7 +142,7 @@ def find(session_id: str, cwd: str) -> Session | None:
 
 
 def of_agent(agent: str) -> Session | None:
-    """Return the session of exactly this agent."""
+    """Return the session file of the agent with exactly this name."""
     found = _load(path_of(agent))
     return found if found is not None and found.agent == agent else None
 

@@ -1,4 +1,4 @@
-"""Change a run's stage and status, its agents' and the audit in one transaction (PM-1).
+"""Changes stage and status of a run and its agents, with an audit entry, in a transaction (PM-1).
 
 Nothing else changes them.
 """
@@ -24,7 +24,7 @@ def change_run(
     database: Database, run: Run, action: str, who: str, *, at: str = "", detail: str = "",
     **values: object,
 ) -> None:  # fmt: skip
-    """Change stage and status of a run and its agents by one action of `state.stages`.
+    """Change the stage and status of a run and its agents by an action such as submit or approve.
 
     Use it in a transaction: it reads what the database holds now, and raises Refused if that does
     not allow the action any more. `values` are further columns of the run.
@@ -50,7 +50,7 @@ def change_agent(
     database: Database, agent: str, action: str, who: str, *, at: str = "", detail: str = "",
     **values: object,
 ) -> None:  # fmt: skip
-    """Change stage and status of an agent without a run by one action of `state.stages`.
+    """Change the stage and status of an agent without a run by an action such as enter or pause.
 
     As `change_run`; `values` are further columns of the agent's row, all of them if it is new.
     """
@@ -74,7 +74,7 @@ def change_agent(
 
 
 def bind(database: Database, run: Run, agent: str, limits: dict[str, object], at: str = "") -> None:
-    """Make an agent join a run that is under way, at its stage; what it planned before is left.
+    """Make an agent join a run under way, at the run's stage; the agent's earlier plan is left.
 
     Refused if joining would let a session that is read-only elsewhere start writing; a person must
     first end its planning mode. Use it in a transaction.
@@ -105,7 +105,7 @@ def bind(database: Database, run: Run, agent: str, limits: dict[str, object], at
 
 
 def _check_here(database: Database, agent: str) -> None:
-    """Refuse an agent that plans in another repository: it has only one session file."""
+    """Raise Refused for an agent that already plans in another repository."""
     other = of_agent(agent)
     if other is None or other.database == os.path.realpath(database.path):
         return
@@ -120,7 +120,7 @@ def _check_here(database: Database, agent: str) -> None:
 
 
 def status_of(row: Planning) -> str:
-    """Return the status of an agent without a run, in the same words as a run's status."""
+    """Return an agent's status, IDLE, ACTIVE or PAUSED, as a run's status is named."""
     if row.phase == INACTIVE:
         return IDLE
     return PAUSED if row.paused_at else ACTIVE
@@ -136,7 +136,7 @@ def _publish_later(database: Database, agent: str, run: Run | None) -> None:
 
 
 def _columns(action: str, stage: str, at: str, who: str) -> dict[str, object]:
-    """Return the columns of an agent's row that an action writes besides the stage."""
+    """Return the columns, besides the stage, that an action changes in an agent's database row."""
     unanswered = {"submitted_at": None, "approved_at": None, "approved_by": None}
     waits = {"submitted_at": at} if stage == SUBMITTED else {}
     columns: dict[str, dict[str, object]] = {

@@ -1,4 +1,4 @@
-"""Find out which database, folder and run a command of planning mode means."""
+"""Finds out which database, folder and run a planning-mode command refers to."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NOBODY = "planning mode"  # what the refusal names when nobody plans
 
 
 class Target:
-    """What a command of planning mode names: a folder, and an agent or a run if it names one.
+    """What a planning-mode command refers to: a folder, and an agent or a run if one is named.
 
     A plan without a run has the planner's own folder for a state directory; naming that names its
     repository and no run.
@@ -31,7 +31,7 @@ class Target:
 
 
 def open_database(folder: str) -> Database:
-    """Open the database of the repository around `folder`; Refused if nobody plans there."""
+    """Open the planner's database of the repository around `folder`; Refused if there is none."""
     path = database_path(folder)
     if not os.path.isfile(path):
         raise nobody_plans()
@@ -39,13 +39,13 @@ def open_database(folder: str) -> Database:
 
 
 def database_path(folder: str) -> str:
-    """Return the path of the database of the repository around `folder`; it may not exist."""
+    """Return where the planner's database of the repository around `folder` is or would be."""
     root = repository_root(folder)
     return os.path.join(root, resources.PLANNER_FOLDER, resources.DATABASE)
 
 
 def nobody_plans(said: str = "") -> Refused:
-    """Return the refusal of a command that needs an active planning mode."""
+    """Return the Refused error of a command that needs planning mode where nobody plans."""
     text = f"{said} nobody plans here".strip()
     allowed = "use a repository in which planning has started"
     return Refused("not_found", NOBODY, text, allowed, "planner mode enter")

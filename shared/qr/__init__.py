@@ -1,1 +1,1 @@
-"""The review of a phase: its questions, which findings block, its rounds, the review file."""
+"""The quality review of a phase: its questions, blocking findings, rounds, and review file."""

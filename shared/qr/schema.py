@@ -1,4 +1,4 @@
-"""The file qr-<phase>.json: its JSON Schema, a check by hand, reading and writing (PL-18).
+"""The review file qr-<phase>.json: its JSON Schema, a check by hand, reading and writing (PL-18).
 
 Printed steps read the file without third-party packages, so the check by hand decides; a test
 compares it with the published schema. Two rules are not in the schema: no id is used twice, and
@@ -63,7 +63,7 @@ JSON_SCHEMA: dict[str, Any] = {
 
 
 class Review:
-    """The content of one review file."""
+    """The content of one quality review file."""
 
     __slots__ = ("items", "iteration", "phase")
 
@@ -79,7 +79,7 @@ class Review:
         return hash((self.phase, self.iteration))
 
     def to_json(self) -> dict[str, Any]:
-        """Return the review as the content of its JSON file."""
+        """Return the quality review as the content of its JSON file."""
         items = [item.to_json() for item in self.items]
         return {
             "schema_version": SCHEMA_VERSION,
@@ -90,7 +90,7 @@ class Review:
 
 
 def read_review(path: str) -> Review:
-    """Return the review in a file; Refused with everything that is wrong with it."""
+    """Return the quality review stored in a file; Refused with a list of all errors in the file."""
     data = read_json(path)
     problems = check_review(data, path)
     if problems:
@@ -100,7 +100,7 @@ def read_review(path: str) -> Review:
 
 
 def write_review(path: str, review: Review) -> None:
-    """Replace the review file; Refused, with the old file as it was, when the review is invalid.
+    """Replace a quality review file; Refused, keeping the old file, if the new review is invalid.
 
     The caller holds the lock of the state directory, and read the review inside it.
     """
@@ -112,7 +112,7 @@ def write_review(path: str, review: Review) -> None:
 
 
 def check_review(data: object, at: str) -> list[Problem]:
-    """Return everything that is wrong with the JSON of a review; `at` names its file."""
+    """Return a message for each error in the JSON of a quality review; `at` names its file."""
     if not isinstance(data, dict):
         return [Problem("invalid", at, "is not a JSON object", "an object with phase and items")]
     problems = _check_fields(data, _REVIEW, ("schema_version", "phase", "items"), f"{at}: ")

@@ -1,4 +1,4 @@
-"""Review items, which of them block, and the rounds of a review (PL-18, PL-20, PL-21).
+"""Review items (questions), which of them block, and the rounds of a review (PL-18, PL-20, PL-21).
 
 Only the standard library, and little of it: printed steps import this module.
 """
@@ -40,14 +40,14 @@ SHOULD_BLOCKS_UNTIL = 4
 
 
 def blocking_severities(iteration: int) -> tuple[Severity, ...]:
-    """Return the severities that block in an iteration (from 1); later ones block less (PL-21)."""
+    """Return the severities that block in a review round (from 1); fewer in later ones (PL-21)."""
     if iteration <= ALL_BLOCK_UNTIL:
         return SEVERITIES
     return (MUST, SHOULD) if iteration <= SHOULD_BLOCKS_UNTIL else (MUST,)
 
 
 class LoopState(StrEnum):
-    """How far the reviews of a phase have got (PL-20); `iteration` counts the rounds."""
+    """Which review round a phase is in (`iteration`), and whether the phase has passed (PL-20)."""
 
     INITIAL = "INITIAL"
     RETRY = "RETRY"
@@ -55,13 +55,13 @@ class LoopState(StrEnum):
 
     @classmethod
     def of(cls, iteration: int, *, passed: bool) -> LoopState:
-        """Return a phase's loop state, from its iteration and whether it has passed."""
+        """Return a phase's review state, from its round number and whether it has passed."""
         if passed:
             return cls.COMPLETE
         return cls.INITIAL if iteration <= 1 else cls.RETRY
 
     def after(self, verdict: Verdict) -> LoopState:
-        """Return how far the reviews have got after a verdict; Refused if the phase has passed."""
+        """Return a phase's review state after a verdict; Refused if the phase had passed."""
         if self is LoopState.COMPLETE:
             raise Refused(
                 "refused", "gate", "this phase has passed its review", "go on with the current step"
@@ -70,7 +70,7 @@ class LoopState(StrEnum):
 
 
 class Item:
-    """One question of a review with its answer, called an item.
+    """One question of a quality review, with its answer.
 
     - `id`: qa-NNN
     - `scope`: `*`, the id of an entity, or a file
@@ -120,16 +120,16 @@ class Item:
         return hash(self.id)
 
     def changed(self, **fields: Any) -> Item:  # noqa: ANN401 – any field's value
-        """Return a copy of the review item with some fields changed."""
+        """Return a copy of the review question with some fields replaced."""
         return Item(**{**self.to_json(), **fields})
 
     def to_json(self) -> dict[str, Any]:
-        """Return every field of the review item, in the order of the review file."""
+        """Return the review question's fields in the order of the review file."""
         return {name: getattr(self, name) for name in FIELDS}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Item:
-        """Return the review item in already checked JSON; optional fields may be missing."""
+        """Return a review question from already checked JSON; optional fields may be missing."""
         return cls(**data)
 
 
@@ -139,22 +139,22 @@ FIELDS = (
 
 
 def item_id(number: int) -> str:
-    """Return the id of the review item with this number, from 1."""
+    """Return the id of a review's n-th question, counted from 1."""
     return f"qa-{number:03d}"
 
 
 def numbered(rows: Iterable[Mapping[str, Any]], start: int) -> list[Item]:
-    """Return a review item for each row of fields, with ids numbered from `start`."""
+    """Return a review question made from each row of fields, with ids numbered from `start`."""
     return [Item(id=item_id(n), **row) for n, row in enumerate(rows, start)]
 
 
 def rows_of(items: Iterable[Item]) -> list[dict[str, Any]]:
-    """Return every field of each review item, as the review file holds them."""
+    """Return every field of each review question as rows for the review file."""
     return [item.to_json() for item in items]
 
 
 def blocking(items: Iterable[Item], iteration: int) -> list[Item]:
-    """Return the review items that keep their phase from passing in this iteration."""
+    """Return the review questions whose answers keep their phase from passing in this round."""
     severities = blocking_severities(iteration)
     return [
         i for i in items if i.status == FAIL and i.accepted is None and i.severity in severities
@@ -162,7 +162,7 @@ def blocking(items: Iterable[Item], iteration: int) -> list[Item]:
 
 
 def computed_verdict(items: Iterable[Item], iteration: int) -> Verdict:
-    """Return the verdict that follows from the review items; an item still TODO means fail."""
+    """Return the review's verdict, pass or fail; a question not yet answered means fail."""
     items = list(items)
     waits = any(item.status == TODO for item in items)
     return "fail" if waits or blocking(items, iteration) else "pass"

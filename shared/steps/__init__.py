@@ -1,1 +1,1 @@
-"""Steps of a workflow: the table of steps, how a step is printed, what a role is told."""
+"""Steps of a workflow: the table of steps, how a step is printed, what an agent is told to do."""

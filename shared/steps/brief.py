@@ -1,4 +1,4 @@
-"""The task of a step in which an agent, or the host in its place, works (PL-4, PL-9).
+"""The task text of a workflow step in which an agent, or its host instead, works (PL-4, PL-9).
 
 An agent has seen nothing of the run: its block holds all that its task needs of the plan.
 """
@@ -35,7 +35,7 @@ _BATCHES = {"plan-design": "design.json", "plan-docs": "docs.json"}
 
 
 def variant_of(ctx: Context) -> str:
-    """Return which prompt a work step has: '', '-fix' after a failed gate, or '-revise'."""
+    """Return the suffix of a step's prompt file: '', '-fix' after a failed review, or '-revise'."""
     if ctx.iteration > 1:
         return "-fix"
     before = ctx.state.run.revision - 1
@@ -48,7 +48,7 @@ def variant_of(ctx: Context) -> str:
 
 
 def work_task(ctx: Context, script: str, *, agent: bool, of_design: Collection[str] = ()) -> Block:
-    """Return the block with a role's task; after a failed gate only with the failing items.
+    """Return the output block of a step's task; after a failed review, with failing items only.
 
     An `agent` is given its slice of the plan and may ask questions through the host. `of_design`
     are checks that, failing in the code's round, let the host change the design as well.
@@ -80,7 +80,7 @@ def work_task(ctx: Context, script: str, *, agent: bool, of_design: Collection[s
 
 
 def _assignment(ctx: Context, script: str, *, redesign: bool) -> tuple[str, list[str], bool]:
-    """Return the task, the words of the command that ends it, and whether it edits the plan."""
+    """Return a step's task text, the words of its final command, and whether it edits the plan."""
     folder, _, module = script.partition(".")
     state, phase = ctx.state, ctx.phase
     text = read_prompt(folder, module, f"{phase}-execute{variant_of(ctx)}")
@@ -100,7 +100,7 @@ def _assignment(ctx: Context, script: str, *, redesign: bool) -> tuple[str, list
 
 
 def _part_of_plan(ctx: Context, failed: list[dict[str, Any]], *, agent: bool, edits: bool) -> str:
-    """Return the plan's lines that the work is about; with versions if the plan may be edited."""
+    """Return the plan's lines that a step's task needs, with versions if it may edit the plan."""
     variant, own = variant_of(ctx), slices.concerned(ctx.plan, failed)
     if variant and edits:
         return entity_lines(ctx.plan, own)
@@ -111,7 +111,7 @@ def _part_of_plan(ctx: Context, failed: list[dict[str, Any]], *, agent: bool, ed
 
 
 def _failed(ctx: Context) -> dict[str, Any]:
-    """Return the review outcome that sent this phase back; without items in the first round."""
+    """Return the failed review that made this phase run again; without items in the first round."""
     if ctx.iteration == 1:
         return {"items": [], "reason": ""}
     return ctx.state.database.outcomes(ctx.state.run, ctx.phase)[-1]
@@ -127,13 +127,13 @@ def _asking(ctx: Context) -> str:
 
 
 def notes_for(ctx: Context) -> str:
-    """Return the notes that an agent of this role left for the next one, or ''."""
+    """Return the notes that an earlier agent of this step's role left for the next, or ''."""
     path = answer_path(ctx.state.state_dir, f"notes-{ctx.step.agent}.md")
     return read_text(path) if os.path.exists(path) else ""
 
 
 def with_commands(ctx: Context, text: str, *, asks: bool) -> Block:
-    """Return a block with its task, and the commands that a person must still confirm, if any."""
+    """Return an output block with a task, and the commands a person must still confirm, if any."""
     config = ctx.state.config
     digest = config["hash"]
     if not asks or not digest or ctx.state.database.is_confirmed(digest):
@@ -145,13 +145,13 @@ def with_commands(ctx: Context, text: str, *, asks: bool) -> Block:
 
 
 def item_line(item: dict[str, Any]) -> str:
-    """Return a review item in one line."""
+    """Return a review item as one line: its id, severity, status, scope and finding."""
     finding = item["finding"] or item["check"]
     return f"{item['id']} {item['severity']} {item['status']} {item['scope']}: {finding}"
 
 
 def work_step(name: str, *, phase: Phase, agent: str, script: str) -> Step:
-    """Make the step in which an agent does the work of a phase."""
+    """Return the workflow step in which an agent does the work of a phase."""
     return Step(
         name,
         "work",

@@ -1,4 +1,4 @@
-"""The workflows by name: one explicit table, so that a helper module is never taken for one."""
+"""The table of all workflows by name, written out so that no helper module is taken for one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MODULES = {
 
 
 def find_workflow(name: str) -> Workflow:
-    """Return the workflow called `name`; Refused with the known ones."""
+    """Return the workflow called `name`; Refused, listing the known names, if there is none."""
     if name not in MODULES:
         text = f"there is no workflow {name!r}"
         known = ", ".join(sorted(MODULES))
@@ -37,5 +37,5 @@ def find_workflow(name: str) -> Workflow:
 
 
 def discover_workflows() -> dict[str, Workflow]:
-    """Return every workflow by name."""
+    """Return all workflows as a dictionary by name."""
     return {name: find_workflow(name) for name in MODULES}

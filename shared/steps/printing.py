@@ -1,4 +1,4 @@
-"""Print a step of a workflow: the current one, an earlier one, or why it is not due."""
+"""Prints a workflow's step: the current one, a finished one, or a refusal if it is not due yet."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 def paused(ctx: Context) -> Block:
-    """Say that the run is paused, why, and how to resume it."""
+    """Return the output block that says that the run is paused, why, and how to resume it."""
     block = ctx.block().task(read_prompt("orchestrator", "planner", "paused"))
     block.data("why", ctx.state.halted)
     return block.next("resume", ctx.state.command("resume"))
 
 
 def done(ctx: Context, here: str) -> Block:
-    """Say that a step is done and name the current one, or that the run has ended."""
+    """Return the output block saying that a step is done, and what is next or how the run ended."""
     run = ctx.state.run
     if run.status in ("COMPLETED", "CANCELLED"):
         how = run.status.lower()
@@ -42,7 +42,7 @@ def print_step(
     state: State,
     selectors: Mapping[str, str] | None = None,
 ) -> str:
-    """Return the block of a step; of the current one if `number` is None.
+    """Return the text of the workflow step `number`; of the current step if that is None.
 
     A step that is done says so and names the current one; one that is not yet due is Refused.
     `selectors` narrow what an agent is shown.
@@ -95,5 +95,5 @@ def _comes_later(workflow: Workflow) -> bool:
 
 
 def print_current(state: State) -> str:
-    """Return the block of the run's current step."""
+    """Return the text of the run's current workflow step."""
     return print_step(find_workflow(state.run.workflow), None, state)

@@ -1,4 +1,4 @@
-"""Run a script that prints one step: arguments in, one block on standard output, an exit code."""
+"""Runs a script that prints one workflow step: arguments in, text on standard output, exit code."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ USAGE = "Usage: planner step WORKFLOW [N] [--state-dir DIR]"
 
 
 class Request:
-    """The step that a command line asks for, with its options."""
+    """The workflow step that a script's command line asks for, with its options."""
 
     __slots__ = ("group_and_author", "number", "request", "state_dir", "words")
 
@@ -38,7 +38,7 @@ def main(workflow: Workflow, argv: list[str]) -> int:
 
 
 def answer(workflow: Workflow, argv: list[str]) -> str:
-    """Return the block, error or help that a command line for printing a step gets."""
+    """Return the text that a workflow step's script prints for these command-line arguments."""
     if asks_for_help(argv):
         return help_of(workflow)
     asked = Request(list(argv))
@@ -46,7 +46,7 @@ def answer(workflow: Workflow, argv: list[str]) -> str:
 
 
 def print_asked(workflow: Workflow, asked: Request, state: State) -> str:
-    """Return the block of the step that a command line names; the current one without a number."""
+    """Return the text of the workflow step asked for; of the current step without a number."""
     refuse_words(workflow, asked)
     if asked.number is None and not workflow.serves:
         return print_current(state)
@@ -55,14 +55,14 @@ def print_asked(workflow: Workflow, asked: Request, state: State) -> str:
 
 
 def refuse_words(workflow: Workflow, asked: Request) -> None:
-    """Refuse words of the command line that are neither options nor a step's number."""
+    """Raise Refused for command-line words that are neither options nor a step's number."""
     if asked.words:
         text = f"the command takes no such words: {' '.join(asked.words)}"
         raise Refused("usage", "step", text, _usage(workflow))
 
 
 def step_number(text: str | None, workflow: Workflow) -> int | None:
-    """Return the step's number in `text`, None for None; Refused if it is not a number."""
+    """Return the step number in `text`, None for None; Refused if `text` is no number."""
     if text is None:
         return None
     if not text.isascii() or not text.isdigit():
@@ -93,12 +93,12 @@ def _usage(workflow: Workflow) -> str:
 
 
 def asks_for_help(argv: list[str]) -> bool:
-    """Return whether a command line asks for help."""
+    """Return whether command-line arguments ask for help."""
     return "--help" in argv or "-h" in argv
 
 
 def help_of(workflow: Workflow) -> str:
-    """Return the help text of a workflow: its steps and an example."""
+    """Return the help text of a workflow's script: the workflow's steps and an example call."""
     steps = [f"  {n:>2} {s.name}" for n, s in workflow.steps.items()]
     lines = [USAGE, "", workflow.purpose, *steps, "", f"Example: {_usage(workflow)}"]
     return "\n".join(lines) + "\n"

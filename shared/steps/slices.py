@@ -1,4 +1,4 @@
-"""The part of a plan that an agent or reviewer needs, as lines of text."""
+"""The parts of a plan that one agent or reviewer needs, as lines of text."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ _DOCUMENTED = tuple(
 
 
 def task_lines(plan: Json) -> list[str]:
-    """Return what the user asked for."""
+    """Return the tasks that the user asked for, as lines of text with their ids."""
     return [f"{task['id']}: {task['text']}" for task in plan.get("task_spec", [])]
 
 
 def context_lines(plan: Json, keys: Iterable[tuple[str, str]] = _CONTEXT) -> list[str]:
-    """Return the rest of the context that the user gave, without the task."""
+    """Return the context that the user gave besides the task, as lines of text."""
     return [f"{name}: {text}" for name, key in keys for text in plan["context"][key]]
 
 
 def concerned(plan: Json, items: Iterable[Json]) -> list[str]:
-    """Return the milestones that review items name: by id, or by a file or an entity of theirs.
+    """Return the ids of the milestones that review items name, directly or by file or by a part.
 
     An item that names none is about all of them; so is an empty list.
     """
@@ -55,7 +55,7 @@ def _names(entity: Json) -> list[str]:
 
 
 def work_slice(plan: Json, phase: str, own: Collection[str]) -> str:
-    """Return what a phase's work needs of the plan: `own` milestones, of the others only names."""
+    """Return the plan's text for a phase's work: milestones in `own` in full, others by name."""
     lines = task_lines(plan) if phase == "plan-design" else []
     for milestone in plan.get("milestones", []):
         lines.append(f"{milestone['id']} v{milestone['version']} {milestone['name']}")
@@ -66,7 +66,7 @@ def work_slice(plan: Json, phase: str, own: Collection[str]) -> str:
 
 
 def agent_slice(plan: Json, phase: str) -> str:
-    """Return what an agent needs of the plan; the agent has seen nothing else of the run."""
+    """Return the plan's text for an agent that starts a phase and has seen nothing of the run."""
     if phase == "plan-design":
         return "\n".join([*task_lines(plan), *context_lines(plan), *context_lines(plan, _FOUND)])
     lines = [*task_lines(plan), *context_lines(plan), plan["overview"]["approach"], *_reasons(plan)]
@@ -82,7 +82,7 @@ def agent_slice(plan: Json, phase: str) -> str:
 def review_slice(
     plan: Json, phase: str, own: Collection[str], *, again: bool, found: str = ""
 ) -> str:
-    """Return what a reviewer judges of the plan: `own` milestones, of the others only names.
+    """Return the plan's text for a reviewer: milestones in `own` in full, others by name.
 
     If it only looks `again` at what it `found`, other milestones, context and verify are left out,
     and reasons that the findings do not name.
@@ -148,7 +148,7 @@ def _id_of(line: str) -> str:
 
 
 def patches(plan: Json, own: Collection[str]) -> str:
-    """Return the captured changes of some milestones; of binary files only the names."""
+    """Return the captured changes of some milestones as diffs; binary files are only named."""
     return "".join(
         (change["patch"] or "") if change["encoding"] is None else f"binary: {change['file']}\n"
         for milestone in plan["milestones"]
@@ -158,7 +158,7 @@ def patches(plan: Json, own: Collection[str]) -> str:
 
 
 def entity_lines(plan: Json, own: Collection[str]) -> str:
-    """Return a line for each entity of the plan, with the version that an edit of it must name.
+    """Return a line for each part of the plan, with the version that an edit of the part must name.
 
     Of milestones other than `own` only their own line.
     """
@@ -174,7 +174,7 @@ def entity_lines(plan: Json, own: Collection[str]) -> str:
 
 
 def _walk(value: object) -> list[Json]:
-    """Return the plan's entities in order; changes are left out, since nobody edits them."""
+    """Return all parts of a plan (milestones, intents and so on) in order, except code changes."""
     if isinstance(value, list):
         return [e for item in value for e in _walk(item)]
     if not isinstance(value, dict):
@@ -189,7 +189,7 @@ def _title(entity: Json) -> str:
 
 
 def answer_lines(plan: Json, answers: dict[str, list[str]]) -> str:
-    """Return the user's answers to the plan's checkpoints."""
+    """Return the user's answers to the questions at the plan's checkpoints, as lines of text."""
     return "\n".join(
         f"{c['id']} {c['question']} → {', '.join(chosen(_labels(c), answers[c['id']]))}"
         for c in plan["checkpoints"]
@@ -202,5 +202,5 @@ def _labels(checkpoint: Json) -> dict[str, str]:
 
 
 def chosen(labels: Mapping[str, str], choices: Iterable[str]) -> list[str]:
-    """Return an answer as the user read it: labels instead of keys, other words as they are."""
+    """Return a checkpoint's answer as the user read it: option labels in place of option keys."""
     return [labels.get(choice, choice) for choice in choices]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Step:
-    """One step of a workflow, a row of the workflow's table; immutable."""
+    """One step of a workflow: an immutable row of the workflow's table of steps."""
 
     __slots__ = ("agent", "handler", "kind", "name", "on_fail", "phase")
     name: str
@@ -49,7 +49,7 @@ class Step:
 
 
 class Workflow:
-    """The ordered steps of one entry point."""
+    """An ordered table of steps, started from one entry point."""
 
     __slots__ = ("ends", "name", "purpose", "serves", "steps")
 
@@ -62,7 +62,7 @@ class Workflow:
         serves: str | None = None,
         ends: Mapping[str, int] | None = None,
     ) -> None:
-        """Make a workflow; `serves` is the kind of planner step that starts it for agents, or None.
+        """Make a workflow; `serves` is the kind of planner step that starts it, or None.
 
         `ends` names the last step at a depth that leaves later ones out.
         """
@@ -73,21 +73,21 @@ class Workflow:
         self.ends = dict(ends or {})
 
     def last(self, depth: str) -> int:
-        """Return the number of the last step at a depth (full or intent)."""
+        """Return the number of the workflow's last step at a depth (full or intent)."""
         return self.ends.get(depth, max(self.steps))
 
     def number(self, phase: str, kind: str) -> int:
-        """Return the number of the step of `kind` (execute, qr or gate) in `phase`."""
+        """Return the number of the workflow step of a `kind` (execute, qr or gate) in `phase`."""
         return next(n for n, s in self.steps.items() if (s.phase, s.kind) == (phase, kind))
 
     def phases(self, depth: str) -> list[Phase]:
-        """Return the phases at a depth (full or intent), in order."""
+        """Return the workflow's phases at a depth (full or intent), in order."""
         gates = ((n, s.phase) for n, s in self.steps.items() if s.kind == "gate")
         return [phase for n, phase in gates if phase and n <= self.last(depth)]
 
 
 class Context:
-    """What a handler gets: the run, and the row of the table to print."""
+    """What a step's handler function gets: the run, and the row of the workflow table to print."""
 
     __slots__ = ("_plan", "number", "selectors", "state", "step", "workflow")
 
@@ -98,7 +98,7 @@ class Context:
         state: State,
         selectors: Mapping[str, str] | None = None,
     ) -> None:
-        """Make the context of a step; `selectors` narrow what is shown: `group`, `by`."""
+        """Make a step's context; `selectors` (`group`, `by`) narrow what the step shows."""
         self.selectors = selectors or {}
         self.workflow = workflow
         self.number = number
@@ -108,23 +108,23 @@ class Context:
 
     @property
     def plan(self) -> dict[str, Any]:
-        """Return plan.json, read when it is first asked for."""
+        """Return the plan in plan.json, which is read at the first use."""
         if self._plan is None:
             self._plan = self.state.plan
         return self._plan
 
     @property
     def phase(self) -> str:
-        """Return the phase of the step, or ''."""
+        """Return the name of the phase that the step belongs to, or ''."""
         return self.step.phase or ""
 
     @property
     def iteration(self) -> int:
-        """Return the round of the step's phase, from 1."""
+        """Return which round of reviews the step's phase is in, counted from 1."""
         return self.state.database.phase(self.state.run, self.phase)[1]
 
     def block(self) -> Block:
-        """Return a block without content, with the step's attributes."""
+        """Return an empty output block with the step's attributes."""
         return Block(
             "step",
             workflow=self.workflow.name,

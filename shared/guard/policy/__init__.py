@@ -1,4 +1,4 @@
-"""The table of commands that may run while planning: their options, and why nothing changes."""
+"""The table of shell commands allowed while planning: their options, why they change nothing."""
 
 from __future__ import annotations
 

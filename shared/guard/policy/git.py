@@ -1,4 +1,4 @@
-"""The commands of git that only read, with the options that start no program and write no file."""
+"""Policy rules for git commands that only read: no option starts a program or writes a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands that print files or their standard input, as they are or changed."""
+"""Policy rules for shell commands that print files or standard input, as is or transformed."""
 
 from __future__ import annotations
 

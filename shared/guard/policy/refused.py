@@ -1,4 +1,4 @@
-"""Commands that are refused by name, in families: why, and what to do instead."""
+"""Shell commands that are refused by name, in groups: why, and what to do instead."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kinds of rules in the policy tables: each says which words one command may be given."""
+"""The kinds of policy rules; a rule says with which words one shell command is allowed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ NO_VALUE, ATTACHED, VALUE = "", "?", ":"
 
 
 class _Rule:
-    """What every rule has: why the command changes nothing, and examples for a test to check.
+    """Base of all policy rules: why the command changes nothing, and examples that a test checks.
 
     `passes` and `denied` are command lines, one a line. `builtin` says that the shell itself runs
     the command, so that there is no such program.
@@ -22,7 +22,7 @@ class _Rule:
 
 
 class Exact(_Rule):
-    """A command that passes only as one of these lines, for example `python --version`.
+    """A rule that allows a command only as one of these full lines, such as `python --version`.
 
     A file of `unless`, in the folder or one above it, makes the command do something else.
     """
@@ -35,7 +35,7 @@ class Exact(_Rule):
 
 
 class Special(_Rule):
-    """A command that no list of options describes: `judge` names the function that checks it."""
+    """A rule for a command that is checked by a function of its own, which `judge` names."""
 
     __slots__ = ("judge",)
 
@@ -47,7 +47,7 @@ class Special(_Rule):
 
 
 class Options(_Rule):
-    """A command whose every option, value and operand is known.
+    """A rule that lists every option, option value and operand which a command may have.
 
     `options` are words: `-x` is a flag, `-x:kind` takes a value (`-x5` or `-x 5`), `-x?kind` takes
     one only when attached, `-#` is a number such as `-5`; `--long`, `--long=kind`, `--long?=kind`
@@ -98,7 +98,7 @@ Rule = Exact | Special | Options
 
 
 def parse_options(notation: str) -> dict[str, tuple[str, str]]:
-    """Return name → (how the option takes its value, the value's kind)."""
+    """Parse a rule's options: return name → (how it takes its value, the kind of that value)."""
     found = {}
     for word in notation.split():
         if word.startswith("--"):
@@ -114,7 +114,7 @@ def parse_options(notation: str) -> dict[str, tuple[str, str]]:
 
 
 def parse_operands(notation: str) -> tuple[list[str], str, bool]:
-    """Return the first operands' kinds, the kind of all further ones, and whether one is needed.
+    """Parse a rule's operands: return kinds of the first, kind of the others, if one is needed.
 
     A first kind ends in `?` if the operand may be missing; "" if no further operand may follow.
     """

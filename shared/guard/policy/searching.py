@@ -1,4 +1,4 @@
-"""Commands that search files for text, or find and list files."""
+"""Policy rules for shell commands that search files for text, or find and list files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands that tell about the machine, the user or the time, and versions of programs."""
+"""Policy rules for shell commands that show machine, user, time, or versions of programs."""
 
 from __future__ import annotations
 
