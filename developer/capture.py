@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Captured(NamedTuple):
-    """A plan that now holds the worktree's code changes, what the capture found, and its files."""
+    """A plan with the worktree's code changes in it, what the capture found, and its workspace."""
 
     plan: Plan
     capture: Capture

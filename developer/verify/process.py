@@ -43,7 +43,7 @@ class Stopped(Exception):  # noqa: N818 – a person asked for this
 
 @dataclass(frozen=True)
 class Ended:
-    """How a command ended: its exit code, or 124 if the time limit ended it, and its output."""
+    """How a project command ended: its exit `code` (124 after a timeout), duration and log."""
 
     command: str
     code: int

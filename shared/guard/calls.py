@@ -94,7 +94,7 @@ class Call:
         return _REWRITTEN[self.host]({**self.input, self.tool.field: text})
 
     def _check_hardened(self, command: str, rewritten: str) -> None:
-        """Deny a git command in a client that can't swap in its safer form; show that form."""
+        """Deny git where a client's hook can't replace it by a safer form; show that form."""
         from shared.guard.decide import understand
 
         if any(c.words[0].value == "git" for c in understand(command, self.cwd)):
@@ -102,7 +102,7 @@ class Call:
             raise Denied(text, f"run this safer form: {rewritten}")
 
     def _check_executing(self) -> None:
-        """While a plan is executed, deny writing the planner's files and person-only commands."""
+        """During a plan's execution, deny writes to planner files, and person-only commands."""
         if self.tool.kind == tools.WRITE:
             places.check_ours(str(self.input[self.tool.field]), self.cwd, self.session)
         if self.tool.kind == tools.SHELL:

@@ -35,7 +35,7 @@ ASSISTANTS = (
 
 
 class Consent:
-    """How an approval was given (`channel`), and `who` the audit names as the one who gave it."""
+    """How a plan's approval was given (`channel`), and whom the audit names as giver (`who`)."""
 
     __slots__ = ("channel", "who")
 
@@ -55,7 +55,7 @@ def is_guarded(database: Database, rows: Iterable[Planning]) -> bool:
 
 
 def check_consent(digest: str, *, guarded: bool, now: float) -> Consent:
-    """Return how a person approved the plan with hash `digest`; Refused if an assistant tries to.
+    """Return how the plan with hash `digest` was approved; Refused if an assistant approves it.
 
     `guarded` says whether hooks check the sessions that plan: without hooks, an assistant could
     have done whatever a person can do, so nothing is proven.

@@ -41,7 +41,7 @@ class Decision:
 def decide(
     command: str, *, cwd: str, planner: Own | None = None, extra: Settings = _NOTHING
 ) -> Decision:
-    """Return the decision whether the shell command `command` may run in `cwd` as a read-only one.
+    """Return the decision whether shell command `command`, run in `cwd`, provably changes nothing.
 
     `planner` returns why the words after our own launcher are refused; without it, all are.
     """

@@ -14,7 +14,7 @@ _GREP = ("grep", "egrep", "fgrep")
 
 
 def harden(words: list[str]) -> list[str]:
-    """Return an allowed command's words with options added that keep it from starting programs."""
+    """Return an allowed command's words with options against starting programs, reading secrets."""
     if words[0] == "git":
         return harden_git(words)
     added = _leaving_out(words[0])

@@ -22,7 +22,7 @@ _RUN_ONE = "run the command that the last printed block names"
 
 
 def check_planning(path: str, cwd: str, session: Session, run: Run | None) -> None:
-    """Raise Denied unless an assistant that is planning may write to the file `path`."""
+    """Raise Denied if an assistant that is planning may not write to the file `path`."""
     real = os.path.realpath(os.path.join(cwd, path))
     home = os.path.realpath(session.state_dir or os.path.dirname(session.database))
     answers, worktree = resources.answer_path(home, ""), resources.worktree_path(home)
@@ -54,7 +54,7 @@ def check_ours(path: str, cwd: str, session: Session) -> None:
 
 
 def patched(command: str) -> list[str] | None:
-    """Return the files that a patch command of the client codex changes, or None if it is none."""
+    """Return the files that codex's patch command changes, None for any other command."""
     text = command.strip("\n")
     if not text.startswith(_PATCH) or not text.endswith(_END):
         return None

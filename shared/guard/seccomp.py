@@ -1,4 +1,4 @@
-"""Forbids a process the Linux system calls whose changes Landlock does not prevent.
+"""Forbids a process the Linux system calls that make changes which Landlock can't prevent.
 
 They are those for rights, owners, attributes and times of files, sockets, signals, and the few
 ioctls that change a file or type into the terminal. A forbidden call fails with EPERM.

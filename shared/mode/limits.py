@@ -35,7 +35,7 @@ def columns(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def run_at(run: Run, rows: Sequence[Planning], now: float) -> tuple[Run, str]:
-    """Return a run as its passed time limit leaves it, and which limit that is; stores nothing.
+    """Return a run with a passed time limit applied (paused or ended), and which; stores nothing.
 
     `rows` are its agents. The text is "" if none has passed. `now` is in seconds since the epoch,
     here and below.
@@ -48,7 +48,7 @@ def run_at(run: Run, rows: Sequence[Planning], now: float) -> tuple[Run, str]:
 
 
 def row_at(database: Database, agent: str, now: float) -> tuple[Planning | None, str]:
-    """Return an agent's database row as a passed time limit leaves it, and which limit that is.
+    """Return an agent's database row with a passed time limit applied, and which limit passed.
 
     Stores nothing. The row is None for an agent that never planned, the text "" as in `run_at`.
     """

@@ -26,7 +26,7 @@ _MARKS = {"started": " ← in progress", "done": " (done)"}
 
 
 def current(session: Session, now: float) -> tuple[Planning | None, str]:
-    """Return a session's database row after its time limits, and in words what they changed.
+    """Apply a session's time limits; return its database row, and in words what they changed.
 
     The row is None for an agent that never planned. `now` is seconds since the epoch.
     """

@@ -77,7 +77,7 @@ def agent_name(given: str | None, repository: str) -> str:
 
 
 def publish(row: Planning, database: str, run: Run | None) -> bool:
-    """Write an agent's session file, or remove it if the agent no longer plans; return success.
+    """Write an agent's session file, or remove it after planning; return whether that worked.
 
     An agent that plans has one. Without it no hook guards the session; the fingerprint of the tree
     still does.
@@ -129,7 +129,7 @@ def keep(agent: str, rows: Iterable[Planning], database: str, run: Run) -> None:
 
 
 def find(session_id: str, cwd: str) -> Session | None:
-    """Return the session file of a client's session, else of the nearest repository at `cwd`.
+    """Return the session of a client's session id, else of the nearest repository around `cwd`.
 
     A file whose database is gone is stale: it is removed and ignored.
     """

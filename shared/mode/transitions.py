@@ -74,7 +74,7 @@ def change_agent(
 
 
 def bind(database: Database, run: Run, agent: str, limits: dict[str, object], at: str = "") -> None:
-    """Make an agent join a run under way, at the run's stage; the agent's earlier plan is left.
+    """Make an agent join a run under way, at the run's stage, giving up the agent's earlier plan.
 
     Refused if joining would let a session that is read-only elsewhere start writing; a person must
     first end its planning mode. Use it in a transaction.
@@ -120,7 +120,7 @@ def _check_here(database: Database, agent: str) -> None:
 
 
 def status_of(row: Planning) -> str:
-    """Return an agent's status, IDLE, ACTIVE or PAUSED, as a run's status is named."""
+    """Return the status of an agent without a run: IDLE, ACTIVE or PAUSED, as a run's is called."""
     if row.phase == INACTIVE:
         return IDLE
     return PAUSED if row.paused_at else ACTIVE

@@ -47,7 +47,7 @@ def blocking_severities(iteration: int) -> tuple[Severity, ...]:
 
 
 class LoopState(StrEnum):
-    """Which review round a phase is in (`iteration`), and whether the phase has passed (PL-20)."""
+    """Whether a phase's review is in its first round, in a later one, or has passed (PL-20)."""
 
     INITIAL = "INITIAL"
     RETRY = "RETRY"

@@ -42,7 +42,7 @@ def print_step(
     state: State,
     selectors: Mapping[str, str] | None = None,
 ) -> str:
-    """Return the text of the workflow step `number`; of the current step if that is None.
+    """Return the text of the workflow step `number`; of the current step if `number` is None.
 
     A step that is done says so and names the current one; one that is not yet due is Refused.
     `selectors` narrow what an agent is shown.

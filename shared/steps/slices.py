@@ -35,7 +35,7 @@ def context_lines(plan: Json, keys: Iterable[tuple[str, str]] = _CONTEXT) -> lis
 
 
 def concerned(plan: Json, items: Iterable[Json]) -> list[str]:
-    """Return the ids of the milestones that review items name, directly or by file or by a part.
+    """Return the ids of the milestones that review items name, by id, by file or by a part's id.
 
     An item that names none is about all of them; so is an empty list.
     """

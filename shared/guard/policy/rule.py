@@ -22,7 +22,7 @@ class _Rule:
 
 
 class Exact(_Rule):
-    """A rule that allows a command only as one of these full lines, such as `python --version`.
+    """A rule that allows a command only as one of the listed lines, such as `python --version`.
 
     A file of `unless`, in the folder or one above it, makes the command do something else.
     """
