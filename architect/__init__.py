@@ -1,1 +1,1 @@
-"""The architect role: explores the code, decides, writes milestones and intents."""
+"""The architect agent: explores the code, makes decisions, writes the plan's milestones."""

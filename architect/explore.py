@@ -1,4 +1,4 @@
-"""The printed prompt that asks the architect to explore the code before the design."""
+"""Build the printed prompt that asks an agent to explore the code before the design."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def explore(ctx: Context, script: str) -> Block:
-    """Return the prompt that asks the architect to explore the code."""
+    """Return the prompt of an explore step: instructions, the user's request, answers and notes."""
     folder, _, module = script.partition(".")
     state = ctx.state
     text = fill(read_prompt(folder, module, ctx.step.name), {"worktree": state.worktree})
@@ -28,5 +28,5 @@ def explore(ctx: Context, script: str) -> Block:
 
 
 def explore_step(name: str, *, phase: Phase, agent: str, script: str) -> Step:
-    """Make the workflow step in which an agent explores the code before it writes."""
+    """Return the workflow step in which an agent explores the code before it writes the design."""
     return Step(name, "explore", lambda ctx: explore(ctx, script), phase=phase, agent=agent)

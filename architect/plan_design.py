@@ -1,4 +1,4 @@
-"""The architect designs the change (PL-4)."""
+"""Workflow script: the architect agent explores the code and writes the plan's design (PL-4)."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The quality reviewer: checks by program, then questions that need judgement."""
+"""The quality reviewer: checks a plan by program, then asks an agent questions about the plan."""

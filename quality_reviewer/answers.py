@@ -1,4 +1,4 @@
-"""Make the reviewers' questions of a phase and store their answers (PL-18, PL-23).
+"""Choose the review questions of a phase and store the reviewers' answers (PL-18, PL-23).
 
 Several reviewers write at once, so each reads and writes the review under the run's lock.
 """
@@ -35,12 +35,12 @@ _ADDED = ("check", "scope", "severity", "status", "finding", "broken_by")
 
 
 def mode_for(state: State, plan: Plan) -> str:
-    """Return how much review (full, small or none) a plan gets that is not saved yet."""
+    """Return how much review (full, small or none) a plan model gets, even before it is saved."""
     return review_of(state, plan.model_dump())[0]
 
 
 def with_questions(state: State, phase: Phase, plan: Plan, previous: Sequence[Item]) -> list[Item]:
-    """Return the review questions of a phase: new ones, and those of the previous round.
+    """Return a phase's review items: new questions, and earlier ones with their answers.
 
     What blocked in the last round is asked again; every other answer is kept.
     """
@@ -60,13 +60,13 @@ def with_questions(state: State, phase: Phase, plan: Plan, previous: Sequence[It
 
 
 def judged_by(items: Sequence[Item]) -> tuple[str, ...]:
-    """Return the names of the questions that a reviewer has answered."""
+    """Return the names of the predefined review questions that reviewers have answered."""
     answered = (i.check for i in items if i.by == REVIEWER and i.status != TODO)
     return tuple(dict.fromkeys(check for check in answered if check in TEXTS))
 
 
 class Stored(NamedTuple):
-    """The result of storing a reviewer's answers: figures, open questions, all answered or not."""
+    """The result of storing a reviewer's answers: counts by status, and questions still open."""
 
     figures: dict[str, int]  # how many questions of the reviewer have each status
     left: list[str]  # ids of those still to answer
@@ -76,7 +76,7 @@ class Stored(NamedTuple):
 def store_answers(
     state: State, phase: Phase, rows: object, *, group: str | None, who: str
 ) -> Stored:
-    """Store a reviewer's answers, all or none; after the last one the phase can be decided.
+    """Store a reviewer's answers, all or none; the run moves on when no question is left open.
 
     `who` is the reviewer's role, or `host` where no agent answers. Without `group` the answers
     may be to any question.
@@ -107,7 +107,7 @@ def store_answers(
 
 
 class _Share(NamedTuple):
-    """The part of a review that one reviewer answers."""
+    """The group of review questions that one reviewer answers."""
 
     group: str | None  # None for the whole review
     milestones: Sequence[str]  # ids of the plan's, in order
@@ -126,7 +126,7 @@ def _open_review(state: State, workflow: Workflow, phase: Phase) -> Review:
 
 
 def _answered(review: Review, rows: object, share: _Share) -> list[Item]:
-    """Return the review's items with the answers in `rows`; raise Refused with every problem."""
+    """Return the review's items with a reviewer's answers in them; raise Refused if any is bad."""
     if not isinstance(rows, list):
         example = '[{"id": "qa-001", "status": "PASS"}, …]'
         raise Refused("invalid", "verdicts", "the file is not a JSON list of answers", example)
@@ -161,7 +161,7 @@ def _twice(rows: Sequence[object]) -> list[Problem]:
 
 
 def _answer(review: Review, row: dict[str, Any], share: _Share, at: str) -> list[Problem]:
-    """Put one answer into the review, or return what is wrong with it."""
+    """Put a reviewer's answer to one question into the review, or return the answer's problems."""
     items = review.items
     mine = {i.id: n for n, i in enumerate(items) if share.holds(i)}
     number = mine.get(str(row["id"]))
@@ -190,7 +190,7 @@ def _answer(review: Review, row: dict[str, Any], share: _Share, at: str) -> list
 
 
 def _add(review: Review, row: dict[str, Any], share: _Share, at: str) -> list[Problem]:
-    """Add a reviewer's own finding, or return what is wrong with it."""
+    """Add to the review a finding that no question asked for, or return the finding's problems."""
     scope = row.get("scope", EVERYTHING)
     group = share.group or group_of(
         scope if isinstance(scope, str) else EVERYTHING, share.milestones
@@ -222,7 +222,7 @@ def _add(review: Review, row: dict[str, Any], share: _Share, at: str) -> list[Pr
 
 
 def _unsound(review: Review, row: dict[str, Any], at: str) -> list[Problem]:
-    """Return what is wrong with a finding that a reviewer adds."""
+    """Return the problems, such as missing text, of a finding that a reviewer wants to add."""
     problems = _unknown(row, _ADDED, at)
     check, ids = row.get("check"), [i.id for i in review.items]
     if not _is_said(check):

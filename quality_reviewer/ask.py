@@ -1,4 +1,4 @@
-"""The printed prompt that asks a reviewer the questions of its group (PL-4, PL-9)."""
+"""Build the printed prompt that asks a reviewer its share of the questions (PL-4, PL-9)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DESIGN = {q.id for q in QUESTIONS if q.phase == "plan-design"}
 
 
 def questions(ctx: Context) -> Block:
-    """Return the prompt with a group's questions and the part of the plan that they are about."""
+    """Return the prompt that gives a reviewer open questions and the milestones they concern."""
     state, phase, group = ctx.state, ctx.phase, ctx.selectors.get("group", "1")
     items = [i for i in items_of(ctx) if i.by == REVIEWER]
     todo = [i for i in items if i.status == TODO and i.group == group]
@@ -67,7 +67,7 @@ def questions(ctx: Context) -> Block:
 
 
 def answered_alone(state: State, phase: str) -> bool:
-    """Return whether the main assistant itself answered review questions of this phase."""
+    """Return whether the main assistant, not a reviewer agent, answered a phase's questions."""
     rows = state.database.audit_rows(state.run)
     mark = f"revision {state.run.revision}, {phase}"
     return any(r["action"] == "qr set" and r["who"] == HOST and r["detail"] == mark for r in rows)
@@ -80,11 +80,11 @@ def _question_line(item: Item) -> str:
 
 
 def items_of(ctx: Context) -> list[Item]:
-    """Return the items of a phase's review; none if no review is open."""
+    """Return the items of the current phase's review; an empty list if there is no review file."""
     path = review_path(ctx.state.state_dir, ctx.phase)
     return list(read_review(path).items) if os.path.exists(path) else []
 
 
 def review_step(name: str, *, phase: Phase) -> Step:
-    """Make the workflow step in which a reviewer answers its group's questions."""
+    """Return the workflow step in which a reviewer answers its share of a phase's questions."""
     return Step(name, "review", questions, phase=phase, agent="quality-reviewer")

@@ -1,4 +1,4 @@
-"""Number, count and carry over the items of a review from round to round (PL-22, PL-25)."""
+"""Number and count review items and carry them over from round to round (PL-22, PL-25)."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ ROUNDS_BEFORE_USER = 3
 
 
 def next_number(items: Iterable[Item]) -> int:
-    """Return the number for the next review item: one more than the highest so far."""
+    """Return the number for the next review item: one more than the highest number in use."""
     return max((int(i.id.removeprefix("qa-")) for i in items), default=0) + 1
 
 
 def count_items(items: Sequence[Item], iteration: int) -> dict[str, int]:
-    """Return the figures of a review: items by status, how many block, how many were accepted."""
+    """Return how many review items have each status, how many block and how many are accepted."""
     figures: dict[str, int] = {s: sum(i.status == s for i in items) for s in STATUSES}
     figures["blocking"] = len(blocking(items, iteration))
     figures["accepted"] = sum(i.accepted is not None for i in items)
@@ -25,18 +25,18 @@ def count_items(items: Sequence[Item], iteration: int) -> dict[str, int]:
 
 
 def count_round(items: Sequence[Item], iteration: int) -> list[Item]:
-    """Return the review items after a failed round, with one more round on each that blocked."""
+    """Return the review items after a failed round, with `rounds` one higher on blocking ones."""
     blocked = {i.id for i in blocking(items, iteration)}
     return [i.changed(rounds=i.rounds + 1) if i.id in blocked else i for i in items]
 
 
 def for_user(items: Iterable[Item], iteration: int) -> list[Item]:
-    """Return the review items that have blocked so often that the user must decide (PL-25)."""
+    """Return the review items that have blocked three rounds, so that the user decides (PL-25)."""
     return [i for i in blocking(items, iteration) if i.rounds >= ROUNDS_BEFORE_USER]
 
 
 def carry_over(previous: Sequence[Item], fresh: Iterable[Item]) -> list[Item]:
-    """Return newly found review items with the ids and rounds of the previous ones they repeat.
+    """Return new review items; those that repeat a previous one take over its id and round count.
 
     The same check on the same scope is the same item. An acceptance holds only for the finding
     that the person saw, word for word. Others get new numbers.
@@ -58,7 +58,7 @@ def carry_over(previous: Sequence[Item], fresh: Iterable[Item]) -> list[Item]:
 
 
 def _take(left: list[Item], item: Item, *, finding: bool) -> Item | None:
-    """Remove from `left` and return the first review item that asks the same as `item`."""
+    """Remove and return the first review item in `left` that repeats `item`; None if none does."""
     for old in left:
         same = (old.check, old.scope, old.by) == (item.check, item.scope, item.by)
         if same and (not finding or old.finding == item.finding):

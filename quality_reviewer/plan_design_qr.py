@@ -1,4 +1,4 @@
-"""A reviewer answers its questions about the plan's design (PL-4, PL-23)."""
+"""Workflow script: a reviewer agent answers questions about the design (PL-4, PL-23)."""
 
 from __future__ import annotations
 

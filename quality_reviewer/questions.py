@@ -1,4 +1,4 @@
-"""The questions that need a reviewer's judgement, for each planning phase (PL-23).
+"""List the review questions of each planning phase and choose which ones to ask (PL-23).
 
 Only the standard library, and little of it: printed
 steps import this module.
@@ -22,7 +22,7 @@ SHARE = 3
 
 
 class Question:
-    """One question to a reviewer; with `each` true it is asked once for every milestone."""
+    """One review question; with `each` true a reviewer is asked it once for every milestone."""
 
     __slots__ = ("each", "id", "phase", "severity", "text")
 
@@ -85,7 +85,7 @@ TEXTS = {question.id: question.text for question in QUESTIONS}
 def due_questions(
     phase: Phase, mode: str, judged: Iterable[str], *, documented: bool
 ) -> list[Question]:
-    """Return the questions for reviewers when a phase ends, without those `judged` before.
+    """Return the review questions to ask at the end of a phase, except those judged earlier.
 
     In mode `full` each phase asks its own questions and those that earlier ones left open. In mode
     `small` everything is asked once, when there is code; the questions about documentation then
@@ -103,7 +103,7 @@ def due_questions(
 def make_items(
     questions: Iterable[Question], milestones: Sequence[str], previous: Sequence[Item], mode: str
 ) -> list[Item]:
-    """Return an item for each question and milestone; one that was asked before keeps its answer.
+    """Return a review item per question and milestone; items asked before keep their answers.
 
     Each item has a group, the share of one reviewer: about three milestones, and for the first
     reviewer also the questions about the whole plan.
@@ -129,7 +129,7 @@ def make_items(
 
 
 def group_of(scope: str, milestones: Sequence[str]) -> str:
-    """Return the group (one reviewer's share) that a milestone or other scope belongs to."""
+    """Return the number of the reviewer's group that answers the questions about a milestone."""
     if scope not in milestones:
         return "1"
     shares = -(-len(milestones) // SHARE)
@@ -137,6 +137,6 @@ def group_of(scope: str, milestones: Sequence[str]) -> str:
 
 
 def milestones_of(items: Iterable[Item], milestones: Sequence[str]) -> list[str]:
-    """Return the milestones that items are about; all if one item is about the whole plan."""
+    """Return the milestones that review items concern; all if one concerns the whole plan."""
     scopes = {item.scope for item in items}
     return [m for m in milestones if m in scopes or not scopes.issubset(milestones)]

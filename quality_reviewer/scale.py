@@ -1,4 +1,4 @@
-"""How much review a plan gets: full, small or none (PL-23).
+"""Decide how much review a plan gets: full, small or none (PL-23).
 
 Only the standard library, and little of it: printed steps import this module.
 """
@@ -21,12 +21,12 @@ HIGH_RISK = "high-risk"
 
 
 def review_of(state: State, plan: Mapping[str, Any]) -> tuple[str, str]:
-    """Return how much review a run's plan gets as it is now, and why in a few words."""
+    """Return how much review (full, small or none) a run's plan gets by its settings, and why."""
     return review_mode(state.run.review, plan, state.config["config"])
 
 
 def review_mode(chosen: str, plan: Mapping[str, Any], config: Mapping[str, Any]) -> tuple[str, str]:
-    """Return how much review a plan gets, and why in a few words.
+    """Return how much review (full, small or none) a plan gets, by its size and risk, and why.
 
     `chosen` is the value of `start --review`, or `auto`; `plan` is plan.json; `config` holds the
     settings of the run. A plan is small if no rule below makes it big.
@@ -49,7 +49,7 @@ def review_mode(chosen: str, plan: Mapping[str, Any], config: Mapping[str, Any])
 
 
 def changed_lines(plan: Mapping[str, Any]) -> int:
-    """Return how many lines the captured changes add and remove."""
+    """Return how many lines a plan's patches add and remove in total."""
     count = 0
     for milestone in plan.get("milestones", []):
         for change in changes_of(milestone):
@@ -59,7 +59,7 @@ def changed_lines(plan: Mapping[str, Any]) -> int:
 
 
 def is_sensitive(file: str, patterns: tuple[str, ...] | list[str]) -> bool:
-    """Return whether a file matches a sensitive pattern or lies in a folder that one names."""
+    """Return whether a path matches one of the project's patterns or folders of sensitive files."""
     # Imported only where a project has such a list: fnmatch imports `re`.
     if not patterns:
         return False

@@ -1,1 +1,1 @@
-"""What the planner remembers: the plan, its edits and checks, its files and its database."""
+"""Store the plan and the history of each run: models, edits, validation, files and database."""

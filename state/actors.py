@@ -1,4 +1,4 @@
-"""Who acts: the roles of agents, and the names under which the audit records the others."""
+"""Name who acts: the roles of agents, and the names that the audit log gives to other actors."""
 
 from __future__ import annotations
 

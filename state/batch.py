@@ -26,7 +26,7 @@ REFERENCES = {
 
 
 class Applied(NamedTuple):
-    """The outcome of one edit: its operation, and the entity's id and new version."""
+    """The outcome of one edit of the plan: operation, id of the edited entity, its new version."""
 
     op: str
     id: str
@@ -44,7 +44,7 @@ class Batch:
         self.problems: list[Problem] = []
 
     def run(self, edits: Sequence[object]) -> list[Applied]:
-        """Give every new entity an id, apply the edits in order and collect their problems."""
+        """Apply edits to the plan in order, give new entities ids and collect all problems."""
         rows = [
             (at, edit)
             for n, value in enumerate(edits)
@@ -60,11 +60,11 @@ class Batch:
         return applied
 
     def refuse(self, at: str, problem: str, allowed: str = "", kind: Any = "invalid") -> None:  # noqa: ANN401 – a Kind literal
-        """Add one problem, so that the whole batch of edits is refused."""
+        """Record a problem with one edit; a single problem makes the whole batch refused."""
         self.problems.append(Problem(kind, at, problem, allowed))
 
     def _shape(self, at: str, edit: object) -> Json | None:
-        """Return the edit if its JSON keys are right; its fields' values are checked later."""
+        """Return the edit, or None after reporting that it is no JSON object or has wrong keys."""
         before = len(self.problems)
         if not isinstance(edit, dict):
             self.refuse(at, "is not a JSON object", '{"op": "add", "kind": …, "fields": {…}}')
@@ -112,13 +112,13 @@ class Batch:
         return new_id
 
     def _new_id(self, prefix: str) -> str:
-        """Return the next id with this prefix, such as M-004; an id is never used twice."""
+        """Return the next unused entity id with a given prefix, such as M-004 for the prefix M."""
         counters = self.data["counters"]
         counters[prefix] = counters.get(prefix, 0) + 1
         return f"{prefix}-{counters[prefix]:03d}"
 
     def _resolve(self, at: str, field: str, value: Any) -> Any:  # noqa: ANN401 – any JSON value
-        """Return `value` with each `$name` of an entity of this batch replaced by its id."""
+        """Return a JSON value with each `$name` of a new entity replaced by the entity's id."""
         if isinstance(value, dict):
             return {k: self._resolve(f"{at}.{k}", k, v) for k, v in value.items()}
         if isinstance(value, list):
@@ -140,7 +140,7 @@ class Batch:
         return False
 
     def _read_fields(self, at: str, kind: str, fields: Json) -> Json:
-        """Return an edit's fields with each `$name` replaced by an id; report the bad ones."""
+        """Return an edit's fields with each `$name` replaced by an id; report invalid fields."""
         allowed = [*KINDS[kind].fields, *(["kind"] if kind == "doc" else [])]
         known = {key: value for key, value in fields.items() if key in allowed}
         bad = check_values(f"{at}.fields", known)
@@ -156,7 +156,7 @@ class Batch:
         return resolved
 
     def _checked(self, at: str, kind: str, entity: Json) -> Json | None:
-        """Return the new entity with all its fields, or None after reporting each bad field."""
+        """Return an edited entity, validated and complete, or None after reporting bad fields."""
         try:
             checked = KINDS[kind].model.model_validate(entity)
         except ValidationError as error:
@@ -192,7 +192,7 @@ class Batch:
         return result
 
     def _place(self, at: str, kind: str, fields: Json) -> list[Any] | Json | None:
-        """Return the list (or the documentation) of the plan to which a new entity is added."""
+        """Return the list or object in the plan's JSON that takes a new entity, or None."""
         owner: Any = self.data
         if KINDS[kind].in_milestone:
             wanted = fields.pop("milestone", None)
@@ -231,7 +231,7 @@ class Batch:
         return place
 
     def _current(self, at: str, edit: Json) -> Found | None:
-        """Return the entity that an edit changes; None if the edit names an old version."""
+        """Return the entity that an edit names; None after reporting a bad id, role or version."""
         wanted: str = edit["id"]
         found = find(self.data, self.names.get(wanted, wanted))
         if found is None:
@@ -279,7 +279,7 @@ class Batch:
 
 
 def as_lists(value: Any) -> Any:  # noqa: ANN401 – any JSON value
-    """Return `value` with every tuple turned into a list, so that edits can change it."""
+    """Return a nested value with all tuples turned into lists, so that edits can change them."""
     if isinstance(value, dict):
         return {k: as_lists(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
@@ -288,7 +288,7 @@ def as_lists(value: Any) -> Any:  # noqa: ANN401 – any JSON value
 
 
 def _blank(kind: str, new_id: str) -> Json:
-    """Return an entity with only an id, so that later edits of the batch find it."""
+    """Return a placeholder for a refused new entity, so that later edits can refer to its id."""
     values = {"id": new_id, "version": 1, "number": 1} if kind == "milestone" else {"id": new_id}
     blank: Json = as_lists(KINDS[kind].model.model_construct(**values).model_dump(mode="python"))
     return blank

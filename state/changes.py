@@ -1,4 +1,4 @@
-"""Put the changes made in the worktree into a plan, each with milestone, intents, id (PL-10)."""
+"""Add the file changes made in the worktree to the plan, each under its milestone (PL-10)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class _Place(NamedTuple):
-    """Where a changed file belongs: its milestone, the intents that name it, code or documents."""
+    """The place of a changed file in the plan: milestone, intents that name it, code or docs."""
 
     milestone: int
     intents: tuple[str, ...]
@@ -22,7 +22,7 @@ class _Place(NamedTuple):
 
 
 def attach(plan: Plan, changes: Sequence[Mapping[str, Any]]) -> Plan:
-    """Return the plan with exactly these changes; a path changed before keeps id and comments.
+    """Return the plan with its file changes replaced; a file changed before keeps id and comments.
 
     A change is given as the fields of `state.models.Change` that its capture knows.
     Raises Refused naming every changed file that no intent, test or promised document names.
@@ -49,12 +49,12 @@ def attach(plan: Plan, changes: Sequence[Mapping[str, Any]]) -> Plan:
 
 
 def plan_changes(plan: Plan) -> list[Change]:
-    """Return every change of the plan, by path."""
+    """Return all file changes of the plan, sorted by path."""
     return sorted((c for m in plan.milestones for c in changes_of(m)), key=lambda c: c.file)
 
 
 def missing_documents(plan: Plan) -> list[str]:
-    """Return the files, sorted, for which documentation is promised but that have no change."""
+    """Return the sorted paths in which the plan promises documentation but changes nothing."""
     changed = {c.file for c in plan_changes(plan)}
     return sorted({f for m in plan.milestones for f in promised_files(m)} - changed)
 

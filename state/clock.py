@@ -1,4 +1,4 @@
-"""The time as the database stores it: UTC in ISO 8601 with seconds, so that text sorts by time."""
+"""Format times as the database stores them: ISO 8601 text in UTC, which sorts by time."""
 
 from __future__ import annotations
 

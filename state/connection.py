@@ -30,7 +30,7 @@ _ENVIRONMENT = (
 
 
 class Connection:
-    """The open database planner.db; each `with` block on it is one transaction.
+    """An open connection to planner.db; each `with` block on the connection is one transaction.
 
     The transaction is IMMEDIATE, committed at the end of the block and rolled back when the block
     raises. `agent` is the agent that the audit names.
@@ -70,17 +70,17 @@ class Connection:
         self.connection.close()
 
     def __del__(self) -> None:
-        """Close the connection to the database at the latest when the command ends."""
+        """Close the database connection when the Connection object is destroyed."""
         if hasattr(self, "connection"):
             self.connection.close()
 
     def __enter__(self) -> Self:
-        """Start a database transaction that may write."""
+        """Start a write transaction on the database (BEGIN IMMEDIATE)."""
         self._control("BEGIN IMMEDIATE")
         return self
 
     def after_commit(self, action: Callable[[], object]) -> None:
-        """Run `action` after the transaction is committed; not if it is rolled back."""
+        """Register a function to call once the current transaction commits; a rollback drops it."""
         self._then.append(action)
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
@@ -101,14 +101,14 @@ class Connection:
             self._control("ROLLBACK")
 
     def _control(self, sql: str) -> None:
-        """Begin, commit or roll back a database transaction."""
+        """Run a BEGIN, COMMIT or ROLLBACK statement; raise Refused if SQLite reports an error."""
         try:
             self.connection.execute(sql)
         except FAULTS as error:
             raise unusable(self.path, error) from None
 
     def _migrate(self) -> None:
-        """Migrate the database schema in one transaction after a backup; refuse a newer schema."""
+        """Back up the database and upgrade its schema in one transaction; refuse a newer schema."""
         version = self._pragma("user_version")
         self._check_ours(version)
         if version == len(MIGRATIONS):
@@ -131,7 +131,7 @@ class Connection:
         return int(self.connection.execute(f"PRAGMA {name}").fetchone()[0])
 
     def _check_ours(self, version: int) -> None:
-        """Refuse a database of another program; make an empty file a database of the planner."""
+        """Raise Refused if the file is an SQLite database of another program."""
         tables = self.connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         ours = self._pragma("application_id") == APPLICATION_ID
         if (version or tables) and not ours:
@@ -147,7 +147,7 @@ class Connection:
 
 
 def unusable(path: str, error: Exception) -> Refused:
-    """Return the refusal to raise when SQLite reports an error."""
+    """Return the Refused exception that explains an error reported by SQLite."""
     if isinstance(error, UnicodeEncodeError):
         text = f"cannot be stored as text: {error}; nothing was changed"
         return Refused("invalid", "text", text, "give text that is valid UTF-8")
@@ -164,6 +164,6 @@ def unusable(path: str, error: Exception) -> Refused:
 
 
 def damaged(path: str, error: Exception) -> Refused:
-    """Return the refusal to raise when the database does not hold what it should."""
+    """Return the Refused exception that says that the database file is damaged."""
     text = f"the database is damaged ({error}); it was not changed"
     return Refused("invalid", path, text, "run planner doctor, which says what can be restored")

@@ -1,4 +1,4 @@
-"""context.json: how the assistant understood the task, in eight lists of strings (PL-17)."""
+"""Check and read context.json, the assistant's understanding of the user's task (PL-17)."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def check_context(value: object) -> dict[str, list[str]]:
 
 
 def task_items(context: dict[str, list[str]]) -> tuple[TaskItem, ...]:
-    """Return the entries of the user's task with ids T-1, T-2 …; those out of scope are marked."""
+    """Return the entries of the user's task, numbered T-1, T-2 … and marked if out of scope."""
     return tuple(
         TaskItem(
             id=f"T-{number}",
@@ -68,7 +68,7 @@ def _schema_problems(value: object) -> list[Problem]:
 
 
 def user_context(context: dict[str, list[str]]) -> UserContext:
-    """Return what the plan keeps of context.json besides the task itself."""
+    """Return the lists of context.json other than the task itself, as the plan stores them."""
     return UserContext.model_validate({k: v for k, v in context.items() if k != "task_spec"})
 
 

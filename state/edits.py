@@ -1,4 +1,4 @@
-"""Add, set and remove entities of a plan, all or nothing (PL-11, PL-12, PL-13).
+"""Add, change and remove a plan's entities by edits, all or none (PL-11, PL-12, PL-13).
 
 An edit is one JSON object of a batch:
 `{"op": "add", "kind": "milestone", "as": "$m1", "fields": {…}}`,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 def apply_edits(
     plan: models.Plan, edits: Sequence[object], role: str | None
 ) -> tuple[models.Plan, list[Applied]]:
-    """Return the plan after all `edits` in order, with an id and a version for each.
+    """Return the plan after all edits, and each edited entity's id and version; else raise Refused.
 
     Raises Refused with every problem of every edit; then none is done. `role` limits the kinds
     that may be written; None is the orchestrator, which may write all.
@@ -49,7 +49,7 @@ def apply_edits(
 
 
 def finish(data: Json) -> models.Plan:
-    """Return the plan in `data`, checked, with the order of its milestones computed again."""
+    """Validate a plan given as JSON; return its model with the milestones' order recomputed."""
     data["milestone_dependencies"]["waves"] = []
     try:
         plan = models.Plan.model_validate(data)

@@ -1,4 +1,4 @@
-"""The exception of a refused command: what is wrong, where, what is allowed, what to run.
+"""The exception Refused and its problems: what is wrong, where, what is allowed, what to run.
 
 Only the standard library, and little of it: printed steps import this module.
 """
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Problem:
-    """One thing that is wrong, in words that a language model can act on.
+    """One reason why a command is refused, worded so that a language model can act on it.
 
     `at` is a path into the input (`milestones[2].depends_on`), a file or a command;
     `allowed` names values that exist now; `retry` is a command that works as printed (the printer
@@ -56,7 +56,7 @@ class Problem:
 
 
 class Refused(Exception):  # noqa: N818 – an answer, not a fault
-    """A command was refused and nothing was changed; `problems` holds every reason, never none."""
+    """Raised when a command is refused and changes nothing; `problems` holds every reason."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class Refused(Exception):  # noqa: N818 – an answer, not a fault
 
     @classmethod
     def of(cls, problems: Iterable[Problem]) -> Refused:
-        """Return one refusal that carries all of `problems` (at least one)."""
+        """Return one Refused exception that carries all the given problems (at least one)."""
         every = tuple(problems)
         first = every[0]
         refusal = cls(first.kind, first.at, first.problem)

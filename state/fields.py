@@ -1,4 +1,4 @@
-"""The building blocks of the models of plan.json: base class, ids, numbers, named values."""
+"""Define what the models of plan.json share: base class, id patterns, number types, literals."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Model(BaseModel):
 
 
 def problems_of(error: ValidationError, at: str) -> list[Problem]:
-    """Return a pydantic error as problems, each with the path of its field below `at`."""
+    """Convert a pydantic error to Problem objects, with field paths that begin with `at`."""
     problems = []
     for row in error.errors(include_url=False, include_context=True, include_input=True):
         path = at + "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in row["loc"])

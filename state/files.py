@@ -21,7 +21,7 @@ LOCK_TIMEOUT_S = 30.0
 
 
 class Lock:
-    """Exclusive use of a run's state directory; the kernel releases it when the process ends.
+    """An exclusive file lock on a run's state directory; the kernel frees it when the process ends.
 
     The file is never renamed or removed. Raises Refused (`locked`) with the holder when the
     deadline passes.
@@ -34,7 +34,7 @@ class Lock:
         self._descriptor = -1
 
     def __enter__(self) -> Self:
-        """Wait for the lock, write who holds it, remove temporary files of killed writers."""
+        """Wait for the lock, write who holds it, remove killed writers' temporary files."""
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
         try:
             self._descriptor = os.open(self.path, flags, 0o600)
@@ -93,14 +93,14 @@ class Lock:
 
 
 def unusable(path: str, error: OSError) -> Refused:
-    """Return the refusal to raise when the operating system denies the use of a file."""
+    """Return the Refused exception that explains why the operating system denied using a file."""
     text = f"{error.strerror or error} ({error.__class__.__name__}); nothing was changed"
     allowed = "use a folder that can be written and has free space; then run the command again"
     return Refused("refused", path, text, allowed)
 
 
 def sweep(folder: str) -> None:
-    """Remove temporary files of writers that were killed; the caller holds the lock."""
+    """Remove temporary files that killed processes left in a folder; the caller holds the lock."""
     for name in os.listdir(folder or "."):
         path = os.path.join(folder, name)
         if name.endswith(TEMPORARY):
@@ -110,7 +110,7 @@ def sweep(folder: str) -> None:
 
 
 def write_atomic(path: str, data: bytes, mode: int | None = None) -> None:
-    """Replace the file at `path` by `data`, durably: after a crash it is the old or the new one.
+    """Write a file so that a crash leaves either its old or its new content, never a mixture.
 
     `mode` is the permission bits; None keeps the old file's, 0600 for a new one. A failure of
     the system raises Refused and leaves the old file.
@@ -133,7 +133,7 @@ def write_atomic(path: str, data: bytes, mode: int | None = None) -> None:
 
 
 def _discard(path: str) -> None:
-    """Remove a temporary file if possible; else the next holder of the lock removes it."""
+    """Remove a temporary file and ignore errors, since the lock's next holder removes leftovers."""
     try:
         os.unlink(path)
     except OSError:
@@ -156,7 +156,7 @@ def _write_new(path: str, data: bytes, mode: int) -> None:
 
 
 def sync_folder(folder: str) -> None:
-    """Make sure that new or renamed files in a folder survive a crash."""
+    """Run fsync on a folder, so that new and renamed files in it survive a crash."""
     descriptor = os.open(folder or ".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
@@ -165,7 +165,7 @@ def sync_folder(folder: str) -> None:
 
 
 def read_bytes(path: str) -> bytes:
-    """Return the bytes of a planner's file; raise Refused (`not_found`) if there is none."""
+    """Return the bytes of a planner file; raise Refused (`not_found`) if the file is missing."""
     try:
         with open(path, "rb") as file:
             return file.read()
@@ -177,12 +177,12 @@ def read_bytes(path: str) -> bytes:
 
 
 def read_text(path: str) -> str:
-    """Return the text that a person or model wrote; bytes that are not UTF-8 show as �."""
+    """Return the text of a file; bytes that are not UTF-8 are replaced by the character �."""
     return read_bytes(path).decode("utf-8", "replace")
 
 
 def parse_json(data: bytes, path: str) -> Any:  # noqa: ANN401 – any JSON value
-    """Return the JSON value in `data`; raise Refused, saying where the JSON is damaged."""
+    """Return the JSON value parsed from bytes; raise Refused that says where they are invalid."""
     try:
         return json.loads(data.decode("utf-8"))
     except UnicodeDecodeError as error:
@@ -200,5 +200,5 @@ def read_json(path: str) -> Any:  # noqa: ANN401 – any JSON value
 
 
 def write_json(path: str, value: object) -> None:
-    """Write a JSON file, indented for people who read it."""
+    """Write a value as a JSON file, indented so that people can read it."""
     write_atomic(path, json.dumps(value, indent=2, ensure_ascii=False).encode() + b"\n")

@@ -1,4 +1,4 @@
-"""Freeze a plan's revision: canonical bytes, their digest, a hash of each entity (PL-15)."""
+"""Freeze a plan's revision as canonical JSON with a digest; detect later edits of it (PL-15)."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def seal(data: dict[str, Any]) -> dict[str, str]:
 
 
 def check_seals(data: dict[str, Any]) -> list[Problem]:
-    """Return where a frozen plan whose digest does not match was edited; never empty.
+    """Return a problem for each place where a frozen plan was edited, by comparing stored hashes.
 
     `data` is any JSON object, since an edit may have broken the schema too.
     """
@@ -90,7 +90,7 @@ def _is_entity(value: object) -> bool:
 
 
 def parts(value: dict[str, Any], name: str) -> Iterator[tuple[str, Any]]:
-    """Yield (name, content) of each entity of a plan; inside another it is only an id."""
+    """Yield (name, content) of each entity of a plan; nested entities are replaced by their ids."""
     rest: dict[str, Any] = {}
     for key, item in value.items():
         if isinstance(item, list) and item and all(_is_entity(i) for i in item):

@@ -1,4 +1,4 @@
-"""Names of the folders in a run's state directory that hold the journal of an apply or a revert.
+"""Name the folders that hold the journals of applying and reverting a plan's changes.
 
 A module of its own, because the guard's imports must stay as few as these two lines.
 """

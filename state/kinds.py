@@ -1,4 +1,4 @@
-"""The kinds of entities in a plan: where each is kept and who may write it."""
+"""List the kinds of entities in a plan (milestone, decision …), their place and their writers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DOC_LISTS = {
 
 
 class Kind(NamedTuple):
-    """Where one kind of entity is kept and who may write it.
+    """One kind of plan entity, such as milestone: id prefix, place in the plan, writing roles.
 
     `overview` and `knowledge` exist once in a plan and have no `prefix`.
     """
@@ -37,7 +37,7 @@ class Kind(NamedTuple):
 
     @property
     def fields(self) -> list[str]:
-        """Return the fields that an edit may set in an entity of this kind."""
+        """Return the names of the fields that an edit may set in a plan entity of one kind."""
         own = [f for f in self.model.model_fields if f not in ("id", "version", *self.hidden)]
         return ["milestone", *own] if self.in_milestone else own
 
@@ -80,7 +80,7 @@ KINDS = {
 
 
 class Found(NamedTuple):
-    """An entity found in a plan's JSON, and its place there, so that it can be replaced."""
+    """A plan entity in JSON, with the list or object that holds it, so that it can be replaced."""
 
     kind: str
     entity: Json
@@ -89,12 +89,12 @@ class Found(NamedTuple):
 
 
 def find(data: Json, entity_id: str) -> Found | None:
-    """Return the entity of the plan with this id, or None."""
+    """Return the plan's entity with the given id; None if there is none."""
     return next((f for f in walk(data) if id_of(f) == entity_id), None)
 
 
 def entities(data: Json, kind: str, milestone: str | None = None) -> list[Json]:
-    """Return all entities of a kind, such as milestones; raise Refused for an unknown kind."""
+    """Return all plan entities of a kind such as milestone; raise Refused for an unknown kind."""
     if kind not in KINDS:
         raise Refused("not_found", "KIND", f"{kind!r} is not a kind of entity", ", ".join(KINDS))
     if milestone is not None:
@@ -103,7 +103,7 @@ def entities(data: Json, kind: str, milestone: str | None = None) -> list[Json]:
 
 
 def count_ids(data: Json) -> None:
-    """Set the plan's id counters to the highest ids in use, so that no id is given twice."""
+    """Set the plan's id counters to the highest ids in use, so that new ids are unique."""
     counters = data["counters"]
     for found in walk(data):
         prefix, dash, number = id_of(found).rpartition("-")
@@ -112,7 +112,7 @@ def count_ids(data: Json) -> None:
 
 
 def title_of(entity: Json) -> str:
-    """Return the line that describes an entity in a printed list."""
+    """Return the text that describes a plan entity in a printed list: its title, after its file."""
     names = (
         "title",
         "name",
@@ -130,7 +130,7 @@ def title_of(entity: Json) -> str:
 
 
 def schema(kind: str | None) -> Json:
-    """Return the JSON Schema of the plan, or of the fields that an edit may set in one kind."""
+    """Return the JSON Schema of a plan, or of the fields that edits may set in a kind of entity."""
     if kind is None:
         return models.Plan.model_json_schema()
     if kind not in KINDS:
@@ -151,19 +151,19 @@ def schema(kind: str | None) -> Json:
 
 
 def _reached(schema: Json, definitions: Json) -> Json:
-    """Return the definitions that a JSON Schema needs, directly or through others."""
+    """Return the `$defs` definitions that a JSON Schema refers to, directly or through others."""
     text = str(schema)
     found = {n: d for n, d in definitions.items() if f"'#/$defs/{n}'" in text}
     return {**found, **_reached(found, definitions)} if found else {}
 
 
 def id_of(found: Found) -> str:
-    """Return the entity's id; the ids of overview and knowledge are these words themselves."""
+    """Return a plan entity's id, or the kind's name for entities without id such as overview."""
     return str(found.entity.get("id", found.kind))
 
 
 def walk(data: Json) -> Iterator[Found]:
-    """Yield every entity of a plan, kind by kind."""
+    """Yield every entity of a plan given as JSON, with its place, ordered by kind."""
     for name, kind in KINDS.items():
         owners = data["milestones"] if kind.in_milestone else [data]
         for owner in owners:

@@ -1,4 +1,4 @@
-"""A light plan (a list of steps, made without a run): fields, digest, status of steps (PM-6)."""
+"""Parse and update a light plan: a list of steps, made without a full planning run (PM-6)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _EXAMPLE = (
 
 
 def parse_light(value: object) -> dict[str, Any]:
-    """Return a light plan (a list of steps) with all fields; raise Refused with every problem."""
+    """Return a checked light plan (a list of steps), complete; raise Refused with all problems."""
     problems = list(_problems(value))
     if problems:
         raise Refused.of(problems)

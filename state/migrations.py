@@ -1,4 +1,4 @@
-"""The migrations that make the schema of planner.db; a released one never changes."""
+"""SQL scripts that create and upgrade the schema of planner.db; released ones never change."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ MIGRATIONS = (_FIRST, _REVIEW, _PLANNING)
 
 
 def statements(script: str) -> list[str]:
-    """Return the statements of an SQL script; a semicolon inside a trigger does not end one."""
+    """Split an SQL script into its statements; semicolons inside a trigger do not split."""
     statements, lines = [], ""
     for line in script.splitlines():
         lines += line + "\n"

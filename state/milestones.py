@@ -1,4 +1,4 @@
-"""What a milestone holds: its changes, the documents it promises, every file it touches.
+"""Read a milestone of a plan: its file changes, promised documentation and touched files.
 
 Each function takes a milestone as a model or as plain JSON, so that printed steps, which load no
 pydantic, agree with the rest. Only the standard library.
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def changes_of(milestone: Milestone | Json) -> tuple[Any, ...]:
-    """Return the changes of a milestone: code first, then documentation."""
+    """Return the file changes of a milestone: those of code first, then those of documentation."""
     documentation = _field(milestone, "documentation")
     return (*_field(milestone, "code_changes"), *_field(documentation, "changes"))
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 def docs_of(milestone: Milestone | Json) -> list[Any]:
-    """Return the documentation that a milestone promises, less the plain text of older plans."""
+    """Return a milestone's promised documentation entries, except plain-text ones."""
     documentation = _field(milestone, "documentation")
     module_comment, *lists = (_field(documentation, name) for name in _DOC_FIELDS)
     found = (module_comment, *(doc for docs in lists for doc in docs))
@@ -53,7 +53,7 @@ def promised_files(milestone: Milestone | Json) -> set[str]:
 
 
 def files_of(milestone: Milestone | Json) -> set[str]:
-    """Return every path that a milestone lists, intends, tests, documents, changes or renames."""
+    """Return every path a milestone names: in files, intents, tests, documentation and changes."""
     files = {*_field(milestone, "files"), *_field(_field(milestone, "tests"), "files")}
     files |= promised_files(milestone)
     files.update(_field(intent, "file") for intent in _field(milestone, "code_intents"))

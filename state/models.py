@@ -1,4 +1,4 @@
-"""The schema of plan.json (PL-10): the plan, its milestones and changes; no behaviour.
+"""The pydantic models of plan.json (PL-10): the plan, its milestones and its file changes.
 
 Models are frozen and refuse unknown fields. All that a plan of schema version 2 could hold
 before this project is required or optional as it was; what we add has a default. `diff` and

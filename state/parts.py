@@ -1,4 +1,4 @@
-"""Make a plan that holds only some milestones of another (PM-7); no disk, no git."""
+"""Make a new plan from some milestones of another plan, without using disk or git (PM-7)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def part_of(plan: Plan, only: Collection[str]) -> Plan:
-    """Return the next, not yet frozen revision of a plan that holds only the milestones `only`.
+    """Return the plan's next, unfrozen revision, reduced to the milestones whose ids `only` gives.
 
     Reviews of the whole plan are kept; verify results are not, since they ran on another tree.
     Refused with each milestone that is unknown or that needs one which is left out.
@@ -49,7 +49,7 @@ def _unknown(plan: Plan, only: Collection[str]) -> list[Problem]:
 
 
 def _cut(plan: Plan, only: Collection[str]) -> list[Problem]:
-    """Return a problem for each dependency on a milestone that is left out."""
+    """Return a problem for each chosen milestone that depends on one which is not chosen."""
     needs = {m.id: m.depends_on for m in plan.milestones}
     whole = set(only)
     while more := {needed for name in whole for needed in needs[name]} - whole:

@@ -1,4 +1,4 @@
-"""The phases of a plan and its execution, in order; imports only the standard library."""
+"""List the phases in which a plan is made (plan-design …) and carried out (impl-code …)."""
 
 from __future__ import annotations
 

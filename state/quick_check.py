@@ -1,4 +1,4 @@
-"""One quick pass over a plan that tells whether the full checks are needed.
+"""Decide by one quick pass over a plan whether the slower full validation is needed.
 
 CI validates many plans at once, nearly all of them sound; this pass costs a third of the checks.
 """
@@ -20,7 +20,7 @@ _ODD = ("//", "/./", "/../", "/.git/", "\n/.planner/", "\0")
 
 
 def glance(plan: Plan) -> list[set[str]] | None:
-    """Return the files of each milestone, or None if the plan needs the full checks.
+    """Return each milestone's files if the plan is surely valid; None if it needs full validation.
 
     Covers ids, references, paths, order and ownership. None does not mean that a problem exists.
     """
@@ -50,7 +50,7 @@ def glance(plan: Plan) -> list[set[str]] | None:
 
 
 def _look(milestone: Milestone, decisions: set[str | None], ids: list[str]) -> set[str] | None:
-    """Return a milestone's files and add its ids to `ids`; None if a reference may be wrong."""
+    """Return a milestone's files and collect ids in `ids`; None if a reference may be wrong."""
     files = {*milestone.files, *milestone.tests.files}
     intents = set()
     refs: list[str | None] = []
@@ -78,7 +78,7 @@ def _look(milestone: Milestone, decisions: set[str | None], ids: list[str]) -> s
 
 
 def _are_cited(plan: Plan) -> bool:
-    """Return whether every cited task entry and question exists and no task entry's id repeats."""
+    """Return whether task ids are unique and all cited task entries and questions exist."""
     tasks = {task.id for task in plan.task_spec}
     if len(tasks) != len(plan.task_spec):
         return False

@@ -1,4 +1,4 @@
-"""The reasons of a plan as models: decisions, alternatives, limits, risks, hidden knowledge."""
+"""Pydantic models of a plan's reasons: decisions, alternatives, constraints, risks, knowledge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happened to a plan, as models: verify results, reviews, the last batch of edits."""
+"""Pydantic models of what a plan records: verify commands' results, reviews, last edits."""
 
 from __future__ import annotations
 

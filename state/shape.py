@@ -1,4 +1,4 @@
-"""Check that a plan as plain JSON holds the fields that printed steps read, without pydantic.
+"""Check without pydantic that a plan's JSON holds the fields that workflow steps read.
 
 Importing pydantic takes longer than a printed step may; damaged plans must be refused all the same.
 """

@@ -1,4 +1,4 @@
-"""Planning mode as tables: stages, the actions between them, a run's status, time limits.
+"""Define planning mode's stages, the actions that lead from one to another, and time limits.
 
 No input or output, and cheap to import: the guard asks it before every tool call.
 """
@@ -46,7 +46,7 @@ ON_TIMEOUT = ("pause", "cancel")
 
 
 def after(stage: str, status: str, action: str) -> tuple[str, str]:
-    """Return stage and status after an action; raise Refused if the action is not possible now."""
+    """Return planning stage and run status after an action; raise Refused if it is not possible."""
     sources, leads_to, stages = ACTIONS[action]
     if status not in sources or stage not in stages:
         possible = [a for a, (s, _, t) in ACTIONS.items() if status in s and stage in t]
@@ -57,12 +57,12 @@ def after(stage: str, status: str, action: str) -> tuple[str, str]:
 
 
 def described(stage: str, status: str) -> str:
-    """Return a stage in words, with the run's status added if the run is not active."""
+    """Return a planning stage as text, with the run's status added if it is paused or has ended."""
     return stage if status in (IDLE, ACTIVE) else f"{stage} ({status.lower()})"
 
 
 def overdue(row: Planning, now: float, last_call: float = 0) -> str:
-    """Return in words which time limit has passed at `now`; empty if none has.
+    """Return a text that says which planning-mode time limit has passed at `now`; empty if none.
 
     `last_call` is the last tool call in the session's file. Times are seconds since the epoch.
     Executing has no limit, nor has a paused mode.

@@ -1,4 +1,4 @@
-"""Reads and writes plan.json, as plain JSON or as models.
+"""Read and write plan.json, as plain JSON or as pydantic models.
 
 Printed steps read the plan here, so the models are imported only where they are asked for.
 """
@@ -26,7 +26,7 @@ def read_plan(path: str) -> dict[str, Any]:
 
 
 def check_version(data: object, path: str) -> dict[str, Any]:
-    """Return `data` if it is a plan in this program's schema version; else raise Refused."""
+    """Return JSON data if it is a plan in the current schema version; else raise Refused."""
     if not isinstance(data, dict) or "schema_version" not in data:
         raise Refused("invalid", path, "the file is not a plan: it has no schema_version", "2")
     version = data["schema_version"]
@@ -41,12 +41,12 @@ def check_version(data: object, path: str) -> dict[str, Any]:
 
 
 def load_plan(path: str) -> Plan:
-    """Return plan.json as models; raise Refused with every field that breaks the schema."""
+    """Read plan.json as a pydantic model; raise Refused with every field that breaks the schema."""
     return parse_plan(read_bytes(path), path)
 
 
 def parse_plan(data: bytes, path: str) -> Plan:
-    """Return the plan in `data` as models; raise Refused with every field that is wrong."""
+    """Parse a plan from JSON bytes as a pydantic model; raise Refused with every wrong field."""
     from pydantic import ValidationError
 
     from state.fields import problems_of
@@ -60,5 +60,5 @@ def parse_plan(data: bytes, path: str) -> Plan:
 
 
 def save_plan(path: str, plan: Plan) -> None:
-    """Write plan.json; the plan must not be frozen."""
+    """Write an unfrozen plan to plan.json as indented JSON, atomically."""
     write_atomic(path, plan.model_dump_json(indent=2).encode() + b"\n")

@@ -1,4 +1,4 @@
-"""Check what the schema cannot express (PL-14): ids, references, paths, ownership, waves.
+"""Check the rules of a plan that its JSON schema cannot express, such as references (PL-14).
 
 Every function returns problems and changes nothing; no problems means that the plan is sound.
 """
@@ -27,7 +27,7 @@ _NEVER = _NOT_NORMAL | {".git"}
 
 
 def check_plan(plan: Plan) -> list[Problem]:
-    """Return every broken rule of `plan`, in the order of its fields."""
+    """Return a problem for every rule beyond the JSON schema that a plan breaks."""
     files = glance(plan)
     problems = [
         *_check_frozen_members(plan),
@@ -39,7 +39,7 @@ def check_plan(plan: Plan) -> list[Problem]:
 
 
 def check_closely(plan: Plan) -> Iterator[Problem]:
-    """Yield each problem of a plan's ids, references, paths and file ownership, with its place."""
+    """Yield every problem with a plan's ids, references, paths, and files shared by milestones."""
     yield from _check_unique(plan)
     yield from _check_context(plan)
     yield from _check_milestones(plan)
@@ -47,7 +47,7 @@ def check_closely(plan: Plan) -> Iterator[Problem]:
 
 
 def path_problem(path: str) -> str | None:
-    """Return why `path` is not a path inside the repository, or None."""
+    """Return why a path is not allowed for a file of the repository; None if it is allowed."""
     # Some file systems do not tell .GIT from .git.
     parts = path.lower().split("/")
     if _NEVER.isdisjoint(parts) and parts[0] not in OURS and "\0" not in path:
@@ -60,7 +60,7 @@ def path_problem(path: str) -> str | None:
 
 
 def check_value(at: str, value: object, depth: int = DEEPEST) -> Iterator[Problem]:
-    """Yield what JSON cannot store: lone surrogates, numbers beyond RFC 8785, too deep nesting."""
+    """Yield a problem for each text, number or nesting that cannot be stored exactly as JSON."""
     why = _why_not_stored(value)
     if why is not None:
         yield Problem("invalid", at, *why)
@@ -81,12 +81,12 @@ def check_value(at: str, value: object, depth: int = DEEPEST) -> Iterator[Proble
 
 
 def check_values(at: str, values: dict[str, object]) -> dict[str, list[Problem]]:
-    """Return, by key, the problems of all values that cannot be stored as JSON."""
+    """Return for each key a list of problems, empty if its value can be stored as JSON."""
     return {key: list(check_value(f"{at}.{key}", value)) for key, value in values.items()}
 
 
 def _why_not_stored(value: object) -> tuple[str, str] | None:
-    """Return why a single value cannot be stored as JSON and how to fix that, or None."""
+    """Return why a text or number cannot be stored as JSON, and a remedy; None if storable."""
     if isinstance(value, str):
         if not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value):
             return "a lone surrogate is not text", "give text that is valid UTF-8"
@@ -100,7 +100,7 @@ def _why_not_stored(value: object) -> tuple[str, str] | None:
 
 
 def _check_frozen_members(plan: Plan) -> Iterator[Problem]:
-    """Yield a problem where only some of the three fields of a frozen revision are set."""
+    """Yield a problem if a plan sets only some of `frozen_at`, `digest` and `seals`."""
     members = {"frozen_at": plan.frozen_at, "digest": plan.digest, "seals": plan.seals}
     missing = [name for name, value in members.items() if not value]
     if 0 < len(missing) < len(members):
@@ -235,7 +235,7 @@ def _check_paths(at: str, milestone: Milestone) -> Iterator[Problem]:
 
 
 def _check_ownership(plan: Plan) -> Iterator[Problem]:
-    """Yield each file that belongs to two milestones, which only depth intent allows."""
+    """Yield a problem for each file in two milestones, unless the plan has depth `intent`."""
     owner: dict[str, str] = {}
     for n, milestone in enumerate(plan.milestones):
         for file in sorted(files_of(milestone)):

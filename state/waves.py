@@ -1,4 +1,4 @@
-"""The order in which milestones may run: waves, computed from dependencies and shared files."""
+"""Group milestones into waves that run one after another, by dependencies and shared files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def is_ordered(milestones: Sequence[Milestone]) -> bool:
-    """Return whether every milestone is listed after all that it depends on, as in most plans."""
+    """Return whether the plan lists every milestone after all milestones that it depends on."""
     seen: set[str] = set()
     for milestone in milestones:
         if not seen.issuperset(milestone.depends_on):
@@ -24,7 +24,7 @@ def is_ordered(milestones: Sequence[Milestone]) -> bool:
 
 
 def find_cycle(milestones: Sequence[Milestone]) -> list[str]:
-    """Return the milestones of one dependency cycle, the first id repeated last; empty if none."""
+    """Return the ids along one dependency cycle of milestones, first id repeated last, or []."""
     if is_ordered(milestones):
         return []
     sorter = TopologicalSorter({m.id: m.depends_on for m in milestones})
@@ -38,7 +38,7 @@ def find_cycle(milestones: Sequence[Milestone]) -> list[str]:
 def compute_waves(
     milestones: Sequence[Milestone], files: Sequence[set[str]] | None = None
 ) -> list[list[str]]:
-    """Return the milestone ids of each wave, in order (PL-14); dependencies have no cycle.
+    """Return waves of milestone ids; milestones of one wave can run together (PL-14).
 
     A milestone is in the first wave after its dependencies that holds no milestone with a file in
     common. `files` are those of each milestone, where the caller has them.
@@ -63,7 +63,7 @@ def compute_waves(
 def _in_order(
     milestones: Sequence[Milestone], files: Sequence[set[str]]
 ) -> Iterable[tuple[Milestone, set[str]]]:
-    """Return each milestone with its files, dependencies first."""
+    """Return pairs of milestone and its files, each milestone after those that it depends on."""
     pairs = zip(milestones, files, strict=True)
     # Sorting costs more than all the rest, and most plans are written in order.
     if is_ordered(milestones):

@@ -1,1 +1,1 @@
-"""The technical writer role: documents reasons where the code cannot show them."""
+"""The technical writer agent: documents reasons that the code itself cannot show."""

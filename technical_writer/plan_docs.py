@@ -1,4 +1,4 @@
-"""The technical writer documents reasons where they are needed (PL-4)."""
+"""Workflow script: the technical writer agent writes the plan's documentation (PL-4)."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The checks that a program decides (PL-24), before a reviewer is asked."""
+"""Checks of a plan that a program decides, before a reviewer is asked anything (PL-24)."""

@@ -1,4 +1,4 @@
-"""Checks of planned code: changes have intents, patches rebuild the files, verify passes."""
+"""Checks of a plan's code: changes match intents, patches apply, verify commands pass."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Find the comments of a file: in Python by its tokens, elsewhere by a small lexer.
+"""Find the comments of a source file: in Python by its tokens, elsewhere by a small lexer.
 
 The lexer knows only strings and comments. In doubt it takes text for a string, because a missed
 comment costs less than code that is read as one.
@@ -56,7 +56,7 @@ _CLOSING = re.compile(r"\s*(?:-->|\]\]|-\}|\*+/)?\s*\Z")
 
 
 class Comment(NamedTuple):
-    """A line of a comment without comment marks; `goes_on` if it may continue the line before."""
+    """One line of a comment without its marks; `goes_on` if the line before may run on into it."""
 
     number: int
     text: str
@@ -64,7 +64,7 @@ class Comment(NamedTuple):
 
 
 def find_comments(path: str, content: bytes) -> list[Comment] | None:
-    """Return the lines of a file's comments, in order; None for an unknown language."""
+    """Return the comment lines of a source file, in order; None for an unknown language."""
     content = b"\n".join(content.splitlines())
     if find_parser(path, content) is parse_python:
         found = sorted(_python_comments(content))

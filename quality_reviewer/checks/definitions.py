@@ -1,4 +1,4 @@
-"""Checks of missing docstrings, and of files and functions that have grown too large."""
+"""Check for missing docstrings, and for files and functions that have grown too large."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 class _Defined(NamedTuple):
-    """A Python function or class under its dotted name; `is_public` if no part is private."""
+    """A Python function or class; public if no part of its name begins with an underscore."""
 
     name: str
     node: _Definition
@@ -59,7 +59,7 @@ def check_sizes(subject: Subject) -> Iterator[Finding]:
 
 
 def _is_written(path: str, content: bytes) -> bool:
-    """Return whether a person wrote the file to be read, so that its size matters."""
+    """Return whether a file is handwritten, not data, generated or vendored."""
     if path.lower().endswith(_DATA) or _MADE.search(path) or not family_of(path, content):
         return False
     return not _MADE_LINE.search(content[:_HEAD_BYTES])
@@ -102,7 +102,7 @@ def _undocumented(subject: Subject, change: Change) -> Iterator[str]:
 
 
 def _is_explained(node: _Definition) -> bool:
-    """Return whether a definition has a docstring, or needs none because of a decorator."""
+    """Return whether a function or class has a docstring, or a decorator that makes it needless."""
     if ast.get_docstring(node) is not None:
         return True
     names = {

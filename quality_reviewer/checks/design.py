@@ -1,4 +1,4 @@
-"""Checks of the design phase on the plan itself: references, tasks, tests, reasons, risks."""
+"""Checks of a plan's design: references, cited tasks, tests, decisions' reasons and risks."""
 
 from __future__ import annotations
 

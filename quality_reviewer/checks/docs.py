@@ -1,4 +1,4 @@
-"""Checks of the documentation phase: no code is changed, promised files exist, links work."""
+"""Checks of a plan's documentation: no code changes, promised files are there, links work."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MARKDOWN = (".md", ".markdown")
 
 
 class Pair(NamedTuple):
-    """A file's git entry before and after documentation was written; None where it is absent."""
+    """The git entry (mode and blob) of a file before and after documenting; None where absent."""
 
     path: str
     before: Entry | None
@@ -50,7 +50,7 @@ def check_no_code(subject: Subject) -> Iterator[Finding]:
 
 
 def written_pairs(subject: Subject) -> Iterator[Pair]:
-    """Yield each file that was written as documentation, before and after, once."""
+    """Yield each file that the plan changes as documentation, with git entries before and after."""
     pairs = {}
     for milestone in subject.plan.milestones:
         written = changes_of(milestone) if milestone.is_documentation_only else ()
@@ -76,7 +76,7 @@ def _is_mode_change(pair: Pair) -> bool:
 
 
 def content_of(subject: Subject, entry: Entry | None) -> bytes:
-    """Return the content of a file in a git tree; empty if there is no file."""
+    """Return the content of the file that a git tree's entry names; empty bytes if it is None."""
     return b"" if entry is None else subject.trees.read(entry.blob)
 
 
@@ -101,7 +101,7 @@ def check_links(subject: Subject) -> Iterator[Finding]:
 
 
 def _broken_links(subject: Subject, change: Change, now: Paths, base: Paths) -> Iterator[Finding]:
-    """Yield one finding for the links that the plan breaks; links broken before are ignored."""
+    """Yield findings for a Markdown file's broken links, except those broken in the base commit."""
     before = subject.before(change).decode("utf-8", "replace")
     old = {resolve_link(change.old_file or change.file, t) for _, t in find_links(before)}
     broken: list[str] = []

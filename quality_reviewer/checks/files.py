@@ -1,4 +1,4 @@
-"""Checks of a design's files: named by an intent, listed, spelled as in the base commit."""
+"""Checks of a design's file paths: listed by milestones, spelled as in the base commit."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def check_spelling(subject: Subject) -> Iterator[Finding]:
 
 
 def _as_spelled(file: str, paths: Paths, spelled: Mapping[str, str]) -> str:
-    """Return a path with the upper and lower case of the base commit, where the path exists."""
+    """Return a path spelled in the upper and lower case that it has in the base commit."""
     path = file
     while path:
         if path in paths.files or path in paths.folders:

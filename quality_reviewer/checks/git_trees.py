@@ -1,4 +1,4 @@
-"""What the checks read from git: trees, file contents, and whether patches rebuild a tree."""
+"""Read for the checks from git: trees, file contents and trees rebuilt from patches."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Objects:
-    """Git trees and file contents (blobs) of a repository, each read once."""
+    """A cached reader of a repository's git trees and file contents (blobs)."""
 
     def __init__(self, repository: Repository, vault: Vault) -> None:
         self._git = repository.git
@@ -25,7 +25,7 @@ class Objects:
         self.read = cache(self._read)
 
     def _entries(self, tree: str) -> Mapping[str, Entry]:
-        """Return every file of a git tree by its path."""
+        """Return the files of a git tree as a dict from path to mode and blob id."""
         found = {}
         for row in self._git.names("ls-tree", "-r", "-z", "--full-tree", tree):
             meta, name = row.split(b"\t", 1)
@@ -38,5 +38,5 @@ class Objects:
         return self._git.run("cat-file", "blob", blob)
 
     def rebuild(self, base_tree: str, changes: Sequence[Change]) -> str:
-        """Return the git tree that a plan's patches make of the tree `base_tree`."""
+        """Apply a plan's patches to the git tree `base_tree` and return the resulting tree's id."""
         return rebuild(self._vault, base_tree, changes)

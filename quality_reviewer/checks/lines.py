@@ -1,4 +1,4 @@
-"""Checks of the lines that a plan adds: secrets, conflict markers, leftovers of debugging.
+"""Checks of the lines that a plan adds: secrets, merge conflict markers, debugging leftovers.
 
 A line counts as added if the base holds it less often, so a moved line does not count. The
 contents are compared, not the patch, because attributes can make git hide lines of a text.
@@ -71,7 +71,7 @@ class Line(NamedTuple):
 
 
 def added_lines(before: bytes, after: bytes) -> list[Line]:
-    """Return the lines that `after` holds more often than `before`, in their order."""
+    """Return the lines that occur more often in `after` than in `before`, in file order."""
     old = Counter(before.splitlines())
     added = []
     for number, text in enumerate(after.splitlines(), start=1):
@@ -113,7 +113,7 @@ def _scan(
 
 
 def find_secrets(_path: str, content: bytes, added: Iterable[Line]) -> list[tuple[int, str]]:
-    """Return the line number and kind of each secret, with its first characters only."""
+    """Return the line number, kind and first characters of each secret found in lines of text."""
     numbers = {line.number for line in added}
     text = b"\n".join(content.splitlines())
     found = set()
@@ -134,7 +134,7 @@ def _is_real(token: bytes) -> bool:
 
 
 def find_markers(_path: str, _content: bytes, added: Iterable[Line]) -> Iterator[tuple[int, str]]:
-    """Yield each place with all three conflict markers in order; one alone may be an underline."""
+    """Yield each place where lines hold all three markers of a merge conflict, in order."""
     first, seen = 0, 0
     for line in added:
         if _MARKERS[0].match(line.text):
@@ -147,7 +147,7 @@ def find_markers(_path: str, _content: bytes, added: Iterable[Line]) -> Iterator
 
 
 def find_leftovers(path: str, content: bytes, added: Iterable[Line]) -> Iterator[tuple[int, str]]:
-    """Yield statements that are useful only while debugging."""
+    """Yield debugging statements, such as breakpoints and debug prints, among added lines."""
     ending = os.path.splitext(path)[1].lower()
     if ending in _PYTHON:
         numbers = {line.number for line in added}
@@ -171,7 +171,7 @@ def _python_leftovers(content: bytes) -> Iterator[tuple[int, str]]:
 
 
 def _dotted(node: ast.expr) -> str:
-    """Return a Python name or `name.attribute` as written; empty for any other expression."""
+    """Return the text of a Python name or `name.attribute` node; empty for other expressions."""
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
         return f"{node.value.id}.{node.attr}"
     return node.id if isinstance(node, ast.Name) else ""

@@ -1,4 +1,4 @@
-"""Links in Markdown text that lead to a file of the repository."""
+"""Find links in Markdown text and resolve them to paths in the repository."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SLOT = re.compile(r"\{\{|\{%|\$\{|<%")
 
 
 def find_links(text: str) -> Iterator[tuple[int, str]]:
-    """Yield line number and target of each Markdown link outside code, comments and templates."""
+    """Yield line number and target of each link in Markdown prose; skip code and comments."""
     for number, line in find_prose(text):
         plain = _SPAN.sub("", line)
         reference = _REFERENCE.match(plain)
@@ -40,7 +40,7 @@ def find_links(text: str) -> Iterator[tuple[int, str]]:
 
 
 def find_prose(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the Markdown lines that are neither code nor comment, with their numbers from 1."""
+    """Yield (line number, text) of the Markdown lines that are neither code nor HTML comment."""
     text = _COMMENT.sub(lambda m: "\n" * m[0].count("\n"), text)
     fence = ""
     in_list = False
@@ -60,7 +60,7 @@ def find_prose(text: str) -> Iterator[tuple[int, str]]:
 
 
 def resolve_link(file: str, target: str) -> str | None:
-    """Return the path in the repository that a link in `file` means.
+    """Return the repository path to which a relative link in the Markdown file `file` leads.
 
     None for a link that is not relative or means its own file; it may begin with `..`.
     """
@@ -71,7 +71,7 @@ def resolve_link(file: str, target: str) -> str | None:
 
 
 class Paths:
-    """The files and folders of a git tree."""
+    """The paths of all files and folders in a git tree, to test whether a link's target exists."""
 
     def __init__(self, entries: Mapping[str, Entry]) -> None:
         self.files = entries
@@ -83,7 +83,7 @@ class Paths:
                 folder = posixpath.dirname(folder)
 
     def holds(self, path: str) -> bool:
-        """Return whether a path exists: a file, a folder, or a page made from a Markdown file."""
+        """Return whether the git tree has a file, folder or page source at a path."""
         if path in self.files or path in self.folders or self._leads_out(path):
             return True
         stem, ending = posixpath.splitext(path)
@@ -91,7 +91,7 @@ class Paths:
         return any(f"{p}{e}" in self.files for p in pages for e in (".md", ".mdx", ".rst"))
 
     def _leads_out(self, path: str) -> bool:
-        """Return whether a path is in a submodule or link, where git does not show the files."""
+        """Return whether a path leads through a submodule or symbolic link out of the git tree."""
         while path:
             entry = self.files.get(path)
             if entry is not None:

@@ -1,4 +1,4 @@
-"""Compare two contents of a file without their comments and docstrings."""
+"""Compare two versions of a file while ignoring comments and docstrings."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ LINE_COMMENTS = {
 
 
 def compare_meaning(path: str, before: bytes, after: bytes) -> Answer:
-    """Return `same` if two contents differ only in documentation; a missing file is empty.
+    """Return `same`, `other` or `unknown`: whether versions of a file differ only in documentation.
 
     Content that parsed before and no longer parses is `other`.
     """
@@ -77,7 +77,7 @@ def _read_python(content: bytes) -> str | None:
 
 
 def _does_nothing(statement: ast.AST) -> bool:
-    """Return whether a statement is a docstring, another bare string, `...` or `pass`."""
+    """Return whether a Python statement has no effect: `pass`, `...`, docstring, bare string."""
     if isinstance(statement, ast.Pass):
         return True
     return (

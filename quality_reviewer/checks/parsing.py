@@ -1,4 +1,4 @@
-"""The check that changed code and data files can be parsed."""
+"""Check that the Python, JSON, TOML and YAML files changed by a plan can be parsed."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _check_file(subject: Subject, change: Change, content: bytes) -> Iterator[Fi
 
 
 def family_of(path: str, content: bytes) -> str:
-    """Return the file ending that counts as not parsed; empty for prose and binary files."""
+    """Return a file's ending or name as its file type; empty for prose, binary or blank files."""
     name = os.path.basename(path)
     ending = os.path.splitext(name)[1].lower()
     if ending in PROSE or b"\0" in content[:BINARY_MARK_WITHIN_BYTES] or not content.strip():

@@ -1,4 +1,4 @@
-"""Every check that a program decides, in one table, and the review items of their results."""
+"""List every check that a program decides, and run checks to make review items."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ __all__ = ["CHECKS", "Check", "Finding", "Subject", "Trees", "render_table", "ru
 
 
 class Check(NamedTuple):
-    """One check that a program decides; with `reads_tree` it needs the captured files in git.
+    """One programmed check of a plan; with `reads_tree` it needs the captured tree of changes.
 
     `acceptable`: its findings can be mistaken, so a person may accept one, with a reason.
     """
@@ -57,7 +57,7 @@ class Check(NamedTuple):
 
     @property
     def doc(self) -> str:
-        """Return what the check demands: the first line of its function's docstring."""
+        """Return what a check demands, which is the first line of its function's docstring."""
         return (self.run.__doc__ or "").splitlines()[0]
 
 
@@ -186,7 +186,7 @@ CHECKS: tuple[Check, ...] = (
 def run_checks(
     phase: Phase, subject: Subject, start: int = 1, only: Severity | None = None
 ) -> list[Item]:
-    """Run a phase's checks, or those of one severity (`only`); return the results as review items.
+    """Run a phase's programmed checks, or only one severity's; return the results as review items.
 
     A check that finds nothing makes one item, PASS, on everything; else each finding makes one.
     """
@@ -219,12 +219,12 @@ def _fields(check: Check, finding: Finding | None) -> dict[str, Any]:
 
 
 def _storable(text: str) -> str:
-    """Return text that JSON can hold: bytes of file names that are not UTF-8 become escapes."""
+    """Return a text with characters that UTF-8 cannot encode replaced by backslash escapes."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def render_table() -> str:
-    """Return docs/checks.md: every check with its severity and what must hold."""
+    """Return the text of docs/checks.md: each check's severity and demand, and the questions."""
     parts = [_HEAD]
     for phase in dict.fromkeys(check.phase for check in CHECKS):
         parts.append(f"\n## {phase}\n\n| check | severity | what must hold |\n|---|---|---|\n")

@@ -1,4 +1,4 @@
-"""What a check looks at (the plan and the captured files), and the finding that it returns."""
+"""Define the input of a check (plan and captured files) and its output (findings)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Finding(NamedTuple):
-    """What is wrong, where, and what to do; `scope` is `*`, the id of an entity or a file."""
+    """What a check finds wrong, and what to do; `scope` is `*`, an entity's id or a file."""
 
     scope: str
     text: str
@@ -25,31 +25,31 @@ class Finding(NamedTuple):
 
 
 class Trees(Protocol):
-    """What the checks of a plan read from git."""
+    """The interface through which the checks of a plan read trees and files from git."""
 
     def entries(self, tree: str) -> Mapping[str, Entry]:
-        """Return every file of a git tree by its path."""
+        """Return the files of a git tree as a dict from path to mode and blob id."""
 
     def read(self, blob: str) -> bytes:
         """Return the content of a git blob."""
 
     def rebuild(self, base_tree: str, changes: Sequence[Change]) -> str:
-        """Return the git tree that the patches make of `base_tree`; raise Refused if none fits."""
+        """Apply patches to the git tree `base_tree`; return the new tree's id, or raise Refused."""
 
 
 class NoTrees:
-    """An empty stand-in for git, for plans without a base."""
+    """A stand-in for git without trees or files, for plans that have no base commit."""
 
     def entries(self, tree: str) -> Mapping[str, Entry]:  # noqa: ARG002 – of the protocol
-        """Return no files, because a plan without a base has no git tree."""
+        """Return an empty dict of files, because a plan without a base commit has no git tree."""
         return {}
 
     def read(self, blob: str) -> bytes:
-        """Raise LookupError, because a plan without a base has no git blobs."""
+        """Raise LookupError, because a plan without a base commit has no git blobs."""
         raise LookupError(blob)
 
     def rebuild(self, base_tree: str, changes: Sequence[Change]) -> str:  # noqa: ARG002 – the same
-        """Raise LookupError, because a plan without a base has no git trees."""
+        """Raise LookupError, because a plan without a base commit has no git trees."""
         raise LookupError(base_tree)
 
 
@@ -58,7 +58,7 @@ NO_TREES = NoTrees()
 
 @dataclass(frozen=True)
 class Subject:
-    """What the checks look at: the plan and the files captured for it.
+    """The input of the checks: the plan and the git trees of its captured changes.
 
     - `tree`: the captured tree; None before the first capture
     - `code_tree`: the tree with which plan-code passed its gate, for comparison in plan-docs
@@ -75,20 +75,20 @@ class Subject:
 
     @cached_property
     def changes(self) -> tuple[Change, ...]:
-        """Return all changes of the plan, by milestone."""
+        """Return all file changes of the plan, milestone after milestone."""
         return tuple(c for m in self.plan.milestones for c in changes_of(m))
 
     @cached_property
     def files(self) -> tuple[Change, ...]:
-        """Return the changes that leave a file with content, not a link or a deleted file."""
+        """Return the changes of files that are neither deleted nor turned into a symbolic link."""
         return tuple(filter(is_file, self.changes))
 
     def before(self, change: Change) -> bytes:
-        """Return a file's content before the plan's changes; empty if it is new or a link."""
+        """Return a file's content before the plan's changes; empty if new or a symbolic link."""
         return self._content(change.before, change.old_mode)
 
     def after(self, change: Change) -> bytes:
-        """Return a file's content after the plan's changes; empty if it is deleted or a link."""
+        """Return a file's content after the plan's changes; empty if deleted or a symbolic link."""
         return self._content(change.after, change.mode)
 
     def _content(self, blob: str | None, mode: str | None) -> bytes:
@@ -96,10 +96,10 @@ class Subject:
 
 
 def is_file(change: Change) -> bool:
-    """Return whether a change leaves a file with content, not a link or a deleted file."""
+    """Return whether a changed file is neither deleted nor, after the change, a symbolic link."""
     return change.after is not None and change.mode != LINK
 
 
 def differing(old: Mapping[str, Entry], new: Mapping[str, Entry]) -> list[str]:
-    """Return the paths, sorted, at which two git trees differ."""
+    """Return the sorted paths of the files that differ between two git trees."""
     return sorted(path for path in {*old, *new} if old.get(path) != new.get(path))

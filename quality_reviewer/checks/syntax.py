@@ -1,4 +1,4 @@
-"""Tell whether Python, JSON, TOML and YAML files can be parsed (PL-24).
+"""Parse Python, JSON, TOML and YAML files and return why one cannot be parsed (PL-24).
 
 Content is read, never run. Where an error would prove nothing – another dialect, a template, a
 file that is encrypted or stored elsewhere – the answer is NOT_CHECKED.
@@ -44,14 +44,14 @@ _SHEBANG = re.compile(rb"#![^\r\n]*\bpython(3(\.[0-9]+)?)?\b(?![0-9])")
 
 
 class Doubt(NamedTuple):
-    """Why a file does not parse; `certain` is false if the file may be right all the same."""
+    """Why a file cannot be parsed; `certain` is false if the file may be valid all the same."""
 
     text: str
     certain: bool = True
 
 
 def find_parser(path: str, content: bytes) -> Callable[[bytes], Doubt | None] | None:
-    """Return the parser for a file; None if no parser knows its kind."""
+    """Return the parser function for a file, by its name and content; None for other file types."""
     name = os.path.basename(path).lower()
     if _is_lenient_json(path):
         return parse_json
@@ -62,7 +62,7 @@ def find_parser(path: str, content: bytes) -> Callable[[bytes], Doubt | None] | 
 
 
 def check_syntax(path: str, content: bytes) -> Doubt | None:
-    """Return why a file does not parse; None if it does or no parser knows its kind."""
+    """Return why a file cannot be parsed; None if it parses or has a file type without parser."""
     parser = find_parser(path, content)
     doubt = parser(content) if parser else None
     if doubt is None or not doubt.certain:
@@ -91,13 +91,13 @@ def _is_lenient_json(path: str) -> bool:
 
 
 def parse_python(content: bytes) -> Doubt | None:
-    """Return why `content` is not Python of this interpreter's version."""
+    """Return why `content` is not valid Python for the running interpreter; None if it is."""
     tree = read_python(content)
     return tree if isinstance(tree, Doubt) else None
 
 
 def read_python(content: bytes) -> ast.Module | Doubt:
-    """Return the syntax tree of Python source, or why there is none."""
+    """Return the syntax tree of Python source, or the reason why it cannot be parsed."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -111,7 +111,7 @@ def read_python(content: bytes) -> ast.Module | Doubt:
 
 
 def parse_json(content: bytes) -> Doubt | None:
-    """Return why `content` is not JSON."""
+    """Return why `content` is not valid JSON; None if it is."""
     try:
         json.loads(content, parse_int=len, parse_constant=_refuse_constant)
     except ValueError as error:
@@ -127,7 +127,7 @@ def _refuse_constant(name: str) -> None:
 
 
 def parse_toml(content: bytes) -> Doubt | None:
-    """Return why `content` is not TOML."""
+    """Return why `content` is not valid TOML; None if it is."""
     try:
         tomllib.loads(content.decode("utf-8-sig"))
     except ValueError as error:
@@ -138,7 +138,7 @@ def parse_toml(content: bytes) -> Doubt | None:
 
 
 def parse_yaml(content: bytes) -> Doubt | None:
-    """Return why `content` is not YAML; tags of any kind are allowed."""
+    """Return why `content` is not valid YAML, with any tags allowed; None if it is."""
     events = read_yaml(content)
     return events if isinstance(events, Doubt) else None
 

@@ -1,4 +1,4 @@
-"""Find words that tell how a text came to be, rather than what is.
+"""Find phrases in comments and prose that describe a change, such as `used to be`.
 
 "Now returns None" needs a reader who knows what was there before. The same words also describe a
 running program: "previously seen keys are skipped", "the old value". So only forms that rarely do
@@ -117,7 +117,7 @@ _HISTORY_OR_RUN = _one_of(_UNLESS_IN_RUN)
 
 
 def find_temporal(comments: Sequence[Comment]) -> Iterator[tuple[int, str]]:
-    """Yield the first line and the words of each phrase that tells how a text came to be."""
+    """Yield (line number, phrase) where a text describes a change, not the present state."""
     passage: list[Comment] = []
     for comment in comments:
         follows = passage and comment.goes_on and comment.number == passage[-1].number + 1
@@ -141,7 +141,7 @@ def _in_passage(passage: Sequence[Comment]) -> Iterator[tuple[int, str]]:
 
 
 def _phrase(sentence: str) -> str:
-    """Return a sentence's first words that tell how the text came to be; empty if none do."""
+    """Return a sentence's first phrase that describes a change; empty if there is none."""
     sentence = sentence.strip()
     found = _HISTORY.search(sentence)
     if found is None:

@@ -1,4 +1,4 @@
-"""Checks that added comments and prose make sense without knowing what changed."""
+"""Check that added comments and prose describe the present state, not what has changed."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def check_documentation(subject: Subject) -> Iterator[Finding]:
 
 
 def _prose(content: bytes) -> Iterator[Comment]:
-    """Yield the lines of Markdown prose outside sections about changes, such as a changelog.
+    """Yield the Markdown prose lines of a file, without sections about history such as a changelog.
 
     A list item or a heading starts a new sentence.
     """
