@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prepare this checkout ahead of time, so that the first command has nothing to install.
+"""Install the planner's packages ahead of time, so that the first command need not.
 
 Standard library only. Writes `.deps/` and `__pycache__` folders in this checkout, nothing else.
 """
@@ -35,7 +35,7 @@ PACKAGES = (
 
 
 def main() -> int:
-    """Install, compile, test, record the interpreter, print what to do next; 0 when all is well."""
+    """Install, compile, test, record the interpreter, print the next step; 0 when all is well."""
     arguments = parse()
     if arguments.wheels:
         os.environ[WHEELS_VARIABLE] = arguments.wheels
@@ -60,7 +60,7 @@ def main() -> int:
 
 
 def parse() -> argparse.Namespace:
-    """Read the command line."""
+    """Return the parsed command-line options of install.py."""
     parser = argparse.ArgumentParser(description="Prepare this checkout of planner.")
     parser.add_argument("--wheels", metavar="DIR", help="install offline from this folder")
     parser.add_argument("--dev", action="store_true", help="also what bin/test needs")
@@ -69,14 +69,14 @@ def parse() -> argparse.Namespace:
 
 
 def prepare(lock: str, *, fresh: bool) -> None:
-    """Install the packages of `lock` unless they are there; raises `Refused`."""
+    """Install the packages of the lock file `lock` unless present; raise Refused on failure."""
     target = folder(lock)
     if fresh or not os.path.isdir(target):
         install(lock_path(lock), target, fresh=fresh)
 
 
 def self_test() -> str | None:
-    """Import every package as the commands will; return pydantic's version, None when it fails."""
+    """Import every installed package as commands do; return pydantic's version, None on failure."""
     answer = subprocess.run(
         [
             *(sys.executable, "-I", "-S", "-c"),
@@ -95,7 +95,7 @@ def self_test() -> str | None:
 
 
 def record_interpreter() -> str:
-    """Write this Python's absolute path to `.deps/python`, where bin/planner finds it; return it.
+    """Write this Python's path to `.deps/python`, where bin/planner finds it; return the path.
 
     Not a virtual environment's, which may be gone tomorrow, and never a version manager's shim:
     `sys._base_executable` is the real program behind both.

@@ -1,1 +1,1 @@
-"""Thin commands: parse the arguments, call the code of other folders, print the result."""
+"""The command line: each command parses its arguments, calls other packages, prints the result."""

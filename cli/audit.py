@@ -1,4 +1,4 @@
-"""Show the audit as text or JSON lines, or follow it as it grows."""
+"""The command that shows the audit log as text or JSON lines, or follows it as it grows."""
 
 from __future__ import annotations
 

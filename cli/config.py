@@ -1,4 +1,4 @@
-"""Show the project's configuration; a person confirms its commands."""
+"""Commands that show the project's configuration and confirm the shell commands it lists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands on the user's task: context.json, later words, answers to questions."""
+"""Commands that store the user's task (context.json), later words and answers to questions."""
 
 from __future__ import annotations
 

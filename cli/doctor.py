@@ -1,4 +1,4 @@
-"""`planner doctor`: say what may keep the planner from working here."""
+"""`planner doctor`: report what may keep the planner from working on this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands on the entities of a plan: add and set (options from the models), show, list."""
+"""Commands that add, change, show and list the entities of a plan, such as milestones."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ DOC_KINDS = ("module-comment", *DOC_LISTS)
 
 
 def applied_block(applied: Iterable[Applied]) -> str:
-    """Return the block that answers edits: each operation with id and version, in order."""
+    """Return the printed block that confirms edits: each edit with its entity's id and version."""
     lines = [f"{a.op} {a.id} v{a.version}" for a in applied]
     return Block("result").data("applied", "\n".join(lines)).render()
 
 
 def kind_of(entity_id: str) -> str | None:
-    """Return the kind that an id (`M-001`, `overview`) is of."""
+    """Return the kind of plan entity that an id such as `M-001` or `overview` belongs to."""
     prefix = entity_id.partition("-")[0]
     return next(
         (n for n, k in KINDS.items() if (k.prefix == prefix if k.prefix else n == entity_id)), None
@@ -41,7 +41,7 @@ def kind_of(entity_id: str) -> str | None:
 
 
 def field_options(kind: str) -> list[click.Option]:
-    """Return an option for each field that plain text can set; the others need --json."""
+    """Return a command option for each entity field that plain text can set; others need --json."""
     options = []
     for name in KINDS[kind].fields:
         annotation = str if name == "milestone" else KINDS[kind].model.model_fields[name].annotation
@@ -79,7 +79,7 @@ def _is_text(annotation: Any) -> bool:  # noqa: ANN401 – a type
 
 
 def _fields(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields given on the command line, without options that were left out."""
+    """Return the entity fields given on the command line, without options that were left out."""
     file = values.pop("json_file", None)
     fields = {
         k: list(v) if isinstance(v, tuple) else v for k, v in values.items() if v not in (None, ())
@@ -105,7 +105,7 @@ def _command(name: str, options: Sequence[click.Parameter], run: Any, text: str)
 
 
 class AddGroup(click.Group):
-    """`plan add`: one command for each kind."""
+    """The command group `plan add`, with one subcommand for each kind of plan entity."""
 
     def __init__(self, name: str) -> None:
         super().__init__(
@@ -114,12 +114,12 @@ class AddGroup(click.Group):
         )
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the kinds of entities that can be added."""
+        """Return the kinds of plan entities that can be added, as subcommand names."""
         del ctx
         return [n for n, k in KINDS.items() if k.prefix and n != "change"]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return the command that adds an entity of this kind."""
+        """Return the command that adds a plan entity of this kind."""
         if cmd_name not in self.list_commands(ctx):
             return None
 
@@ -133,7 +133,7 @@ class AddGroup(click.Group):
 
 
 class SetGroup(click.Group):
-    """`plan set ID`: the id is the subcommand, and its kind of entity gives the options."""
+    """The command group `plan set ID`: the id is the subcommand; its kind gives the options."""
 
     def __init__(self, name: str) -> None:
         super().__init__(
@@ -143,12 +143,12 @@ class SetGroup(click.Group):
         )
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the forms of ids, such as M-001, for the help."""
+        """Return example entity ids, such as M-001, to show in the help text."""
         del ctx
         return [f"{k.prefix}-001" if k.prefix else n for n, k in KINDS.items()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return the command that changes this entity."""
+        """Return the command that changes the plan entity with this id."""
         del ctx
         kind = kind_of(cmd_name)
         if kind is None:

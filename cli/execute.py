@@ -1,4 +1,4 @@
-"""Commands of execution: apply, commit, report and accept differences, undo."""
+"""Commands that carry out a plan: apply, commit, report and accept differing files, undo."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`planner guard`: asks the guard whether a shell command may run while a plan is made."""
+"""`planner guard`: ask whether a shell command may run while a plan is made."""
 
 from __future__ import annotations
 

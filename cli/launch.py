@@ -1,4 +1,4 @@
-"""Start a command for `bin/planner` (not `step`): first the dependencies, then the commands.
+"""Start a `bin/planner` command other than `step`: load the dependencies, then the commands.
 
 Only the standard library at import: the commands themselves need what `ensure` provides.
 """
@@ -15,7 +15,7 @@ INTERRUPTED = 130
 
 
 def run(argv: list[str]) -> int:
-    """Run the command line `argv` and return its exit code; print why if it cannot start."""
+    """Run the planner command in `argv` and return its exit code; print why if it cannot start."""
     try:
         ensure()
         # Not at the top: it needs click, which `ensure` has just provided.
@@ -31,7 +31,7 @@ def run(argv: list[str]) -> int:
 
 
 def damaged(error: ImportError) -> int:
-    """Print that the commands cannot be loaded and how to install them again; return 3."""
+    """Print that the planner's commands cannot be loaded and how to reinstall; return 3."""
     import traceback
 
     from shared.installation import install_command

@@ -1,4 +1,4 @@
-"""The planner's commands, each loaded when it is called, and the handler of their errors."""
+"""The planner's top command: loads each subcommand when called and handles all errors."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ COMMANDS = {
 
 
 class Commands(click.Group):
-    """A group that answers every failure by an `<error>` block and the right exit code."""
+    """A click command group that answers every failure with an `<error>` block and an exit code."""
 
     def main(self, args: Sequence[str] | None = None, **_: Any) -> Any:  # type: ignore[override]  # noqa: ANN401
-        """Run a command; return the exit code: 0 done, 1 refused, 2 wrong usage, 3 our error."""
+        """Run a command; return its exit code: 0 done, 1 refused, 2 wrong usage, 3 own error."""
         try:
             code = super().main(args, prog_name="planner", standalone_mode=False)
         except Refused as refusal:
@@ -51,15 +51,15 @@ class Commands(click.Group):
 
 
 class Lazy(Commands):
-    """The top group; it imports the module of a command when that command is called."""
+    """The top command group; it imports a subcommand's module only when that command is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return all command names in the order of the table."""
+        """Return all command names in the order of the command table."""
         del ctx
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return the command, imported now."""
+        """Return the command with this name, importing its module now."""
         if cmd_name not in COMMANDS:
             return None
         if COMMANDS[cmd_name] == "cli.main":
@@ -92,7 +92,7 @@ def help_command(ctx: click.Context, *, who: bool) -> None:
 
 
 def _runnable(problem: Problem, args: Sequence[str]) -> Problem:
-    """Return a problem whose retry command runs from any folder."""
+    """Return the problem with its suggested retry command made runnable from any folder."""
     words = problem.retry.split()
     if words[:1] != ["planner"]:
         return problem
@@ -119,7 +119,7 @@ def _options(ctx: click.Context | None) -> list[str]:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Run the command in `argv` and return its exit code."""
+    """Run the planner command in `argv` and return its exit code."""
     code = planner.main(list(argv))
     return code if isinstance(code, int) else 0
 

@@ -1,4 +1,4 @@
-"""Planning mode: enter, submit a light plan, approve or reject it, steps, status.
+"""Commands of planning mode: enter, submit a light plan, approve or reject it, steps, status.
 
 What changes the mode is imported by the commands that do so: `mode status` has to be quick.
 """

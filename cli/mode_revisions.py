@@ -1,4 +1,4 @@
-"""`mode rebase` and `mode edit`, and the part of a plan that `mode approve --only` takes."""
+"""Commands `mode rebase` and `mode edit`, and the option `mode approve --only`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def only_option(command: Command) -> Command:
-    """Add the option --only, which names some milestones of the plan."""
+    """Add the command option --only, which names some milestones of the plan."""
     text = "Only these milestones, joined by commas."
     return click.option("--only", metavar="ID[,ID]", help=text)(command)
 

@@ -1,4 +1,4 @@
-"""Options that many commands share, and the run that they name."""
+"""Command-line options that many commands share, and functions that open the run they name."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 
 
 def state_dir_option(command: Command) -> Command:
-    """Add --state-dir; without it the command is about the one active run of the repository."""
+    """Add the option --state-dir; by default, the repository's one active run is meant."""
     return click.option("--state-dir", metavar="DIR", help="State directory of the run.")(command)
 
 
 def agent_option(command: Command) -> Command:
-    """Add --agent, which names an agent; by default the client's session, else the repository."""
+    """Add the option --agent, an agent's name; default: the client's session or the repository."""
     return click.option("--agent", metavar="NAME", help="The agent that plans; else yours.")(
         command
     )
 
 
 def role_option(command: Command) -> Command:
-    """Add --role; without it and without PLAN_AGENT_ROLE the caller is the main assistant."""
+    """Add the option --role; without it or PLAN_AGENT_ROLE, the caller is the main assistant."""
     text = "Role of the calling agent; what the role may not do is refused."
     return click.option("--role", envvar="PLAN_AGENT_ROLE", type=click.Choice(ROLES), help=text)(
         command
@@ -40,22 +40,22 @@ def role_option(command: Command) -> Command:
 
 
 def json_option(command: Command) -> Command:
-    """Add the option --json, for output as JSON."""
+    """Add the option --json, which prints the command's output as JSON."""
     return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
 
 
 def phase_option(command: Command) -> Command:
-    """Add the required option --phase, such as plan-code."""
+    """Add the required option --phase, which names a review phase such as plan-code."""
     return click.option("--phase", type=click.Choice(PLANNING_PHASES), required=True)(command)
 
 
 def group_option(command: Command) -> Command:
-    """Add the option --group, one reviewer's share of the questions; without it, all of them."""
+    """Add the option --group, which selects one reviewer's questions; by default all questions."""
     return click.option("--group", metavar="N", help="Only one reviewer's share.")(command)
 
 
 def opened(state_dir: str | None) -> State:
-    """Return the run that --state-dir or the working directory names, to be changed.
+    """Return the run that --state-dir or the working directory names, opened for changes.
 
     A time limit that has passed is stored first.
     """
@@ -65,12 +65,12 @@ def opened(state_dir: str | None) -> State:
 
 
 def opened_to_read(state_dir: str | None) -> State:
-    """Return the run that --state-dir or the working directory names, only to be read."""
+    """Return the run that --state-dir or the working directory names, opened for reading only."""
     return open_state(state_dir, os.getcwd())
 
 
 def allow_roles(role: str | None, *roles: str) -> None:
-    """Refuse a caller whose role is not among `roles`; no role means the main assistant."""
+    """Raise Refused if the caller's role is not among `roles`; no role means the main assistant."""
     if role is not None and role not in roles:
         allowed = ", ".join(["the host (no --role)", *roles])
         raise Refused("refused", "--role", f"the role {role} may not run this", allowed)

@@ -1,4 +1,4 @@
-"""Commands on reviews: answer items, pass or fail a phase, accept a finding."""
+"""Commands on quality reviews: answer review items, pass or fail a phase, accept a finding."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def add_items(
 
 
 def _store(state: State, phase: Phase, group: str | None, role: str | None, rows: object) -> None:
-    """Store answers, given as text or as the name of their file, and print what follows."""
+    """Store a reviewer's answers, given as text or file name, and print the next command."""
     if isinstance(rows, str):
         rows = read_json(resources.find_answer(state.state_dir, rows))
     stored = store_answers(state, phase, rows, group=group, who=role or HOST)

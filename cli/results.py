@@ -1,4 +1,4 @@
-"""The blocks that commands print about their results, if longer than a line or two."""
+"""The printed blocks that show results of commands, if longer than a line or two."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ _OVERTAKEN = (
 
 
 def render_running(state: State, running: Running, again: str) -> str:
-    """Return the block that says that verify still runs, and which command continues it."""
+    """Return the block that says that verify still runs, and which command continues the work."""
     block = Block("step", workflow="planner", name="verify", state_dir=state.state_dir)
     return block.data("progress", running.text).next("running", again).render()
 
 
 def render_finished(state: State, finished: Finished) -> str:
-    """Return what follows the end of a work step; an agent is told to end there."""
+    """Return the block for the end of a work step; an agent is told to stop there."""
     if finished.running is not None:
         return render_running(state, finished.running, finished.again)
     if not finished.handed_in:
@@ -48,7 +48,7 @@ def render_finished(state: State, finished: Finished) -> str:
 
 
 def render_captured(captured: Captured) -> str:
-    """Return the captured changes, and what the capture left out or put back."""
+    """Return the block with the captured changes and with what was left out or restored."""
     lines = [f"{c.id} {_blobs(c)}" for c in plan_changes(captured.plan)]
     found = captured.capture
     block = Block("result", tree=found.tree)
@@ -59,7 +59,7 @@ def render_captured(captured: Captured) -> str:
 
 
 def render_verified(done: Done) -> str:
-    """Return the outcome of each verify command, with the output of those that fail."""
+    """Return the block with each verify command's result, and the output of those that fail."""
     if not done.results:
         text = "no verify commands are configured at the base: NOT VERIFIED"
         return Block("result").data("verify", text).render()
@@ -73,7 +73,7 @@ def render_verified(done: Done) -> str:
 
 
 def render_rebased(state: State, rebased: Rebased | None) -> str:
-    """Return what a person accepted of their changed tree, and what follows for the plan."""
+    """Return the block with the tree changes that a person accepted, and the next step."""
     if rebased is None:
         return Block("result").task("Nothing changed since planning started.").render()
     shown = [f"{drift.shown(one.path)}: {one.how}" for one in rebased.found]
@@ -87,7 +87,7 @@ def render_rebased(state: State, rebased: Rebased | None) -> str:
 
 
 def render_part(state: State, running: Running | None, digest: str, only: Iterable[str]) -> str:
-    """Return the block for a submitted part of a plan, or that verify still runs."""
+    """Return the block for submitted milestones of a plan, or the block that verify still runs."""
     if running is None:
         return print_current(state)
     again = state.command("mode", "approve", digest, "--only", ",".join(sorted(only)))
@@ -95,7 +95,7 @@ def render_part(state: State, running: Running | None, digest: str, only: Iterab
 
 
 def render_proof(state: State, changes: Sequence[Change]) -> str:
-    """Return the proof of a commit: the blobs of each change, and how to take the commit back."""
+    """Return the block that proves a commit: the git blobs of each change, and how to undo it."""
     block = Block("result", commit=state.run.commit_id or "", digest=state.run.digest)
     block.data("proof", "\n".join(map(_blobs, changes)), files=len(changes))
     text = (
@@ -107,7 +107,7 @@ def render_proof(state: State, changes: Sequence[Change]) -> str:
 
 
 def render_undone(state: State, undone: Undone) -> str:
-    """Return the files that hold their old bytes again, or the revert commit."""
+    """Return the block that lists the restored files, or names the revert commit."""
     if undone.revert:
         block = Block("result", commit=undone.revert)
         return block.data("reverted", state.run.commit_id or "").render()

@@ -1,4 +1,4 @@
-"""`planner review`: write the page on which a person reads the plan."""
+"""`planner review`: write review.html, the page on which a person reads the plan."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The help of `planner ro`; the launcher runs `ro -- …` and `ro -c …` without click."""
+"""The help of `planner ro` (run read-only); the launcher itself runs `ro -- …` and `ro -c …`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`planner validate`: check frozen plans in CI."""
+"""`planner validate`: check frozen plan files in CI."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The workflows that the main assistant (the host) runs itself."""
+"""The workflows of a plan whose steps the main AI assistant (the host) runs one after the other."""

@@ -1,4 +1,4 @@
-"""The executor workflow: from an approved plan to a proven commit."""
+"""The executor workflow: the steps from an approved plan to a commit proven to match it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The prompts of the main assistant's steps, from the run's state and a prompt file.
+"""The prompts for the main assistant's steps, made from the run's state and a prompt file.
 
 Wording lies in the prompt files; tags, commands and what is shown are decided here.
 """
@@ -37,13 +37,13 @@ if TYPE_CHECKING:
 
 
 def init(ctx: Context, prompt: str) -> Block:
-    """Say that the run has started and name the next step."""
+    """Return the prompt that says that the run has started and names the next step."""
     block = ctx.block().task(read_prompt("orchestrator", "planner", prompt))
     return block.next("done", ctx.state.command("step", "planner", "2"))
 
 
 def context(ctx: Context, prompt: str) -> Block:
-    """Ask the main assistant to write down how it understands the task."""
+    """Return the prompt that asks the main assistant to write down how it understands the task."""
     state = ctx.state
     file = answer_path(state.state_dir, "context.json")
     text = fill(read_prompt("orchestrator", "planner", prompt), {"file": file})
@@ -69,7 +69,7 @@ def unguarded(state: State) -> str:
 
 
 def work(ctx: Context, script: str) -> Block:
-    """Give a work step to an agent, or to the main assistant if the review is not full.
+    """Return the prompt that gives a work step to an agent, or to the assistant in a small review.
 
     Questions that the user has not answered are asked first.
     """
@@ -88,13 +88,13 @@ def work(ctx: Context, script: str) -> Block:
 
 
 def _say_why(block: Block, ctx: Context) -> None:
-    """Say in the first round how much review the plan gets and why."""
+    """Add to the prompt of the first review round how much review the plan gets and why."""
     if ctx.iteration == 1:
         block.data("review", ": ".join(review_of(ctx.state, ctx.plan)))
 
 
 def _questions(ctx: Context, waiting: list[dict[str, Any]]) -> Block:
-    """Show the user what an agent has asked."""
+    """Return the prompt that shows the user the questions that an agent has asked."""
     state = ctx.state
     folder = answer_path(state.state_dir, "")
     text = fill(read_prompt("orchestrator", "planner", "ask"), {"folder": folder})
@@ -113,7 +113,7 @@ def _questions(ctx: Context, waiting: list[dict[str, Any]]) -> Block:
 
 
 def review(ctx: Context) -> Block:
-    """Start a reviewer for each group of questions that still lacks answers."""
+    """Return the prompt that starts a reviewer for each group of unanswered review questions."""
     state, phase = ctx.state, ctx.phase
     groups = sorted({i.group or "1" for i in items_of(ctx) if i.status == TODO}, key=int)
     if not groups:  # the last answer was stored by a command that then died
@@ -133,7 +133,7 @@ def review(ctx: Context) -> Block:
 
 
 def gate(ctx: Context) -> Block:
-    """Show the figures of a review and the computed verdict; the other verdict needs a reason."""
+    """Return the prompt with a review's figures and computed verdict, to pass or fail the phase."""
     state, phase = ctx.state, ctx.phase
     if state.database.phase(state.run, phase)[0] == "COMPLETE":
         block = ctx.block().task(read_prompt("orchestrator", "planner", "freeze"))
@@ -179,7 +179,7 @@ def _figures(items: list[Item], iteration: int) -> str:
 
 
 def _converge(block: Block, ctx: Context, items: list[Item]) -> None:
-    """Ask the user what to do about review items that have blocked for three rounds (PL-25)."""
+    """Add a question to the user about review items that block for the third round (PL-25)."""
     stuck = [i.id for i in for_user(items, ctx.iteration)]
     if not stuck:
         return
@@ -197,7 +197,7 @@ def _converge(block: Block, ctx: Context, items: list[Item]) -> None:
 
 
 def approval(ctx: Context, prompt: str) -> Block:
-    """Show the plan that waits for approval and the command that only a person may run."""
+    """Return the prompt with the plan's summary and the approval command only a person may run."""
     state = ctx.state
     block = ctx.block().task(read_prompt("orchestrator", "executor", prompt))
     block.rules(read_prompt("orchestrator", "executor", f"{prompt}-rules"))
@@ -209,7 +209,7 @@ def approval(ctx: Context, prompt: str) -> Block:
 
 
 def program(ctx: Context, prompt: str, words: tuple[str, ...], intent: str) -> Block:
-    """Name the one command that does the whole step."""
+    """Return the prompt that names the one command that does all the work of a step."""
     text = intent if ctx.state.run.depth == "intent" else prompt
     block = ctx.block().task(read_prompt("orchestrator", "executor", text))
     return block.next("done", ctx.state.command(*words))
@@ -229,27 +229,27 @@ def verify_step(name: str, prompt: str) -> Step:
 
 
 def execute_dispatch_step(name: str, *, phase: Phase, agent: str, script: str) -> Step:
-    """Make a step that an agent works on; `script` (`folder.module`) says where its prompts are."""
+    """Make a step that an agent works on; `script` (`folder.module`) names its prompt module."""
     return Step(name, "execute", lambda ctx: work(ctx, script), phase=phase, agent=agent)
 
 
 def qr_dispatch_step(name: str, *, phase: Phase) -> Step:
-    """Make the step that starts the reviewers."""
+    """Make the workflow step that starts the reviewers of a phase."""
     return Step(name, "qr", review, phase=phase)
 
 
 def qr_gate_step(name: str, *, phase: Phase, on_fail: int) -> Step:
-    """Make the step that decides a phase: pass goes on, fail goes back to step `on_fail`."""
+    """Make the step that decides a phase: a pass goes on, a fail goes back to step `on_fail`."""
     return Step(name, "gate", gate, phase=phase, on_fail=on_fail)
 
 
 def person_step(name: str, prompt: str) -> Step:
-    """Make a step that waits for a command that only a person may run."""
+    """Make a workflow step that waits for a command that only a person may run."""
     return Step(name, "person", lambda ctx: approval(ctx, prompt))
 
 
 def program_step(name: str, *words: str, prompt: str, intent: str | None = None) -> Step:
-    """Make a step that is one command: the program does the work.
+    """Make a workflow step in which one command of the program does all the work.
 
     `intent` is the prompt at depth intent, if that is a different one.
     """

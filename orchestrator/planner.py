@@ -1,4 +1,4 @@
-"""The planner workflow: from a request to a frozen plan, in eleven steps (PL-2)."""
+"""The planner workflow: eleven steps from a user's request to a frozen plan (PL-2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`planner step`: print a step of the named workflow; start a run if there is none."""
+"""`planner step`: print the prompt of a workflow step; start a run if there is none."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 
 
 def run_step(argv: list[str]) -> int:
-    """Print a step: `WORKFLOW [N] [--state-dir DIR]`; return the exit code."""
+    """Print a workflow step, from words `WORKFLOW [N] [--state-dir DIR]`; return the exit code."""
     return write_answer(lambda: _named(argv))
 
 
 def main(workflow: Workflow, argv: list[str]) -> int:
-    """Print a step of a main assistant's workflow: `[--step N] [--state-dir DIR]`."""
+    """Print a step of a main assistant's workflow, from words `[--step N] [--state-dir DIR]`."""
     return write_answer(lambda: _answer(workflow, argv))
 
 
 def _named(argv: list[str]) -> str:
-    """Return the step of the workflow that the first word names."""
+    """Return the workflow step that the first command-line word names."""
     words = [word for word in argv if not word.startswith("-")]
     if asks_for_help(argv) and not words:
         return _help_of_all()
@@ -56,7 +56,7 @@ def _answer(workflow: Workflow, argv: list[str]) -> str:
 
 
 def _print(workflow: Workflow, asked: Request) -> str:
-    """Return the requested step; the planner workflow's first one starts a run if there is none."""
+    """Return the prompt of the requested step; the planner's first step may start a run."""
     refuse_words(workflow, asked)
     first = workflow.name == "planner" and step_number(asked.number, workflow) == 1
     if first and not (asked.state_dir and os.path.exists(asked.state_dir)):
@@ -75,7 +75,7 @@ def _help_of_all() -> str:
 
 
 def _start(folder: str, request: str | None, state_dir: str | None) -> str:
-    """Start a run, or finish its start; only this step needs third-party packages."""
+    """Start a run, or finish its interrupted start; only this step needs third-party packages."""
     from shared.dependencies import ensure
 
     ensure()

@@ -1,4 +1,4 @@
-"""The summary of a plan that a person reads before approving it, one line for each subject."""
+"""The short summary of a plan that a person reads before approving, one line per subject."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def _verified(results: list[dict[str, Any]]) -> str:
-    """Return the outcome of each verify command, and whether any of them runs the changed code."""
+    """Return each verify command's result, and whether any command runs the changed code."""
     if not results:
         return "NOT VERIFIED"
     proof = {
@@ -34,7 +34,7 @@ def _verified(results: list[dict[str, Any]]) -> str:
 
 
 def _revised(state: State, plan: dict[str, Any]) -> list[str]:
-    """Return which entities differ from the previous revision, by the hashes of both."""
+    """Return which plan entities differ from the previous revision, by comparing their hashes."""
     path = superseded_plan_path(state.state_dir, plan["revision"] - 1)
     if not os.path.exists(path):
         return []
@@ -61,7 +61,7 @@ def _files_of(milestone: dict[str, Any], run: Run) -> list[str]:
 
 
 def summary(state: State) -> str:
-    """Return the lines that say what is approved; line breaks of the plan become spaces."""
+    """Return the summary of a plan to approve, one line per entry; line breaks become spaces."""
     plan, run = state.plan, state.run
     overview = plan["overview"]
     files = list(dict.fromkeys(file for m in plan["milestones"] for file in _files_of(m, run)))

@@ -1,4 +1,4 @@
-"""`planner demo`: a whole run on a sample repository; a script plays the assistant."""
+"""`planner demo`: a whole run on a sample repository, in which a script plays the assistant."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def demo_command(ctx: click.Context, keep: str | None, *, as_json: bool) -> None
 
 
 def play(folder: str) -> dict[str, Any]:
-    """Make the sample repository in `folder`, play the run in it, return its result."""
+    """Make the sample repository in `folder`, play a whole run there, return the run's result."""
     started = time.monotonic()
     repository = os.path.join(folder, "repository")
     make_sample(repository)
@@ -73,7 +73,7 @@ def play(folder: str) -> dict[str, Any]:
 
 
 def make_sample(repository: str) -> None:
-    """Make a git repository with one commit, written under the demo's name, not the user's."""
+    """Make a git repository with one sample commit, under the demo's name, not the user's."""
     unwanted = shutil.ignore_patterns("__pycache__")
     shutil.copytree(os.path.join(RECORDED, "repo"), repository, ignore=unwanted)
     options = ("--template=", "--initial-branch=main")
@@ -85,7 +85,7 @@ def make_sample(repository: str) -> None:
 
 
 def render(result: dict[str, Any]) -> str:
-    """Return the summary of the demo that a newcomer reads."""
+    """Return the demo's closing summary, written for a newcomer."""
     head = "Proved" if result["proved"] else "NOT proved"
     calls = f"{result['agents']} agents, {result['calls']} calls, {result['person']}"
     rows = [("request", result["request"])]
@@ -134,7 +134,7 @@ def _told(host: Player, last: Element) -> dict[str, Any]:
 
 
 def _questions(host: Player, block: Element) -> list[str]:
-    """Return what a printed block asks the user, with the recorded answer."""
+    """Return the questions to the user in a printed block, with the recorded answers."""
     picked = host.stage.recorded.choices
     return [
         f"{ask.findtext('question')} → {option.text}"
@@ -145,7 +145,7 @@ def _questions(host: Player, block: Element) -> list[str]:
 
 
 def _findings(block: Element) -> list[str]:
-    """Return the findings that keep a phase from passing, each with its scope."""
+    """Return the review findings that keep a phase from passing, each with its scope."""
     items = block.findtext("data[@name='items']", "").splitlines()
     return [line.partition(" FAIL ")[2] for line in items if line.startswith("blocks: ")]
 
@@ -155,7 +155,7 @@ def _is_proof(block: Element) -> bool:
 
 
 def _is_valid(host: Player, last: Element) -> bool:
-    """Return whether the command that CI runs finds that the commit is exactly the plan."""
+    """Return whether the CI validation command finds that the commit matches the plan exactly."""
     archive = os.path.join(host.stage.folder, resources.ARCHIVE_FOLDER)
     plans = [os.path.join(archive, name) for name in os.listdir(archive)]
     commit = ["--repo", host.stage.folder, "--commit", last.get("commit", "")]

@@ -1,4 +1,4 @@
-"""A script that plays the assistant: it follows printed blocks with recorded answers.
+"""A script that plays the assistant in the demo: it follows printed blocks with recorded answers.
 
 What a model would have to invent is recorded. All else is taken from the blocks, which makes the
 demo a test of what they say.
@@ -29,7 +29,7 @@ ANSWER = re.compile(r"answers/([\w-]+\.\w+)")
 
 
 class Call(NamedTuple):
-    """One command that was run; `by` says who would run it: the assistant, an agent, the person."""
+    """One command that the demo ran; `by` is who would run it: the assistant, an agent or you."""
 
     words: Sequence[str]
     by: str
@@ -48,7 +48,7 @@ class Stage(NamedTuple):
 
 
 class Player:
-    """The assistant or an agent that it has started; tells `say` each event in a line."""
+    """The assistant or an agent in the demo; passes a line of text on each event to `say`."""
 
     def __init__(self, stage: Stage, say: Callable[[str], None], name: str = "host") -> None:
         self.stage = stage
@@ -59,7 +59,7 @@ class Player:
         self.worktree = ""
 
     def play(self, words: Sequence[str]) -> ET.Element:
-        """Run a command, then what each printed block asks for; return the last block."""
+        """Run a command, then the commands that printed blocks ask for; return the last block."""
         for _ in range(MOST_CALLS):
             block = self.call(words, self.name)
             if block.tag != "error":
@@ -88,7 +88,7 @@ class Player:
         return block
 
     def follow(self, block: ET.Element) -> list[str]:
-        """Do what a printed block asks for; return the next command, empty if there is none."""
+        """Do what a printed block asks for; return the next command as words, or an empty list."""
         written = self.write(block)
         worktree = resources.worktree_path(block.get("state_dir", ""))
         if worktree in block.findtext("task", ""):
@@ -109,7 +109,7 @@ class Player:
         return []
 
     def write(self, block: ET.Element) -> set[str]:
-        """Write the recorded answers that a printed block asks for; return their names."""
+        """Write the recorded answers that a printed block asks for; return their file names."""
         text = "\n".join(part.text or "" for part in block if part.tag in ("task", "next"))
         questions = block.findtext("data[@name='questions']", "")
         written = set()
@@ -123,7 +123,7 @@ class Player:
         return written
 
     def edit(self) -> bool:
-        """Make the next recorded edits in the worktree; return whether any were made."""
+        """Make the next recorded edits in the scratch worktree; return whether any were made."""
         if not self.worktree or self.calls[-1].code not in (0, REFUSED):
             return False
         names = self.stage.recorded.edit(self.name, self.worktree)
@@ -132,7 +132,7 @@ class Player:
         return bool(names)
 
     def send(self, dispatch: ET.Element) -> bool:
-        """Start all agents that a block asks for, at once; return whether all of them finished."""
+        """Start all agents that a printed block asks for, at once; return whether all finished."""
         runs = [shlex.split(run.text or "") for run in dispatch.findall("run")]
         role, alone = dispatch.get("agent", ""), len(runs) == 1
         names = [role] if alone else [f"{role} {n}" for n, _ in enumerate(runs, 1)]

@@ -1,4 +1,4 @@
-"""The recorded answers, edits and choices of the demo's host, agents and user."""
+"""The recorded answers, edits and choices of the demo's assistant, agents and user."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Recorded:
-    """The answers, edits and choices in a folder, returned in the order of their use.
+    """The demo's recorded answers, edits and choices, each returned in the order of use.
 
     `answers/N/NAME` is for the Nth block that names the file, `edits/WHO/N` are somebody's Nth
     edits, `choices.json` lists what the user picks.
@@ -25,7 +25,7 @@ class Recorded:
         self.choices: list[str] = json.loads(_read(os.path.join(folder, "choices.json")) or "[]")
 
     def answer(self, name: str, questions: str) -> str:
-        """Return the next recorded text for the answer called `name`, empty for nothing.
+        """Return the next recorded text for the demo answer called `name`, empty if there is none.
 
         Of the answers to `questions`, lines that start with an id, only the findings are recorded.
         """
@@ -37,7 +37,7 @@ class Recorded:
         return json.dumps([_verdict(line, findings) for line in questions.splitlines()], indent=1)
 
     def edit(self, who: str, worktree: str) -> list[str]:
-        """Copy the next recorded edits of a player into a worktree; return the copied names."""
+        """Copy a demo player's next recorded edits into a worktree; return the file names."""
         number = self.times[who] + 1
         folder = os.path.join(self.folder, "edits", who, str(number))
         if not os.path.isdir(folder):
@@ -48,7 +48,7 @@ class Recorded:
         return sorted(name for name in os.listdir(folder) if name != "__pycache__")
 
     def chosen(self, ask: Element) -> str:
-        """Return id and value of the option that the user picks, "" if none is recorded."""
+        """Return id and value of the option that the demo's user picks, "" if none is recorded."""
         options = (o for o in ask.findall("option") if o.text in self.choices)
         return next((f"{ask.get('id')} {o.get('value')}" for o in options), "")
 

@@ -1,4 +1,4 @@
-"""Describe the demo's commands and their outcomes in words that fit a line."""
+"""Describe the demo's commands and their results in lines that fit a terminal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST_NAMES = 3
 
 
 def shown(words: Sequence[str]) -> str:
-    """Return a command as a person would like to read it: no folders, no role, long words cut."""
+    """Return a command shortened for reading: no folders, no role, long words cut."""
     kept = [os.path.basename(words[0]), *words[1:]]
     for option in ("--state-dir", "--role"):
         if option in kept:
@@ -31,17 +31,17 @@ def _cut(word: str) -> str:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return the file names, or only their number if they would fill the line."""
+    """Return file names as one text, or only their number if the names would fill the line."""
     return ", ".join(names) if len(names) <= MOST_NAMES else f"{len(names)} files"
 
 
 def quoted(told: str) -> str:
-    """Return an agent's lines indented, as the assistant's client shows them."""
+    """Return an agent's output lines indented, as an assistant's client shows them."""
     return "   │ " + told.replace("\n", "\n   │ ")
 
 
 def outcome(block: Element) -> str:
-    """Return a summary of a printed block in one line."""
+    """Return a one-line summary of a printed block."""
     if block.tag == "error":
         return "; ".join(f"{p.get('kind')}: {first_words(p)}" for p in block.iter("problem"))
     if block.tag == "result":
@@ -58,5 +58,5 @@ def _part(data: Element) -> str:
 
 
 def first_words(problem: Element) -> str:
-    """Return the first clause of a problem's text."""
+    """Return the first clause of an error text."""
     return (problem.text or "").partition(";")[0].partition(" · ")[0].partition("\n")[0]

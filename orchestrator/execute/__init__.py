@@ -1,1 +1,1 @@
-"""Approve, apply, commit and prove a plan, or take it back."""
+"""Carry out a finished plan: approve, apply, commit and prove it, or undo it."""

@@ -1,4 +1,4 @@
-"""Write the approved bytes of a plan into the user's tree (PL-26, PL-28)."""
+"""Write the approved file contents of a plan into the user's working tree (PL-26, PL-28)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def apply_plan(state: State) -> Running | None:
-    """Write the approved bytes into the user's tree, or finish an interrupted apply.
+    """Write the plan's approved file contents into the user's tree, or finish an interrupted apply.
 
     If only intents are approved, the revision is opened in which their code is written. Returns
     what verify is still running on a moved HEAD, with nothing written yet; else None.
@@ -63,7 +63,7 @@ def apply_plan(state: State) -> Running | None:
 
 
 def _verify_on_new_head(state: State) -> Running | None:
-    """Verify again if HEAD has moved since planning (PL-26); return the verify that still runs."""
+    """Run verify again if HEAD moved since planning (PL-26); return the job if it still runs."""
     plan = load_approved(state)
     repository, vault = open_repository(state)
     at, base = head(repository), base_of(plan)

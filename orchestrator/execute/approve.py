@@ -1,4 +1,4 @@
-"""Record a person's approval of exactly one digest (PL-19, PL-26, PM-13)."""
+"""Record that a person approves the plan with exactly one digest (PL-19, PL-26, PM-13)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from state.files import Lock
 
 
 def open_or_adopt(state_dir: str | None, folder: str) -> State:
-    """Return the run of a state directory; make a run for a frozen plan that has none (PL-19)."""
+    """Return the run of a state directory; make a run for a frozen plan without one (PL-19)."""
     try:
         return open_state(state_dir, folder)
     except Refused:
@@ -45,7 +45,7 @@ def open_or_adopt(state_dir: str | None, folder: str) -> State:
 
 
 def waiting_with(folder: str, digest: str) -> str | None:
-    """Return the state directory of the run that waits for an approval of this digest."""
+    """Return the folder of the only active run whose plan has this digest, else None."""
     path = resources.repository_database(folder)
     runs = Database(path).runs("ACTIVE") if path else []
     found = [r.state_dir for r in runs if r.digest == digest and os.path.isdir(r.state_dir)]
@@ -53,7 +53,7 @@ def waiting_with(folder: str, digest: str) -> str | None:
 
 
 def approve(state: State, digest: str, now: float) -> None:
-    """Record a person's approval of exactly this digest, after which its plan may be applied."""
+    """Record that a person approves the plan with this digest, so that it may be applied."""
     with state.lock("mode approve"):
         check_named(state, digest)
         if state.run.stage == "submitted":

@@ -1,4 +1,4 @@
-"""Commit an applied plan and prove that the commit is the plan (PL-29)."""
+"""Commit an applied plan and prove that the commit holds exactly the plan's changes (PL-29)."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _check_applied(state: State) -> None:
 
 
 def _sweep_archive(state: State, repository: Repository) -> None:
-    """Remove temporary files that a killed commit of this run left in the user's tree."""
+    """Remove temporary plan copies that a killed commit of this run left in the user's tree."""
     archived = os.path.join(repository.root, resources.archived_plan(state.run.run_id))
     folder, name = os.path.split(archived)
     for found in os.listdir(folder) if os.path.isdir(folder) else ():
@@ -77,7 +77,7 @@ def _sweep_archive(state: State, repository: Repository) -> None:
 
 
 def make_worktree_if_gone(state: State, repository: Repository) -> None:
-    """Make a worktree at HEAD to commit in, if the run has none."""
+    """Make a scratch git worktree at HEAD to commit in, if the run has none."""
     if not os.path.isdir(state.worktree):
         make_worktree(repository, state.worktree, head(repository).commit)
 
@@ -88,7 +88,7 @@ def _archive(state: State) -> dict[str, bytes]:
 
 
 def message_of(plan: Plan) -> str:
-    """Return the commit message: the title, the approach, the trailer that names the digest."""
+    """Return the commit message: the plan's title, its approach, a trailer line with its digest."""
     title = " ".join(plan.overview.title.split()) or "Apply a plan"
     if len(title) > SUBJECT_LENGTH:
         title = title[: SUBJECT_LENGTH - 1].rstrip() + "…"

@@ -1,4 +1,4 @@
-"""Compare the user's tree with the applied plan; record differences, accept them (PL-28, PL-29)."""
+"""Compare the user's tree with the applied plan; record and accept differences (PL-28, PL-29)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def reconcile(
     state: State, repository: Repository, vault: Vault, changes: Sequence[Change]
 ) -> list[Problem]:
-    """Return the differences that no person accepted: planned files that differ, others changed."""
+    """Return the unaccepted differences: planned files that differ, other files that changed."""
     found = {p.at: p.problem for p in check_tree(repository, vault, changes)}
     planned = {c.file for c in changes} | {c.old_file for c in changes}
     # A commit that was killed has written its archive already.
@@ -50,7 +50,7 @@ def reconcile(
 
 
 def deviate(state: State, milestone: str, file: str, reason: str) -> None:
-    """Record that a file differs from the plan, which blocks the commit until accepted (PL-28)."""
+    """Record that a file differs from the plan; until accepted, no commit is made (PL-28)."""
     with state.lock("exec deviate"):
         plan = load_approved(state)
         known = [m.id for m in plan.milestones]
@@ -64,7 +64,7 @@ def deviate(state: State, milestone: str, file: str, reason: str) -> None:
 
 
 def accept_deviation(state: State, file: str, reason: str) -> None:
-    """Accept for a person that a file differs from the plan; the commit leaves it as it is."""
+    """Record that a person accepts a file differing from the plan; the commit leaves it alone."""
     with state.lock("exec accept"):
         load_approved(state)
         with state.database as database:

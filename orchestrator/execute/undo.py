@@ -1,4 +1,4 @@
-"""Undo an apply: write the old bytes back, or after the commit make a revert commit (PL-31)."""
+"""Undo an applied plan: restore the old file contents, or revert the commit if made (PL-31)."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 class Undone(NamedTuple):
-    """What an undo did: files that hold their old bytes again, or the revert commit."""
+    """The result of undoing an applied plan: the files restored, or the revert commit made."""
 
     files: tuple[str, ...]
     revert: str = ""
 
 
 def undo_plan(state: State) -> Undone:
-    """Undo the apply of a run: write the old bytes back, or make a revert commit."""
+    """Undo the applied plan of a run: restore the old file contents, or make a revert commit."""
     with state.lock("undo"):
         state.reload()
         journal = resources.journal_path(state.state_dir)

@@ -1,1 +1,1 @@
-"""The commands of planning mode, also for a light plan (a list of steps without a run)."""
+"""Planning mode (read-only until a plan is approved) and light plans (steps without a run)."""

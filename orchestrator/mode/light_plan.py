@@ -1,4 +1,4 @@
-"""Change planning mode: enter, submit, approve, reject, cancel, track, pause (PM-2, PM-6)."""
+"""Enter and leave planning mode; submit, approve, reject and track a light plan (PM-2, PM-6)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 def enter(target: Target, task: str | None, reason: str | None, now: float) -> Mode:
-    """Start planning without a run; an agent that is already planning just continues."""
+    """Start planning mode without a run; for an agent that is already planning, nothing changes."""
     root = repository_root(target.folder)
     path = os.path.join(make_planner_folder(root), resources.DATABASE)
     Database(path, create=True).close()
@@ -102,14 +102,14 @@ def approve(target: Target, digest: str, now: float) -> Mode | State:
 
 
 def check_tree(found: Mode) -> None:
-    """Refuse to go on with a light plan if the user's tree changed since planning started."""
+    """Raise Refused if the user's tree changed since planning of the light plan started."""
     tree = tree_of_light(found.home, found.agent)
     if found.stage in READ_ONLY and is_watched(tree):
         drift.check(tree, found.command("mode", "rebase"))
 
 
 def remark(found: Mode, text: str) -> None:
-    """Send a light plan (a list of steps) back with a person's remarks, which become the reason."""
+    """Send a light plan (a list of steps) back for revision, with a person's remarks."""
     if not text.strip():
         raise Refused("invalid", "TEXT", "the remarks are empty", "say what to change")
     check_tree(found)
@@ -117,7 +117,7 @@ def remark(found: Mode, text: str) -> None:
 
 
 def reject(found: Mode, digest: str | None, reason: str) -> None:
-    """Reject the submitted plan: planning ends and nothing is carried out."""
+    """Reject the submitted plan: planning mode ends and nothing is carried out."""
     if digest is not None and digest != found.digest:
         text = "this is not the digest of what was submitted; nothing is rejected"
         raise Refused("refused", digest, text, found.digest or "nothing was submitted")
@@ -128,7 +128,7 @@ def reject(found: Mode, digest: str | None, reason: str) -> None:
 
 
 def cancel(found: Mode) -> None:
-    """End planning at any stage; if it belongs to a run, cancel the run too."""
+    """End planning mode at any stage; if it belongs to a run, cancel the run too."""
     if found.state is not None:
         found.note = end.cancel(found.state)
     else:
@@ -136,7 +136,7 @@ def cancel(found: Mode) -> None:
 
 
 def track(found: Mode, number: int, status: str) -> None:
-    """Record that a step of a light plan is started or done; after the last, planning mode ends."""
+    """Record that a step of a light plan is started or done; the last one done ends planning."""
     plan = found.plan
     if plan is None or found.stage not in (EXECUTING, INACTIVE):
         text = f"there is no approved light plan: planning mode is {found.stage}"
@@ -162,13 +162,13 @@ def track(found: Mode, number: int, status: str) -> None:
 
 
 def pause(found: Mode) -> None:
-    """Pause planning until it is resumed; what was read-only stays read-only."""
+    """Pause planning until it is resumed; files that were read-only for the assistant stay so."""
     if found.status != PAUSED:
         _change(found, "pause")
 
 
 def resume(found: Mode, agent: str | None) -> None:
-    """Resume planning at the revision where it stopped; a new session joins the run."""
+    """Resume paused planning at the same revision; a session that is new to the run joins it."""
     if found.status == PAUSED:
         _change(found, "resume")
     if found.state is not None:
@@ -184,7 +184,7 @@ def _change(found: Mode, action: str) -> None:
 
 
 def rebase_light(found: Mode) -> None:
-    """Accept the user's tree as it is now as the one for which a light plan is made."""
+    """Record the user's tree as it is now as the one for which a light plan is made."""
     if found.stage not in READ_ONLY:
         text = f"planning mode is {found.stage}; a changed tree can be accepted only while planning"
         raise Refused("conflict", "mode rebase", text, "", found.command("mode", "status"))

@@ -1,4 +1,4 @@
-"""Find the planning mode that a command means: the agent, its database row, its run."""
+"""Find the planning mode that a command is about: its agent, its database row, its run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Mode:
-    """The planning mode of one agent at one moment; time limits that have passed are applied.
+    """The planning mode of one agent at one moment, with time limits that have passed applied.
 
     `row` is None for an agent that never planned, `state` if no run is planned; `overdue` says
     which limit has passed, `note` what a command did that the stage does not show. Looking a mode
@@ -36,7 +36,7 @@ class Mode:
     __slots__ = ("agent", "database", "home", "note", "now", "overdue", "row", "state")
 
     def __init__(self, database: Database, agent: str, now: float, state: State | None) -> None:
-        """Keep one agent's mode as it is at `now`, a time in seconds since 1970."""
+        """Keep the planning mode of one agent as it is at `now`, in seconds since 1970."""
         self.row, self.overdue = limits.row_at(database, agent, now)
         self.database = database
         self.home = os.path.dirname(database.path)
@@ -46,7 +46,7 @@ class Mode:
         self.state = state
 
     def settle(self) -> Mode:
-        """Store what a passed time limit changes in planning mode; return this mode."""
+        """Pause or cancel planning if a time limit has passed; return this planning mode."""
         if self.state is not None:
             run_limits.settle(self.state)  # first, since it also removes what a cancelled run needs
             self.state.reload()
@@ -56,45 +56,45 @@ class Mode:
 
     @property
     def stage(self) -> str:
-        """Return the stage of planning: the run's if there is one, else the agent's."""
+        """Return the planning stage stored for the active run, or for the agent without a run."""
         if self.state is not None:
             return self.state.run.stage
         return self.row.phase if self.row else INACTIVE
 
     @property
     def status(self) -> str:
-        """Return the status of planning: the run's if there is one, else the agent's."""
+        """Return the planning status stored for the active run, or for the agent without a run."""
         if self.state is not None:
             return self.state.run.status
         return status_of(self.row) if self.row else "IDLE"
 
     @property
     def revision(self) -> int:
-        """Return the number of the revision, 0 before the first light plan."""
+        """Return the revision number of the plan, 0 before the first light plan."""
         subject = self.state.run if self.state else self.row
         return subject.revision if subject else 0
 
     @property
     def digest(self) -> str | None:
-        """Return the digest of the submitted revision, or None."""
+        """Return the digest of the submitted plan revision, or None."""
         subject = self.state.run if self.state else self.row
         return subject.digest if subject else None
 
     @property
     def plan(self) -> dict[str, Any] | None:
-        """Return the light plan, or None if none was submitted."""
+        """Return the light plan (a list of steps), or None if none was submitted."""
         text = self.row.plan_json if self.row and self.state is None else None
         plan: dict[str, Any] | None = json.loads(text) if text else None
         return plan
 
     @property
     def said(self) -> str:
-        """Return as a sentence what a time limit has changed, or ""."""
+        """Return a sentence on what a passed time limit has changed in planning mode, or ""."""
         return limits.told(self.row, self.overdue) if self.row and self.overdue else ""
 
     @property
     def halted(self) -> str:
-        """Return which time limit paused planning; empty if a command did."""
+        """Return the name of the time limit that paused planning; empty if a command paused it."""
         if self.state is not None:
             return self.state.halted
         if self.overdue:
@@ -104,7 +104,7 @@ class Mode:
         return next((r["detail"] for r in reversed(own) if r["action"] == "pause"), "")
 
     def change(self, action: str, who: str, detail: str = "", **values: object) -> None:
-        """Carry out an action of planning mode for an agent that plans without a run."""
+        """Carry out an action such as pause or submit for an agent that plans without a run."""
         at = moment(self.now)
         with self.database as database:
             change_agent(database, self.agent, action, who, at=at, detail=detail, **values)
@@ -124,7 +124,7 @@ class Mode:
 
 
 def find(target: Target, now: float) -> Mode:
-    """Return the planning mode that a command means: of its run, its agent or the only one here.
+    """Return the planning mode that a command is about: by run, by agent, or the only one here.
 
     A person's terminal has no session, so the plan that waits is another agent's. Raises Refused
     if nobody plans, or if several do and none is named.
@@ -152,14 +152,14 @@ def find(target: Target, now: float) -> Mode:
 
 
 def own_mode(target: Target, now: float) -> Mode:
-    """Return the planning mode of the agent that runs a command; inactive if it does not plan."""
+    """Return the planning mode of the agent that runs a command, inactive if it does not plan."""
     database = open_database(target.folder)
     database.agent = agent_name(target.agent, repository_root(target.folder))
     return _of_agent(database, database.agent, now)
 
 
 def find_or_inactive(target: Target, now: float) -> Mode:
-    """Return the planning mode that `find` finds; if nobody plans, the agent's inactive one."""
+    """Return the planning mode that a command is about; if nobody plans, an inactive one."""
     try:
         return find(target, now)
     except Refused as refusal:

@@ -1,4 +1,4 @@
-"""Show planning mode: the light plan (a list of steps), the status, what to type (PM-6)."""
+"""Show planning mode: its light plan (a list of steps), its status, the next command (PM-6)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def render_light(plan: dict[str, Any]) -> str:
 
 
 def status_of(found: Mode) -> dict[str, Any]:
-    """Return planning mode as JSON: its stage, its plan and what is next."""
+    """Return planning mode as a JSON object: its stage, its plan and the next command."""
     row, state = found.row, found.state
     own = row is not None and row.phase != INACTIVE
     return {
@@ -59,7 +59,7 @@ def status_of(found: Mode) -> dict[str, Any]:
 
 
 def render_mode(found: Mode) -> str:
-    """Return planning mode as a printed block: stage, plan, next command, who types it."""
+    """Return planning mode as a printed block: stage, plan, the next command and who types it."""
     stage = described(found.stage, found.status) if found.status == "PAUSED" else found.stage
     block = Block("result", stage=stage, agent=found.agent, digest=found.digest)
     task = " ".join(part for part in (found.said, found.note, _task(found)) if part)
@@ -78,7 +78,7 @@ def render_mode(found: Mode) -> str:
 
 
 def _task(found: Mode) -> str:
-    """Return the prompt for the stage of planning; for a run, only the way to its own steps."""
+    """Return the prompt for the stage of planning; for a run, a pointer to the run's own steps."""
     if found.status == "PAUSED":
         why = f": {found.halted}" if found.halted else ""
         return fill(read_prompt("orchestrator", "mode", "paused"), {"why": why})

@@ -1,1 +1,1 @@
-"""Planning: the task, the work steps, the program's checks, pass or fail of each phase."""
+"""Make a plan: store the task, end work steps, run the program's checks, pass or fail phases."""

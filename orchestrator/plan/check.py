@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def check_phase(state: State, phase: Phase) -> list[Item]:
-    """Return what the program's checks of a phase find now; nothing is stored."""
+    """Return what the program's checks of a planning phase find now; nothing is stored."""
     with state.lock(f"plan check --phase {phase}"):
         plan = store.load_plan(state.plan_path)
         if phase == "plan-design":
@@ -38,14 +38,14 @@ def check_phase(state: State, phase: Phase) -> list[Item]:
 
 
 def design_subject(state: State, plan: Plan) -> Subject:
-    """Return what the checks of a design look at; git is not read before a check asks."""
+    """Return the input for the checks of a plan's design; git is read only if a check asks."""
     if plan.base is None:
         return Subject(plan=plan)
     return Subject(plan=plan, base_tree=plan.base.tree, trees=Objects(*open_repository(state)))
 
 
 def code_subject(captured: Captured) -> Subject:
-    """Return what the checks of captured changes look at, for all phases of one command."""
+    """Return the input for the checks of a plan's captured changes, shared by all phases."""
     repository, vault, worktree, config = captured.workspace
     return Subject(
         plan=captured.plan,
@@ -58,7 +58,7 @@ def code_subject(captured: Captured) -> Subject:
 
 
 def _of_plan(subject: Subject, plan: Plan) -> Subject:
-    """Return what is checked, with the plan as it is now and the tree that passed plan-code."""
+    """Return the checks' input with the current plan and the git tree that passed plan-code."""
     code = next((o.tree for o in plan.reviews if o.phase == "plan-code"), None)
     return replace(subject, plan=plan, code_tree=code)
 
@@ -66,7 +66,7 @@ def _of_plan(subject: Subject, plan: Plan) -> Subject:
 def items_by_script(
     state: State, phase: Phase, plan: Plan, subject: Subject, only: Severity | None = None
 ) -> list[Item]:
-    """Return the program's review items of a phase, with those marked that a person accepted.
+    """Return the program's review items of a phase; those that a person accepted are marked.
 
     `only` runs the checks of that severity alone.
     """
@@ -78,7 +78,7 @@ def items_by_script(
 
 
 def check_all(state: State, plan: Plan, subject: Subject) -> None:
-    """Refuse a plan that now fails a required check of any phase, perhaps by a later edit."""
+    """Raise Refused if the plan now fails a required (MUST) check of any phase."""
     again = state.command("step", WORKFLOW.name)
     for phase in WORKFLOW.phases(state.run.depth):
         items = items_by_script(state, phase, plan, subject, only=MUST)
@@ -88,7 +88,7 @@ def check_all(state: State, plan: Plan, subject: Subject) -> None:
 def refuse_failing_musts(
     items: Sequence[Item], phase: Phase, again: str, verified: Done | None = None
 ) -> None:
-    """Raise Refused with every required (MUST) check that fails; reviewers never see those."""
+    """Raise Refused with all failed required (MUST) checks; such a plan reaches no reviewer."""
     failing = [
         i for i in items if i.status == "FAIL" and i.severity == "MUST" and i.accepted is None
     ]

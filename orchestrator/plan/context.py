@@ -20,7 +20,7 @@ MOST_QUESTIONS = 3
 
 
 def set_context(state: State, file: str) -> None:
-    """Store `file` as context.json (the user's task), number the task's entries, end step 2."""
+    """Store `file` as context.json (the user's task), number its entries, end planning step 2."""
     context = check_context(read_json(file))
     with state.lock("context set"):
         plan = open_plan(state)
@@ -42,7 +42,7 @@ def set_context(state: State, file: str) -> None:
 
 
 def add_quote(state: State, text: str) -> None:
-    """Add words of the user to the stored task, until the plan is frozen."""
+    """Add words of the user to the stored task; raise Refused once the plan is frozen."""
     with state.lock("context add-quote"):
         plan = open_plan(state)
         path = resources.get_context_path(state.state_dir)
@@ -94,7 +94,7 @@ def answer(state: State, checkpoint_id: str, choices: list[str]) -> None:
 
 
 def answer_in_words(state: State, checkpoint_id: str, words: str) -> None:
-    """Store the user's answer to a question in their own words, or several choices."""
+    """Store the user's answer to a question: their own words, or several of its options."""
     with state.lock("context answer"):
         checkpoint = _checkpoint(state, checkpoint_id)
         keys = [o.key for o in checkpoint.options]

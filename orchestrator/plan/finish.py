@@ -1,4 +1,4 @@
-"""End a work step: edits, capture, verification, the program's checks (PL-20)."""
+"""End a work step of planning: apply edits, capture changes, verify, run checks (PL-20)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class Finished(NamedTuple):
-    """How `plan done` ended; if verify still runs, `running` says so and `again` continues it.
+    """The result of `plan done`; if verify still runs, `running` says so and `again` continues it.
 
     `handed_in` is true for an agent that was started for the phase: only the host goes on.
     """
@@ -46,7 +46,7 @@ class Finished(NamedTuple):
 
 
 def finish_phase(state: State, phase: Phase, batch: str | None, role: str | None) -> Finished:
-    """End a work step: edits, capture, verify, checks; then the phase passes or is reviewed.
+    """End a work step: edits, capture, verify, checks; then pass the phase or open its review.
 
     Any failing MUST is Refused, all of them at once, with nothing stored. Other blocking findings
     open the gate for a decision; without any the gate is passed by script.
@@ -100,7 +100,7 @@ def _check_due(state: State, phase: Phase) -> None:
 
 
 def _pass_or_gate(state: State, phase: Phase, work: Work) -> Plan:
-    """Pass the phase if nothing is left to judge, else store its review; return the stored plan."""
+    """Pass the phase if no question is open and nothing blocks, else store its review."""
     path = resources.review_path(state.state_dir, phase)
     previous = read_review(path).items if os.path.exists(path) else []
     decided = items_by_script(state, phase, work.plan, work.subject)
@@ -129,7 +129,7 @@ def _pass_or_gate(state: State, phase: Phase, work: Work) -> Plan:
 
 
 def pass_documents(state: State, phase: Phase, work: Work) -> None:
-    """Pass the documentation phase if the code came with its documents, also after a crash.
+    """Pass the documentation phase if the documents came with the code, also after a crash.
 
     `work.plan` is the plan as it is stored.
     """
@@ -140,7 +140,7 @@ def pass_documents(state: State, phase: Phase, work: Work) -> None:
 
 
 def unasked_questions(state: State, phase: Phase, plan: Plan) -> list[str]:
-    """Return the questions that an open review lacks because its file was edited by hand."""
+    """Return questions missing from an open review because its file was edited by hand."""
     path = resources.review_path(state.state_dir, phase)
     items = read_review(path).items if os.path.exists(path) else []
     known = {item.id for item in items}

@@ -1,4 +1,4 @@
-"""Decide whether a phase passes, or accept a finding that blocks it (PL-22 to PL-24)."""
+"""Pass or fail a review phase, or accept a finding that blocks it (PL-22 to PL-24)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def decide_gate(state: State, phase: Phase, verdict: str, reason: str) -> None:
-    """Pass or fail a phase (PL-22); after a fail only the failing items go back to work."""
+    """Pass or fail a review phase (PL-22); after a fail only failing items go back to work."""
     with state.lock(f"qr gate --phase {phase}"):
         plan = open_plan(state)
         state.reload()
@@ -66,7 +66,7 @@ def _refuse_unasked(state: State, phase: Phase, plan: Plan) -> None:
 
 
 def _as_checked(state: State, phase: Phase, plan: Plan) -> Work:
-    """Return the checked work of a phase; raise Refused if the worktree has changed since."""
+    """Return the plan that a phase has checked; raise Refused if its worktree has changed since."""
     if phase == "plan-design":
         return Work(plan, plan, design_subject(state, plan))
     captured = capture_into(state, plan)
@@ -95,7 +95,7 @@ def _check_verdict(state: State, decision: Decision, phase: Phase, verdict: str)
 
 
 def accept_finding(state: State, phase: Phase, check: str, scope: str, reason: str) -> None:
-    """Accept a finding for a person's reason, so that it no longer blocks its phase.
+    """Record that a person accepts a review finding for a reason, so that it no longer blocks.
 
     `check` is the name of a script check or the id of an item of the open review.
     """

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def import_plan(state: State, path: str) -> list[str]:
-    """Copy the plan at `path` into the run's empty plan; return notes on what is left out."""
+    """Copy the plan at `path` into the run's empty plan; return a note on each thing left out."""
     data = store.check_version(read_json(path), path)
     with state.lock("plan import"):
         plan = open_plan(state)
@@ -33,7 +33,7 @@ def import_plan(state: State, path: str) -> list[str]:
 
 
 def _without_changes(data: dict[str, Any]) -> list[str]:
-    """Remove captured changes and impossible dependencies from `data`; return a note for each."""
+    """Remove captured changes and impossible dependencies from the plan; return notes on them."""
     notes = []
     listed = data.get("milestones")
     milestones = [m for m in listed if isinstance(m, dict)] if isinstance(listed, list) else []

@@ -1,4 +1,4 @@
-"""Store whether a phase passed, in the plan, the database and the audit (PL-21, PM-9)."""
+"""Store whether a review phase passed, in the plan, database and audit log (PL-21, PM-9)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Work(NamedTuple):
-    """The plan that a work step has made, before it is stored."""
+    """The plan before and after a work step, with the input and results of its checks."""
 
     before: Plan
     plan: Plan
@@ -38,7 +38,7 @@ class Work(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """How a phase is decided: on which items, in which round, by program or assistant, and why."""
+    """How a review phase is decided: on which items, in which round, by whom, for what reason."""
 
     items: list[Item]
     iteration: int
@@ -47,7 +47,7 @@ class Decision(NamedTuple):
 
 
 def record_pass(state: State, phase: Phase, work: Work, decision: Decision) -> Plan:
-    """Store in plan and database that a phase passed, and go on; return the stored plan."""
+    """Store in plan and database that a phase passed, and go to the next; return the plan."""
     plan = _with_outcome(state, phase, work, decision)
     store.save_plan(state.plan_path, plan)
     steps = [(n, step.name) for n, step in WORKFLOW.steps.items() if step.phase == phase]
@@ -66,7 +66,7 @@ def record_pass(state: State, phase: Phase, work: Work, decision: Decision) -> P
 
 
 def record_fail(state: State, phase: Phase, decision: Decision) -> None:
-    """Store that a phase failed and go back to its work step with the items that block."""
+    """Store that a review phase failed and go back to its work step with the items that block."""
     loop, iteration = state.database.phase(state.run, phase)
     path = resources.review_path(state.state_dir, phase)
     # Already counted if this was killed between writing the file and the database.
@@ -85,7 +85,7 @@ def record_fail(state: State, phase: Phase, decision: Decision) -> None:
 def _store(
     state: State, phase: Phase, verdict: str, decision: Decision, items: Sequence[Item]
 ) -> None:
-    """Store the decision on a phase; one against the figures also goes into the audit (PM-9)."""
+    """Store a phase's verdict; one against the computed one also goes into the audit (PM-9)."""
     computed = computed_verdict(decision.items, decision.iteration)
     outcome = {
         "verdict": verdict,

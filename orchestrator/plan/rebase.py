@@ -1,4 +1,4 @@
-"""Accept for a person what changed in the user's tree while a plan was made."""
+"""Rebase a plan onto the user's tree, accepting for a person what changed there meanwhile."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class Rebased(NamedTuple):
-    """What a person accepted: the differences in the user's tree, and which planned files they hit.
+    """What a person accepted: the differences in the user's tree, and the planned files they touch.
 
     `head` says how HEAD moved and `remark` how the plan moved with the tree; both may be empty.
     `overtaken` is true for a submitted plan that no longer fits its files: it needs a revision.
@@ -45,7 +45,7 @@ class Rebased(NamedTuple):
 
 
 def rebase_run(state: State) -> Rebased | None:
-    """Move the plan onto the user's tree as it is now; None if nothing in that tree has changed.
+    """Move the plan onto the user's current tree; return None if nothing in that tree has changed.
 
     Without a fingerprint to compare with, a new one is taken and the result names no differences.
     """
@@ -93,7 +93,7 @@ def _head_moved(place: WatchedTree) -> str:
 
 
 def _move(state: State, plan: Plan) -> str:
-    """Move the plan and its worktree, with the changes in it, onto the user's tree as it is now.
+    """Move the plan, its worktree and the changes in the worktree onto the user's current tree.
 
     Returns the remark that says so and names the files in which those met other changes.
     """

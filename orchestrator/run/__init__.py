@@ -1,1 +1,1 @@
-"""A run (one request): start, status, end, audit; examine the machine and frozen plans."""
+"""A run (the work on one request): start, status, end, audit; also check machine and plans."""

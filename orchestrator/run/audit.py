@@ -1,4 +1,4 @@
-"""Read the audit of one run or of a whole repository, as rows and as text."""
+"""Read the audit log of one run or of a whole repository, as rows and as text."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ _NAMES = {"from_state": "from", "to_state": "to"}
 
 
 class Record:
-    """The audit of a repository's database, or of one run in it."""
+    """The audit log of all runs in a repository, or of one run."""
 
     def __init__(self, database: Database, run: Run | None) -> None:
         self.database = database
         self.run = run
 
     def rows(self, after: int = 0) -> list[dict[str, Any]]:
-        """Return the audit rows after number `after`, oldest first."""
+        """Return the audit log's rows after row number `after`, oldest first."""
         rows = self.database.audit_rows(self.run, after)
         return [{_NAMES.get(k, k): v for k, v in row.items()} for row in rows]
 
     def grow(self, wait: Callable[[], object]) -> Iterator[dict[str, Any]]:
-        """Yield every audit row, then each new one; `wait` is called before each further look."""
+        """Yield every audit log row, then each new one; call `wait` before looking for new rows."""
         last = 0
         while True:
             for row in self.rows(last):
@@ -43,7 +43,7 @@ class Record:
 
 
 def open_record(target: Target) -> Record:
-    """Return the audit of a run, or of everything in the repository if no run is named."""
+    """Return the audit log of a run, or of the whole repository if no run is named."""
     if target.state_dir is not None:
         state = open_state(target.state_dir, target.folder)
         return Record(state.database, state.run)
@@ -51,19 +51,19 @@ def open_record(target: Target) -> Record:
 
 
 def check_terminal(stream: TextIO) -> None:
-    """Refuse to follow the audit if there is no terminal from which to interrupt it."""
+    """Raise Refused if the audit log is to be followed without a terminal to interrupt it from."""
     if not stream.isatty():
         text = "--follow needs a terminal as standard input, since it never ends"
         raise Refused("usage", "--follow", text, "leave out --follow", "planner audit --json")
 
 
 def as_json(row: dict[str, Any]) -> str:
-    """Return an audit row as one line of JSON."""
+    """Return an audit log row as one line of JSON."""
     return json.dumps(row, ensure_ascii=False)
 
 
 def as_line(row: dict[str, Any]) -> str:
-    """Return an audit row as one line of text; control characters are escaped."""
+    """Return an audit log row as one line of text; control characters are escaped."""
     moved = f"{row['from']} → {row['to']}" if row["from"] or row["to"] else ""
     digest = f"digest {row['digest'][:12]}…" if row["digest"] else ""
     parts = (row["at"], row["action"], moved, f"by {row['who']}", digest, row["detail"])
@@ -72,7 +72,7 @@ def as_line(row: dict[str, Any]) -> str:
 
 
 def render(record: Record) -> str:
-    """Return the newest rows of the audit, as many as fit into a printed block."""
+    """Return the newest rows of the audit log, as many as fit into a printed block."""
     lines = [as_line(row) for row in record.rows()]
     kept: list[str] = []
     room = DATA_LIMITS["result"]

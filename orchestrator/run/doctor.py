@@ -1,4 +1,4 @@
-"""Say what may keep the planner from working here; nothing is changed, and little is loaded.
+"""Report what may keep the planner from working on this machine, without changing anything.
 
 A plan is read as printed steps read it. Whether it keeps the whole schema is for `validate`.
 """
@@ -21,7 +21,7 @@ from state.errors import Refused
 
 
 class Finding(NamedTuple):
-    """One result of the examination; `way_out` says how to fix it and is empty if all is well."""
+    """One result of examining the machine; `way_out` tells how to fix it, empty if all is well."""
 
     what: str
     state: str
@@ -29,7 +29,7 @@ class Finding(NamedTuple):
 
 
 def examine(folder: str, state_dir: str | None) -> list[Finding]:
-    """Return the findings on the machine, the repository around `folder` and its runs."""
+    """Return the findings on this machine, on the repository around `folder` and on its runs."""
     found = [*_machine(), *_repository(folder)]
     path = (
         resources.database_path(os.path.realpath(state_dir))
@@ -55,7 +55,7 @@ def _machine() -> list[Finding]:
 
 
 def _second_layer() -> Finding:
-    """Say which means of the kernel keep commands from writing; planning works without them too."""
+    """Report which kernel features keep commands from writing; planning works without them too."""
     layers = {"Landlock": sandbox.is_available(), "seccomp": seccomp.is_available()}
     held = [name for name, there in layers.items() if there]
     lacking = [name for name, there in layers.items() if not there]

@@ -1,4 +1,4 @@
-"""End a run before it is completed: its worktree goes, its plan and audit stay."""
+"""End a run early: remove its scratch worktree, keep its plan and audit log."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def cancel(state: State) -> str:
-    """End the run without applying anything more; return a note for the person who did it.
+    """End the run without applying anything more; return a note for the person who cancelled it.
 
     Repeated, it returns the same note.
     """
@@ -25,7 +25,7 @@ def cancel(state: State) -> str:
 
 
 def reject(state: State, reason: str) -> str:
-    """End the run because a person rejects what was submitted; return a note for that person."""
+    """End the run because a person rejects its plan; return a note for that person."""
     return _end(state, "reject", reason)
 
 
@@ -52,5 +52,5 @@ def _end(state: State, action: str, reason: str) -> str:
 
 
 def render_end(note: str) -> str:
-    """Return the block that is printed when a run was cancelled or rejected."""
+    """Return the printed block for a run that was cancelled or rejected."""
     return Block("result").data("cancelled", note).render()

@@ -1,4 +1,4 @@
-"""Apply a run's time limits where a command that changes something begins (PM-8)."""
+"""Apply a run's time limits at the start of each command that changes the run (PM-8)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def settle(state: State) -> None:
-    """Pause or cancel a run whose time limit has passed, and count this command as a tool call.
+    """Pause or cancel a run whose time limit has passed, and count the command as a tool call.
 
     Agents whose session file is missing since a crash get one again, so that hooks find them.
     """

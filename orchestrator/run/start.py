@@ -1,4 +1,4 @@
-"""Start a run: directory, database row, worktree; repeated, find the same run (PL-1, PL-32)."""
+"""Start a run: folder, database row, worktree; repeated, find the same run (PL-1, PL-32)."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ SHOWN = 20  # paths with uncommitted work
 
 
 class Choices(NamedTuple):
-    """What may be chosen when a run starts; None leaves it to the program or to a question."""
+    """The choices made when a run starts; for None the program decides or asks the user."""
 
     base: str | None = None
     review: str | None = None
@@ -57,7 +57,7 @@ LEFT_OPEN = Choices()
 
 
 class Started(NamedTuple):
-    """How far starting came: a run under way, or a question that the user has to answer first.
+    """The result of starting a run: the run under way, or a question to the user that comes first.
 
     Without a `state` there was no request; `uncommitted` are paths that leave the base open.
     """
@@ -73,7 +73,7 @@ def start_run(
     chosen: Choices = LEFT_OPEN,
     agent: str | None = None,
 ) -> Started:
-    """Start a run for a request, or go on with the one started with the same words.
+    """Start a run for a request, or continue the unfinished run of the same request.
 
     A run that `state_dir` names is found from any folder. Raises Refused if the repository cannot
     carry a plan.
@@ -106,7 +106,7 @@ def start_run(
 
 
 def render_start(started: Started) -> str:
-    """Return the prompt of the step that a run is at, or the question that is still open."""
+    """Return the prompt of the run's current step, or the question that the user has to answer."""
     if started.state is None:
         return _ask_for_goal()
     if started.uncommitted:
@@ -115,7 +115,7 @@ def render_start(started: Started) -> str:
 
 
 def join(state: State, agent: str | None) -> None:
-    """Let an agent take part in a run, with the run's time limits."""
+    """Let an agent take part in a run; the run's time limits then apply to the agent."""
     name = agent_name(agent, state.run.repository)
     with state.database as database:
         transitions.bind(database, state.run, name, limits.columns(state.config["config"]))
@@ -138,7 +138,7 @@ def _choose(state: State, column: str, value: str | None) -> None:
 
 
 def _check_depth_open(state: State) -> None:
-    """Refuse to change a run's depth (full or intent) after its design is decided."""
+    """Raise Refused if a run's depth (full or intent) would change after its design is decided."""
     run, planner = state.run, find_workflow("planner")
     early = run.workflow == planner.name and run.step <= planner.last("intent")
     if not early or run.revision > 1:
@@ -147,7 +147,7 @@ def _check_depth_open(state: State) -> None:
 
 
 def _run_at(state_dir: str | None) -> State | None:
-    """Return the run of a state directory, or None if none was started there."""
+    """Return the run stored for a state directory, or None if no run was started there."""
     real = os.path.realpath(state_dir or "")
     path = resources.database_path(real)
     if state_dir is None or not os.path.isfile(path):
@@ -158,7 +158,7 @@ def _run_at(state_dir: str | None) -> State | None:
 
 
 def _run_for(repository: Repository, request: str | None) -> State | None:
-    """Return the newest unfinished run with the same request."""
+    """Return the newest unfinished run with the same request, or None."""
     path = resources.database_path(os.path.join(repository.root, resources.PLANNER_FOLDER))
     if not os.path.isfile(path):
         return None
@@ -194,7 +194,7 @@ def make_planner_folder(root: str) -> str:
 
 
 def make_folder(path: str) -> None:
-    """Make one of the planner's folders, with its parents."""
+    """Make one of the planner's folders, with its parent folders."""
     try:
         os.makedirs(path, exist_ok=True)
     except OSError as error:
@@ -202,7 +202,7 @@ def make_folder(path: str) -> None:
 
 
 def new_run(database: Database, run_id: str, request: str, repository: str, folder: str) -> Run:
-    """Add the row of a run that is about to start; use it in a transaction."""
+    """Add the database row of a run that is about to start; call it in a transaction."""
     values = {
         "run_id": run_id, "request": request, "repository": repository, "state_dir": folder,
         "depth": "full", "status": "IDLE", "stage": "inactive", "workflow": "planner", "step": 1,
@@ -218,7 +218,7 @@ def new_run(database: Database, run_id: str, request: str, repository: str, fold
 
 
 def _prepare(repository: Repository, state: State, base: str, agent: str | None) -> None:
-    """Choose the base commit, make the worktree at it, start planning; repeated, finish that."""
+    """Choose the base commit, make the scratch worktree, start planning; repeated, complete it."""
     with state.lock("start"):
         path = state.plan_path
         if not os.path.exists(path):

@@ -1,4 +1,4 @@
-"""Show where a run is, as JSON and as a block."""
+"""Show the current step and state of a run, as JSON and as a printed block."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def status_of(state: State) -> dict[str, Any]:
-    """Return the run's status as JSON."""
+    """Return the status of a run as a JSON object."""
     run = state.run
     step = find_workflow(run.workflow).steps[run.step]
     planned = os.path.exists(state.plan_path)
@@ -43,7 +43,7 @@ def status_of(state: State) -> dict[str, Any]:
 
 
 def render_status(status: dict[str, Any]) -> str:
-    """Return the status as a block."""
+    """Return the status of a run as a printed block."""
     lines = [
         " · ".join(str(status[name]) for name in ("status", "stage", "workflow")),
         f"step {status['step']} {status['name']}, revision {status['revision']}",

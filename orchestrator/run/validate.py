@@ -1,4 +1,4 @@
-"""Validate plan files, as CI does (PL-30): schema, references, waves, digest, commit."""
+"""Validate plan files in CI (PL-30): schema, references, waves of milestones, digest, commit."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Report(NamedTuple):
-    """The problems of one plan file; a valid one has none."""
+    """The validation result of one plan file: its problems, none if the file is valid."""
 
     file: str
     digest: str | None
@@ -35,7 +35,7 @@ class Report(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """Further demands on a plan: it is frozen, fits a repository's tree, is what a commit did."""
+    """Optional demands on a plan file: it is frozen, fits a repository's tree, matches a commit."""
 
     frozen: bool = False
     repository: str | None = None
@@ -43,7 +43,7 @@ class Wanted(NamedTuple):
 
 
 def validate_files(files: Iterable[str], wanted: Wanted) -> Iterator[Report]:
-    """Yield a report for each file; one that cannot be read is a finding too."""
+    """Yield a report for each plan file; an unreadable file gets a report with a problem too."""
     gc.disable()  # plans are trees without cycles: collecting while they load only costs time
     try:
         for file in files:
@@ -99,7 +99,7 @@ def _check_repository(data: bytes, file: str, plan: Plan, wanted: Wanted) -> lis
 
 
 def _archived(repository: Repository, data: bytes, wanted: Wanted) -> dict[str, bytes | None]:
-    """Return the archived plan that the commit adds, by path, with the bytes it must hold."""
+    """Return by path the archived plans that the commit adds, with the bytes each must hold."""
     names = repository.git.names(
         "diff-tree", "-r", "-z", "--name-only", "--no-commit-id", "--diff-filter=A",
         wanted.commit or "HEAD",

@@ -1,1 +1,1 @@
-"""Freeze a plan, show it to a person, revise it."""
+"""Freeze a plan, show it to a person for approval, open its next revision."""

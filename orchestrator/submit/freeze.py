@@ -1,4 +1,4 @@
-"""Make a revision of the plan immutable and submit it for approval (PL-15)."""
+"""Make a plan revision immutable (frozen) and submit it for approval (PL-15)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def freeze_plan(state: State) -> None:
-    """Make the plan's revision immutable and submit it; repeated, check it and write its page."""
+    """Freeze the plan's revision and submit it; repeated, check it and write its review page."""
     with state.lock("plan freeze"):
         state.reload()
         path = state.plan_path

@@ -76,7 +76,7 @@ def submit_part(
 
 
 def _submitted(state: State, digest: str) -> Plan:
-    """Return the submitted plan; Refused if it is approved or the user's tree has changed."""
+    """Return the submitted plan; raise Refused if it is approved or the user's tree has changed."""
     plan = check_named(state, digest)
     if state.run.stage != SUBMITTED:
         text = f"the plan is already approved: the run is {state.run.stage}"
@@ -88,7 +88,7 @@ def _submitted(state: State, digest: str) -> Plan:
 
 
 def _is_frozen(state: State, digest: str, only: Collection[str]) -> bool:
-    """Return whether plan.json already holds only these milestones, after a killed command."""
+    """Return whether plan.json already holds only the chosen milestones, after a killed command."""
     plan = store.load_plan(state.plan_path)
     whole = resources.superseded_plan_path(state.state_dir, plan.revision - 1)
     if plan.frozen_at is None or not os.path.exists(whole):
@@ -98,7 +98,7 @@ def _is_frozen(state: State, digest: str, only: Collection[str]) -> bool:
 
 
 def _submit(state: State, only: Collection[str], who: str) -> None:
-    """Make worktree and database agree with the milestones that plan.json holds."""
+    """Update worktree and database to the chosen milestones, which plan.json already holds."""
     plan = store.load_plan(state.plan_path)
     if state.run.revision != plan.revision:
         _fill(state, plan, state.worktree)
@@ -112,7 +112,7 @@ def _submit(state: State, only: Collection[str], who: str) -> None:
 
 
 def _check_alone(state: State, part: Plan) -> str:
-    """Return the git tree with only this part applied; raise Refused if the part needs the rest."""
+    """Apply only the chosen milestones to the base commit; return the tree id or raise Refused."""
     _, vault = open_repository(state)
     try:
         return rebuild(vault, base_of(part).tree, plan_changes(part))
@@ -122,7 +122,7 @@ def _check_alone(state: State, part: Plan) -> str:
 
 
 def _verified(state: State, part: Plan) -> Done | Running:
-    """Run verify on a part of a plan in its own worktree; raise Refused if a command fails.
+    """Run verify on the chosen milestones in a separate worktree; raise Refused if a command fails.
 
     The run's worktree holds the whole plan until the part is submitted.
     """
@@ -145,7 +145,7 @@ def _verified(state: State, part: Plan) -> Done | Running:
 
 
 def _fill(state: State, plan: Plan, worktree: str, job: Job | None = None) -> None:
-    """Make `worktree` hold the base with the plan's changes and nothing else.
+    """Make `worktree` hold the base commit with the plan's changes and nothing else.
 
     With a `job`, a worktree that already holds just that is kept, and so is its verify result.
     """

@@ -1,4 +1,4 @@
-"""plan.md: the plan for people, derived from plan.json and the user's answers (PL-16).
+"""Write plan.md, the readable plan, from plan.json and the user's answers (PL-16).
 
 Texts of the plan stay text in every viewer of Markdown: they add no elements or images, and a
 fence or quote that they open ends with them.
@@ -152,7 +152,7 @@ def _change(change: Change) -> Iterator[str]:
 
 
 def patches(plan: Plan, milestones: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield file and patch of each change of the named milestones, or of all."""
+    """Yield the file name and patch of each change, of the named milestones or of all."""
     known = [m.id for m in plan.milestones]
     if unknown := [m for m in milestones if m not in known]:
         text = "the plan has no such milestone"
@@ -165,7 +165,7 @@ def patches(plan: Plan, milestones: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def _fence(text: str) -> str:
-    """Return a Markdown fence of backticks longer than any run of them in `text`."""
+    """Return a Markdown code fence with more backticks than any run of backticks in `text`."""
     fence = "```"
     while fence in text:
         fence += "`"
@@ -207,12 +207,12 @@ def _one_line(text: str) -> str:
 
 
 def _live(text: str) -> str:
-    """Return text escaped so that a Markdown viewer shows it as it was written."""
+    """Return text escaped so that a Markdown viewer shows it literally."""
     return _LIVE.sub(r"\1\1\\\2", text)
 
 
 def _code(text: str) -> str:
-    """Return a name as Markdown code, even if it holds backticks."""
+    """Return a name as inline Markdown code, even if the name holds backticks."""
     shown = " ".join(text.split())
     if "`" not in shown:
         return f"`{shown}`"
@@ -221,6 +221,6 @@ def _code(text: str) -> str:
 
 
 def write_rendered(state: State, plan: Plan) -> None:
-    """Write plan.md for a plan."""
+    """Write the file plan.md for a plan."""
     path = resources.rendered_plan_path(state.state_dir)
     write_atomic(path, render_plan(plan, state.database.answers(state.run)).encode())

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def revise_plan(state: State, remarks: str) -> None:
-    """Keep the frozen revision as plan.rN.json and open the next one with the remarks (PL-28)."""
+    """Keep the frozen plan as plan.rN.json and open its next revision with the remarks (PL-28)."""
     with state.lock("plan revise"):
         state.reload()
         run = state.run
@@ -52,7 +52,7 @@ def revise_plan(state: State, remarks: str) -> None:
 
 
 def begin_writing(state: State) -> None:
-    """Open the revision in which agents write the code of approved intents."""
+    """Open the plan revision in which agents write the code of approved intents."""
     with state.lock("exec apply"):
         state.reload()
         run = state.run
@@ -78,7 +78,7 @@ def _with_reviews(plan: Plan, frozen: Plan) -> Plan:
 
 
 def _open_next(state: State, successor: Callable[[Plan], Plan]) -> Plan:
-    """Keep the frozen revision as plan.rN.json and store its successor on the tree as it is now."""
+    """Keep the frozen plan as plan.rN.json and store its next revision on the current tree."""
     path = state.plan_path
     plan = store.load_plan(path)
     if plan.frozen_at is None and plan.revision == state.run.revision + 1:
@@ -92,14 +92,14 @@ def _open_next(state: State, successor: Callable[[Plan], Plan]) -> Plan:
 
 
 def remark(state: State, text: str) -> None:
-    """Open the next revision with the remarks of a person; empty ones are Refused."""
+    """Open the plan's next revision with a person's remarks; raise Refused if they are empty."""
     if not text.strip():
         raise Refused("invalid", "TEXT", "the remarks are empty", "say what to change")
     revise_plan(state, text)
 
 
 def next_revision(plan: Plan, remarks: str) -> Plan:
-    """Return the unfrozen successor of a frozen plan; remarks become an entry of its task.
+    """Return the unfrozen next revision of a frozen plan; remarks become an entry of its task.
 
     If there is one milestone, it cites the new entry.
     """

@@ -1,1 +1,1 @@
-"""The parts of the review page: each returns HTML elements for what plan and run hold."""
+"""The parts of the plan's review page: each module returns HTML elements for one subject."""

@@ -1,4 +1,4 @@
-"""Every change of the plan: a table of the files with links, then each change as a diff."""
+"""The file changes on the review page: a table of files with links, then each file's diff."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST_OPEN = 40  # files
 
 
 def changes(files: Sequence[Edited]) -> Section:
-    """Return the table of files and the diffs, each under the id of its change."""
+    """Return the table of changed files and their diffs, each diff under the id of its change."""
     added, removed = sum(f.added for f in files), sum(f.removed for f in files)
     title = f"Changes: {count(len(files), 'file')}, +{added:,} −{removed:,}"
     shown = [_change(f, is_open=n < _MOST_OPEN) for n, f in enumerate(files)]
@@ -56,7 +56,7 @@ def _counts(file: Edited) -> list[Node]:
 
 
 def _change(file: Edited, *, is_open: bool) -> Node:
-    """Return one file's diff; its id is inside the folded part, so that a link unfolds it."""
+    """Return one file's diff as a folded element; its id is inside, so that a link unfolds it."""
     change, number = file.change, len(file.lines)
     folded = number > LONGEST_OPEN
     ids = f"{(change.before or 'absent')[:12]} → {(change.after or 'absent')[:12]}"

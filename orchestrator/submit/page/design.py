@@ -1,4 +1,4 @@
-"""What the plan intends: request, decisions, risks, milestones, questions to the user."""
+"""The plan's design on the review page: request, decisions, risks, milestones, questions."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 def named(name: Node, *children: Node) -> Node:
-    """Return a text with the id of the entity that it is about in front."""
+    """Return a text prefixed with the id of the plan entity that it is about."""
     return [Element("span", name, {"class": "id"}), " ", children]
 
 
 def questions(facts: Facts) -> Section:
-    """Return what the user was asked and answered; open questions first."""
+    """Return the questions that the user was asked, with answers; unanswered ones come first."""
     waiting = facts.open_questions()
     rows = []
     for asked in sorted(facts.plan.checkpoints, key=lambda c: c not in waiting):
@@ -45,7 +45,7 @@ def _option(option: Option) -> Node:
 
 
 def goal(facts: Facts) -> Section:
-    """Return the request in the user's words and how the assistant understood it."""
+    """Return the user's request in their own words and how the assistant understood it."""
     plan, request = facts.plan, facts.run.request
     quotes = [Element("blockquote", q, {"class": "text"}) for q in plan.context.user_quotes]
     tasks = [_task(plan, t.id, t.text, t.out_of_scope) for t in plan.task_spec]
@@ -72,7 +72,7 @@ def _links(names: Iterable[str]) -> list[Node]:
 
 
 def decisions(plan: Plan) -> Section:
-    """Return each decision with its reasons and rejected alternatives."""
+    """Return each design decision with its reasons and rejected alternatives, as page elements."""
     context = plan.planning_context
     rows: list[Node] = []
     for decision in context.decision_log:
@@ -100,7 +100,7 @@ def _rejected(name: str, alternative: str, why: str | None = None) -> Node:
 
 
 def risks(plan: Plan) -> Section:
-    """Return risks, assumptions, constraints and what must stay true."""
+    """Return the plan's risks, assumptions, constraints and invariants, as page elements."""
     context, knowledge = plan.planning_context, plan.invisible_knowledge
     known = [
         named(r.id, Element("strong", r.risk), f" – {r.mitigation}" if r.mitigation else None,
@@ -126,7 +126,7 @@ def _stated(value: Invariant | Tradeoff | str) -> Node:
 
 
 def milestones(plan: Plan, files: Sequence[Edited]) -> Section:
-    """Return the picture of the waves, then each milestone with what it must do."""
+    """Return the drawing of the waves of milestones, then each milestone with what it must do."""
     own = {m.id: [f for f in files if f.milestone is m] for m in plan.milestones}
     drawn = picture(plan, {m.id: _beside(m, own[m.id]) for m in plan.milestones})
     every = [_milestone(m, own[m.id]) for m in plan.milestones]
@@ -135,7 +135,7 @@ def milestones(plan: Plan, files: Sequence[Edited]) -> Section:
 
 
 def _beside(milestone: Milestone, files: Sequence[Edited]) -> Node:
-    """Return the text beside a milestone's mark in the picture of the waves."""
+    """Return the text shown beside a milestone in the drawing of the waves."""
     added, removed = sum(f.added for f in files), sum(f.removed for f in files)
     size = f"{count(len(files), 'file')}, +{added:,} −{removed:,}" if files else ""
     needs = f"after {', '.join(milestone.depends_on)}" if milestone.depends_on else ""

@@ -1,4 +1,4 @@
-"""A patch as a table that a person reads: numbers, signs, and what differs within a line."""
+"""Show a patch as an HTML table: line numbers, signs, and what differs within a line."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def diff_table(lines: Sequence[Line], label: str) -> Node:
 
 
 def _hunks(lines: Iterable[Line]) -> list[list[Node]]:
-    """Return the table rows of each hunk of a patch; lines before the first hunk come first."""
+    """Return the table rows of each hunk of a patch, after the rows before the first hunk."""
     hunks: list[list[Node]] = [[]]
     for is_changed, group in groupby(lines, key=lambda line: line.kind in "+-"):
         if is_changed:
@@ -54,7 +54,7 @@ def _hunks(lines: Iterable[Line]) -> list[list[Node]]:
 
 
 def _changed(lines: list[Line]) -> list[Node]:
-    """Return removed and added lines; a removed line is compared with the one that replaces it."""
+    """Return a hunk's lines as rows; equally many removed and added ones are compared in pairs."""
     removed = [line for line in lines if line.kind == "-"]
     added = [line for line in lines if line.kind == "+"]
     if len(removed) != len(added):
@@ -72,7 +72,7 @@ def _row(line: Line, shown: Node) -> Node:
 
 
 def _text(value: str) -> Node:
-    """Return a line's text with trailing blanks marked, as a change of them is invisible."""
+    """Return a line's text with trailing blanks marked, as a change of blanks is invisible."""
     found = _TAIL.search(value)
     if found is None:
         return value
@@ -96,7 +96,7 @@ def compare(old: str, new: str) -> tuple[Node, Node]:
 
 
 def _common(one: list[str], other: list[str]) -> int:
-    """Return how many words two lists have in common at their beginning."""
+    """Return how many leading words two lists of words have in common."""
     pairs = enumerate(zip_longest(one, other))
     return next((n for n, (a, b) in pairs if a != b), len(one))
 

@@ -1,4 +1,4 @@
-"""What the review page shows: the plan, what happened to it, and figures for several parts."""
+"""The data that the review page shows: the plan, its history, and figures used in many places."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Facts(NamedTuple):
-    """Everything that the review page is made of; the same review gives the same bytes.
+    """All data from which the review page is made; the same review gives the same bytes.
 
     `outcomes` are the gates' decisions of this revision, oldest first; `accepted` holds (phase,
     check, scope, reason); `approved` is the audit's row of the approval; `commands` are the texts
@@ -36,21 +36,21 @@ class Facts(NamedTuple):
 
     @property
     def waits(self) -> bool:
-        """Whether this revision of the plan is submitted and waits for an answer."""
+        """Whether this plan revision is submitted and waits for a person's answer."""
         return self.run.stage == "submitted" and self.plan.digest is not None
 
     @property
     def is_intent(self) -> bool:
-        """Whether intents are approved now and their code later, by a digest of its own."""
+        """Whether the plan holds intents only, with code that is approved later on its own."""
         return self.run.depth == "intent"
 
     def open_questions(self) -> list[Checkpoint]:
-        """Return the questions that the user has not answered."""
+        """Return the plan's questions that the user has not answered."""
         return [c for c in self.plan.checkpoints if c.id not in self.answers]
 
 
 class Edited:
-    """A file's change with its milestone and its patch, which is read once."""
+    """A changed file of the plan with its milestone and its patch, which is read once."""
 
     def __init__(self, change: Change, milestone: Milestone) -> None:
         self.change = change
@@ -60,7 +60,7 @@ class Edited:
 
     @property
     def what(self) -> str:
-        """What happens to the file, in one word or a few."""
+        """What happens to the file, such as added or renamed, in one word or a few."""
         change = self.change
         if change.before is None and change.after is None:
             return "changed"
@@ -74,12 +74,12 @@ class Edited:
 
     @property
     def figures(self) -> str:
-        """How many lines a change adds and removes; empty if none."""
+        """Return how many lines of the file are added and removed, as text; empty if none."""
         return f"+{self.added:,} −{self.removed:,}" if self.added or self.removed else ""
 
     @cached_property
     def notes(self) -> list[str]:
-        """What else a reader must know of the file: its old name, modes, kinds."""
+        """Return what else a reader must know of the changed file: old name, file modes, kinds."""
         change = self.change
         old, new = change.old_mode, change.mode
         found = [f"was {change.old_file}"] if change.old_file else []
@@ -99,12 +99,12 @@ class Edited:
 
     @property
     def is_binary(self) -> bool:
-        """Whether the patch holds bytes that no table can show."""
+        """Whether the file's patch holds bytes that no table can show."""
         return any(line.kind == "!" and line.text.startswith("binary:") for line in self.lines)
 
     @cached_property
     def unseen(self) -> int:
-        """How many of the added characters are invisible or turn the text's direction."""
+        """How many characters added to the file are invisible or change the text direction."""
         added = "".join(line.text.removesuffix("\r") for line in self.lines if line.kind == "+")
         shown = visible(added)
         return sum(visible(c) != c for c in added) if shown != added else 0
@@ -115,10 +115,10 @@ def _kinds(old: str | None) -> str:
 
 
 def edited_files(plan: Plan) -> list[Edited]:
-    """Return the plan's changes in the order of the milestones."""
+    """Return the plan's changed files in the order of the milestones."""
     return [Edited(change, m) for m in plan.milestones for change in changes_of(m)]
 
 
 def count(number: int, one: str, many: str = "") -> str:
-    """Return a number with its noun: `1 file`, `2 files`."""
+    """Return a number with its noun, such as `1 file` or `2 files`."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"

@@ -1,4 +1,4 @@
-"""The page's first screen: what, why, how big, how sure, what to look at, how to answer."""
+"""The review page's first screen: what, why, how big, how sure, what to look at, how to answer."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _MEANING = {  # of an approval, by whether intents are approved
 
 
 def first_screen(facts: Facts, files: Sequence[Edited]) -> Node:
-    """Return the first screen with all that a decision needs; the rest of the page is its proof."""
+    """Return the review page's first screen, with all that a person needs to decide on the plan."""
     parts = [
         Element("p", _standing(facts), {"class": "standing"}),
         Element("h1", _line(facts.plan.overview.title) or "Plan", {"id": "top"}),
@@ -102,7 +102,7 @@ def _size(plan: Plan, files: Sequence[Edited]) -> tuple[str, ...]:
 
 
 def _verified(plan: Plan) -> tuple[str, ...]:
-    """Return colour and words for verify: green only if passing commands depend on the change."""
+    """Return colour and words for the verify result; green only if it depends on the change."""
     if not plan.verify:
         return "bad", "NOT VERIFIED", "no command of the project has run on this plan"
     passed = [r for r in plan.verify if r.outcome == "pass"]
@@ -146,7 +146,7 @@ def _cautions(facts: Facts, files: Sequence[Edited]) -> list[Node]:
 
 
 def _notable(facts: Facts, files: Sequence[Edited]) -> list[Node]:
-    """Return what a careful reader should look at, each with a link to it."""
+    """Return what a careful reader of the plan should look at, each with a link to the place."""
     plan = facts.plan
     waiting, accepted = len(facts.open_questions()), len(facts.accepted)
     against = [outcome.phase for outcome in plan.reviews if outcome.reason]
@@ -178,7 +178,7 @@ def _names(files: Sequence[Edited]) -> Node:
 
 
 def answer_box(facts: Facts) -> Section:
-    """Return the exact commands with which the user answers; empty if no answer is needed."""
+    """Return the commands that approve, revise or reject the plan; empty if none is needed."""
     return Section("answer", "Your answer", _ways(facts) if facts.waits else None, "answer")
 
 

@@ -1,4 +1,4 @@
-"""Turn the elements that the parts of the page return into HTML; no other module writes HTML.
+"""Build and print the HTML elements of the review page; no other module writes HTML.
 
 A string anywhere in a tree is text, so nothing that a plan holds can become an element.
 """
@@ -32,7 +32,7 @@ class Element(NamedTuple):
     attributes: Mapping[str, str | None] = {}
 
     def markup(self) -> str:
-        """Return the element and all that it holds as HTML."""
+        """Return the element with all its content as HTML text."""
         shown = "".join(
             f' {key}="{_attribute(value)}"'
             for key, value in self.attributes.items()
@@ -42,14 +42,14 @@ class Element(NamedTuple):
 
 
 class Unclosed(NamedTuple):
-    """An HTML element without end tag and quotes, where HTML needs neither."""
+    """An HTML element written without end tag and quotes, where HTML needs neither."""
 
     name: str
     content: Node = None
     attributes: Mapping[str, str] = {}
 
     def markup(self) -> str:
-        """Return the start tag and all that the element holds as HTML."""
+        """Return the start tag with all the element's content as HTML text."""
         shown = "".join(f" {key}={_attribute(value)}" for key, value in self.attributes.items())
         return f"<{self.name}{shown}>{markup(self.content)}"
 
@@ -61,36 +61,36 @@ class Row(NamedTuple):
     cells: Sequence[Node]
 
     def markup(self) -> str:
-        """Return the row's start tag and its cells as HTML."""
+        """Return the start tag and the cells of the table row as HTML text."""
         return f"<tr class={_attribute(self.kind)}><td>" + "<td>".join(map(markup, self.cells))
 
 
 class Items(NamedTuple):
-    """An unordered list with a CSS class; nothing is printed if it has no rows."""
+    """An unordered HTML list with a CSS class; it prints nothing if it has no rows."""
 
     rows: Sequence[Node]
     kind: str | None = None
 
     def markup(self) -> str:
-        """Return the list as HTML, or nothing if it is empty."""
+        """Return the list as HTML text, empty if the list has no rows."""
         rows = [Element("li", row) for row in self.rows]
         return Element("ul", rows, {"class": self.kind}).markup() if rows else ""
 
 
 class Titled(NamedTuple):
-    """Content under its own heading; nothing is printed without content."""
+    """Page content under its own heading; without content not even the heading is printed."""
 
     title: str
     content: Node
 
     def markup(self) -> str:
-        """Return heading and content as HTML, or nothing without content."""
+        """Return heading and content as HTML text, empty without content."""
         content = markup(self.content)
         return Element("h3", self.title).markup() + content if content else ""
 
 
 class Section(NamedTuple):
-    """A part of the page under a heading that links lead to; not printed without content."""
+    """A page section under a heading with a link target; without content it prints nothing."""
 
     id: str
     heading: str
@@ -98,7 +98,7 @@ class Section(NamedTuple):
     kind: str | None = None
 
     def markup(self) -> str:
-        """Return the section as HTML, or nothing without content."""
+        """Return the section as HTML text, empty without content."""
         content = markup(self.content)
         if not content:
             return ""
@@ -109,7 +109,7 @@ class Section(NamedTuple):
 
 
 def markup(node: Node) -> str:
-    r"""Return page elements as HTML; invisible characters become escapes such as `\u202e`."""
+    r"""Return page elements as HTML text; invisible characters become escapes such as `\u202e`."""
     if isinstance(node, str):
         return node.translate(_SHOWN)
     if node is None:
@@ -120,7 +120,7 @@ def markup(node: Node) -> str:
 
 
 class _Shown(dict[int, str]):
-    """A table of how each character is shown, filled when a new character is met."""
+    """A cache of how each character is shown in HTML, filled when a new character is met."""
 
     def __init__(self) -> None:
         super().__init__({code: html.escape(chr(code)) for code in (0x0A, *range(0x20, 0x7F))})
@@ -142,12 +142,12 @@ def _attribute(value: str) -> str:
 
 
 def listed(nodes: Iterable[Node]) -> list[Node]:
-    """Return page elements with commas between them."""
+    """Return page elements with commas between the elements."""
     return [part for node in nodes for part in (", ", node)][1:]
 
 
 def page(title: str, first: Node, parts: Mapping[str, Section], footer: Node) -> str:
-    """Return the whole page as HTML; `parts` are sections by link text, empty ones are left out."""
+    """Return the page as HTML; `parts` maps link texts to sections, empty ones are left out."""
     style = _read("style.css")
     written = {link: (part.id, part.markup()) for link, part in parts.items()}
     found = {link: pair for link, pair in written.items() if pair[1]}

@@ -1,4 +1,4 @@
-"""The lines of a git patch with their numbers, read so that no part of the patch is hidden."""
+"""Read the lines of a git patch with their line numbers, so that no part of it is hidden."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Line(NamedTuple):
 
 
 def read_patch(change: Change) -> list[Line]:
-    """Return the lines of a change's patch.
+    """Return the lines of the patch of one file's change.
 
     What its other fields say already is left out; all else of the patch appears, a line that is
     no patch too.
@@ -49,7 +49,7 @@ def read_patch(change: Change) -> list[Line]:
 
 
 def size(lines: list[Line]) -> tuple[int, int]:
-    """Return how many lines are added and how many removed."""
+    """Return how many lines a patch adds and how many it removes."""
     return sum(line.kind == "+" for line in lines), sum(line.kind == "-" for line in lines)
 
 
@@ -58,7 +58,7 @@ def _said(text: str) -> list[Line]:
 
 
 def _expected(change: Change) -> set[str]:
-    """Return the lines of git's header that follow from the change's own fields."""
+    """Return the git header lines that a patch must have, given the other fields of its change."""
     old = change.old_file or change.file
     zero = "0" * len(change.before or change.after or "")
     ids = f"index {change.before or zero}..{change.after or zero}"
@@ -90,7 +90,7 @@ def _read(lines: list[str], expected: set[str]) -> Iterator[Line]:
 
 
 def _hunk(lines: list[str], at: int, hunk: re.Match[str]) -> Generator[Line, None, int]:
-    """Yield the lines of a hunk, as many as its header says; return where it ends."""
+    """Yield as many lines of a patch hunk as its header says; return the next line's index."""
     old, new = int(hunk[1]), int(hunk[3])
     last_old = old + int(hunk[2] or 1)
     last_new = new + int(hunk[4] or 1)
@@ -114,7 +114,7 @@ def _hunk(lines: list[str], at: int, hunk: re.Match[str]) -> Generator[Line, Non
 
 
 def _binary(lines: list[str], at: int) -> Generator[Line, None, int]:
-    """Yield the new size of a binary file instead of its encoded bytes; return where they end."""
+    """Yield a binary file's new size in place of its encoded bytes; return the next index."""
     first = True
     while at < len(lines):
         line = lines[at]

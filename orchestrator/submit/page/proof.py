@@ -1,4 +1,4 @@
-"""The evidence for the plan: verify results, the git tree they ran on, history of the reviews."""
+"""The evidence for a plan: results of the verify commands, their git tree, review history."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _DECIDED = {
 
 
 def verified(facts: Facts) -> Section:
-    """Return the results of the verify commands and the git tree on which they ran."""
+    """Return the results of the verify commands, and the git tree on which the commands ran."""
     if facts.plan.verify:
         content = _results(facts.plan)
     elif facts.is_intent:
@@ -71,7 +71,7 @@ def _result(result: VerifyResult) -> Node:
 
 
 def reviews(facts: Facts) -> Section:
-    """Return each phase with its rounds, findings that did not block, and accepted ones."""
+    """Return each review phase with its rounds, its non-blocking findings and accepted ones."""
     rows = [Element("article", _phase(facts, outcome)) for outcome in facts.plan.reviews]
     passed = {o.phase for o in facts.plan.reviews}
     going = [o for o in facts.outcomes if o["phase"] not in passed]
@@ -114,7 +114,7 @@ def _phase(facts: Facts, outcome: Outcome) -> Node:
 
 
 def _round(outcome: Mapping[str, Any]) -> Node:
-    """Return the decision of one review round and the items that it sent back."""
+    """Return the verdict of one review round and the items that were sent back to work."""
     found = [
         _named_finding(
             str(i.get("id", "")),

@@ -1,4 +1,4 @@
-"""review.html: the whole plan on one page for the person who decides (PM-15).
+"""Write review.html, which shows the whole plan to the person who decides on it (PM-15).
 
 It holds no script, and its policy allows nothing but its own style: what a plan says is always
 shown as text.
@@ -36,7 +36,7 @@ def write_page(state: State, plan: Plan | None = None) -> str:
 
 
 def read_facts(state: State, plan: Plan | None = None) -> Facts:
-    """Return what the review page shows of a run; raise Refused if its frozen plan was altered."""
+    """Return the data of a run's review page; raise Refused if its frozen plan was altered."""
     run, database = state.run, state.database
     if plan is None and run.digest is None:
         plan = store.load_plan(state.plan_path)
@@ -72,7 +72,7 @@ def _commands(state: State) -> dict[str, str]:
 
 
 def render_page(facts: Facts) -> str:
-    """Return the review page as HTML; the same review gives the same bytes."""
+    """Return the review page as HTML text; the same review gives the same bytes."""
     plan, files = facts.plan, edited_files(facts.plan)
     parts = {
         "Your answer": answer_box(facts),

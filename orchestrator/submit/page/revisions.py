@@ -1,4 +1,4 @@
-"""What differs from the plan's last revision, field by field."""
+"""The differences between the plan and its previous revision, field by field."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _WITH_ANCHOR = ("DL-", "M-", "CC-")
 
 
 class _Difference(NamedTuple):
-    """An entity that differs; `old` or `new` is None if only the other revision has it."""
+    """A plan entity that differs; `old` or `new` is None if only the other revision has it."""
 
     name: str
     old: Mapping[str, Any] | None
@@ -42,7 +42,7 @@ class _Difference(NamedTuple):
 
 
 def differences(facts: Facts) -> Section:
-    """Return the entities that were added, removed or changed since the last revision."""
+    """Return the plan entities that were added, removed or changed since the last revision."""
     if facts.previous is None:
         return Section("differences", "Differences", None)
     old = _entities(facts.previous.model_dump(mode="json"))
@@ -69,7 +69,7 @@ def differences(facts: Facts) -> Section:
 
 
 def _entities(plan: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return each entity and each top-level field of a plan by name, without their children."""
+    """Return a plan's entities and top-level fields by name, each without its child entities."""
     found = {
         name: value if isinstance(value, dict) else {name: value}
         for name, value in parts(dict(plan), "")

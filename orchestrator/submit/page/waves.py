@@ -1,4 +1,4 @@
-"""The picture of the waves: milestones one below the other, lines from each to what needs it.
+"""Draw a plan's waves: milestones in rows, with lines from each to those that depend on it.
 
 Every milestone has a lane; a line keeps its lane until the last milestone that needs it, so no
 line runs through another milestone's mark. Each row draws its own part, so text may wrap.
@@ -22,7 +22,7 @@ _GAP, _TOP, _RADIUS, _EDGE = 18.0, 18, 6, 10.0
 
 
 class Placed(NamedTuple):
-    """A milestone's row in the picture: its column, and the columns of the lines beside it."""
+    """A milestone's row in the drawing: its column, and the columns of the lines that pass it."""
 
     milestone: Milestone
     wave: int
@@ -33,7 +33,7 @@ class Placed(NamedTuple):
 
 
 def picture(plan: Plan, beside: Mapping[str, Node]) -> Node:
-    """Return the waves of milestones as a list with drawn lines; `beside` holds the texts."""
+    """Return the drawing of the waves as a list; `beside` maps milestones to the text beside."""
     rows = place(plan)
     lanes = max([row.lane for row in rows], default=0) + 1
     gap = min(_GAP, (WIDEST - 2 * _EDGE) / max(lanes - 1, 1))
@@ -53,7 +53,7 @@ def _title(wave: int, number: int) -> str:
 
 
 def place(plan: Plan) -> list[Placed]:
-    """Return the milestones in the order of their waves, each with its column in the picture."""
+    """Return the milestones in the order of their waves, each with its column in the drawing."""
     known = {m.id: m for m in plan.milestones}
     order = [
         (wave.wave, known[name])
@@ -105,7 +105,7 @@ def _lines(lanes: Sequence[int], gap: float, number: int) -> Node:
 
 
 def _lane_of(row: Placed, gap: float, lanes: int) -> Node:
-    """Return the part of the drawing beside a milestone: lines by, lines in, its mark, line out."""
+    """Return the drawing of a milestone's row: passing lines, lines in, a circle, the line out."""
     x = _x(row.lane, gap)
     parts = [_line(lane, gap) for lane in row.passing]
     for lane in row.into:
@@ -118,6 +118,6 @@ def _lane_of(row: Placed, gap: float, lanes: int) -> Node:
 
 
 def size_of(plan: Plan) -> str:
-    """Return in words how many milestones there are in how many waves."""
+    """Return a text with the number of milestones and waves of the plan."""
     waves = len(plan.milestone_dependencies.waves)
     return f"{count(len(plan.milestones), 'milestone')} in {count(waves, 'wave')}"
