@@ -35,7 +35,7 @@ PACKAGES = (
 
 
 def main() -> int:
-    """Install, compile, test, record the interpreter, print the next step; 0 when all is well."""
+    """Install and test packages, record the interpreter, print what is next; 0 if all is well."""
     arguments = parse()
     if arguments.wheels:
         os.environ[WHEELS_VARIABLE] = arguments.wheels

@@ -95,7 +95,7 @@ def render_part(state: State, running: Running | None, digest: str, only: Iterab
 
 
 def render_proof(state: State, changes: Sequence[Change]) -> str:
-    """Return the block that proves a commit: the git blobs of each change, and how to undo it."""
+    """Return the block that proves a commit by its git blobs and tells how to undo the commit."""
     block = Block("result", commit=state.run.commit_id or "", digest=state.run.digest)
     block.data("proof", "\n".join(map(_blobs, changes)), files=len(changes))
     text = (

@@ -69,7 +69,7 @@ def unguarded(state: State) -> str:
 
 
 def work(ctx: Context, script: str) -> Block:
-    """Return the prompt that gives a work step to an agent, or to the assistant in a small review.
+    """Return the prompt of a work step: for an agent in a full review, else for the assistant.
 
     Questions that the user has not answered are asked first.
     """

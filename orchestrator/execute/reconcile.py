@@ -50,7 +50,7 @@ def reconcile(
 
 
 def deviate(state: State, milestone: str, file: str, reason: str) -> None:
-    """Record that a file differs from the plan; until accepted, no commit is made (PL-28)."""
+    """Record that a file differs from the plan; a commit needs a person to accept it (PL-28)."""
     with state.lock("exec deviate"):
         plan = load_approved(state)
         known = [m.id for m in plan.milestones]

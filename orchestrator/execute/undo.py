@@ -1,4 +1,4 @@
-"""Undo an applied plan: restore the old file contents, or revert the commit if made (PL-31)."""
+"""Undo an applied plan: restore the old file contents, or make a revert commit (PL-31)."""
 
 from __future__ import annotations
 

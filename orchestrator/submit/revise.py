@@ -52,7 +52,7 @@ def revise_plan(state: State, remarks: str) -> None:
 
 
 def begin_writing(state: State) -> None:
-    """Open the plan revision in which agents write the code of approved intents."""
+    """Open the revision in which agents write the code of approved intents (edits in words)."""
     with state.lock("exec apply"):
         state.reload()
         run = state.run

@@ -41,7 +41,7 @@ class Facts(NamedTuple):
 
     @property
     def is_intent(self) -> bool:
-        """Whether the plan holds intents only, with code that is approved later on its own."""
+        """Whether only intents (edits in words) are approved now, and their code later."""
         return self.run.depth == "intent"
 
     def open_questions(self) -> list[Checkpoint]:
@@ -79,7 +79,7 @@ class Edited:
 
     @cached_property
     def notes(self) -> list[str]:
-        """Return what else a reader must know of the changed file: old name, file modes, kinds."""
+        """Return what else to know of the changed file, such as its old name or file mode."""
         change = self.change
         old, new = change.old_mode, change.mode
         found = [f"was {change.old_file}"] if change.old_file else []

@@ -178,7 +178,7 @@ def _names(files: Sequence[Edited]) -> Node:
 
 
 def answer_box(facts: Facts) -> Section:
-    """Return the commands that approve, revise or reject the plan; empty if none is needed."""
+    """Return the commands that approve, revise or reject the plan; empty unless it is submitted."""
     return Section("answer", "Your answer", _ways(facts) if facts.waits else None, "answer")
 
 
