@@ -35,7 +35,7 @@ _ADDED = ("check", "scope", "severity", "status", "finding", "broken_by")
 
 
 def mode_for(state: State, plan: Plan) -> str:
-    """Return how much review (full, small or none) a plan model gets, even before it is saved."""
+    """Return how much review (full, small or none) a not yet saved plan gets."""
     return review_of(state, plan.model_dump())[0]
 
 
@@ -126,7 +126,7 @@ def _open_review(state: State, workflow: Workflow, phase: Phase) -> Review:
 
 
 def _answered(review: Review, rows: object, share: _Share) -> list[Item]:
-    """Return the review's items with a reviewer's answers in them; raise Refused if any is bad."""
+    """Return a review's items with one reviewer's answers set; raise Refused if any is invalid."""
     if not isinstance(rows, list):
         example = '[{"id": "qa-001", "status": "PASS"}, …]'
         raise Refused("invalid", "verdicts", "the file is not a JSON list of answers", example)

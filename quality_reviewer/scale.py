@@ -21,7 +21,7 @@ HIGH_RISK = "high-risk"
 
 
 def review_of(state: State, plan: Mapping[str, Any]) -> tuple[str, str]:
-    """Return how much review (full, small or none) a run's plan gets by its settings, and why."""
+    """Return how much review (full, small or none) a plan gets by its run's settings, and why."""
     return review_mode(state.run.review, plan, state.config["config"])
 
 

@@ -1,1 +1,1 @@
-"""Store the plan and the history of each run: models, edits, validation, files and database."""
+"""What the planner remembers: the plan, its edits and checks, its files and its database."""

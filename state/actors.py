@@ -1,4 +1,4 @@
-"""Name who acts: the roles of agents, and the names that the audit log gives to other actors."""
+"""Names of who acts: the agents' roles, and other actors' names in the audit log."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class Applied(NamedTuple):
 
 
 class Batch:
-    """One batch of edits on a plan as JSON: applies them and collects every problem."""
+    """Applies one batch of edits to a plan's JSON and collects every problem with the edits."""
 
     def __init__(self, data: Json, role: str | None) -> None:
         self.data = data

@@ -22,7 +22,7 @@ class _Place(NamedTuple):
 
 
 def attach(plan: Plan, changes: Sequence[Mapping[str, Any]]) -> Plan:
-    """Return the plan with its file changes replaced; a file changed before keeps id and comments.
+    """Return the plan with exactly the given file changes; known files keep id and comments.
 
     A change is given as the fields of `state.models.Change` that its capture knows.
     Raises Refused naming every changed file that no intent, test or promised document names.

@@ -1,4 +1,4 @@
-"""Open planner.db, migrate it, run one transaction at a time and explain its errors.
+"""Open the SQLite file planner.db, upgrade its schema, run transactions, explain errors.
 
 Durability is by rollback journal with `synchronous=EXTRA`; WAL is avoided since the SQLite that
 most Pythons link can corrupt it with several writers.

@@ -46,7 +46,7 @@ class Problem:
         return f"Problem({self.kind!r}, {self.at!r}, {self.problem!r})"
 
     def text(self) -> str:
-        """Return problem, allowed values and retry command as one line, in this order."""
+        """Return the problem, the allowed values and a command to retry, joined into one line."""
         parts = [self.problem]
         if self.allowed:
             parts.append(f"allowed: {self.allowed}")
@@ -56,7 +56,7 @@ class Problem:
 
 
 class Refused(Exception):  # noqa: N818 – an answer, not a fault
-    """Raised when a command is refused and changes nothing; `problems` holds every reason."""
+    """A command is refused and changes nothing; `problems` holds every reason, at least one."""
 
     def __init__(
         self,

@@ -182,7 +182,7 @@ def read_text(path: str) -> str:
 
 
 def parse_json(data: bytes, path: str) -> Any:  # noqa: ANN401 – any JSON value
-    """Return the JSON value parsed from bytes; raise Refused that says where they are invalid."""
+    """Return the JSON value parsed from bytes; raise Refused with the place of a syntax error."""
     try:
         return json.loads(data.decode("utf-8"))
     except UnicodeDecodeError as error:
@@ -195,7 +195,7 @@ def parse_json(data: bytes, path: str) -> Any:  # noqa: ANN401 – any JSON valu
 
 
 def read_json(path: str) -> Any:  # noqa: ANN401 – any JSON value
-    """Return the JSON value in a file; raise Refused if it is missing or damaged."""
+    """Return the JSON value in a file; raise Refused if the file is missing or is not JSON."""
     return parse_json(read_bytes(path), path)
 
 

@@ -23,7 +23,7 @@ _SPLIT = ("planning_context", "invisible_knowledge", "documentation", "milestone
 
 
 def freeze(plan: Plan, frozen_at: str) -> tuple[bytes, str]:
-    """Return the canonical bytes (RFC 8785) of the frozen plan and their digest."""
+    """Freeze a plan: return its canonical JSON bytes (RFC 8785) and their SHA-256 digest."""
     data = plan.model_dump(mode="json")
     data.pop("digest")
     data["frozen_at"] = frozen_at
@@ -34,7 +34,7 @@ def freeze(plan: Plan, frozen_at: str) -> tuple[bytes, str]:
 
 
 def digest_of(data: bytes) -> tuple[str | None, str | None]:
-    """Return the digest that a frozen plan states and the digest computed from its bytes."""
+    """Return the digest stored in a frozen plan and the digest computed from the plan's bytes."""
     match = _DIGEST.search(data)
     if match is None:
         return None, None
@@ -55,7 +55,7 @@ def seal(data: dict[str, Any]) -> dict[str, str]:
 
 
 def check_seals(data: dict[str, Any]) -> list[Problem]:
-    """Return a problem for each place where a frozen plan was edited, by comparing stored hashes.
+    """Return a problem for each entity in which a frozen plan was edited, found by stored hashes.
 
     `data` is any JSON object, since an edit may have broken the schema too.
     """

@@ -50,7 +50,7 @@ def digest_of(plan: dict[str, Any]) -> str:
 
 
 def mark(plan: dict[str, Any], number: int, status: str) -> dict[str, Any]:
-    """Return the light plan with step `number` (from 1) started or done; a done step stays done."""
+    """Return a light plan with step `number` marked started or done; done steps stay done."""
     steps = plan["steps"]
     if not 1 <= number <= len(steps):
         text = f"the plan has no step {number}"

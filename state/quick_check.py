@@ -50,7 +50,7 @@ def glance(plan: Plan) -> list[set[str]] | None:
 
 
 def _look(milestone: Milestone, decisions: set[str | None], ids: list[str]) -> set[str] | None:
-    """Return a milestone's files and collect ids in `ids`; None if a reference may be wrong."""
+    """Return a milestone's files, add its ids to `ids`; None if a reference may be wrong."""
     files = {*milestone.files, *milestone.tests.files}
     intents = set()
     refs: list[str | None] = []

@@ -46,7 +46,7 @@ ON_TIMEOUT = ("pause", "cancel")
 
 
 def after(stage: str, status: str, action: str) -> tuple[str, str]:
-    """Return planning stage and run status after an action; raise Refused if it is not possible."""
+    """Return planning stage and run status after an action; raise Refused if they forbid it."""
     sources, leads_to, stages = ACTIONS[action]
     if status not in sources or stage not in stages:
         possible = [a for a, (s, _, t) in ACTIONS.items() if status in s and stage in t]

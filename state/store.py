@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def read_plan(path: str) -> dict[str, Any]:
-    """Return plan.json as plain JSON; raise Refused if a field is missing or wrong."""
+    """Read plan.json as a dict, without pydantic; raise Refused if a field is missing or wrong."""
     plan = check_version(read_json(path), path)
     problems = check_shape(plan)
     if problems:

@@ -56,7 +56,7 @@ _CLOSING = re.compile(r"\s*(?:-->|\]\]|-\}|\*+/)?\s*\Z")
 
 
 class Comment(NamedTuple):
-    """One line of a comment without its marks; `goes_on` if the line before may run on into it."""
+    """One comment line without marks like #; `goes_on` if it may continue the previous line."""
 
     number: int
     text: str

@@ -102,7 +102,7 @@ def _undocumented(subject: Subject, change: Change) -> Iterator[str]:
 
 
 def _is_explained(node: _Definition) -> bool:
-    """Return whether a function or class has a docstring, or a decorator that makes it needless."""
+    """Return whether a function or class has a docstring, or needs none (@override …)."""
     if ast.get_docstring(node) is not None:
         return True
     names = {
@@ -114,7 +114,7 @@ def _is_explained(node: _Definition) -> bool:
 
 
 def _definitions(path: str, content: bytes) -> list[_Defined]:
-    """Return the functions, classes and methods of a Python file, but none inside functions."""
+    """Return the functions, classes and methods of a Python file, except nested functions."""
     if find_parser(path, content) is not parse_python or os.path.splitext(path)[1] == ".pyi":
         return []
     tree = read_python(content)

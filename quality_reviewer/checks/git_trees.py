@@ -34,7 +34,7 @@ class Objects:
         return found
 
     def _read(self, blob: str) -> bytes:
-        """Return the content of a git blob."""
+        """Return the content of a git blob (a stored file) as bytes."""
         return self._git.run("cat-file", "blob", blob)
 
     def rebuild(self, base_tree: str, changes: Sequence[Change]) -> str:

@@ -83,7 +83,7 @@ class Paths:
                 folder = posixpath.dirname(folder)
 
     def holds(self, path: str) -> bool:
-        """Return whether the git tree has a file, folder or page source at a path."""
+        """Return whether a link's target exists: a file, a folder or the source of an HTML page."""
         if path in self.files or path in self.folders or self._leads_out(path):
             return True
         stem, ending = posixpath.splitext(path)

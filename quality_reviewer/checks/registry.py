@@ -43,7 +43,7 @@ __all__ = ["CHECKS", "Check", "Finding", "Subject", "Trees", "render_table", "ru
 
 
 class Check(NamedTuple):
-    """One programmed check of a plan; with `reads_tree` it needs the captured tree of changes.
+    """One check of a plan by program; `reads_tree` if it needs the captured tree of changes.
 
     `acceptable`: its findings can be mistaken, so a person may accept one, with a reason.
     """
@@ -186,7 +186,7 @@ CHECKS: tuple[Check, ...] = (
 def run_checks(
     phase: Phase, subject: Subject, start: int = 1, only: Severity | None = None
 ) -> list[Item]:
-    """Run a phase's programmed checks, or only one severity's; return the results as review items.
+    """Run a phase's checks, or only those of a severity; return the results as review items.
 
     A check that finds nothing makes one item, PASS, on everything; else each finding makes one.
     """

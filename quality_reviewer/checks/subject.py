@@ -31,7 +31,7 @@ class Trees(Protocol):
         """Return the files of a git tree as a dict from path to mode and blob id."""
 
     def read(self, blob: str) -> bytes:
-        """Return the content of a git blob."""
+        """Return the content of a git blob (a stored file) as bytes."""
 
     def rebuild(self, base_tree: str, changes: Sequence[Change]) -> str:
         """Apply patches to the git tree `base_tree`; return the new tree's id, or raise Refused."""
@@ -75,7 +75,7 @@ class Subject:
 
     @cached_property
     def changes(self) -> tuple[Change, ...]:
-        """Return all file changes of the plan, milestone after milestone."""
+        """Return all file changes of the plan, grouped by milestone in the plan's order."""
         return tuple(c for m in self.plan.milestones for c in changes_of(m))
 
     @cached_property

@@ -144,7 +144,7 @@ def parse_yaml(content: bytes) -> Doubt | None:
 
 
 def read_yaml(content: bytes) -> list[tuple[object, ...]] | Doubt:
-    """Return the values in YAML text without comments and quoting, or why it does not parse."""
+    """Return the parse events of YAML text as tuples, or why the text cannot be parsed."""
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         return [_said(event) for event in yaml.parse(content, Loader=loader)]

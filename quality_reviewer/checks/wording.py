@@ -40,7 +40,7 @@ _LINKS = frozenset((LINK, GITLINK))
 
 
 class _Written(NamedTuple):
-    """A file's content before and after the plan's changes."""
+    """A file's path, and its content before and after the plan's changes."""
 
     path: str
     before: bytes
