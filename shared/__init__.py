@@ -1,1 +1,1 @@
-"""Code that the roles, the workflows and the commands share."""
+"""Code shared by the agent roles, the workflow steps and the command line."""

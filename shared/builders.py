@@ -1,4 +1,4 @@
-r"""Build the printed XML blocks; text from the state can neither break a block nor pass as a tag.
+r"""Build the XML blocks that the planner prints; untrusted text can't end a block or pass as a tag.
 
 Text of the user, of files and of the state goes into `data` or an attribute and nowhere else;
 what XML cannot carry is shown as an escape such as `\x1b`, in `data` also what nobody would see.
@@ -22,7 +22,7 @@ _ATTRIBUTE_LIMIT = 4_200  # more than the longest path
 
 
 class _Shown(dict[int, int | str]):
-    """A table of how each character is shown, by its code; filled as characters turn up."""
+    """A `str.translate` table that maps characters to escapes; entries are added on first use."""
 
     def __init__(self, *escaped: range) -> None:
         super().__init__({ord("\r"): "\\r"})
@@ -65,12 +65,12 @@ def visible(value: str) -> str:
 
 
 def visible_line(value: str) -> str:
-    """Return `value` as `visible` does, with new lines and tabs escaped too."""
+    """Return `value` with invisible characters, new lines and tabs written as escapes."""
     return visible(value).translate(_BREAKS)
 
 
 def first_of(rows: Sequence[str], limit: int) -> list[str]:
-    """Return at most `limit` rows; where some are left out, a last row says how many."""
+    """Return the first `limit` rows, followed by a row such as "3 more" if there are others."""
     more = len(rows) - limit
     return [*rows[:limit], f"{more} more"] if more > 0 else list(rows)
 
@@ -84,7 +84,7 @@ def carried(value: str) -> str:
 
 
 def shortened(value: str, limit: int) -> str:
-    """Return at most `limit` characters of `value`, and how many were left out."""
+    """Return the first `limit` characters of `value`, with a note of how many were left out."""
     return _cut(visible(value), limit)
 
 
@@ -100,7 +100,7 @@ def escape(value: str) -> str:
 
 
 def attributes(values: dict[str, object]) -> str:
-    """Return ` name="value"` for each value that is not None."""
+    """Return XML attributes, ` name="value"`, for each value that is not None."""
     parts = []
     for name, value in values.items():
         if value is not None:
@@ -116,7 +116,7 @@ def cdata(value: str) -> str:
 
 
 def _fitting(value: str, limit: int) -> str:
-    """Return as CDATA, about `limit` characters long, as much of `value` as fits."""
+    """Return the start of `value` as CDATA, cut so that the CDATA has about `limit` characters."""
     taken = limit
     while len(written := cdata(shortened(value, taken))) > limit + _LEAST:
         taken = taken * limit // len(written)
@@ -124,12 +124,12 @@ def _fitting(value: str, limit: int) -> str:
 
 
 def runnable(command: str) -> str:
-    """Return a command as the text of an XML element, in CDATA if needed."""
+    """Return a shell command as the text of an XML element, in CDATA if it has `<`, `>` or `&`."""
     return cdata(command) if any(c in command for c in "<>&") else carried(command)
 
 
 class Block:
-    """One printed root element; parts appear in the order in which they are added."""
+    """Builds one printed XML element; child elements appear in the order they were added in."""
 
     def __init__(self, root: str, **values: object) -> None:
         self.root = root
@@ -138,20 +138,20 @@ class Block:
         self.room = _ROOM
 
     def element(self, name: str, text: str, **values: object) -> Block:
-        """Add an XML element with text that the program wrote itself."""
+        """Add an XML element whose text comes from the planner, not from a user or a file."""
         self.parts.append(f"<{name}{attributes(values)}>{escape(text)}</{name}>")
         return self
 
     def task(self, markdown: str) -> Block:
-        """Add the element `<task>`: what the reader must do now."""
+        """Add the element `<task>`, which tells the model what it must do now."""
         return self.element("task", markdown)
 
     def rules(self, markdown: str) -> Block:
-        """Add the element `<rules>`: what the reader must not do, each with its reason."""
+        """Add the element `<rules>`: what the model must not do, each rule with its reason."""
         return self.element("rules", markdown)
 
     def data(self, name: str, value: str, **values: object) -> Block:
-        """Add content that is never an instruction; an empty value adds nothing."""
+        """Add a `<data>` element, whose text is never an instruction; empty text adds nothing."""
         if value:
             shown = attributes({"name": name, **values})
             limit = DATA_LIMITS.get(self.root, DATA_LIMITS["result"])
@@ -161,7 +161,7 @@ class Block:
         return self
 
     def dispatch(self, agent: str, commands: Sequence[str], *, parallel: bool = False) -> Block:
-        """Add the sub-agents that the reader must start, one for each command."""
+        """Add a `<dispatch>` element: the sub-agents that the model must start, one per command."""
         shown = attributes({"agent": agent, "parallel": "true" if parallel else None})
         runs = "".join(f"<run>{runnable(c)}</run>" for c in commands)
         self.parts.append(f"<dispatch{shown}>{runs}</dispatch>")
@@ -170,7 +170,7 @@ class Block:
     def ask(
         self, name: str, question: str, options: Iterable[tuple[str, str]], *, multi: bool = False
     ) -> Block:
-        """Add a question for the user; `options` are (value, text)."""
+        """Add an `<ask>` element with a question for the user; `options` are (value, text)."""
         shown = attributes({"id": name, "multi": "true" if multi else "false"})
         rows = "".join(
             f"<option{attributes({'value': value})}>{escape(visible(text))}</option>"
@@ -182,17 +182,17 @@ class Block:
         return self
 
     def next(self, on: str, command: str) -> Block:
-        """Add the command that the assistant must run next if the step ended as `on` says."""
+        """Add a `<next>` element: the command that the model runs if the step ends as `on` says."""
         self.parts.append(f"<next{attributes({'on': on})}>{runnable(command)}</next>")
         return self
 
     def person(self, command: str) -> Block:
-        """Add a command that the user types, never the host."""
+        """Add a `<person>` element: a command that only the user types, never the model."""
         self.parts.append(f"<person>{runnable(command)}</person>")
         return self
 
     def render(self) -> str:
-        """Return the block, ending in a newline."""
+        """Return the block as XML text that ends in a newline."""
         body = "\n".join(self.parts)
         inner = f"\n{body}\n" if body else ""
         return f"<{self.root}{attributes(self.values)}>{inner}</{self.root}>\n"
@@ -214,7 +214,7 @@ def error_block(problems: Iterable[Problem]) -> str:
 
 
 def _said(problem: Problem) -> str:
-    """Return a problem as text; long parts are cut, except its retry command."""
+    """Return an error's problem as text; long parts are cut, except the retry command."""
     parts = [shortened(problem.problem, _PART_LIMIT)]
     if problem.allowed:
         parts.append(f"allowed: {shortened(problem.allowed, _PART_LIMIT)}")

@@ -1,4 +1,4 @@
-"""Remove what only an active run needs: its worktree, its bare repository, its fingerprint."""
+"""Remove the files that an ended run needs no more: worktree, bare repository, fingerprint."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def tidy(state: State) -> None:
-    """Remove worktree, bare repository and fingerprint of an ended run, as far as possible.
+    """Remove an ended run's worktree, bare repository and fingerprint files, as far as possible.
 
     A file that cannot be removed is left: the run has ended all the same.
     """

@@ -1,4 +1,4 @@
-"""Read a project's settings: `planner.toml` as the base commit holds it (PL-33, PL-34).
+"""Read a project's settings from the file `planner.toml` in the base commit (PL-33, PL-34).
 
 Its commands are other people's code: nothing here runs one, and whoever does asks first whether
 a person confirmed `commands_hash`.
@@ -32,7 +32,7 @@ OTHER_TABLES = ("guard", "planner", "providers", "qr")
 
 @dataclass(frozen=True)
 class Config:
-    """A project's settings; commands are lines for `sh -c`, in the order in which they run.
+    """A project's settings from planner.toml; commands are lines for `sh -c`, run in their order.
 
     `link` are paths of the repository that the worktree borrows. `write` are further paths that
     commands may write to: in the repository, in the home folder (`~/…`) or absolute. A plan with
@@ -54,12 +54,12 @@ class Config:
     run: Mapping[str, str] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the project's settings as JSON."""
+        """Return the project's settings as a dict that can be written as JSON."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Config:
-        """Return the project's settings that `to_json` wrote."""
+        """Return the project's settings from a dict that `to_json` made."""
         values: dict[str, Any] = {
             k: tuple(v) if isinstance(v, list) else v for k, v in data.items()
         }
@@ -67,7 +67,7 @@ class Config:
 
 
 def load_config(git: Git, commit: str) -> Config:
-    """Return the settings that `commit` holds, or the defaults if it has no planner.toml.
+    """Return the settings in the planner.toml of `commit`, or the defaults if it has none.
 
     Refused (`invalid`) with every mistake at once.
     """
@@ -82,7 +82,7 @@ def load_config(git: Git, commit: str) -> Config:
 
 
 def parse_config(data: bytes) -> Config:
-    """Return the settings in the bytes of a planner.toml; Refused with every mistake at once."""
+    """Return the settings in a planner.toml's bytes; raise Refused with every mistake at once."""
     tables = _parse_toml(data)
     problems: list[Problem] = []
     values: dict[str, Any] = {}
@@ -108,7 +108,7 @@ def parse_config(data: bytes) -> Config:
 
 
 def commands_hash(config: Config) -> str:
-    """Return the hash of the commands and where they may write, for a person to confirm, or ""."""
+    """Return a hash of the project's commands and writable paths, or "" if it has no commands."""
     shown = {
         "setup": config.setup,
         "format": config.format,
@@ -125,7 +125,7 @@ def commands_hash(config: Config) -> str:
 
 
 def render_commands(config: Config) -> str:
-    """Return what a person confirms, one command per line; invisible characters are escaped."""
+    """Return the project's commands as text that a person reads and confirms, one per line."""
     lists = (
         ("[worktree] setup", config.setup),
         ("[worktree] format", config.format),
@@ -138,14 +138,14 @@ def render_commands(config: Config) -> str:
 
 
 def named_commands(config: Config) -> dict[str, tuple[str, ...]]:
-    """Return the commands of `tree run` by name: the run table, then verify, format and setup."""
+    """Return the project's shell commands by the name that `tree run NAME` takes."""
     named = {name: (command,) for name, command in config.run.items()}
     lists = {"verify": config.verify, "format": config.format, "setup": config.setup}
     return named | {name: commands for name, commands in lists.items() if commands}
 
 
 def write_paths(config: Config, repository: str) -> list[str]:
-    """Return the paths where commands may write, made absolute."""
+    """Return the configured paths where the project's commands may write, made absolute."""
     return [
         os.path.expanduser(path) if path.startswith("~/") else os.path.join(repository, path)
         for path in config.write
@@ -173,7 +173,7 @@ def _parse_toml(data: bytes) -> dict[str, Any]:
 
 
 def _read_table(name: str, table: dict[str, Any], problems: list[Problem]) -> dict[str, Any]:
-    """Return the settings in a table of planner.toml; add what is wrong in it to `problems`."""
+    """Return the settings in one table of planner.toml; add its mistakes to `problems`."""
     values: dict[str, Any] = {}
     for key, value in table.items():
         at = f"{CONFIG_FILE} [{name}].{key}"

@@ -1,4 +1,4 @@
-"""The tables and keys of `planner.toml`: what each sets, what is allowed, how it is checked.
+"""The tables and keys of `planner.toml`: the setting each sets, its allowed values, its check.
 
 A check takes any value of TOML and yields what is wrong with it.
 """
@@ -29,7 +29,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 class Key(NamedTuple):
-    """One key: the attribute of Config that it sets, what is allowed in words, its check."""
+    """One key of planner.toml: the Config attribute it sets, its allowed values, its check."""
 
     attribute: str
     allowed: str
@@ -37,7 +37,7 @@ class Key(NamedTuple):
 
 
 def check_run_table(table: dict[str, Any]) -> list[Problem]:
-    """Return what is wrong with the `[run]` table, whose keys are names of commands."""
+    """Return the mistakes in planner.toml's `[run]` table, which maps names to shell commands."""
     problems = []
     for name, command in table.items():
         at = f"{CONFIG_FILE} [run].{name}"

@@ -1,4 +1,4 @@
-"""Defaults of the [review] settings of planner.toml; no third-party package is imported."""
+"""Default values of planner.toml's [review] settings; imports no third-party package."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Put the locked third-party packages on `sys.path`; install them on first need.
+"""Make the locked third-party packages importable; install them when they are first needed.
 
 They live in `.deps/<interpreter and platform>-<set>-<lock>/` beside our own folders, never in an
 environment of the user. The lock's checksum is part of the name, so a renewed lock is simply a
@@ -34,14 +34,14 @@ def lock_path(lock: str = "core") -> str:
 
 
 def folder(lock: str = "core") -> str:
-    """Return where the packages of `lock` belong for this interpreter, whether it exists or not."""
+    """Return the folder for the packages of lock file `lock`, for this Python; it may not exist."""
     with open(lock_path(lock), "rb") as file:
         checksum = zlib.crc32(file.read())
     return os.path.join(ROOT, ".deps", f"{platform_tag()}-{lock}-{checksum:08x}")
 
 
 def ensure(lock: str = "core") -> str:
-    """Make the packages of `lock` importable and return their folder.
+    """Make the packages of the lock file `lock` importable and return the folder they are in.
 
     Writes nothing when they are installed. Raises `Refused` when they are not and cannot be.
     """

@@ -1,4 +1,4 @@
-"""Compare the user's tree with its fingerprint from when planning started.
+"""Find changes in the user's files since planning started, by a fingerprint taken then.
 
 Hosts go on when our hooks fail, so changes made while planning is read-only are noticed here:
 before a gate, a freeze or an approval. Only a person may accept them.
@@ -28,7 +28,7 @@ SHOWN = 20
 
 
 class WatchedTree(NamedTuple):
-    """A repository's tree, the folder with its fingerprint, and the folders that are ignored."""
+    """A repository, the folder with the fingerprint of its files, and folders not compared."""
 
     repository: str
     folder: str
@@ -36,19 +36,19 @@ class WatchedTree(NamedTuple):
 
 
 def tree_of(state: State) -> WatchedTree:
-    """Return the user's tree that a run is planned on."""
+    """Return the run's repository as a WatchedTree, to be compared with its fingerprint."""
     return tree_in(state.state_dir, state.run.repository)
 
 
 def tree_in(state_dir: str, repository: str) -> WatchedTree:
-    """Return a repository's tree with the fingerprint that a state directory keeps."""
+    """Return `repository` as a WatchedTree whose fingerprint lies in the state directory."""
     inside = os.path.relpath(os.path.realpath(state_dir), os.path.realpath(repository))
     aside = () if inside.startswith(os.pardir) else (inside,)
     return WatchedTree(repository, resources.fingerprint_path(state_dir), aside)
 
 
 def tree_of_light(planner: str, agent: str) -> WatchedTree:
-    """Return the user's tree for an assistant that plans without a run.
+    """Return the user's repository as a WatchedTree for an assistant that plans without a run.
 
     `planner` is our folder in its repository.
     """
@@ -57,22 +57,22 @@ def tree_of_light(planner: str, agent: str) -> WatchedTree:
 
 
 def is_watched(tree: WatchedTree) -> bool:
-    """Return whether the folder is a git repository: only there changes can be noticed."""
+    """Return whether the tree is a git repository; changes are noticed only in one."""
     return os.path.lexists(os.path.join(tree.repository, ".git"))
 
 
 def take(tree: WatchedTree) -> None:
-    """Record the tree as it is now in a new fingerprint, which replaces the old one."""
+    """Write a fingerprint of the repository's files as they are now, replacing the old one."""
     fingerprint.take(repository_at(tree.repository), tree.folder, tree.aside)
 
 
 def differences(tree: WatchedTree) -> list[Difference]:
-    """Return how the tree differs from its fingerprint, which must exist."""
+    """Return the paths that changed since the repository's fingerprint, which must exist."""
     return fingerprint.compare(repository_at(tree.repository), tree.folder, tree.aside)
 
 
 def check(tree: WatchedTree, way_out: str) -> None:
-    """Refuse to go on if the tree differs from its fingerprint; a person may run `way_out`."""
+    """Raise Refused if files changed since the fingerprint; a person may run `way_out`."""
     text = problem_of(tree)
     if text:
         allowed = f"restore the files; or a person looks at the changes and accepts them: {way_out}"
@@ -80,7 +80,7 @@ def check(tree: WatchedTree, way_out: str) -> None:
 
 
 def problem_of(tree: WatchedTree) -> str:
-    """Return in words how the tree differs from its fingerprint, '' if it does not."""
+    """Return in words which files changed since the fingerprint was taken, '' if none did."""
     if not fingerprint.is_taken(tree.folder):
         return "there is no record of your tree from when planning started"
     found = differences(tree)
@@ -88,12 +88,12 @@ def problem_of(tree: WatchedTree) -> str:
 
 
 def check_run(state: State) -> None:
-    """Refuse to go on with a run if the user's tree differs from its fingerprint."""
+    """Raise Refused if the user's files changed since the run's fingerprint was taken."""
     check(tree_of(state), state.command("mode", "rebase"))
 
 
 def absorb(state: State, paths: Iterable[str]) -> None:
-    """Add what this run itself wrote to the fingerprints of all plans in the making."""
+    """Update the fingerprints of all plans in the making for files that the run itself wrote."""
     written, database = list(paths), state.database
     trees = [
         tree_in(run.state_dir, run.repository)
@@ -113,7 +113,7 @@ def absorb(state: State, paths: Iterable[str]) -> None:
 
 @contextlib.contextmanager
 def own_writes(tree: WatchedTree) -> Iterator[None]:
-    """Accept all changes made inside the `with` block, unless the tree had changed before it."""
+    """Renew the fingerprint after the `with` block, unless files had changed before the block."""
     settled = not problem_of(tree)
     yield
     if settled:
@@ -121,7 +121,7 @@ def own_writes(tree: WatchedTree) -> Iterator[None]:
 
 
 def describe(found: Iterable[Difference]) -> str:
-    """Return paths with how they changed; a long list is cut, bytes that are not text escaped."""
+    """Return the changed paths, each with its kind of change, as text; a long list is cut."""
     rows = [f"{shown(one.path)} ({one.how})" for one in found]
     return ", ".join(first_of(rows, SHOWN))
 

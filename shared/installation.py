@@ -1,4 +1,4 @@
-"""Install a lock file's packages with pip into a folder of our own, all or none."""
+"""Install a lock file's packages with pip into a folder of the planner's own, all or none."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ FIXED = {"PIP_USER": "0", "PIP_REQUIRE_VIRTUALENV": "0", "PIP_DRY_RUN": "0", "PI
 
 
 def install(lock_file: str, target: str, *, fresh: bool = False) -> None:
-    """Install the packages of `lock_file` as the folder `target`; `fresh` replaces an old one.
+    """Install the packages of `lock_file` into the folder `target`; `fresh` replaces an old one.
 
     One process installs at a time; the others wait and find the work done. Raises `Refused`.
     """
@@ -71,7 +71,7 @@ def install(lock_file: str, target: str, *, fresh: bool = False) -> None:
 
 @contextlib.contextmanager
 def _only_installer(home: str) -> Iterator[None]:
-    """Hold the lock for installing into `home`; make the folder if it is missing."""
+    """Hold a lock so that only one process installs into `home`; create `home` if missing."""
     os.makedirs(home, exist_ok=True)
     # Opened for reading: flock needs no more, and a lock file of another user then suffices.
     handle = os.open(os.path.join(home, "lock"), os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
@@ -87,14 +87,14 @@ def _only_installer(home: str) -> Iterator[None]:
 
 
 def _clear_leftovers(home: str) -> None:
-    """Remove what a killed installer left; called under the lock, so nobody is using it."""
+    """Remove the folders that a killed installation left; the caller holds the install lock."""
     for name in os.listdir(home):
         if name.startswith("tmp-"):
             shutil.rmtree(os.path.join(home, name), ignore_errors=True)
 
 
 def _put_in_place(made: str, target: str) -> None:
-    """Rename the finished folder to its name, moving an older one out of the way first."""
+    """Rename the finished package folder to its final name, after moving an older one away."""
     # mkdtemp's folder is private; a checkout may be shared between users.
     finished = os.path.join(made, "packages")
     if os.path.isdir(target):
@@ -103,7 +103,7 @@ def _put_in_place(made: str, target: str) -> None:
 
 
 def _run_pip(lock_file: str, made: str) -> None:
-    """Let pip put the packages into `made`/packages; raise `Refused` with pip's own reason."""
+    """Run pip to install the packages into `made`/packages; raise Refused with pip's reason."""
     options = [
         "install",
         "--quiet",
@@ -140,7 +140,7 @@ def _run_pip(lock_file: str, made: str) -> None:
 
 
 def _pips() -> list[list[str]]:
-    """Return the ways to start pip: the interpreter's own, then wheels that came with Python."""
+    """Return the ways to start pip: the interpreter's own pip, then wheels shipped with Python."""
     spec = find_spec("ensurepip")
     bundled: list[str] = []
     if spec is not None and spec.origin:
@@ -150,7 +150,7 @@ def _pips() -> list[list[str]]:
 
 
 def _wheel_options(lock_file: str) -> list[str]:
-    """Return pip's options for an offline installation, when the user names a wheel folder."""
+    """Return pip's options for an offline installation, if the user names a folder of wheels."""
     wheels = os.environ.get(WHEELS_VARIABLE)
     if not wheels:
         return []
@@ -166,13 +166,13 @@ def _wheel_options(lock_file: str) -> list[str]:
 
 
 def _environment() -> dict[str, str]:
-    """Return the user's environment without what would send the packages elsewhere."""
+    """Return the user's environment without variables that make pip install elsewhere."""
     kept = {name: value for name, value in os.environ.items() if name not in DROPPED}
     return kept | FIXED
 
 
 def _pip_refusal(lock_file: str, stderr: str) -> Refused:
-    """Return the refusal for a pip that failed, with the lines that say why."""
+    """Return the Refused for a failed pip, with the lines of pip's output that say why."""
     lines = [line.strip() for line in stderr.splitlines() if line.strip()]
     reasons = [line for line in lines if line.startswith("ERROR:")] or lines[-3:]
     if "connection broken" in stderr:
@@ -185,12 +185,12 @@ def _pip_refusal(lock_file: str, stderr: str) -> Refused:
 
 
 def install_command(*options: str) -> str:
-    """Return the command line that installs ahead of time, quoted for a shell."""
+    """Return the shell command line that installs the locked packages ahead of time."""
     return shlex.join([sys.executable, os.path.join(ROOT, "install.py"), *options])
 
 
 def _shown(lock_file: str) -> str:
-    """Return the path of the lock file as seen from our root."""
+    """Return the lock file's path relative to the planner's root folder."""
     return os.path.relpath(lock_file, ROOT)
 
 

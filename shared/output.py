@@ -1,4 +1,4 @@
-"""Write answers to standard output: text, refusals and faults, each with its exit code."""
+"""Write a command's answer to standard output: text, a refusal or a fault, with its exit code."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def write(text: str) -> None:
-    """Write to standard output in UTF-8, whatever the locale is.
+    """Write `text` to standard output in UTF-8, whatever the locale is.
 
     If it takes nothing (a full disk, a closed pipe) the process ends with code 1: the work is
     done, only the answer is lost, and repeating a command is safe.
@@ -30,12 +30,12 @@ def write(text: str) -> None:
 
 
 def exit_code(refusal: Refused) -> int:
-    """Return the exit code of a refusal: 2 for wrong usage, else 1."""
+    """Return the exit code for a refused command: 2 for wrong usage, else 1."""
     return 2 if any(p.kind == "usage" for p in refusal.problems) else 1
 
 
 def write_answer(action: Callable[[], str]) -> int:
-    """Write what `action` returns, or why it was refused; return the exit code."""
+    """Write the text that `action` returns, or the Refused that it raises; return the exit code."""
     try:
         write(action())
     except Refused as refusal:
@@ -47,7 +47,7 @@ def write_answer(action: Callable[[], str]) -> int:
 
 
 def write_fault(error: Exception) -> int:
-    """Write an internal fault: a short block for the model, the traceback on stderr; return 3."""
+    """Write an unexpected exception: a short block on stdout, the traceback on stderr; return 3."""
     import traceback
 
     from state.errors import Problem

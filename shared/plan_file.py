@@ -1,4 +1,4 @@
-"""Open a run's plan.json, for a change or as the frozen plan, and edit it.
+"""Open, check and edit a run's plan.json, while it may change and once it is frozen.
 
 A change holds the run's lock and writes files before the database, so that a command repeated
 after a crash has the same result.
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def open_plan(state: State) -> Plan:
-    """Return the plan to be changed; Refused if it is frozen or an apply is unfinished."""
+    """Return the run's plan for editing; Refused if it is frozen or an apply is unfinished."""
     if _interrupted(state):
         text = "an apply was interrupted; nothing else may run before it is finished or undone"
         ways = (
@@ -55,7 +55,7 @@ def _interrupted(state: State) -> bool:
 
 
 def check_going(state: State) -> None:
-    """Refuse to start anything new while the run is paused."""
+    """Raise Refused if the run is paused, since nothing new may start then."""
     if state.run.status == "PAUSED":
         text = f"the run is paused; {state.halted}" if state.halted else "the run is paused"
         raise Refused(
@@ -64,7 +64,7 @@ def check_going(state: State) -> None:
 
 
 def check_active(state: State) -> None:
-    """Refuse to change a run that has ended or is paused."""
+    """Raise Refused if the run has ended or is paused."""
     check_going(state)
     if state.run.status in ("COMPLETED", "CANCELLED"):
         text = f"the run is {state.run.status.lower()}"
@@ -72,7 +72,7 @@ def check_active(state: State) -> None:
 
 
 def check_frozen(state: State) -> Plan:
-    """Return the frozen plan; Refused, naming the changed places, if it was altered."""
+    """Return the frozen plan; raise Refused, naming the changed places, if it was altered."""
     path = state.plan_path
     data = read_bytes(path)
     stated, actual = digest_of(data)
@@ -91,7 +91,7 @@ def check_frozen(state: State) -> Plan:
 
 
 def load_approved(state: State) -> Plan:
-    """Return the frozen plan whose digest is approved (PL-26)."""
+    """Return the frozen plan; raise Refused unless a person approved its digest (PL-26)."""
     state.reload()
     plan = check_frozen(state)
     check_approved(state)
@@ -99,7 +99,7 @@ def load_approved(state: State) -> Plan:
 
 
 def check_approved(state: State) -> None:
-    """Refuse a run that is cancelled or has a digest that no person has approved."""
+    """Raise Refused if the run is cancelled or no person has approved the plan's digest."""
     if state.run.status == "CANCELLED":
         raise Refused(
             "refused", state.state_dir, "the run is cancelled", "a new run", "planner start"
@@ -115,7 +115,7 @@ def check_approved(state: State) -> None:
 def edit(
     state: State, edits: Sequence[object], role: str | None, operation: str | None
 ) -> list[Applied]:
-    """Apply edits to the plan, all or none; repeating the same operation changes nothing."""
+    """Apply edits to plan.json, all or none; repeating the last `operation` changes nothing."""
     with state.lock("plan edit"):
         plan = open_plan(state)
         changed, applied = after_edits(plan, edits, role, operation)
@@ -127,7 +127,7 @@ def edit(
 def after_edits(
     plan: Plan, edits: Sequence[object], role: str | None, operation: str | None
 ) -> tuple[Plan, list[Applied]]:
-    """Return the plan after the edits, unchanged if its last operation was `operation`."""
+    """Return the edited plan and the edits made; repeating the last `operation` changes nothing."""
     last = plan.last_operation
     if operation is not None and last is not None and last.id == operation:
         return plan, [Applied(*row) for row in last.applied]
@@ -148,7 +148,7 @@ def read_batch(path: str) -> tuple[list[object], str]:
 
 
 def check_named(state: State, digest: str) -> Plan:
-    """Return the frozen plan that `digest` names; Refused for another digest or a cancelled run."""
+    """Return the frozen plan; Refused if `digest` is not its digest or the run is cancelled."""
     state.reload()
     plan, run = check_frozen(state), state.run
     if run.status == "CANCELLED":

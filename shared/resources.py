@@ -1,4 +1,4 @@
-"""Paths, prompts and printed commands by name, so that each is written in one place (PL-8).
+"""File paths, prompt texts and printed commands of the planner, each defined once (PL-8).
 
 A state directory is all that a command needs to be given; what lies in it is found here.
 """
@@ -26,47 +26,47 @@ _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 
 
 def plan_path(state_dir: str) -> str:
-    """Return the path of plan.json."""
+    """Return the path of the run's plan.json."""
     return os.path.join(state_dir, "plan.json")
 
 
 def rendered_plan_path(state_dir: str) -> str:
-    """Return the path of plan.md, which is derived from plan.json."""
+    """Return the path of plan.md, the readable plan that is made from plan.json."""
     return os.path.join(state_dir, "plan.md")
 
 
 def review_page_path(state_dir: str) -> str:
-    """Return the path of the page on which a person reads the plan."""
+    """Return the path of the HTML page on which a person reads the plan."""
     return os.path.join(state_dir, "review.html")
 
 
 def superseded_plan_path(state_dir: str, revision: int) -> str:
-    """Return the path of a frozen revision that a later one replaced."""
+    """Return the path of a frozen plan revision that a later revision replaced."""
     return os.path.join(state_dir, f"plan.r{revision}.json")
 
 
 def get_context_path(state_dir: str) -> str:
-    """Return the path of context.json."""
+    """Return the path of the run's context.json."""
     return os.path.join(state_dir, "context.json")
 
 
 def review_path(state_dir: str, phase: str) -> str:
-    """Return the path of a phase's review file, which exists only while the phase is reviewed."""
+    """Return the path of a phase's review file, which exists only during that phase's review."""
     return os.path.join(state_dir, f"qr-{phase}.json")
 
 
 def answer_path(state_dir: str, name: str) -> str:
-    """Return the path to which the assistant writes an answer for a command to read."""
+    """Return the path of the file in which the assistant writes an answer for a command."""
     return os.path.join(state_dir, "answers", name)
 
 
 def answer_word(name: str) -> str:
-    """Return how a printed command names an answer: relative to the state directory."""
+    """Return an answer file's path as printed commands name it, from the state directory."""
     return f"answers/{name}"
 
 
 def find_answer(state_dir: str, path: str) -> str:
-    """Return the file that a command names, relative to the state directory or as it is written.
+    """Return the existing file at `path`, relative to the state directory or as it is given.
 
     Refused (`not_found`) if it is not written yet.
     """
@@ -79,22 +79,22 @@ def find_answer(state_dir: str, path: str) -> str:
 
 
 def worktree_path(state_dir: str) -> str:
-    """Return the path of the scratch worktree."""
+    """Return the path of the run's scratch worktree."""
     return os.path.join(state_dir, "worktree")
 
 
 def part_worktree_path(state_dir: str) -> str:
-    """Return the worktree in which a part of the plan is verified."""
+    """Return the path of the worktree in which only some milestones are verified."""
     return os.path.join(state_dir, "part")
 
 
 def vault_path(state_dir: str) -> str:
-    """Return the bare repository in which patches are computed and applied."""
+    """Return the path of the run's bare repository, in which patches are made and applied."""
     return os.path.join(state_dir, "vault.git")
 
 
 def journal_path(state_dir: str) -> str:
-    """Return the folder with the journal of `exec apply`."""
+    """Return the folder with the journal by which `exec apply` can be undone."""
     return os.path.join(state_dir, APPLY_JOURNAL)
 
 
@@ -104,7 +104,7 @@ def revert_journal_path(state_dir: str) -> str:
 
 
 def run_config_path(state_dir: str) -> str:
-    """Return the project's configuration as it was at the base of the run."""
+    """Return the path of the file with the project's settings from the run's base commit."""
     return os.path.join(state_dir, "config.json")
 
 
@@ -114,12 +114,12 @@ def fingerprint_path(state_dir: str) -> str:
 
 
 def scene_path(state_dir: str) -> str:
-    """Return the file with the answer of `git status` after the apply."""
+    """Return the path of the file that keeps what `git status` reported after the apply."""
     return os.path.join(journal_path(state_dir), "tree.json")
 
 
 def lock_path(state_dir: str) -> str:
-    """Return the lock of a state directory; it is never renamed or removed."""
+    """Return the path of a state directory's lock file, which is never renamed or removed."""
     return os.path.join(state_dir, "lock")
 
 
@@ -129,7 +129,7 @@ def archived_plan(run_id: str) -> str:
 
 
 def database_path(state_dir: str) -> str:
-    """Return the database of a state directory: its repository's, else one inside itself."""
+    """Return the path of a state directory's database: in its repository, else inside itself."""
     folder = state_dir
     while (parent := os.path.dirname(folder)) != folder:
         if os.path.basename(folder) == PLANNER_FOLDER:
@@ -139,7 +139,7 @@ def database_path(state_dir: str) -> str:
 
 
 def repository_database(folder: str) -> str | None:
-    """Return the database of the repository around `folder`, also from inside a worktree."""
+    """Return the path of the planner's database for the repository around `folder`, or None."""
     found = None
     folder = os.path.abspath(folder)
     while True:
@@ -163,7 +163,7 @@ def read_prompt(role: str, script: str, name: str) -> str:
 
 
 def fill(template: str, slots: Mapping[str, str]) -> str:
-    """Return `template` with every `{{slot}}` replaced in one pass: a value brings no slots in.
+    """Return `template` with each `{{slot}}` replaced by its value; slots inside values stay.
 
     Raises ValueError for a slot that has no value and for a value that has no slot.
     """
@@ -193,12 +193,12 @@ def quote(word: str) -> str:
 
 
 def launcher() -> str:
-    """Return the first word of every printed command."""
+    """Return the quoted path of the planner program, the first word of every printed command."""
     return quote(os.path.join(ROOT, "bin", "planner"))
 
 
 def command(*words: str, state_dir: str | None = None, role: str | None = None) -> str:
-    """Return a planner command that can be run unchanged, from any working directory."""
+    """Return a planner command line that can be run unchanged from any working directory."""
     tail = [] if role is None else ["--role", role]
     tail += [] if state_dir is None else ["--state-dir", state_dir]
     return " ".join([launcher(), *(quote(w) for w in (*words, *tail))])

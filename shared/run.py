@@ -1,4 +1,4 @@
-"""Open a run: its state directory, its row in the database, its plan as JSON.
+"""Open a run of the planner: its state directory, its database row, its plan as JSON.
 
 Opening writes nothing (docs/decisions/0025). Printed steps read through this module, so it imports
 no third-party package.
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class State:
-    """A state directory with its run; `plan` is read again at every access.
+    """A run with its state directory; `plan` is read from disk at every access.
 
     `run` is as the time limits leave it that had passed when it was opened: `overdue` says which.
     `agents` are the rows of those who plan it.
@@ -51,12 +51,12 @@ class State:
 
     @property
     def plan(self) -> dict[str, Any]:
-        """Return plan.json as plain JSON."""
+        """Return the content of the run's plan.json as plain JSON."""
         return store.read_plan(self.plan_path)
 
     @property
     def config(self) -> dict[str, Any]:
-        """Return the project's settings that `start` stored, and hash and text of its commands."""
+        """Return the project's settings stored by `start`, with its commands' hash and text."""
         if self._config is None:
             path = resources.run_config_path(self.state_dir)
             self._config = read_json(path) if os.path.exists(path) else None
@@ -64,7 +64,7 @@ class State:
 
     @property
     def halted(self) -> str:
-        """Return why the run is paused or ended early: a time limit, else the audit's reason."""
+        """Return why the run is paused or ended early: a time limit, else the recorded reason."""
         if self.overdue:
             return self.overdue
         rows = self.database.audit_rows(self.run)
@@ -72,7 +72,7 @@ class State:
         return next((row["detail"] for row in reversed(rows) if row["action"] in ways), "")
 
     def reload(self) -> None:
-        """Read the run's row again."""
+        """Read the run's row from the database again."""
         run = self.database.run_at(self.state_dir)
         if run is None:
             return
@@ -83,15 +83,15 @@ class State:
             self.run, self.overdue = limits.run_at(run, self.agents, self.opened_at)
 
     def lock(self, command: str) -> Lock:
-        """Return the lock of the state directory, to be used in a `with`."""
+        """Return the state directory's lock, for use in a `with` statement."""
         return Lock(resources.lock_path(self.state_dir), command)
 
     def command(self, *words: str, role: str | None = None) -> str:
-        """Return a command line to print that acts on this run."""
+        """Return a planner command line, for printing, that acts on the run."""
         return resources.command(*words, state_dir=self.state_dir, role=role)
 
     def go_to(self, workflow: str, step: int) -> None:
-        """Move the run to a step, which counts as a call of a tool; use it in a transaction."""
+        """Set the run's workflow step and its agent's time of last call; use in a transaction."""
         database = self.database
         database.set_run(self.run.run_id, workflow=workflow, step=step)
         row = database.planning(database.agent)
@@ -102,7 +102,7 @@ class State:
     def move(
         self, action: str, who: str, *, at: str = "", detail: str = "", **values: object
     ) -> None:
-        """Change the stage of run and agents by an action of `state.stages`; use in a transaction.
+        """Change the stage of the run and its agents by a named action; use in a transaction.
 
         `values` are further columns of the run, its step among them.
         """
@@ -111,7 +111,7 @@ class State:
 
 
 def open_state(state_dir: str | None, folder: str) -> State:
-    """Return the run of `state_dir`, or the one active run of the repository around `folder`.
+    """Return the run of `state_dir`, or the only active run of the repository around `folder`.
 
     Raises Refused naming the active runs when there is none or more than one.
     """
@@ -130,7 +130,7 @@ def open_state(state_dir: str | None, folder: str) -> State:
 
 
 def _only_run(folder: str) -> State:
-    """Return the one run that can be meant in the repository around `folder`."""
+    """Return the run to use in the repository around `folder`; Refused if none or several fit."""
     path = resources.repository_database(folder)
     start = resources.command("start")
     if path is None:

@@ -1,4 +1,4 @@
-"""Keep a process and all that it starts from writing, with Linux's Landlock where it exists.
+"""Limit where a process and all that it starts can write, by Linux's Landlock where it exists.
 
 Used as a program: `python -I -S sandbox.py [--strict] PATH… -- COMMAND…`. If the kernel
 cannot do that, the command still runs; `is_available` tells. Standard library only.
@@ -46,12 +46,12 @@ class _PathRule(ctypes.Structure):
 
 
 def is_available() -> bool:
-    """Return whether this kernel can keep a command from writing elsewhere."""
+    """Return whether this kernel has a Landlock that can limit where a command writes."""
     return _abi() >= _OLDEST_ABI
 
 
 def wrap(paths: tuple[str, ...], command: list[str], *, strict: bool = False) -> list[str]:
-    """Return the command line that runs `command` with writes only below `paths`.
+    """Return a command line that runs `command` and lets it write only below `paths`.
 
     With `strict` it can't end processes outside either, and does not run if a kernel that has
     Landlock fails to limit it.
@@ -61,7 +61,7 @@ def wrap(paths: tuple[str, ...], command: list[str], *, strict: bool = False) ->
 
 
 def restrict(paths: tuple[str, ...], *, alone: bool = False, scoped: bool = False) -> None:
-    """Deny this process and all it starts to write anywhere but below `paths`, for good.
+    """Forbid this process and its child processes, for good, to write outside `paths`.
 
     `scoped` denies signals to processes outside too, `alone` that and TCP, as far as the kernel
     can. Paths that do not exist are left out. Raises OSError.
@@ -84,14 +84,14 @@ def restrict(paths: tuple[str, ...], *, alone: bool = False, scoped: bool = Fals
 
 
 def give_up_privileges() -> None:
-    """Keep this process and its programs from gaining rights; the kernel's filters require it."""
+    """Keep this process and its children from gaining privileges, as Landlock requires."""
     library = ctypes.CDLL(None, use_errno=True)
     if library.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0):
         raise OSError(ctypes.get_errno(), "no_new_privs")
 
 
 def adopt_orphans(wanted: bool) -> None:
-    """Become, or stop being, the parent of processes whose parent below us has ended."""
+    """Make this process the parent of its orphaned descendants, or stop that if not `wanted`."""
     if sys.platform.startswith("linux"):
         ctypes.CDLL(None).prctl(_CHILD_SUBREAPER, int(wanted), 0, 0, 0)
 
@@ -106,7 +106,7 @@ def become(command: list[str], environment: dict[str, str]) -> None:
 
 
 def main(arguments: list[str]) -> None:
-    """Restrict this process and replace it by the command; never returns."""
+    """Limit this process's writes and replace it by the command in `arguments`; never returns."""
     strict = arguments[0] == _STRICT
     cut = arguments.index("--")
     if is_available():
@@ -127,7 +127,7 @@ def _abi() -> int:
 
 
 def _rules(handled: int, network: int, scopes: int, abi: int) -> int:
-    """Return the descriptor of rules that deny these accesses, as far as the kernel knows them."""
+    """Return the file descriptor of a Landlock ruleset that denies these kinds of access."""
     fields = [handled]
     if abi >= _NETWORK_ABI:
         fields.append(network)

@@ -1,4 +1,4 @@
-"""The repositories, worktree and settings that a run works with, each opened once."""
+"""Open the repositories, the worktree and the settings that a run works with."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Workspace(NamedTuple):
-    """The user's repository, the run's own bare one, its scratch worktree and its settings."""
+    """The user's repository, the run's bare repository, its scratch worktree and settings."""
 
     repository: Repository
     vault: Vault
@@ -29,7 +29,7 @@ class Workspace(NamedTuple):
 
 
 def open_workspace(state: State) -> Workspace:
-    """Return the workspace of a run; open it once and pass it on, since opening runs git."""
+    """Open a run's repositories and settings; call it once, since opening runs git."""
     return Workspace(*open_repository(state), state.worktree, config_of(state))
 
 
@@ -40,12 +40,12 @@ def open_repository(state: State) -> tuple[Repository, Vault]:
 
 
 def open_tree(state: State) -> Worktree:
-    """Return the run's scratch worktree."""
+    """Open the run's scratch worktree and return it."""
     return open_worktree(repository_at(state.run.repository), state.worktree)
 
 
 def base_of(plan: Plan) -> Base:
-    """Return the plan's base; Refused for a plan that has none."""
+    """Return the base commit that the plan starts from; Refused if the plan names none."""
     if plan.base is None:
         raise Refused(
             "refused",
@@ -57,5 +57,5 @@ def base_of(plan: Plan) -> Base:
 
 
 def config_of(state: State) -> Config:
-    """Return the settings that `start` read at the base."""
+    """Return the project's settings that `start` read from the base commit."""
     return Config.from_json(state.config["config"])

@@ -1,1 +1,1 @@
-"""Everything that is done with git: the scratch worktree, capture, apply, commit and its proof."""
+"""The planner's use of git: scratch worktree, capture of changes, apply, commit and its proof."""

@@ -1,4 +1,4 @@
-"""Apply a plan's changes to the user's tree, all or nothing, and take them back (PL-31)."""
+"""Write a plan's changes into the user's files, all or none, and undo them (PL-31)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TAKE_BACK = "planner undo"
 
 
 class Applied(NamedTuple):
-    """The files that were applied; `how` is `applied`, `finished` (after a crash) or `already`."""
+    """The files of an apply; `how` is `applied`, `finished` (after a crash) or `already` done."""
 
     files: tuple[str, ...]
     how: str
@@ -31,7 +31,7 @@ class Applied(NamedTuple):
 def apply(
     repo: Repository, vault: Vault, changes: Sequence[Change], folder: str, digest: str
 ) -> Applied:
-    """Write the plan's changes into the user's tree, with a journal in `folder` for undoing them.
+    """Write the plan's changes into the user's files; `undo` can restore the files from `folder`.
 
     Run again after a crash, it finishes. Refused, with the tree as it was, if a planned file is not
     as the plan found it, or if the system fails while writing.
@@ -75,7 +75,7 @@ def _go_forward(repo: Repository, folder: str, journal: Journal) -> None:
 def _prove(
     repo: Repository, vault: Vault, changes: Sequence[Change], folder: str, journal: Journal
 ) -> None:
-    """Compare what was written with the plan, through git, and note that the apply is done."""
+    """Check through git that the user's files match the plan, and mark the apply as done."""
     try:
         problems = check_tree(repo, vault, changes)
         if not problems:
@@ -97,7 +97,7 @@ def _go_back(
     why: str,
     leave: Collection[str] = (),
 ) -> None:
-    """Undo an apply that failed halfway; always raises Refused."""
+    """Restore the user's files after an apply that failed halfway; always raises Refused."""
     try:
         replay(repo.root, folder, journal, "before", leave)
         save_journal(folder, journal._replace(state="undone"))

@@ -1,4 +1,4 @@
-"""Capture the plan's changes from the scratch worktree (PL-10, PL-32, PL-33)."""
+"""Read the changes made in the scratch worktree as the plan's patches (PL-10, PL-32, PL-33)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Capture:
-    """The differences between the worktree and the base.
+    """The differences between the scratch worktree's files and the base commit's files.
 
     `ignored` are paths that git ignores, left out (a folder ends in `/`); `put_back` are files
     that a formatter or the hook changed and the plan does not name; `hook_output` is the end of
@@ -55,7 +55,7 @@ class Capture:
 
 @dataclass(frozen=True)
 class _Work:
-    """The worktree whose changes are being captured, with its base and git."""
+    """The scratch worktree whose changes are being captured, with its base tree and git."""
 
     repo: Repository
     tree: Worktree
@@ -64,13 +64,13 @@ class _Work:
     left_out: tuple[bytes, ...]
 
     def stage(self) -> str:
-        """Stage everything in the worktree and return the git tree of it."""
+        """Stage every change in the worktree and return the id of the resulting git tree."""
         _check_names(stage_all(self.git, self.tree.index_file, self.base, self.left_out))
         undo_gitlinks(self.git, self.base, self.repo.zero)
         return self.git.text("write-tree")
 
     def paths(self, old: str, new: str) -> dict[str, bool]:
-        """Return the paths that differ between two git trees, and whether each is in `new`."""
+        """Return the paths that differ between two git trees, and whether each exists in `new`."""
         rows = self.git.names("diff-tree", "-r", "-z", "--name-status", "--no-renames", old, new)
         return {
             os.fsdecode(name): row != b"D" for row, name in zip(rows[::2], rows[1::2], strict=True)
@@ -78,7 +78,7 @@ class _Work:
 
 
 class _Tools(NamedTuple):
-    """The formatters and the hook, which may still change files before the capture."""
+    """The formatters and the pre-commit hook that run, and may change files, before a capture."""
 
     formatters: Sequence[str]
     hook: bool
@@ -87,7 +87,7 @@ class _Tools(NamedTuple):
 
 
 class _Round(NamedTuple):
-    """The result of running formatters and hook once; `failed` is the first that failed."""
+    """Result of running all formatters and the hook once; `failed` is the first that failed."""
 
     tree: str
     failed: tuple[str, Ran] | None
@@ -108,7 +108,7 @@ def capture(  # noqa: PLR0913 – options, each named where it is given
     hook: bool = True,
     owned: Callable[[str], bool] | None = None,
 ) -> Capture:
-    """Run formatters and hook until they change nothing, then return the worktree's changes.
+    """Run formatters and hook until they change no file, then return the worktree's changes.
 
     Both are started by `runner` and work on a copy of index and object store. `leave_out` are
     paths that are never captured, such as linked ones. A file that only a formatter or the unstaged
@@ -144,7 +144,7 @@ def _open(repo: Repository, worktree: str, base_tree: str, leave_out: Iterable[s
 
 
 def _settle(work: _Work, tools: _Tools) -> tuple[str, int, list[str], str]:
-    """Run formatters and hook until nothing changes; return tree, rounds, files undone, output."""
+    """Run formatters and hook until no file changes; return tree, rounds, undone paths, output."""
     tree = work.stage()
     strays: set[str] = set()
     if tree == work.base or not (tools.formatters or tools.hook):
@@ -161,7 +161,7 @@ def _settle(work: _Work, tools: _Tools) -> tuple[str, int, list[str], str]:
 
 
 def _round(work: _Work, tree: str, tools: _Tools) -> _Round:
-    """Run every formatter and then the hook, once each, on the captured files."""
+    """Run every formatter and then the pre-commit hook, once each, on the changed files."""
     known = work.paths(work.base, tree)
     files = [path for path, there in known.items() if there]
     failed: tuple[str, Ran] | None = None
@@ -188,7 +188,7 @@ def _round(work: _Work, tree: str, tools: _Tools) -> _Round:
 def _tidy(
     work: _Work, known: Collection[str], owned: Callable[[str], bool] | None
 ) -> tuple[str, list[str]]:
-    """Undo changes of files that the plan does not name, stage the rest; return tree and files."""
+    """Undo changes to files outside the plan, stage all others; return git tree, undone paths."""
     tree = work.stage()
     changed = work.paths(work.base, tree) if owned else {}
     strays = [path for path in changed if path not in known and owned and not owned(path)]
@@ -212,7 +212,7 @@ def _put_back(work: _Work, paths: Sequence[str]) -> None:
 
 
 def _check_names(found: Scan) -> None:
-    """Refuse file names that are not UTF-8, and git repositories inside the worktree."""
+    """Raise Refused for file names that are not UTF-8 and git repositories in the worktree."""
     problems: list[Problem] = []
     for name in sorted(found.changed | found.untracked):
         shown = name.decode("utf-8", "backslashreplace")

@@ -1,4 +1,4 @@
-"""Move the scratch worktree to another base and carry the plan's changes along (PL-28)."""
+"""Move the scratch worktree to another base commit and keep the plan's changes in it (PL-28)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def carry_over(
     changes: Sequence[Change],
     new: str,
 ) -> list[str]:
-    """Move the worktree with `changes` from commit `old` to commit `new`, keeping the changes.
+    """Move the worktree from base commit `old` to `new` and merge the plan's `changes` into it.
 
     Returns the paths with conflicts: they hold conflict markers, which every check refuses. Run
     again after a crash, it starts again; the content comes from the patches.

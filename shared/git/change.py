@@ -1,4 +1,4 @@
-"""Changes of files: read them from two git trees, and apply their patches to a tree."""
+"""Read the file changes between two git trees, and apply their patches to a tree."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _PATCHES = (
 
 
 class Change(Protocol):
-    """What the git code reads of a file's change; the plan's model and FileChange both have it."""
+    """Interface of one file's change, which both the plan's model and FileChange have."""
 
     @property
     def file(self) -> str: ...  # noqa: D102
@@ -54,7 +54,7 @@ class Change(Protocol):
 
 @dataclass(frozen=True)
 class FileChange:
-    """One file's change, as a capture makes it; `file` is its new path, or the removed path."""
+    """One file's change between two git trees; `file` is the new path, or the removed one."""
 
     file: str
     old_file: str | None
@@ -67,21 +67,21 @@ class FileChange:
 
 
 class Entry(NamedTuple):
-    """The mode and blob that git has at a path."""
+    """The file mode and blob id of one path in a git tree or index."""
 
     mode: str
     blob: str
 
 
 class Ends(NamedTuple):
-    """The entries at one path before and after the changes; None means no file."""
+    """Git's mode and blob of one path before and after the changes; None means no file."""
 
     before: Entry | None
     after: Entry | None
 
 
 def ends(changes: Iterable[Change]) -> dict[str, Ends]:
-    """Return both sides of each path that the changes name, sorted; a rename names two."""
+    """Return every path in the changes with its file before and after; a rename has two paths."""
     before: dict[str, Entry] = {}
     after: dict[str, Entry] = {}
     twice: list[str] = []
@@ -106,7 +106,7 @@ def ends(changes: Iterable[Change]) -> dict[str, Ends]:
 def _check_path(
     path: str, before: Mapping[str, Entry], after: Mapping[str, Entry]
 ) -> list[Problem]:
-    """Return what is wrong with a path of a plan, which may come from an untrusted file."""
+    """Return a problem if a path of the plan is unsafe or its file mode is unknown."""
     parts = path.split("/")
     if "\0" in path or any(part in {"", ".", ".."} or part.lower() == ".git" for part in parts):
         text = "is not a path of a file in the repository"
@@ -120,7 +120,7 @@ def _check_path(
 
 
 def patch_bytes(change: Change) -> bytes:
-    """Return the patch as git printed it."""
+    """Return the patch of a file's change, byte for byte as git printed it."""
     if change.patch is None:
         raise Refused("invalid", change.file, "the change of this file has no patch")
     if change.encoding == "base64":
@@ -129,7 +129,7 @@ def patch_bytes(change: Change) -> bytes:
 
 
 def read_changes(vault: Vault, base_tree: str, tree: str) -> list[FileChange]:
-    """Return the changes from one tree to the other, one per file, in git's order of paths."""
+    """Return the file changes from git tree `base_tree` to `tree`, in git's order of paths."""
     changes = _read(vault, "--find-renames=50%", "-l1000", base_tree, tree)
     if any(change.old_file and change.mode == LINK for change in changes):
         # The patch of a renamed link has no mode, and git then refuses what replaces the link.
@@ -192,14 +192,14 @@ def _encoded(patch: bytes) -> tuple[str, str | None]:
 
 
 def index_lines(entries: Mapping[str, Entry | None], zero: str) -> bytes:
-    """Return the input of `update-index -z --index-info` for these paths, removals first."""
+    """Return input for `git update-index -z --index-info` that sets `entries`; None removes."""
     gone = [f"0 {zero}\t{path}\0" for path, entry in entries.items() if entry is None]
     set_ = [f"{e.mode} {e.blob}\t{path}\0" for path, e in entries.items() if e is not None]
     return "".join(gone + set_).encode("utf-8")
 
 
 def listed(git: Git) -> dict[str, Entry]:
-    """Return the entries of git's index; bytes of names that are not UTF-8 become surrogates."""
+    """Return mode and blob of each path in git's index; non-UTF-8 bytes become surrogates."""
     found: dict[str, Entry] = {}
     for row in git.names("ls-files", "-s", "-z"):
         meta, name = row.split(b"\t", 1)
@@ -209,7 +209,7 @@ def listed(git: Git) -> dict[str, Entry]:
 
 
 def apply_patches(git: Git, changes: Sequence[Change]) -> None:
-    """Apply the patches to the index of `git`, a repository of ours, and check each result.
+    """Apply the changes' patches to the index that `git` uses, and check each resulting file.
 
     The index must hold `before` wherever a change has one. Nothing is matched approximately:
     each file gets the planned blob, or all changes are refused.
@@ -234,7 +234,7 @@ def apply_patches(git: Git, changes: Sequence[Change]) -> None:
 def rebuild(
     vault: Vault, base_tree: str, changes: Sequence[Change], into: str | None = None
 ) -> str:
-    """Apply the changes to the git tree `base_tree` and return the new tree.
+    """Apply the changes' patches to the git tree `base_tree` and return the new tree's id.
 
     Its new objects stay in the vault, or go into the object folder `into`.
     """
@@ -245,7 +245,7 @@ def rebuild(
 
 
 def rebuild_files(vault: Vault, changes: Sequence[Change], zero: str) -> tuple[str, str]:
-    """Return two git trees of only the planned files, before and after, made from the patches.
+    """Return two git trees with only the planned files: before and after the plan's patches.
 
     Only the `before` blobs are needed of the object store.
     """

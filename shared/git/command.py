@@ -51,7 +51,7 @@ _LOCK = re.compile(r"Unable to create '([^']+\.lock)': File exists")
 
 
 def user_environment() -> dict[str, str]:
-    """Return the process's environment without our variables and those that redirect git."""
+    """Return this process's environment without the planner's variables and git's redirections."""
     kept = {
         name: value
         for name, value in os.environ.items()
@@ -61,7 +61,7 @@ def user_environment() -> dict[str, str]:
 
 
 def project_environment(folder: str, *, with_settings: bool = False) -> dict[str, str]:
-    """Return the environment for a command or hook of the project that runs in the worktree.
+    """Return the environment variables for a project's command or hook run in the worktree.
 
     It has none of the names of `git rev-parse --local-env-vars`: with one of them, any git that the
     command starts would act on our repository. Git that looks for a repository does not leave the
@@ -75,7 +75,7 @@ def project_environment(folder: str, *, with_settings: bool = False) -> dict[str
 
 
 class Git:
-    """Git on one repository, with an environment and settings; has no state of its own.
+    """Runs git commands on one repository, with given environment variables and git settings.
 
     Git is always told the repository (`git_dir`) and its working tree (no `root` means bare).
     Left to search, it would find the user's repository whenever ours is damaged, so only
@@ -99,20 +99,20 @@ class Git:
         self.config = None if config is None else tuple(config)
 
     def having(self, *config: str, **env: str) -> Git:
-        """Return the same git with further settings and environment variables."""
+        """Return a copy of this Git with further git settings and environment variables."""
         settings = (*(self.config or ()), *config)
         return Git(self.git_dir, self.root, env={**self.env, **env}, config=settings)
 
     def as_set_up(self) -> Git:
-        """Return the same git with just the user's settings, so that it runs the user's hooks."""
+        """Return a copy of this Git with only the user's settings, so that the user's hooks run."""
         return Git(self.git_dir, self.root, env=self.env, config=None)
 
     def on_index(self, index: str, **env: str) -> Git:
-        """Return the same git with `index` as its index file, which need not exist yet."""
+        """Return a copy of this Git that uses `index` as index file, which need not exist yet."""
         return self.having(*OWN_INDEX, GIT_INDEX_FILE=index, **env)
 
     def attempt(self, *args: str, stdin: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
-        """Run git and return its output and exit code, whatever the code."""
+        """Run a git command and return its output and exit code, even if it fails."""
         environment = user_environment()
         if self.config is not None:
             environment |= {"LC_ALL": "C", "GIT_NO_REPLACE_OBJECTS": "1"}
@@ -120,7 +120,7 @@ class Git:
         return _start(self.words(*args), folder, environment | self.env, stdin)
 
     def words(self, *args: str) -> list[str]:
-        """Return the whole command line, which names the repository and the settings."""
+        """Return the git command line for `args`, with options for repository and settings."""
         command = ["git", f"--git-dir={self.git_dir}"]
         if self.root is not None:
             command.append(f"--work-tree={self.root}")
@@ -130,27 +130,27 @@ class Git:
         return [*command, *args]
 
     def run(self, *args: str, stdin: bytes | None = None) -> bytes:
-        """Return what git printed; raise `Refused` with git's own words if it fails."""
+        """Run git and return its output as bytes; raise Refused with git's error if it fails."""
         done = self.attempt(*args, stdin=stdin)
         if done.returncode:
             raise failed(f"git {args[0]}", said(done.stderr, done.returncode))
         return done.stdout
 
     def text(self, *args: str, stdin: bytes | None = None) -> str:
-        """Return what git printed as text, without the last newline."""
+        """Run git and return its output as text, without the last newline."""
         return os.fsdecode(self.run(*args, stdin=stdin).removesuffix(b"\n"))
 
     def ok(self, *args: str, stdin: bytes | None = None) -> bool:
-        """Return whether git ended with exit code 0."""
+        """Run git and return whether it ended with exit code 0."""
         return self.attempt(*args, stdin=stdin).returncode == 0
 
     def names(self, *args: str, stdin: bytes | None = None) -> list[bytes]:
-        """Return git's NUL-separated output as a list; the caller passes `-z`."""
+        """Run git and return its NUL-separated output as a list; the caller passes `-z`."""
         return [part for part in self.run(*args, stdin=stdin).split(b"\0") if part]
 
 
 def discover(path: str, ceiling: str, *args: str) -> subprocess.CompletedProcess[bytes]:
-    """Run `git rev-parse` in the repository that git finds from `path`.
+    """Run `git rev-parse` in the folder `path`; git searches for the repository around it.
 
     Only `find_repository` may call this. Git searches no higher than `ceiling`, unless it is empty.
     """
@@ -185,7 +185,7 @@ def _start(
 
 
 def failed(at: str, text: str, allowed: str = "", retry: str = "") -> Refused:
-    """Return the refusal for a failed git command; for a held lock it says how to go on."""
+    """Return the Refused for a failed git command; if a git lock is held, it says what to do."""
     held = _LOCK.search(text)
     if held is None:
         return Refused("refused", at, text, allowed, retry)
@@ -194,7 +194,7 @@ def failed(at: str, text: str, allowed: str = "", retry: str = "") -> Refused:
 
 
 def said(stderr: bytes, code: int) -> str:
-    """Return git's error message without its hints: some of those lose work when followed."""
+    """Return git's error message without its hints, because following some hints loses work."""
     kept: list[str] = []
     for line in stderr.decode("utf-8", "replace").splitlines():
         if not line.strip() and kept:
@@ -213,5 +213,5 @@ def version() -> tuple[int, ...]:
 
 
 def durable() -> tuple[str, ...]:
-    """Return the settings under which git fsyncs the objects that it writes."""
+    """Return the git settings (`key=value`) that make git fsync the objects it writes."""
     return ("core.fsync=all",) if version() >= (2, 36) else ("core.fsyncObjectFiles=true",)

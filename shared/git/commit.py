@@ -36,7 +36,7 @@ _AGAIN = "planner exec commit"
 
 
 class Committed(NamedTuple):
-    """The commit of the plan, its parent, and the branch that now ends in it."""
+    """The plan's commit, its parent, and the branch that now points to the commit."""
 
     commit: str
     parent: str
@@ -52,7 +52,7 @@ def commit(
     message: str,
     extra: Mapping[str, bytes | None],
 ) -> Committed:
-    """Commit the changes on the user's branch, with the user's hooks, signing and identity.
+    """Commit the plan's changes on the user's branch, with the user's hooks and signing.
 
     `extra` are files to commit as well (None removes one), such as the archived plan. The commit
     is made on a detached HEAD in the worktree, whose content is replaced; run again after a crash,
@@ -83,7 +83,7 @@ def commit(
 
 
 def check_head(repo: Repository, changes: Sequence[Change]) -> list[Problem]:
-    """Return a problem for each planned file that HEAD does not hold as the plan found it."""
+    """Return a problem for each planned file that in HEAD is not as it was before the plan."""
     found = _check_head(repo, ends(changes), {})
     return [Problem(p.kind, p.at, p.problem, p.allowed, REVISE) for p in found]
 
@@ -91,7 +91,7 @@ def check_head(repo: Repository, changes: Sequence[Change]) -> list[Problem]:
 def _whole(
     repo: Repository, changes: Sequence[Change], extra: Mapping[str, bytes | None]
 ) -> dict[str, Ends]:
-    """Return each path of the commit with its file before and after; for extra files, from HEAD."""
+    """Return each path to commit, extra files included, with its file before and after."""
     now = _tree(repo)
     return ends(changes) | {
         path: Ends(now.get(path), entry) for path, entry in extra_entries(repo, extra).items()
@@ -150,7 +150,7 @@ def _check_index(repo: Repository, plan: Mapping[str, Ends]) -> list[Problem]:
 
 
 def _check_clashes(plan: Mapping[str, Ends], now: Mapping[str, Entry], where: str) -> list[Problem]:
-    """Return a problem for each file where a planned one needs a folder, or the reverse."""
+    """Return a problem for each unplanned file in the way of a planned file or its folder."""
     unplanned = [path for path in now if path not in plan]
     added = {path for path, end in plan.items() if end.after}
     folders = {path[:at] for path in added for at, char in enumerate(path) if char == "/"}
@@ -180,7 +180,7 @@ def _make(
     message: str,
     extra: Mapping[str, bytes | None],
 ) -> str:
-    """Make the commit on the worktree's detached HEAD and return it once it is proved."""
+    """Commit the plan on the worktree's detached HEAD, prove the commit, and return its id."""
     at = head(repo)
     tree = _plan_tree(repo, vault, at, changes, extra)
     if tree == at.tree:
@@ -213,7 +213,7 @@ def _plan_tree(
     changes: Sequence[Change],
     extra: Mapping[str, bytes | None],
 ) -> str:
-    """Return HEAD's tree with the plan in it; its objects are stored in the user's repository."""
+    """Return the git tree of HEAD plus the plan's changes, stored in the user's repository."""
     with vault.fresh_index(GIT_OBJECT_DIRECTORY=repo.objects) as git:
         git.run("read-tree", at.tree)
         apply_patches(git, changes)
@@ -252,7 +252,7 @@ def _move(repo: Repository, vault: Vault, at: Head, made: str, message: str) -> 
 
 
 def _refresh(repo: Repository, plan: Mapping[str, Ends], extra: Mapping[str, bytes | None]) -> None:
-    """Set the planned paths of the user's index to the commit; all else stays staged as it is."""
+    """Update the planned paths of the user's index to the new commit; other paths stay staged."""
     now = listed(repo.git)
     entries = {
         path: end.after

@@ -1,4 +1,4 @@
-"""Write and remove files for the git layer, besides the atomic write of `state.files`."""
+"""Write and remove files for the git code; atomic writes are in `state.files`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @contextlib.contextmanager
 def refusing() -> Iterator[None]:
-    """Turn system errors (disk full, no permission) into Refused; works as a decorator too."""
+    """Turn an OSError (disk full, no permission) into Refused; usable as `with` or decorator."""
     try:
         yield
     except OSError as error:
@@ -23,7 +23,7 @@ def refusing() -> Iterator[None]:
 
 
 def refused(error: OSError) -> Refused:
-    """Return the refusal for a system error, such as a full disk or no permission."""
+    """Return the Refused for an OSError, such as a full disk or no permission."""
     where, allowed = (
         str(error.filename or "files"),
         "fix the cause, then run the same command again",
@@ -32,7 +32,7 @@ def refused(error: OSError) -> Refused:
 
 
 def write_new(path: str, data: bytes, mode: int) -> None:
-    """Write a file that does not exist yet, whole and on disk; no link is followed."""
+    """Write a file that must not exist yet and sync it to disk; no link is followed."""
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     with os.fdopen(fd, "wb") as file:
         file.write(data)
@@ -42,7 +42,7 @@ def write_new(path: str, data: bytes, mode: int) -> None:
 
 
 def remove_tree(path: str) -> None:
-    """Remove a folder of ours, read-only parts included; links in it are removed, not followed."""
+    """Remove one of the planner's folders, even if read-only; links in it are not followed."""
 
     def open_up(_function: object, name: str, _error: object) -> None:
         os.chmod(os.path.dirname(name), 0o700)

@@ -1,4 +1,4 @@
-"""Record the user's tree, index, configuration and hooks, and find differences later.
+"""Record the user's files, git index, git settings and hooks, to find out later what changed.
 
 A file is identified by the blob that git would store, with no filter run. A private copy of the
 user's index remembers sizes and times, so that only files with another size or time are read; the
@@ -49,7 +49,7 @@ class Difference(NamedTuple):
 
 @refusing()
 def take(repo: Repository, folder: str, aside: Collection[str] = ()) -> None:
-    """Write a fingerprint of the user's tree into `folder`, in place of an older one.
+    """Write a fingerprint of the repository's files into `folder`, replacing an older one.
 
     `aside` are paths of the tree that never count, besides those of ASIDE.
     """
@@ -72,7 +72,7 @@ def compare(repo: Repository, folder: str, aside: Collection[str] = ()) -> list[
 def absorb(
     repo: Repository, folder: str, paths: Iterable[str], aside: Collection[str] = ()
 ) -> None:
-    """Update just these paths of the fingerprint in `folder` to what they are now."""
+    """Update the fingerprint in `folder` for the given paths only, to their present content."""
     written = {os.fsencode(path) for path in paths}
     then, now = _load(folder), _look(repo, folder, aside)
     kept = {row for row in then if _name(row) not in written}
@@ -80,12 +80,12 @@ def absorb(
 
 
 def is_taken(folder: str) -> bool:
-    """Return whether `folder` has a fingerprint."""
+    """Return whether a fingerprint is stored in `folder`."""
     return os.path.isfile(os.path.join(folder, "rows"))
 
 
 def head_then(folder: str) -> str:
-    """Return the commit that HEAD was when the fingerprint was taken; empty if there was none."""
+    """Return the commit at HEAD when the fingerprint was taken; empty if there was no commit."""
     return next((_name(r).decode() for r in _load(folder) if r.startswith(b"head\t")), "")
 
 
@@ -106,7 +106,7 @@ def _name(row: bytes) -> bytes:
 
 
 def _look(repo: Repository, folder: str, aside: Collection[str]) -> set[bytes]:
-    """Return the rows of a fingerprint for the repository as it is now."""
+    """Return the repository's present state as the rows of a fingerprint."""
     done = repo.git.attempt("rev-parse", "--verify", "-q", "HEAD^{commit}")
     staged = repo.git.names("ls-files", "-v", "-s", "-z")
     rows = {b"head\t" + done.stdout.strip(), *own_files(repo)}
@@ -122,7 +122,7 @@ def _left(aside: Iterable[str]) -> list[bytes]:
 
 
 def _look_inside(repo: Repository, folder: str, name: bytes) -> set[bytes]:
-    """Return a fingerprint's rows for a submodule; paths start at the outer repository's root."""
+    """Return fingerprint rows for a submodule, with paths from the outer repository's root."""
     path = os.path.join(repo.root, os.fsdecode(name))
     if not os.path.lexists(os.path.join(path, ".git")):
         return set()
@@ -144,7 +144,7 @@ def _look_inside(repo: Repository, folder: str, name: bytes) -> set[bytes]:
 def _files(
     repo: Repository, folder: str, staged: Iterable[bytes], left: Sequence[bytes]
 ) -> list[bytes]:
-    """Return `MODE BLOB STAGE<tab>PATH` of every file of the tree that git does not ignore.
+    """Return `MODE BLOB STAGE<tab>PATH` for every file of the tree that git does not ignore.
 
     What cannot be read, and what is neither file nor link, is named by its size and times.
     """
@@ -170,7 +170,7 @@ def _files(
 
 
 def _copied(source: str, target: str) -> bool:
-    """Copy a git index, if there is one, and keep its file time, which git relies on."""
+    """Copy a git index with its file time, on which git relies; return whether it existed."""
     try:
         shutil.copy2(source, target)
     except FileNotFoundError:
@@ -179,7 +179,7 @@ def _copied(source: str, target: str) -> bool:
 
 
 def _unfiltered(repo: Repository, index: str) -> Git:
-    """Return git on a private index, with every configured content filter switched off."""
+    """Return a Git on a private index, with every configured content filter switched off."""
     settings = [*_STRICT]
     for driver in _drivers(repo):
         off = ("clean=", "smudge=", "process=", "required=false")
@@ -194,7 +194,7 @@ def _drivers(repo: Repository) -> list[str]:
 
 
 def _distrust(git: Git, staged: list[bytes]) -> None:
-    """Make git read every file that a fresh copy of the user's index would let it skip.
+    """Make git reread the files that a fresh copy of the user's index would let git skip.
 
     These are files marked as not to be checked, and files that a filter changes: their blobs are
     not the bytes on disk.
@@ -212,7 +212,7 @@ def _distrust(git: Git, staged: list[bytes]) -> None:
 
 
 def _filtered(git: Git, names: Iterable[bytes]) -> set[bytes]:
-    """Return the paths to which a git attribute assigns a content filter."""
+    """Return the paths for which a git attribute sets a content filter, such as Git LFS."""
     if git.config is None or not any(s.startswith("filter.") for s in git.config):
         return set()
     stdin = b"".join(name + b"\0" for name in names)
@@ -222,7 +222,7 @@ def _filtered(git: Git, names: Iterable[bytes]) -> set[bytes]:
 
 
 def _odd(root: str, name: bytes) -> bytes:
-    """Return mode, size and times for what git cannot hash; empty for everything else."""
+    """Return mode, size and times of a file that git cannot hash; empty for any other file."""
     path = os.path.join(os.fsencode(root), name)
     try:
         found = os.lstat(path)
@@ -247,7 +247,7 @@ def _differences(then: set[bytes], now: set[bytes]) -> list[Difference]:
 
 
 def _kinds(rows: set[bytes]) -> dict[bytes, set[str]]:
-    """Return the kinds of a fingerprint's rows by path; HEAD's row is left out: it may move."""
+    """Return the kinds of a fingerprint's rows for each path, without HEAD's row: HEAD may move."""
     found: dict[bytes, set[str]] = {}
     for row in rows:
         kind = row[: row.index(b" ")].decode() if not row.startswith(b"head\t") else ""

@@ -1,4 +1,4 @@
-"""The `.git` file of the scratch worktree: it tells people, agents and hooks where git's folder is.
+"""Read and repair the scratch worktree's `.git` file, which says where its git folder is.
 
 Without it they would find the user's repository, which lies around the run.
 """
@@ -17,7 +17,7 @@ _LONGEST = 1 << 16
 
 
 def read_git_file(worktree: str) -> str | None:
-    """Return the folder that the worktree's `.git` file names, or None without such a file."""
+    """Return the git folder that the worktree's `.git` file names, or None without such a file."""
     # Not through a link, and without waiting at a pipe: a hook may have put either there.
     flags = os.O_NOFOLLOW | os.O_NONBLOCK
     path = os.path.join(worktree, ".git")
@@ -33,7 +33,7 @@ def read_git_file(worktree: str) -> str | None:
 
 
 def repair_git_file(worktree: str, admin: str) -> None:
-    """Write `admin`, git's own folder for the worktree, into the worktree's `.git` file.
+    """Make the worktree's `.git` file name `admin`, git's own folder for that worktree.
 
     A repository there instead of the file is somebody's work: Refused.
     """

@@ -26,7 +26,7 @@ LOCAL = (
 
 
 def find_hook(git: Git, name: str) -> str | None:
-    """Return the path of the user's hook, or None if git would run none."""
+    """Return the path of the user's git hook `name`, or None if git would run none."""
     hook = os.path.join(_folder(git), name)
     return hook if os.access(hook, os.X_OK) else None
 
@@ -51,6 +51,6 @@ def plain_hooks(git: Git, folder: str) -> tuple[str, ...]:
 
 
 def _folder(git: Git) -> str:
-    """Return the folder of git hooks; a relative `core.hooksPath` starts at the working tree."""
+    """Return the folder of the user's git hooks; a relative path starts at the working tree."""
     named = git.as_set_up().text("rev-parse", "--git-path", "hooks")
     return os.path.join(git.root or git.git_dir, named)

@@ -1,4 +1,4 @@
-"""The journal of applying a plan: each file before and after, and how far the apply got.
+"""The journal of an apply: the user's files before and after, and how far the apply got.
 
 `journal.json` is written after the bytes of both sides are on disk and before the first of the
 user's files changes. From then on either side can be written, any number of times (PL-31).
@@ -36,7 +36,7 @@ class Raw(NamedTuple):
 
 
 class Stored(NamedTuple):
-    """A file before or after an apply: what it is, its permissions, where its copy is kept."""
+    """A file before or after an apply: type and hash, permissions, name of its stored copy."""
 
     raw: Raw
     bits: int
@@ -51,12 +51,12 @@ class Move(NamedTuple):
     after: Stored | None
 
     def side(self, side: Side) -> Stored | None:
-        """Return the file before or after the apply, as `side` says."""
+        """Return the file before the apply or the file after the apply, as `side` says."""
         return self.before if side == "before" else self.after
 
 
 class Journal(NamedTuple):
-    """The journal of an apply; `folders` has each parent folder's permissions, None if missing.
+    """The record of an apply; `folders` has each parent folder's permissions, None if missing.
 
     `x_bits` tells whether the file system has x bits (`core.fileMode`); if not, they are ignored.
     """
@@ -69,13 +69,13 @@ class Journal(NamedTuple):
 
 
 def journal_state(folder: str) -> State | None:
-    """Return how far the apply with the journal in `folder` got; None without a journal."""
+    """Return the state in the journal in `folder`, such as `applied`; None without a journal."""
     journal = load_journal(folder)
     return journal.state if journal else None
 
 
 def load_journal(folder: str) -> Journal | None:
-    """Return the journal in `folder`; None if there is none, Refused if it is damaged."""
+    """Return the journal in `folder`, None if it is missing; raise Refused if it is damaged."""
     path = os.path.join(folder, "journal.json")
     try:
         with open(path, "rb") as file:
@@ -173,7 +173,7 @@ def read_raw(root: str, path: str) -> Raw | None:
 
 
 def is_on_side(root: str, journal: Journal, move: Move, side: Side) -> bool:
-    """Return whether a file in the tree is as it was before the apply, or is after it (`side`)."""
+    """Return whether the user's file is as before the apply, or as after it, as `side` says."""
     found, stored = read_raw(root, move.path), move.side(side)
     if found is None or stored is None:
         return found is None and stored is None
@@ -181,7 +181,7 @@ def is_on_side(root: str, journal: Journal, move: Move, side: Side) -> bool:
 
 
 def store(folder: str, copy: str, source: str, bits: int | None = None) -> Stored | None:
-    """Keep a copy of the file at `source` as `folder`/`copy`; return what it is, None for no file.
+    """Copy the file at `source` to `folder`/`copy`; return its type and hash, None for no file.
 
     `bits` are the permission bits to remember instead of the file's own.
     """
@@ -196,7 +196,7 @@ def store(folder: str, copy: str, source: str, bits: int | None = None) -> Store
 
 
 def load_copy(folder: str, stored: Stored) -> bytes:
-    """Return the bytes of a journal's copy; Refused if they are not those that were stored."""
+    """Return the bytes of a file copy in the journal; Refused if they do not match their hash."""
     path = os.path.join(folder, stored.copy)
     found = read_bytes(path)
     if found is None or hashlib.sha256(found[2]).hexdigest() != stored.raw.sha256:
@@ -218,7 +218,7 @@ def check_copies(folder: str, journal: Journal, side: Side) -> list[Problem]:
 
 
 def empty_journal(folder: str) -> None:
-    """Make `folder` an empty journal; remove what an abandoned apply left there."""
+    """Make `folder` an empty journal folder; remove what an abandoned apply left in it."""
     remove_tree(folder)
     for name in ("before", "after"):
         os.makedirs(os.path.join(folder, name))
@@ -232,7 +232,7 @@ def seal_copies(folder: str) -> None:
 
 
 def parent_folders(root: str, paths: Sequence[str]) -> dict[str, int | None]:
-    """Return each parent folder of `paths` with its permission bits, None for a missing one."""
+    """Return the permission bits of each parent folder of `paths`, None for a missing folder."""
     found: dict[str, int | None] = {}
     for path in paths:
         parts = path.split("/")[:-1]

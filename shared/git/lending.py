@@ -1,4 +1,4 @@
-"""Use the scratch worktree to make the commit, and restore its content if that fails.
+"""Use the scratch worktree to make the commit, and restore its files if the commit fails.
 
 Otherwise a later capture would take for the plan what others have committed since its base.
 """
@@ -28,7 +28,7 @@ _LENT = "planner-lent-tree"
 
 
 def lend(repo: Repository, worktree: str, vault: Vault, changes: Sequence[Change]) -> None:
-    """Store the worktree's content before a commit uses it, unless it is stored already."""
+    """Save the scratch worktree's content before a commit is made in it, unless already saved."""
     tree = open_worktree(repo, worktree)
     marker, base = os.path.join(tree.admin, _LENT), tree.made_at
     if base is None or os.path.exists(marker):
@@ -41,7 +41,7 @@ def lend(repo: Repository, worktree: str, vault: Vault, changes: Sequence[Change
 
 
 def give_back(repo: Repository, worktree: str) -> None:
-    """Restore the worktree's content from before a commit used it; do nothing if none is stored."""
+    """Restore the worktree's content saved before a commit; do nothing if none is saved."""
     tree = open_worktree(repo, worktree)
     marker, base = os.path.join(tree.admin, _LENT), tree.made_at
     try:
@@ -56,13 +56,13 @@ def give_back(repo: Repository, worktree: str) -> None:
 
 
 def forget(admin: str) -> None:
-    """Forget the stored content, so that the worktree keeps what it has now."""
+    """Drop the saved worktree content, so that the worktree keeps its present files."""
     with contextlib.suppress(FileNotFoundError):
         os.unlink(os.path.join(admin, _LENT))
 
 
 def clean(worktree: str, git: Git) -> None:
-    """Remove from the worktree what is not in its index, except ignored files.
+    """Remove the worktree's untracked files, except those that git ignores.
 
     Links into the user's tree stay too.
     """

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Linked(NamedTuple):
-    """The names now linked in the worktree, and those that the user's tree does not have."""
+    """The names now linked into the worktree, and those that the user's tree does not have."""
 
     linked: list[str]
     missing: list[str]
@@ -24,7 +24,7 @@ class Linked(NamedTuple):
 
 @refusing()
 def link(repo: Repository, worktree: str, names: Iterable[str]) -> Linked:
-    """Link the user's own `names` (node_modules, .venv …) into the worktree.
+    """Link the user's `names` (node_modules, .venv …) into the scratch worktree.
 
     Refused for names outside the repository and for those that git has at the base.
     """
@@ -52,7 +52,7 @@ def link(repo: Repository, worktree: str, names: Iterable[str]) -> Linked:
 
 
 def _link_one(source: str, target: str) -> bool:
-    """Make `target` a link to `source`; return False if something else is there."""
+    """Make `target` a symbolic link to `source`; return False if something else is at `target`."""
     if os.path.islink(target) and os.readlink(target) != source:
         os.unlink(target)  # an earlier link of ours, from before the repository was moved
     if not os.path.lexists(target):

@@ -1,4 +1,4 @@
-"""Submodules in the scratch worktree: their files are never captured, so work there is refused."""
+"""Refuse work in the scratch worktree's submodules, whose files are never captured."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def check_submodules(
     repo: Repository, tree: Worktree, base: str, left_out: Iterable[bytes], runner: Runner
 ) -> None:
-    """Refuse a worktree in which a submodule of the tree `base` was worked in: that would be lost.
+    """Raise Refused if files in a submodule of the worktree changed: a capture would lose them.
 
     Paths at or below `left_out` are not looked at.
     """
@@ -41,7 +41,7 @@ def check_submodules(
 
 
 def _work_in(path_on_disk: str, runner: Runner, beside: str) -> str | None:
-    """Return in words what differs in a submodule, or None; `beside` takes a scratch folder."""
+    """Return in words what changed in a submodule, or None; temporary files go into `beside`."""
     if os.path.islink(path_on_disk) or not os.path.isdir(path_on_disk):
         return "something else is there instead"
     inside = sorted(os.listdir(path_on_disk))

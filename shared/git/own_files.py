@@ -20,7 +20,7 @@ _OWN_FILES = ("config", "info/attributes", "info/exclude")
 
 
 def own_files(repo: Repository) -> Iterator[bytes]:
-    """Yield `own IDENTITY<tab>PATH` for each configuration file and hook in the git folder."""
+    """Yield a fingerprint row `own IDENTITY<tab>PATH` for each git configuration file and hook."""
     folders = {".git/hooks": os.path.join(repo.common_dir, "hooks")}
     chosen = repo.git.as_set_up().attempt("config", "--path", "core.hooksPath").stdout
     if chosen.strip():
@@ -39,7 +39,7 @@ def own_files(repo: Repository) -> Iterator[bytes]:
 
 
 def _bit_and_hash(path: str) -> bytes:
-    """Return the x bit and a hash of a file, links followed; empty if there is no file.
+    """Return a file's executable bit and content hash, links followed; empty without a file.
 
     The line that makes git ignore our own folder does not count: a run may add it at any time.
     """

@@ -1,4 +1,4 @@
-"""Put everything on disk that an apply needs, before the first of the user's files changes."""
+"""Store the file copies and journal that an apply needs, before any of the user's files changes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 def prepare(
     repo: Repository, vault: Vault, changes: Sequence[Change], folder: str, digest: str
 ) -> Journal:
-    """Store all files' bytes before and after on disk, and the journal; return the journal.
+    """Store copies of the planned files before and after the apply; save and return the journal.
 
     Refused if a planned file is not as the plan found it; the user's tree is only read.
     """

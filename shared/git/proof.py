@@ -20,13 +20,13 @@ _TRAILER = re.compile(r"[A-Za-z][A-Za-z0-9-]*: \S.*")
 
 
 def blob_id(repo: Repository, data: bytes) -> str:
-    """Return the id that git gives to a file with exactly these bytes."""
+    """Return the id that git gives to a file whose content is `data`."""
     header = f"blob {len(data)}\0".encode()
     return hashlib.new(repo.object_format, header + data, usedforsecurity=False).hexdigest()
 
 
 def extra_entries(repo: Repository, extra: Mapping[str, bytes | None]) -> dict[str, Entry | None]:
-    """Return the entries for the files committed with the plan; None removes one."""
+    """Return git's mode and blob for extra files to commit with the plan; None removes a file."""
     return {
         path: None if data is None else Entry("100644", blob_id(repo, data))
         for path, data in extra.items()
@@ -105,7 +105,7 @@ def describe(entry: Entry | None) -> str:
 
 
 def trailers(message: str) -> list[str]:
-    """Return the `Key: value` lines of the message's last paragraph."""
+    """Return the trailers (`Key: value` lines) in the last paragraph of a commit message."""
     last = message.strip().split("\n\n")[-1].split("\n")
     return [line.strip() for line in last if _TRAILER.fullmatch(line.strip())]
 
@@ -123,7 +123,7 @@ def find_committed(
     message: str,
     extra: Mapping[str, bytes | None],
 ) -> str | None:
-    """Return the commit on HEAD's first-parent line that already holds the plan, or None.
+    """Return the commit among HEAD's first parents that already holds the plan, or None.
 
     It has the trailers and passes the proof. Without trailers only HEAD is checked.
     """

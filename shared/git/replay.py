@@ -1,4 +1,4 @@
-"""Write a journal's files, all before or all after the apply, to the user's tree; repeatable."""
+"""Write the files of an apply's journal to the user's tree, all as before or all as after."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Raced(Exception):  # noqa: N818 – another program saved the file; this is not an error of ours
-    """The file at `path` changed between the check and the write; it was not touched."""
+    """Raised if another program changed the file at `path` before the write, which is not done."""
 
     def __init__(self, path: str) -> None:
         super().__init__(path)
@@ -29,7 +29,7 @@ class Raced(Exception):  # noqa: N818 – another program saved the file; this i
 def replay(
     root: str, folder: str, journal: Journal, side: Side, leave: Collection[str] = ()
 ) -> None:
-    """Write each file of the journal as before or after the apply (`side`), if it is not so yet.
+    """Write the journal's files to the user's tree, as before or as after the apply (`side`).
 
     Raises Refused, before anything is changed, if a file is on neither side; OSError if the system
     fails, and Raced if another program writes meanwhile: then either side can be written again.
@@ -52,7 +52,7 @@ def replay(
 
 
 def check_sides(root: str, journal: Journal) -> list[Problem]:
-    """Return a problem for each file that is neither as before the apply nor as after it."""
+    """Return a problem for each user's file that is neither as before the apply nor as after."""
     vanishing = {move.path for move in journal.moves if move.before is None or move.after is None}
     problems: list[Problem] = []
     for move in journal.moves:
@@ -146,7 +146,7 @@ def _temporary(root: str, journal: Journal, number: int) -> str:
 
 
 def sweep(root: str, journal: Journal) -> None:
-    """Remove the temporary files of an apply that was interrupted."""
+    """Remove the temporary files that an interrupted apply left in the user's tree."""
     for number, move in enumerate(journal.moves):
         if is_reached(root, move.path):
             with contextlib.suppress(FileNotFoundError):

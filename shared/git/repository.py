@@ -1,4 +1,4 @@
-"""Find the user's repository and check its state, without changing it."""
+"""Find the user's git repository and check whether its state allows planning and committing."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _UNDERWAY = {
 
 @dataclass(frozen=True)
 class Repository:
-    """A repository with a working tree, or a linked worktree of one; all paths absolute."""
+    """A git repository with a working tree, or one of its linked worktrees, as absolute paths."""
 
     root: str
     git_dir: str
@@ -40,16 +40,16 @@ class Repository:
 
     @cached_property
     def git(self) -> Git:
-        """Git in the user's working tree, with settings that keep it from running hooks."""
+        """Git commands in the user's working tree, with settings that keep hooks from running."""
         return self.git_in(self.root)
 
     def git_in(self, root: str) -> Git:
-        """Return git of this repository on the files below another folder."""
+        """Return a Git on this repository with the folder `root` as its working tree."""
         return Git(self.git_dir, root)
 
     @property
     def zero(self) -> str:
-        """The id that git writes where there is no object."""
+        """The all-zero object id that git writes where there is no object."""
         return "0" * (64 if self.object_format == "sha256" else 40)
 
 
@@ -62,7 +62,7 @@ class Head(NamedTuple):
 
 
 def repository_at(root: str) -> Repository:
-    """Return the repository with its working tree at `root`, never one around it."""
+    """Return the repository whose working tree's root is `root`, never an enclosing one."""
     found = find_repository(root, os.path.dirname(os.path.realpath(root)))
     if os.path.realpath(found.root) != os.path.realpath(root):
         text = f"is no longer the root of a git repository; the next one is at {found.root}"
@@ -73,14 +73,14 @@ def repository_at(root: str) -> Repository:
 
 
 def init_repository(root: str, env: Mapping[str, str], *options: str) -> Git:
-    """Make a repository at `root` and return git on it, with the variables of `env` added."""
+    """Create a git repository at `root`; return a Git on it with the variables of `env`."""
     git = Git(os.path.join(root, ".git"), root, env=env)
     git.run("init", "--quiet", *options)
     return git
 
 
 def find_repository(path: str, ceiling: str = "") -> Repository:
-    """Return the repository that `path` is in; Refused if there is none.
+    """Return the git repository that the folder `path` is in; Refused if there is none.
 
     Only this function lets git search for a repository, no higher than `ceiling`. If `path` is
     known to be the root, call `repository_at`.
@@ -103,7 +103,7 @@ def find_repository(path: str, ceiling: str = "") -> Repository:
 
 
 def check_startable(path: str) -> list[Problem]:
-    """Return everything that keeps a run from starting in `path`, all at once."""
+    """Return a problem for each reason why no run of the planner can start in `path`."""
     if version() < OLDEST:
         found = ".".join(map(str, version()))
         return [
@@ -121,7 +121,7 @@ def check_startable(path: str) -> list[Problem]:
 
 
 def check_path(folder: str) -> list[Problem]:
-    """Return a problem if git could not be kept inside a scratch worktree below `folder`.
+    """Return a problem if the path `folder` has a ':', since git could then leave the worktree.
 
     GIT_CEILING_DIRECTORIES, which does that, is split at each ':' and knows no escape for it.
     """
@@ -141,7 +141,7 @@ def _check_head(repo: Repository) -> list[Problem]:
 
 
 def check_branch(repo: Repository) -> list[Problem]:
-    """Return a problem if HEAD is not on a branch."""
+    """Return a problem if HEAD is detached, that is, on no branch."""
     if repo.git.ok("symbolic-ref", "-q", "HEAD"):
         return []
     problem = "HEAD is detached: a commit made here would be on no branch"
@@ -178,7 +178,7 @@ def _check_identity(repo: Repository) -> list[Problem]:
 
 
 def head(repo: Repository) -> Head:
-    """Return HEAD's commit, branch and tree."""
+    """Return the commit, branch and tree of the repository's HEAD."""
     commit, tree = repo.git.text("rev-parse", "HEAD^{commit}", "HEAD^{tree}").split("\n")
     ref = repo.git.attempt("symbolic-ref", "-q", "HEAD").stdout.decode("utf-8", "replace").strip()
     return Head(commit, ref.removeprefix("refs/heads/") or None, tree)
@@ -205,7 +205,7 @@ def submodules(repo: Repository, tree: str) -> list[str]:
 
 @refusing()
 def exclude_planner(repo: Repository) -> None:
-    """Make git ignore `/.planner/` by a line in `info/exclude`, unless it is there already."""
+    """Add `/.planner/` to git's `info/exclude` if missing, so that git ignores the folder."""
     path = os.path.join(repo.common_dir, "info", "exclude")
     line = f"/{PLANNER}/".encode()
     try:
@@ -221,5 +221,5 @@ def exclude_planner(repo: Repository) -> None:
 
 
 def within(path: str, folder: str) -> bool:
-    """Return whether `path` is `folder` or lies inside it; both are written with `/`."""
+    """Return whether `path` is `folder` or lies inside it; both use `/` as separator."""
     return path.rstrip("/") == folder or path.startswith(folder + "/")

@@ -1,4 +1,4 @@
-"""Temporary folders for one command; those of a killed command are removed by a later one."""
+"""Temporary folders for one command; folders of a killed command are removed by a later one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PREFIX = "scratch-"
 
 @contextlib.contextmanager
 def scratch(folder: str) -> Iterator[str]:
-    """Yield a new temporary folder inside `folder`; remove it afterwards, as far as possible."""
+    """Yield a new temporary folder inside `folder`; try to remove it after the `with` block."""
     try:
         lent = tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-", dir=folder)
     except OSError as error:
@@ -30,7 +30,7 @@ def scratch(folder: str) -> Iterator[str]:
 
 
 def sweep(folder: str, prefix: str = PREFIX) -> None:
-    """Remove temporary folders in `folder` whose process, named in the folder's name, has ended."""
+    """Remove temporary folders in `folder` whose owner process, its id in their name, has ended."""
     for name in os.listdir(folder):
         owner = name.removeprefix(prefix).split("-")[0] if name.startswith(prefix) else ""
         if owner.isdigit() and not _is_alive(int(owner)):

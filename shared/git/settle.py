@@ -21,7 +21,7 @@ OUTPUT_MAX_CHARS = 4_000
 
 
 class Ran(NamedTuple):
-    """How a command ended, and what it printed on both streams.
+    """A command's exit code and its output on stdout and stderr.
 
     `limits` says in words where it might write; empty if its writes were not limited.
     """
@@ -35,19 +35,19 @@ class Runner(Protocol):
     """A function that runs a formatter or hook and ends every process that it started."""
 
     def __call__(self, argv: Sequence[str], cwd: str, env: Mapping[str, str], private: str) -> Ran:
-        """Run `argv` in `cwd` until it ends; it may write there and in `private`."""
+        """Run `argv` in the folder `cwd` until it ends; it may write in `cwd` and `private`."""
 
 
 def run_formatter(
     command: str, worktree: str, files: Sequence[str], runner: Runner, private: str
 ) -> Ran:
-    """Run a shell command in the worktree, with the captured files as its "$@"."""
+    """Run a formatter's shell command in the worktree, with the captured files as arguments."""
     env = project_environment(worktree, with_settings=True)
     return runner(["sh", "-c", command, "sh", *files], worktree, env, private)
 
 
 def run_hook(git: Git, index: str, runner: Runner, private: str) -> Ran:
-    """Run the user's pre-commit hook on what is staged, as `git commit` would; code 0 if none.
+    """Run the user's pre-commit hook on the staged files, as git does; code 0 without a hook.
 
     Not by `git hook run`, which tells the hook its repository: any git that the hook starts in
     another folder, for a test, would act on this one.
@@ -71,7 +71,7 @@ def tail(output: str) -> str:
 
 
 def refuse_failed(what: str, ran: Ran) -> Refused:
-    """Return the refusal for a command that failed and left the files as they were."""
+    """Return the Refused for a formatter or hook that failed and changed no file."""
     text = f"failed with exit code {ran.code} and changed nothing"
     allowed = "fix what the output names, then capture again"
     if ran.limits:
@@ -80,7 +80,7 @@ def refuse_failed(what: str, ran: Ran) -> Refused:
 
 
 def refuse_restless(files: Sequence[str]) -> Refused:
-    """Return the refusal for formatters and a hook that undo each other's work."""
+    """Return the Refused for formatters and a hook that keep changing each other's result."""
     text = f"formatters and pre-commit hook still changed files in round {ROUNDS}"
     return Refused(
         "refused", ", ".join(files), text, "change their settings so that they agree on these files"

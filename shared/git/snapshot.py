@@ -1,4 +1,4 @@
-"""Make a commit of the user's uncommitted work that is on no branch (PL-32)."""
+"""Store the user's uncommitted work as a commit that is on no branch (PL-32)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ IDENTITY = {
 
 @refusing()
 def snapshot(repo: Repository) -> str:
-    """Return a commit on HEAD with the user's uncommitted work, untracked files included.
+    """Return a child commit of HEAD with the user's uncommitted work, untracked files included.
 
     Ignored files, submodules and `.planner` stay as HEAD has them. Index, stash and refs are not
     touched. Without uncommitted work it is HEAD itself.

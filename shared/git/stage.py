@@ -1,4 +1,4 @@
-"""Stage exactly those files of a working tree that differ, by name."""
+"""Stage, by name, exactly those files of a working tree that differ from git's index."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BY_PRODUCTS = ("--exclude=__pycache__/",)
 
 
 class Scan(NamedTuple):
-    """Paths that differ from git's index; `gone` is part of `changed`; `/` ends a repository."""
+    """Paths that differ from git's index; `gone` is part of `changed`; `x/` is a repository."""
 
     changed: set[bytes]
     gone: set[bytes]
@@ -27,7 +27,7 @@ class Scan(NamedTuple):
 
 
 def scan(git: Git) -> Scan:
-    """Return the names that differ between the working tree and git's index, raw bytes.
+    """Return the paths, as raw bytes, that differ between the working tree and git's index.
 
     Submodules, ignored files and compiled Python are not among them. Some of `changed` may be
     equal after all.
@@ -40,7 +40,7 @@ def scan(git: Git) -> Scan:
 
 
 def stage_names(git: Git, gone: Iterable[bytes], present: Iterable[bytes], *options: str) -> None:
-    """Remove the paths `gone` from git's index, and add `present` as the working tree has them.
+    """Remove the paths `gone` from git's index, and add `present` from the working tree.
 
     `options` go to `update-index`; with `--info-only` no object is written.
     """
@@ -55,7 +55,7 @@ def stage_names(git: Git, gone: Iterable[bytes], present: Iterable[bytes], *opti
 
 
 def undo_gitlinks(git: Git, tree: str, zero: str) -> None:
-    """Set every submodule in git's index back to what `tree` has."""
+    """Reset every submodule entry in git's index to the entry in the git tree `tree`."""
     rows = git.names("diff-index", "--cached", "-z", "--raw", "--no-renames", tree)
     lines: list[bytes] = []
     for meta, name in zip(rows[0::2], rows[1::2], strict=True):
@@ -68,7 +68,7 @@ def undo_gitlinks(git: Git, tree: str, zero: str) -> None:
 
 
 def stage_all(git: Git, index: str, tree: str, leave_out: Iterable[bytes]) -> Scan:
-    """Make git's index `tree` plus the working tree's differences from it; return these.
+    """Set git's index to `tree` plus the working tree's differences from it; return the latter.
 
     It always starts from `tree`, so what was staged before does not count; only x bits that the
     file system can't hold are taken from the index. The names are staged
@@ -92,13 +92,13 @@ def stage_all(git: Git, index: str, tree: str, leave_out: Iterable[bytes]) -> Sc
 
 
 def covered(name: bytes, folders: Iterable[bytes]) -> bool:
-    """Return whether `name` is one of `folders` or lies in one."""
+    """Return whether the path `name` is one of `folders` or lies inside one of them."""
     name = name.rstrip(b"/")
     return any(name == folder or name.startswith(folder + b"/") for folder in folders)
 
 
 def _index_facts(git: Git) -> tuple[bool, dict[bytes, bytes]]:
-    """Return whether git is told to ignore changes of an entry, and every file's mode."""
+    """Return whether any index entry is marked to hide changes, and every file's mode."""
     flagged = False
     modes: dict[bytes, bytes] = {}
     for row in git.names("ls-files", "-v", "-s", "-z"):

@@ -29,7 +29,7 @@ _LAYOUT = frozenset({"extensions.worktreeconfig", "extensions.refstorage"})
 
 
 class StandIn(NamedTuple):
-    """The private folder that commands may write to, and the index in it."""
+    """The private folder that formatters and hooks may write to, and the git index in it."""
 
     private: str
     index_file: str
@@ -54,7 +54,7 @@ def stand_in(repo: Repository, tree: Worktree) -> Iterator[StandIn]:
 
 
 def staged(repo: Repository, index: str, tree: str) -> list[bytes]:
-    """Return git's raw rows, each followed by its path, for what differs from `tree` in an index.
+    """Return rows of `git diff-index --raw` between `tree` and an index, each before its path.
 
     A hook may have removed or damaged the index; nothing is staged then.
     """
@@ -71,7 +71,7 @@ def staged(repo: Repository, index: str, tree: str) -> list[bytes]:
 
 
 def take_over(git: Git, rows: list[bytes]) -> list[str]:
-    """Put what a hook staged into git's index, and return the paths.
+    """Copy what a hook staged (`rows`) into git's index, and return the paths.
 
     The blobs stay behind: a capture reads content from the worktree, and only names and x bits
     from the index.
@@ -86,7 +86,7 @@ def take_over(git: Git, rows: list[bytes]) -> list[str]:
 
 
 def _lead_to(copy: str, tree: Worktree) -> None:
-    """Make the worktree's `.git` a link to the private copy of its git folder.
+    """Replace the worktree's `.git` by a link to the private copy of its git folder.
 
     A link, because git would name the folder in GIT_DIR to each program if a file led to it.
     """
@@ -105,7 +105,7 @@ def _lead_back(tree: Worktree, private: str) -> None:
 
 
 def _copy_git_folder(repo: Repository, admin: str, copy: str) -> None:
-    """Make a git folder with the worktree's index and HEAD and the user's refs and settings.
+    """Create a git folder with the worktree's index and HEAD and the user's refs and settings.
 
     Objects, hooks and submodules are not copied but borrowed: the sandbox keeps them from changing.
     """
@@ -134,7 +134,7 @@ def _copy_file(source: str, target: str) -> None:
 
 
 def _settings(repo: Repository, admin: str) -> bytes:
-    """Return a git config that includes the user's and repeats what git would not read there."""
+    """Return a git config that includes the user's and repeats settings git ignores in includes."""
     shared = os.path.join(repo.common_dir, "config")
     wanted = r"^(extensions\..*|core\.repositoryformatversion)$"
     found = repo.git.attempt("config", "--file", shared, "-z", "--get-regexp", wanted)

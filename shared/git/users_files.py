@@ -1,4 +1,4 @@
-"""Compare the user's files at the planned paths with the plan, as git would commit them."""
+"""Compare the user's files with the plan, in the form in which git would commit the files."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ REVISE = "planner plan revise"
 
 
 class Blocked(str):
-    """The reason why a path can't be read or written as a file, in words for a person."""
+    """The reason, in words for a person, why a path can't be read or written as a file."""
 
     __slots__ = ()
 
 
 def check_before(repo: Repository, vault: Vault, changes: Sequence[Change]) -> list[Problem]:
-    """Return a problem for each planned file that is not as the plan found it (PL-26)."""
+    """Return a problem for each planned file that is not in its state before the plan (PL-26)."""
     planned = ends(changes)
     wanted = {path: end.before for path, end in planned.items()}
     removed = {path for path, end in planned.items() if end.after is None}
@@ -38,7 +38,7 @@ def check_before(repo: Repository, vault: Vault, changes: Sequence[Change]) -> l
 
 
 def check_tree(repo: Repository, vault: Vault, changes: Sequence[Change]) -> list[Problem]:
-    """Return a problem for each planned file that is not as the plan leaves it (PL-29)."""
+    """Return a problem for each planned file that is not in its state after the plan (PL-29)."""
     wanted = {path: end.after for path, end in ends(changes).items()}
     return _compare(repo, read_states(repo, vault, wanted), wanted, "")
 
@@ -46,12 +46,12 @@ def check_tree(repo: Repository, vault: Vault, changes: Sequence[Change]) -> lis
 def compare_at(
     repo: Repository, vault: Vault, wanted: Mapping[str, Entry | None], root: str
 ) -> list[Problem]:
-    """Return a problem for each path below `root` that git would not commit as wanted."""
+    """Return a problem for each file below `root` that git would commit other than as `wanted`."""
     return _compare(repo, read_states(repo, vault, wanted, root=root), wanted, "")
 
 
 class PathChanges(NamedTuple):
-    """Paths that the plan removes, and those it writes; a removed file makes room for an added one.
+    """The paths that the plan removes, which make room for others, and the paths that it writes.
 
     `added` has the changed files too.
     """
@@ -70,7 +70,7 @@ def read_states(
     changes: PathChanges = NOTHING,
     root: str | None = None,
 ) -> dict[str, Entry | Blocked | None]:
-    """Return what git would commit at each wanted path below `root`, by default the user's tree.
+    """Return the mode and blob that git would commit at each wanted path of the user's tree.
 
     Git reads the files through an index that holds HEAD and, over it, what is wanted, so filters
     and line ends work as for a file that is already as wanted. Objects go into the vault. A folder
@@ -111,7 +111,7 @@ def _hashed(
 
 
 def quarantined(repo: Repository, vault: Vault, index: str, root: str) -> Git:
-    """Return git with the user's settings that writes its objects to a repository of our own."""
+    """Return a Git with the user's settings that stores its objects in the planner's repository."""
     return repo.git_in(root).on_index(index, GIT_OBJECT_DIRECTORY=vault.objects)
 
 
@@ -122,7 +122,7 @@ def _look_above(
     changes: PathChanges,
     links: Sequence[str],
 ) -> bool | Blocked:
-    """Return whether the parent folders of `path` exist, or what is in their way."""
+    """Return whether all parent folders of `path` exist, or a Blocked if one is no folder."""
     parts = path.split("/")
     for depth in range(1, len(parts)):
         parent = "/".join(parts[:depth])
@@ -142,7 +142,7 @@ def _look_above(
 def _look_there(
     root: str, path: str, wanted: Mapping[str, Entry | None], changes: PathChanges
 ) -> bool | Blocked:
-    """Return whether there is a file or link at `path`, or what else is there."""
+    """Return whether a file or link is at `path`, or a Blocked if something else is."""
     mode = _mode(os.path.join(root, path))
     if mode is None:
         return False
@@ -164,7 +164,7 @@ def _mode(path: str) -> int | None:
 
 
 def _unplanned(root: str, folder: str, removed: Collection[str]) -> str | None:
-    """Return a file below `folder` that the plan does not remove, or None."""
+    """Return one file below `folder` that the plan does not remove, or None if there is none."""
     for at, folders, files in os.walk(os.path.join(root, folder)):
         here = os.path.relpath(at, root)
         linked = [name for name in folders if os.path.islink(os.path.join(at, name))]
@@ -199,7 +199,7 @@ def _same(repo: Repository, state: Entry | Blocked | None, entry: Entry | None) 
 
 
 def is_set(repo: Repository, key: str) -> bool:
-    """Return whether a git setting that is on by default is on."""
+    """Return whether the git setting `key`, which is on by default, is on."""
     return repo.git.attempt("config", "--type=bool", key).stdout.strip() != b"false"
 
 

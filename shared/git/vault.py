@@ -1,4 +1,4 @@
-"""A bare repository of our own that borrows the user's objects and none of their settings.
+"""The planner's own bare repository, which borrows the user's objects but no settings of theirs.
 
 All patches are made and applied here, so no setting, attribute or filter alters a byte of them.
 """
@@ -36,26 +36,26 @@ _SETTINGS = (
 
 @dataclass(frozen=True)
 class Vault:
-    """The bare repository at `path`; objects written here never reach the user's store."""
+    """The planner's bare repository; objects written to it never reach the user's repository."""
 
     path: str
     objects: str
     git: Git
 
     def scratch(self) -> AbstractContextManager[str]:
-        """Yield a temporary folder inside our bare repository and remove it afterwards."""
+        """Yield a temporary folder inside the bare repository, and remove it afterwards."""
         return scratch(self.path)
 
     @contextlib.contextmanager
     def fresh_index(self, **env: str) -> Iterator[Git]:
-        """Yield git on our bare repository with an empty index that is removed afterwards."""
+        """Yield a Git on the bare repository with an empty index, which is removed afterwards."""
         with self.scratch() as folder:
             yield self.git.on_index(os.path.join(folder, "index"), **env)
 
 
 @refusing()
 def open_vault(repo: Repository, path: str) -> Vault:
-    """Open our bare repository at `path` or make it; it may be removed while nothing uses it."""
+    """Open the planner's bare repository at `path`, or create it if it is missing."""
     path = os.path.abspath(path)
     git = Git(
         path,
@@ -81,7 +81,7 @@ def open_vault(repo: Repository, path: str) -> Vault:
 
 
 def remove_vault(path: str) -> None:
-    """Remove our bare repository at `path`; the next opening removes what could not be removed."""
+    """Remove the planner's bare repository at `path`; the next `open_vault` removes leftovers."""
     # Renamed first: a half removed one would be in the way of the next.
     gone = f"{path}-{os.getpid()}-gone"
     with contextlib.suppress(OSError):
@@ -120,7 +120,7 @@ def _borrow(repo: Repository, vault: Vault) -> None:
 
 
 def alternates(objects: str) -> bytes:
-    """Return what `info/alternates` must hold for a store to borrow from `objects`."""
+    """Return the content of git's `info/alternates` file for a store that borrows `objects`."""
     stores = [objects, *_alternates(objects)]
     return b"".join(_quoted(os.fsencode(store)) + b"\n" for store in stores)
 

@@ -1,4 +1,4 @@
-"""The scratch worktree: make, open, repair and remove it beside the user's own tree (PL-32).
+"""Make, open, repair and remove the scratch worktree beside the user's own files (PL-32).
 
 The user's index, stash and refs are never touched, and no hook of the user's runs here.
 """
@@ -28,30 +28,30 @@ _LOCK_WAIT_S = 1.0
 
 
 class Worktree(NamedTuple):
-    """A worktree and the folder in which git keeps its record of it; made by `open_worktree`."""
+    """A git worktree, and `admin`, the folder in which git keeps its record of the worktree."""
 
     path: str
     admin: str
 
     @property
     def git(self) -> Git:
-        """Git in the worktree, even if its `.git` file is gone or names another folder."""
+        """Git commands in the worktree, even if its `.git` file is gone or names another folder."""
         return Git(self.admin, self.path)
 
     @property
     def index_file(self) -> str:
-        """The worktree's own index file."""
+        """The path of the worktree's own git index file."""
         return os.path.join(self.admin, "index")
 
     @property
     def made_at(self) -> str | None:
-        """The commit that the worktree was made at, or None if the planner did not make it."""
+        """The base commit that the planner recorded for the worktree, or None without one."""
         return _made_at(self.admin)
 
 
 @refusing()
 def make_worktree(repo: Repository, path: str, commit: str) -> None:
-    """Make a worktree at `path` with `commit` detached, or repair the one that is there.
+    """Create a worktree at `path` with `commit` as detached HEAD, or repair an existing one.
 
     Work in it is never lost: only a worktree that was never complete is made again. One made for
     another commit is Refused (conflict).
@@ -170,12 +170,12 @@ def open_worktree(repo: Repository, path: str) -> Worktree:
 
 
 def made_at(repo: Repository, worktree: str) -> str | None:
-    """Return the commit that the worktree was made at, or None if the planner did not make it."""
+    """Return the base commit that the planner recorded for the worktree, or None without one."""
     return _made_at(_admin(repo, worktree))
 
 
 def set_made_at(admin: str, commit: str) -> None:
-    """Store the commit that the worktree, whose git folder is `admin`, is now based on."""
+    """Record `commit` as the base of the worktree whose git folder is `admin`."""
     write_atomic(os.path.join(admin, _MADE), commit.encode() + b"\n")
 
 
@@ -188,7 +188,7 @@ def _made_at(admin: str | None) -> str | None:
 
 
 def _admin(repo: Repository, path: str) -> str | None:
-    """Return git's folder for the worktree at `path`, also when the worktree itself is gone."""
+    """Return git's own folder for the worktree at `path`, even if the worktree was deleted."""
     folder = os.path.join(repo.common_dir, "worktrees")
     wanted = os.path.join(os.path.realpath(path), ".git")
     for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
@@ -209,12 +209,12 @@ def _recorded(admin: str) -> str:
 
 
 def _is_in_use(admin: str) -> bool:
-    """Return whether there is a worktree at the path that git's record of it names."""
+    """Return whether the worktree described by git's record `admin` still exists on disk."""
     return os.path.exists(_recorded(admin))
 
 
 def clear_stale_locks(admin: str) -> None:
-    """Remove the locks that a killed git left in a worktree's own folder.
+    """Remove the lock files that a killed git left in the worktree's git folder.
 
     A running git holds its lock for a moment only: a lock that stays for a second is stale.
     """
@@ -229,7 +229,7 @@ def clear_stale_locks(admin: str) -> None:
 
 @refusing()
 def set_executable(tree: Worktree, paths: Sequence[str], *, executable: bool) -> None:
-    """Set or clear the executable bit of the worktree's files, even if the file system has none."""
+    """Set or clear the executable bit of files in the worktree, on disk and in git's index."""
     for path in paths:
         file = os.path.join(tree.path, path)
         bits = os.stat(file, follow_symlinks=False).st_mode & 0o777
