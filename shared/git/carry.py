@@ -26,7 +26,7 @@ def carry_over(
     changes: Sequence[Change],
     new: str,
 ) -> list[str]:
-    """Move the worktree from base commit `old` to `new` and merge the plan's `changes` into it.
+    """Move the worktree from base commit `old` to `new`, merging the plan's changes into `new`.
 
     Returns the paths with conflicts: they hold conflict markers, which every check refuses. Run
     again after a crash, it starts again; the content comes from the patches.
