@@ -179,7 +179,12 @@ def show(ids: tuple[str, ...], state_dir: str | None, *, as_json: bool) -> None:
     for entity_id in ids:
         entity = kinds.find(data, entity_id)
         if entity is None:
-            raise Refused("not_found", entity_id, "no such entity in the plan", "run plan show")
+            raise Refused(
+                "not_found",
+                entity_id,
+                "the plan has no entity with this id",
+                "run `planner plan show` for the ids",
+            )
         found.append(entity.entity)
     shown = found if ids else data
     if as_json:

@@ -67,7 +67,11 @@ def _answer(lines: Iterable[bytes]) -> None:
         except (ValueError, TypeError, KeyError, RecursionError):
             command = None
         known = isinstance(command, str)
-        denied = Decision(allowed=False, reason="this line does not name a command", instead=_FORM)
+        denied = Decision(
+            allowed=False,
+            reason="the line is not a JSON object with a text as `command`",
+            instead=_FORM,
+        )
         write(f"{_line(_decide(command) if known else denied)}\n")
 
 

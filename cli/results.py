@@ -101,7 +101,7 @@ def render_proof(state: State, changes: Sequence[Change]) -> str:
     text = (
         "Proved: against its parent the commit holds exactly the approved changes, blob by blob, "
         f"and {resources.archived_plan(state.run.run_id)}. The run is complete and planning has "
-        f"ended; tell the user. To take it back: {state.command('undo')}"
+        f"ended; tell the user. To undo the commit: {state.command('undo')}"
     )
     return block.task(text).render()
 

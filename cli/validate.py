@@ -39,7 +39,10 @@ def validate_command(
     wanted = Wanted(require_frozen, "." if commit and repo is None else repo, commit)
     if commit is not None and len(files) > 1:
         raise Refused(
-            "usage", "--commit", "a commit is compared with exactly one plan", "name a single FILE"
+            "usage",
+            "--commit",
+            "`--commit` is compared with one plan, but several files were named",
+            "name a single FILE",
         )
     reports = list(validate_files(files, wanted))
     write(_as_json(reports) if form == "json" else _as_text(reports))

@@ -154,7 +154,7 @@ def _answered(review: Review, rows: object, share: _Share) -> list[Item]:
 def _twice(rows: Sequence[object]) -> list[Problem]:
     ids = [str(row["id"]) for row in rows if isinstance(row, dict) and "id" in row]
     return [
-        Problem("invalid", "verdicts", f"{name} is answered twice", "answer each id once")
+        Problem("invalid", "verdicts", f"{name} is answered twice", "give one answer for each id")
         for name in dict.fromkeys(ids)
         if ids.count(name) > 1
     ]
@@ -176,7 +176,7 @@ def _answer(review: Review, row: dict[str, Any], share: _Share, at: str) -> list
             Problem("invalid", f"{at}.status", f"the status is {status!r}", "PASS, FAIL")
         )
     elif status == FAIL and not _is_said(finding):
-        text = "a FAIL needs a finding"
+        text = "the status is FAIL, but `finding` is missing"
         problems.append(
             Problem("invalid", f"{at}.finding", text, "say what is wrong, where, what to do")
         )
@@ -214,7 +214,10 @@ def _add(review: Review, row: dict[str, Any], share: _Share, at: str) -> list[Pr
     if len(own) >= MOST_ADDED:
         return [
             Problem(
-                "refused", at, f"{MOST_ADDED} findings are added already", "keep to the worst ones"
+                "refused",
+                at,
+                f"{MOST_ADDED} findings are added already",
+                "add only the worst findings",
             )
         ]
     review.items.append(new)
@@ -227,7 +230,12 @@ def _unsound(review: Review, row: dict[str, Any], at: str) -> list[Problem]:
     check, ids = row.get("check"), [i.id for i in review.items]
     if not _is_said(check):
         problems.append(
-            Problem("invalid", f"{at}.check", "`check` is missing", "give the finding a name")
+            Problem(
+                "invalid",
+                f"{at}.check",
+                "`check` is missing",
+                "name the kind of finding in `check`",
+            )
         )
     elif check in TEXTS:
         text = f"{check} is already a question of this review"
@@ -240,10 +248,10 @@ def _unsound(review: Review, row: dict[str, Any], at: str) -> list[Problem]:
             )
         )
     if row.get("status", FAIL) != FAIL or not _is_said(row.get("finding")):
-        text = "a reviewer can add only a FAIL with a finding"
+        text = "an added answer needs the status FAIL and a `finding`"
         problems.append(Problem("invalid", at, text, "say what is wrong, where, what to do"))
     if review.iteration > 1 and "broken_by" not in row:
-        text = "after the first round a reviewer may add only damage that a fix has done"
+        text = "after round 1, an added finding needs `broken_by`: the id whose fix did the damage"
         problems.append(Problem("refused", f"{at}.broken_by", text, ", ".join(ids)))
     elif "broken_by" in row and row["broken_by"] not in ids:
         text = f"no review item has the id {row['broken_by']!r}"

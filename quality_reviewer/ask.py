@@ -35,9 +35,7 @@ def questions(ctx: Context) -> Block:
     if not todo:
         if group not in (known := {i.group or "1" for i in items}):
             allowed = ", ".join(sorted(known))
-            raise Refused(
-                "not_found", "--group", f"there is no group {group} of questions", allowed
-            )
+            raise Refused("not_found", "--group", f"the questions have no group {group}", allowed)
         return ctx.block().task("Every question of this group is answered: end here.")
     plan = ctx.plan
     file = f"verdicts-{group}.json"

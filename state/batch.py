@@ -67,7 +67,9 @@ class Batch:
         """Return the edit, or None after reporting that it is no JSON object or has wrong keys."""
         before = len(self.problems)
         if not isinstance(edit, dict):
-            self.refuse(at, "is not a JSON object", '{"op": "add", "kind": …, "fields": {…}}')
+            self.refuse(
+                at, "the edit is not a JSON object", '{"op": "add", "kind": …, "fields": {…}}'
+            )
             return None
         self._check_envelope(at, edit)
         if len(self.problems) == before:
@@ -91,9 +93,11 @@ class Batch:
             adds = ", ".join(k for k, v in KINDS.items() if v.prefix and k != "change")
             self.refuse(f"{at}.kind", f"{kind!r} is not a kind of entity", adds)
         if op != "remove" and not isinstance(edit.get("fields"), dict):
-            self.refuse(f"{at}.fields", "must be an object with the fields to write")
+            self.refuse(f"{at}.fields", "`fields` is not a JSON object with the fields to write")
         if op != "add" and not isinstance(edit.get("id"), str):
-            self.refuse(f"{at}.id", "must be the id of an entity", "M-001, overview, knowledge …")
+            self.refuse(
+                f"{at}.id", "`id` is not the id of an entity", "M-001, overview, knowledge …"
+            )
         alias = edit.get("as")
         if alias is not None and not (isinstance(alias, str) and alias.startswith("$")):
             self.refuse(
@@ -174,7 +178,11 @@ class Batch:
         kind = edit["kind"]
         result = Applied("add", new_id, 1)
         if not KINDS[kind].prefix or kind == "change":
-            how = "run plan capture, which makes the changes" if kind == "change" else f"set {kind}"
+            how = (
+                "run `planner plan capture`, which makes the changes"
+                if kind == "change"
+                else f"set {kind}"
+            )
             self.refuse(f"{at}.kind", f"{kind} cannot be added", how)
         elif self._may(at, kind):
             fields = self._read_fields(at, kind, edit["fields"])
@@ -221,7 +229,11 @@ class Batch:
         kind = fields.pop("kind", None)
         if kind == "module-comment":
             if documentation["module_comment"] is not None:
-                self.refuse(f"{at}.fields.kind", "there is already a module comment", "set it")
+                self.refuse(
+                    f"{at}.fields.kind",
+                    "the milestone already has a module comment",
+                    "change it with `set`",
+                )
             return documentation
         if not (isinstance(kind, str) and kind in DOC_LISTS):
             kinds = ", ".join(["module-comment", *DOC_LISTS])
@@ -257,7 +269,7 @@ class Batch:
         for fixed in ("milestone", "kind"):
             if fixed in fields:
                 del fields[fixed]
-                text = f"{fixed} of an entity cannot be changed"
+                text = f"`{fixed}` of an entity cannot be changed"
                 self.refuse(f"{at}.fields.{fixed}", text, "remove the entity and add it again")
         version = found.entity["version"] + 1
         entity = self._checked(at, found.kind, {**found.entity, **fields, "version": version})
@@ -269,7 +281,7 @@ class Batch:
         if found is None:
             return None
         if not KINDS[found.kind].prefix or found.kind == "change":
-            how = "run plan capture" if found.kind == "change" else f"set {found.kind}"
+            how = "run `planner plan capture`" if found.kind == "change" else f"set {found.kind}"
             self.refuse(f"{at}.id", f"{id_of(found)} cannot be removed", how)
         elif isinstance(found.owner, list):
             found.owner.pop(int(found.key))

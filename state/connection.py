@@ -114,7 +114,9 @@ class Connection:
         if version == len(MIGRATIONS):
             return
         if version > len(MIGRATIONS):
-            text = f"written by a newer planner (schema {version}, known: {len(MIGRATIONS)})"
+            text = (
+                f"the database is of a newer planner (schema {version}, known: {len(MIGRATIONS)})"
+            )
             raise Refused("invalid", self.path, text, "update the planner; nothing was changed")
         if version:
             self._back_up(version)
@@ -136,7 +138,7 @@ class Connection:
         ours = self._pragma("application_id") == APPLICATION_ID
         if (version or tables) and not ours:
             text = "the file is not a database of the planner; it was not changed"
-            raise Refused("invalid", self.path, text, "restore the planner.db that was here")
+            raise Refused("invalid", self.path, text, "put the planner.db back that was here")
 
     def _back_up(self, version: int) -> None:
         copy = f"{self.path}.v{version}"
@@ -149,7 +151,7 @@ class Connection:
 def unusable(path: str, error: Exception) -> Refused:
     """Return the Refused exception that explains an error reported by SQLite."""
     if isinstance(error, UnicodeEncodeError):
-        text = f"cannot be stored as text: {error}; nothing was changed"
+        text = f"the text cannot be stored: {error}; nothing was changed"
         return Refused("invalid", "text", text, "give text that is valid UTF-8")
     # The lowest byte of a code is its kind; Python's own errors have no code.
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
@@ -157,7 +159,7 @@ def unusable(path: str, error: Exception) -> Refused:
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return Refused("locked", path, text, "run the command again")
     if code == sqlite3.SQLITE_CONSTRAINT:
-        return Refused("conflict", path, text, "run planner status, which says where the run is")
+        return Refused("conflict", path, text, "run `planner status`, which says where the run is")
     if code in _ENVIRONMENT:
         return Refused("refused", path, text, "use a folder that can be written and has free space")
     return damaged(path, error)
@@ -166,4 +168,4 @@ def unusable(path: str, error: Exception) -> Refused:
 def damaged(path: str, error: Exception) -> Refused:
     """Return the Refused exception that says that the database file is damaged."""
     text = f"the database is damaged ({error}); it was not changed"
-    return Refused("invalid", path, text, "run planner doctor, which says what can be restored")
+    return Refused("invalid", path, text, "run `planner doctor`, which says what can be restored")

@@ -37,7 +37,10 @@ def apply_edits(
     """
     if plan.frozen_at is not None:
         raise Refused(
-            "frozen", "plan.json", f"revision {plan.revision} is frozen", "run plan revise"
+            "frozen",
+            "plan.json",
+            f"revision {plan.revision} is frozen",
+            "run `planner plan revise`",
         )
     data = as_lists(plan.model_dump(mode="python"))
     count_ids(data)

@@ -128,7 +128,7 @@ def write_atomic(path: str, data: bytes, mode: int | None = None) -> None:
     try:
         sync_folder(folder)
     except OSError as error:
-        text = f"the file was written, but may be lost in a crash: {error.strerror or error}"
+        text = f"the file was written, but a crash may lose it: {error.strerror or error}"
         raise Refused("refused", path, text, "run the command again") from None
 
 

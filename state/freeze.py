@@ -65,16 +65,20 @@ def check_seals(data: dict[str, Any]) -> list[Problem]:
         now = seal(data)
     except RecursionError:
         text = "the plan is nested deeper than a frozen plan can be"
-        return [Problem("invalid", "plan", text, "restore the bytes that were frozen")]
+        return [Problem("invalid", "plan", text, "restore the file as `plan freeze` wrote it")]
     problems = []
     for name in sorted({*sealed, *now}):
         if sealed.get(name) != now.get(name):
             how = "was added" if name not in sealed else "is gone" if name not in now else "differs"
             text = f"{name} {how}: the plan was edited after it was frozen"
-            problems.append(Problem("invalid", name, text, "restore the bytes that were frozen"))
+            problems.append(
+                Problem("invalid", name, text, "restore the file as `plan freeze` wrote it")
+            )
     if not problems:
-        text = "the plan's content is unchanged, but not its bytes (reformatted, or seals changed)"
-        problems.append(Problem("invalid", "digest", text, "restore the bytes that were frozen"))
+        text = "the plan says the same, but its bytes changed (new format or other seals)"
+        problems.append(
+            Problem("invalid", "digest", text, "restore the file as `plan freeze` wrote it")
+        )
     return problems
 
 

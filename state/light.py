@@ -99,7 +99,9 @@ def _step_problems(step: object, at: str) -> Iterator[Problem]:
     yield from _text(step.get("description"), f"{at}.description")
     yield from _texts(step.get("tools", []), f"{at}.tools")
     if step.get("risk") not in RISKS:
-        yield Problem("invalid", f"{at}.risk", "the risk is not a known one", ", ".join(RISKS))
+        yield Problem(
+            "invalid", f"{at}.risk", "`risk` is not one of the known risks", ", ".join(RISKS)
+        )
 
 
 def _unknown(value: dict[str, Any], known: tuple[str, ...], at: str) -> Iterator[Problem]:

@@ -25,8 +25,8 @@ def part_of(plan: Plan, only: Collection[str]) -> Plan:
     kept = tuple(m for m in plan.milestones if m.id in only)
     left = ", ".join(m.id for m in plan.milestones if m.id not in only)
     if not left:
-        text = "these are all milestones of the plan, so there is no part to make"
-        raise Refused("invalid", "--only", text, "leave out --only to approve the whole plan")
+        text = "`--only` names all milestones, so nothing would be left out"
+        raise Refused("invalid", "--only", text, "leave out `--only` to approve the whole plan")
     remark = (
         f"Part of revision {plan.revision}: {', '.join(m.id for m in kept)}. Left out: {left}. "
         "The reviews are of the whole."
@@ -41,7 +41,7 @@ def part_of(plan: Plan, only: Collection[str]) -> Plan:
 def _unknown(plan: Plan, only: Collection[str]) -> list[Problem]:
     known = [m.id for m in plan.milestones]
     if not only:
-        return [Problem("invalid", "--only", "--only names no milestone", ", ".join(known))]
+        return [Problem("invalid", "--only", "`--only` names no milestone", ", ".join(known))]
     return [
         Problem("not_found", name, "the plan has no such milestone", ", ".join(known))
         for name in sorted(set(only).difference(known))

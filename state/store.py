@@ -32,7 +32,7 @@ def check_version(data: object, path: str) -> dict[str, Any]:
     version = data["schema_version"]
     if type(version) is not int or version < SCHEMA_VERSION:
         raise Refused(
-            "invalid", path, f"{version!r} is not a schema version that was ever used", "2"
+            "invalid", path, f"{version!r} is not a schema_version that any planner wrote", "2"
         )
     if version > SCHEMA_VERSION:
         text = f"the plan was written by a newer planner (schema version {version}, known: 2)"

@@ -53,10 +53,10 @@ def path_problem(path: str) -> str | None:
     if _NEVER.isdisjoint(parts) and parts[0] not in OURS and "\0" not in path:
         return None
     if not path or path.startswith("/") or path.endswith("/") or "\0" in path:
-        return "is not a relative path of a file"
+        return "is not the relative path of a file"
     if not _NOT_NORMAL.isdisjoint(parts):
-        return "leaves the repository or is not normal (no '.', '..' or empty part)"
-    return "lies in a folder of git or of the planner"
+        return "leaves the repository or has a part that is '.', '..' or empty"
+    return "lies in .git or .planner, which no plan may change"
 
 
 def check_value(at: str, value: object, depth: int = DEEPEST) -> Iterator[Problem]:
@@ -89,7 +89,10 @@ def _why_not_stored(value: object) -> tuple[str, str] | None:
     """Return why a text or number cannot be stored as JSON, and a remedy; None if storable."""
     if isinstance(value, str):
         if not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value):
-            return "a lone surrogate is not text", "give text that is valid UTF-8"
+            return (
+                "the text has half a character (a lone surrogate)",
+                "give text that is valid UTF-8",
+            )
     elif isinstance(value, (int, float)):
         if not math.isfinite(value):
             return f"{value} is not a JSON number", "finite numbers"
@@ -105,7 +108,7 @@ def _check_frozen_members(plan: Plan) -> Iterator[Problem]:
     missing = [name for name, value in members.items() if not value]
     if 0 < len(missing) < len(members):
         text = f"the plan is only partly frozen: {', '.join(missing)} not set"
-        yield Problem("invalid", missing[0], text, "restore the bytes that were frozen")
+        yield Problem("invalid", missing[0], text, "restore the file as `plan freeze` wrote it")
 
 
 def _unknown(at: str, kind: str, wanted: str, known: Iterable[str]) -> Problem:
@@ -242,7 +245,9 @@ def _check_ownership(plan: Plan) -> Iterator[Problem]:
             other = owner.setdefault(file, milestone.id)
             if other != milestone.id and plan.depth == "full":
                 text = f"{file} also belongs to {other}"
-                allowed = f"put each file into one milestone; merge {other} and {milestone.id}"
+                allowed = (
+                    f"list the file in one milestone only, or merge {other} and {milestone.id}"
+                )
                 yield Problem("invalid", f"milestones[{n}].files", text, allowed)
 
 
@@ -273,7 +278,7 @@ def _check_waves(plan: Plan, files: list[set[str]] | None) -> list[Problem]:
     stored = [(w.wave, sorted(w.milestones)) for w in plan.milestone_dependencies.waves]
     computed = compute_waves(plan.milestones, files)
     if stored and stored != list(enumerate(computed, start=1)):
-        text = "the stored waves do not follow from the milestones' dependencies and files"
+        text = "the waves in the file do not fit the milestones' dependencies and files"
         expected = " then ".join(", ".join(w) for w in computed)
         return [Problem("invalid", "milestone_dependencies.waves", text, expected)]
     return []

@@ -180,7 +180,9 @@ def _folder(keep: str | None) -> Iterator[str]:
         os.makedirs(keep)
     except OSError as error:
         text = f"the folder cannot be made: {error.strerror}"
-        raise Refused("refused", "--keep", text, "name a folder that does not exist yet") from None
+        raise Refused(
+            "refused", "--keep", text, "give `--keep` a folder that does not exist yet"
+        ) from None
     yield os.path.realpath(keep)
 
 

@@ -86,7 +86,7 @@ def _verify_on_new_head(state: State) -> Running | None:
     if answer.failures:
         output = "\n".join(f"$ {r.command}\n{r.tail}" for r in answer.failures)
         text = f"HEAD has moved to {at.commit[:12]}, and there the verify commands fail"
-        allowed = "make a revision on the new base"
+        allowed = "revise the plan for the new HEAD"
         again = state.command("plan", "revise")
         raise Refused("refused", "exec apply", text, allowed, again, output)
     return None

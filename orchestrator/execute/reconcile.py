@@ -37,12 +37,12 @@ def reconcile(
         mine = file in planned or any(within(file, folder) for folder in ours)
         if not mine and list(now[file][1:]) != list(then.get(file, ()))[1:]:
             found.setdefault(
-                file, "was changed after the plan was applied, and no milestone plans that"
+                file, "was changed after the plan was applied, and no milestone lists this file"
             )
     accepted = state.database.deviations(state.run)
     return [
         Problem("refused", file, f"{file} {text}" if not text.startswith(file) else text,
-                "restore the file as it was applied, or let a person accept it",
+                "restore the file as `exec apply` wrote it, or let a person accept the difference",
                 state.command("exec", "accept", "--file", file))
         for file, text in found.items()
         if not accepted.get(file)

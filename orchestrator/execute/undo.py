@@ -34,7 +34,7 @@ def undo_plan(state: State) -> Undone:
         if state.run.commit_id is not None:
             return _revert(state)
         if journal_state(journal) is None:
-            text = "nothing of this run was applied, so there is nothing to undo"
+            text = "this run has applied nothing, so there is nothing to undo"
             raise Refused("conflict", "undo", text, "", state.command("step", "planner"))
         repository, _ = open_repository(state)
         files = undo(repository, journal)

@@ -62,8 +62,14 @@ def _settings(root: str) -> dict[str, Any]:
 def submit(found: Mode, file: str) -> None:
     """Submit a light plan (a list of steps) as the next revision; repeating it changes nothing."""
     if found.state is not None:
-        text = "this session plans in a run, whose plan is submitted by plan freeze"
-        raise Refused("conflict", "mode submit", text, "", found.state.command("step", "planner"))
+        text = "`mode submit` is for plans without a run; this run submits by `planner plan freeze`"
+        raise Refused(
+            "conflict",
+            "mode submit",
+            text,
+            "do the step that is due",
+            found.state.command("step", "planner"),
+        )
     plan = light.parse_light(read_json(resources.find_answer(found.home, file)))
     digest = light.digest_of(plan)
     if found.stage == SUBMITTED and found.digest == digest:
@@ -111,7 +117,7 @@ def check_tree(found: Mode) -> None:
 def remark(found: Mode, text: str) -> None:
     """Send a light plan (a list of steps) back for revision, with a person's remarks."""
     if not text.strip():
-        raise Refused("invalid", "TEXT", "the remarks are empty", "say what to change")
+        raise Refused("invalid", "TEXT", "the remarks are empty", "say in TEXT what to change")
     check_tree(found)
     found.change("revise", HOST, text, reason=text.strip())
 
@@ -143,7 +149,11 @@ def track(found: Mode, number: int, status: str) -> None:
         raise Refused("conflict", "mode step", text, "", found.command("mode", "status"))
     if found.status == PAUSED:
         raise Refused(
-            "refused", "mode step", "planning is paused", "resume it first", found.command("resume")
+            "refused",
+            "mode step",
+            "planning is paused",
+            "resume planning first",
+            found.command("resume"),
         )
     marked = light.mark(plan, number, status)
     if marked == plan:

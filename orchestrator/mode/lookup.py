@@ -144,7 +144,7 @@ def find(target: Target, now: float) -> Mode:
     if len(lone) + len(runs) > 1:
         names = [f"--agent {resources.quote(r.agent_name)}" for r in lone]
         names += [f"--state-dir {resources.quote(r.state_dir)}" for r in runs]
-        text = "several plans are under way here; name one"
+        text = "several plans are under way here; add one of these options"
         raise Refused("not_found", target.folder, text, "; ".join(names))
     if lone:
         return _of_agent(database, lone[0].agent_name, now)
@@ -180,7 +180,7 @@ def find_light(target: Target, digest: str, now: float) -> Mode | None:
     rows = [r for r in rows if target.agent in (None, r.agent_name)]
     same = [r for r in rows if r.digest == digest]
     if len(same) > 1:
-        text = "several sessions have submitted a plan with this digest"
+        text = "several sessions submitted a plan with this digest; add one of these options"
         names = "; ".join(f"--agent {resources.quote(r.agent_name)}" for r in same)
         raise Refused("conflict", digest, text, names)
     if not same and (len(rows) != 1 or database.runs(ACTIVE, PAUSED)):

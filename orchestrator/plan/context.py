@@ -29,9 +29,11 @@ def set_context(state: State, file: str) -> None:
             stored = read_json(resources.get_context_path(state.state_dir))
             if stored == context:
                 return
-            text = "context.json is read-only after step 2"
+            text = "context.json is read-only once step 2 (context-verify) is done"
             allowed = state.command("context", "add-quote", "TEXT")
-            raise Refused("frozen", "context.json", text, f"add later words of the user: {allowed}")
+            raise Refused(
+                "frozen", "context.json", text, f"to add what the user said later, run {allowed}"
+            )
         write_json(resources.get_context_path(state.state_dir), context)
         values = {"task_spec": task_items(context), "context": user_context(context)}
         changed = plan.model_copy(update=values)

@@ -68,7 +68,11 @@ def finish_phase(state: State, phase: Phase, batch: str | None, role: str | None
     with state.lock(f"plan done --phase {phase}"):
         if open_plan(state) != work.before:
             raise Refused(
-                "conflict", "plan.json", "another command has changed the plan meanwhile", "", again
+                "conflict",
+                "plan.json",
+                "another command changed the plan while this one ran",
+                "",
+                again,
             )
         state.reload()
         ended_before = state.run.step > WORKFLOW.number(phase, "execute")
@@ -96,7 +100,7 @@ def _check_due(state: State, phase: Phase) -> None:
     if state.run.step < WORKFLOW.number(phase, "execute") and state.run.workflow == WORKFLOW.name:
         here = state.command("step", WORKFLOW.name)
         text = f"{phase} is not due: the run is at step {state.run.step}"
-        raise Refused("conflict", "--phase", text, "do the current step", here)
+        raise Refused("conflict", "--phase", text, "do the step that is due", here)
 
 
 def _pass_or_gate(state: State, phase: Phase, work: Work) -> Plan:

@@ -51,18 +51,24 @@ def _check_open(state: State, phase: Phase, path: str) -> None:
     asking = state.run.step == WORKFLOW.number(phase, "qr")
     if not os.path.exists(path) or not (asking or state.run.step == WORKFLOW.number(phase, "gate")):
         text = f"{phase} cannot be decided now: the run is at step {state.run.step}"
-        raise Refused("conflict", "--phase", text, "do the current step", here)
+        raise Refused("conflict", "--phase", text, "do the step that is due", here)
     todo = [i.id for i in read_review(path).items if i.status == TODO]
     if asking and todo:
         text = f"reviewers have not answered the questions {', '.join(todo)}"
-        raise Refused("refused", "--verdict", text, "wait for their answers", here)
+        raise Refused("refused", "--verdict", text, "wait until the reviewers have answered", here)
 
 
 def _refuse_unasked(state: State, phase: Phase, plan: Plan) -> None:
     if unasked := unasked_questions(state, phase, plan):
         text = f"no reviewer was asked the questions {', '.join(unasked)}"
         again = state.command("plan", "done", "--phase", phase)
-        raise Refused("refused", "--verdict", text, "end the work step again first", again)
+        raise Refused(
+            "refused",
+            "--verdict",
+            text,
+            "run `plan done` again, so that reviewers are asked",
+            again,
+        )
 
 
 def _as_checked(state: State, phase: Phase, plan: Plan) -> Work:
@@ -71,9 +77,9 @@ def _as_checked(state: State, phase: Phase, plan: Plan) -> Work:
         return Work(plan, plan, design_subject(state, plan))
     captured = capture_into(state, plan)
     if captured.plan != plan:
-        text = "the worktree changed after it was checked"
+        text = "the files in this folder changed after they were checked"
         again = state.command("plan", "done", "--phase", phase)
-        raise Refused("conflict", state.worktree, text, "check it again", again)
+        raise Refused("conflict", state.worktree, text, "check the files again", again)
     return Work(plan, plan, code_subject(captured))
 
 

@@ -22,7 +22,7 @@ def import_plan(state: State, path: str) -> list[str]:
     with state.lock("plan import"):
         plan = open_plan(state)
         if plan.milestones or plan.planning_context.decision_log:
-            allowed = "use a run whose plan is empty"
+            allowed = "import into a run whose plan is empty"
             raise Refused("conflict", path, "the plan of this run already has content", allowed)
         own = plan.model_dump(mode="python")
         kept = {k: data[k] for k in _IMPORTED if k in data}

@@ -53,7 +53,7 @@ def open_record(target: Target) -> Record:
 def check_terminal(stream: TextIO) -> None:
     """Raise Refused if the audit log is to be followed without a terminal to interrupt it from."""
     if not stream.isatty():
-        text = "--follow needs a terminal as standard input, since it never ends"
+        text = "`--follow` never ends, so its standard input must be a terminal"
         raise Refused("usage", "--follow", text, "leave out --follow", "planner audit --json")
 
 

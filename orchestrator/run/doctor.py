@@ -97,7 +97,7 @@ def _run(run: Run) -> list[Finding]:
             resources.command(*words, state_dir=run.state_dir)
             for words in (("exec", "apply"), ("undo",))
         )
-        return [Finding(name, f"{at}, an apply was interrupted", ways)]
+        return [Finding(name, f"{at}, `exec apply` or `undo` was interrupted", ways)]
     path = resources.plan_path(run.state_dir)
     if not os.path.exists(path):
         return [Finding(name, f"{at}, no plan yet", "planner start with the same words")]

@@ -34,11 +34,12 @@ def _end(state: State, action: str, reason: str) -> str:
         state.reload()
         journal = journal_state(resources.journal_path(state.state_dir))
         if journal in ("applying", "undoing"):
-            text = "an apply was interrupted; finish it or take it back first"
-            raise Refused("conflict", action, text, state.command("undo"))
+            text = "`exec apply` or `undo` was interrupted"
+            allowed = f"run an interrupted `exec apply` again, or undo the changes: {state.command('undo')}"
+            raise Refused("conflict", action, text, allowed)
         if state.run.status == "COMPLETED":
             text = f"the run is completed as commit {state.run.commit_id}"
-            raise Refused("refused", action, text, state.command("undo"))
+            raise Refused("refused", action, text, f"undo the commit: {state.command('undo')}")
         cancel_verify(state.state_dir)
         if state.run.status != "CANCELLED":
             with state.database as database:
@@ -47,7 +48,9 @@ def _end(state: State, action: str, reason: str) -> str:
         tidy(state)
     note = "The run is cancelled. Its plan and audit are kept."
     if journal == "applied":
-        note += f" What was applied stays in your tree; to take it back: {state.command('undo')}"
+        note += (
+            f" What was applied stays in your tree; to undo the changes: {state.command('undo')}"
+        )
     return note
 
 

@@ -211,7 +211,10 @@ def new_run(database: Database, run_id: str, request: str, repository: str, fold
     run = database.run_at(folder)
     if run is None:
         raise Refused(
-            "conflict", folder, "the new run could not be read back", "run the command again"
+            "conflict",
+            folder,
+            "the new run was stored, but cannot be found again",
+            "run the command again",
         )
     database.event(run, "PlanStarted", {"goal": request})
     return run

@@ -70,7 +70,7 @@ def _check_digest(file: str, data: bytes, plan: Plan, wanted: Wanted) -> list[Pr
     if plan.digest is None and plan.frozen_at is None:
         text = "the plan is not frozen"
         return (
-            [Problem("invalid", "frozen_at", text, "run planner plan freeze")]
+            [Problem("invalid", "frozen_at", text, "run `planner plan freeze`")]
             if wanted.frozen
             else []
         )
@@ -88,12 +88,14 @@ def _check_repository(data: bytes, file: str, plan: Plan, wanted: Wanted) -> lis
             vault = open_vault(repository, os.path.join(folder, "vault.git"))
             problems = check_before(repository, vault, changes)
         for problem in problems:
-            problem.allowed = "the base of the plan; or name the plan's commit by --commit"
+            problem.allowed = "check out the plan's base; or name the plan's commit with `--commit`"
         return problems
     problems = check_commit(repository, wanted.commit, changes, _archived(repository, data, wanted))
     message = repository.git.text("log", "-1", "--format=%B", wanted.commit, "--")
     if f"Plan-Digest: {plan.digest}" not in message.splitlines():
-        text = f"the commit does not name this plan: no trailer Plan-Digest: {plan.digest}"
+        text = (
+            f"the commit message does not name this plan: it has no line Plan-Digest: {plan.digest}"
+        )
         problems.append(Problem("invalid", f"{file} {wanted.commit}", text))
     return problems
 

@@ -52,7 +52,7 @@ def _check_ready(state: State, plan: Plan) -> None:
     loops = {state.database.phase(state.run, phase)[0] for phase in WORKFLOW.phases(depth)}
     if loops != {LoopState.COMPLETE} or state.run.step != WORKFLOW.last(depth):
         text = f"the run is at step {state.run.step}; a plan is frozen once all phases have passed"
-        raise Refused("conflict", "plan freeze", text, "do the current step", here)
+        raise Refused("conflict", "plan freeze", text, "do the step that is due", here)
     answered = state.database.answers(state.run)
     problems = [
         Problem("refused", c.id, f"the question is not answered: {c.question}",
@@ -69,6 +69,6 @@ def _check_ready(state: State, plan: Plan) -> None:
     captured = capture_into(state, plan)
     if captured.plan != plan:
         again = state.command("plan", "done", "--phase", "plan-code", role="developer")
-        text = "the worktree changed after it was checked"
-        raise Refused("conflict", state.worktree, text, "check it again", again)
+        text = "the files in this folder changed after they were checked"
+        raise Refused("conflict", state.worktree, text, "check the files again", again)
     check_all(state, plan, code_subject(captured))

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 _COMMAND = "mode approve --only"
-_ALLOWED = "submit the whole plan or other milestones; nothing was changed"
+_ALLOWED = "approve the whole plan or other milestones; nothing was changed"
 
 
 def submit_part(
@@ -81,7 +81,7 @@ def _submitted(state: State, digest: str) -> Plan:
     if state.run.stage != SUBMITTED:
         text = f"the plan is already approved: the run is {state.run.stage}"
         raise Refused(
-            "conflict", "--only", text, "make a revision", state.command("plan", "revise")
+            "conflict", "--only", text, "revise the plan", state.command("plan", "revise")
         )
     check_run(state)
     return plan

@@ -32,13 +32,15 @@ def revise_plan(state: State, remarks: str) -> None:
         run = state.run
         path = state.plan_path
         if journal_state(resources.journal_path(state.state_dir)) not in (None, "undone"):
-            text = "this revision is applied; undo it before you revise it"
-            raise Refused("conflict", "plan revise", text, "undo it first", state.command("undo"))
+            text = "this revision is applied, so the plan cannot be revised"
+            raise Refused(
+                "conflict", "plan revise", text, "undo the apply first", state.command("undo")
+            )
         check_active(state)
         if run.stage in READ_ONLY:
             check_run(state)
         if run.digest is None and store.load_plan(path).frozen_at is None:
-            text = "the plan is not frozen: edit it without revising"
+            text = "the plan is not frozen, so edit the plan without `plan revise`"
             raise Refused("conflict", "plan revise", text, "", state.command("step", "planner"))
         plan = _open_next(state, lambda frozen: next_revision(frozen, remarks))
         if run.stage not in READ_ONLY:
@@ -94,7 +96,7 @@ def _open_next(state: State, successor: Callable[[Plan], Plan]) -> Plan:
 def remark(state: State, text: str) -> None:
     """Open the plan's next revision with a person's remarks; raise Refused if they are empty."""
     if not text.strip():
-        raise Refused("invalid", "TEXT", "the remarks are empty", "say what to change")
+        raise Refused("invalid", "TEXT", "the remarks are empty", "say in TEXT what to change")
     revise_plan(state, text)
 
 

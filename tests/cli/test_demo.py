@@ -155,7 +155,8 @@ def test_a_folder_that_is_there_already_is_left_alone(tmp_path: Path) -> None:
     problem = ET.fromstring(answer.stdout)[0]  # noqa: S314 – our own output
     assert answer.returncode == 1
     assert problem.text == (
-        "the folder cannot be made: File exists · allowed: name a folder that does not exist yet"
+        "the folder cannot be made: File exists · "
+        "allowed: give `--keep` a folder that does not exist yet"
     )
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
 

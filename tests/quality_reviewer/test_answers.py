@@ -235,7 +235,7 @@ WRONG: dict[str, tuple[Callable[[list[str], list[str]], object], list[str]]] = {
     ),
     "a FAIL without a finding": (
         lambda own, _other: [{"id": own[0], "status": FAIL, "finding": "  "}],
-        ["a FAIL needs a finding"],
+        ["the status is FAIL, but `finding` is missing"],
     ),
     "another status": (
         lambda own, _other: [{"id": own[0], "status": "TODO"}, {"id": own[1]}],
@@ -252,7 +252,7 @@ WRONG: dict[str, tuple[Callable[[list[str], list[str]], object], list[str]]] = {
     ),
     "two things wrong in one row": (
         lambda own, _other: [{"id": own[0], "status": FAIL, "verdict": "fine"}],
-        ["an answer has no field 'verdict'", "a FAIL needs a finding"],
+        ["an answer has no field 'verdict'", "the status is FAIL, but `finding` is missing"],
     ),
     "another severity": (
         lambda own, _other: [
@@ -532,7 +532,7 @@ def test_a_group_that_nobody_has_is_refused_with_those_that_are(make_repo: Repos
     journey.to("code review")
     refused = journey.planner("step", "plan-code-qr", "--group", "9")
     assert refused.code == 1
-    assert refused.problems == [("not_found", "there is no group 9 of questions · allowed: 1")]
+    assert refused.problems == [("not_found", "the questions have no group 9 · allowed: 1")]
 
 
 @pytest.mark.requirement("PL-7", "PL-20")

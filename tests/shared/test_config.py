@@ -101,12 +101,15 @@ def test_all_mistakes_are_told_at_once() -> None:
     assert found == {
         ("planner.toml [verify]", "is not a table"),
         ("planner.toml [worktree].setup", "is not a list"),
-        ("planner.toml [worktree].link", "'/etc' is not a relative path of a file"),
+        ("planner.toml [worktree].link", "'/etc' is not the relative path of a file"),
         (
             "planner.toml [worktree].link",
-            "'../x' leaves the repository or is not normal (no '.', '..' or empty part)",
+            "'../x' leaves the repository or has a part that is '.', '..' or empty",
         ),
-        ("planner.toml [worktree].link", "'.git' lies in a folder of git or of the planner"),
+        (
+            "planner.toml [worktree].link",
+            "'.git' lies in .git or .planner, which no plan may change",
+        ),
         ("planner.toml [worktree].link", "3 is not text"),
         ("planner.toml [worktree].speed", "there is no such key"),
         ("planner.toml [typo]", "there is no such table"),
