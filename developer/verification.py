@@ -26,7 +26,8 @@ def confirm(state: State, digest: str) -> None:
     """Record that the project's commands are confirmed; Refused if their hash is not `digest`."""
     stored = state.config
     if not digest or digest != stored["hash"]:
-        text = f"the commands of this run have the hash {stored['hash'] or '(none configured)'}"
+        known = stored["hash"] or "(none configured)"
+        text = f"this is not the hash of this run's commands, which is {known}"
         raise Refused("not_found", digest, text, "", state.command("config", "show"))
     with state.database as database:
         database.confirm(digest, stored["text"])

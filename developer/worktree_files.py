@@ -105,7 +105,7 @@ def tree_run(job: Job, name: str, is_confirmed: Callable[[str], bool]) -> Ran:
 def _path_inside(worktree: str, path: str) -> str:
     """Return the absolute path of `path` in the worktree; Refused if it could lead outside."""
     if text := path_problem(path):
-        raise Refused("invalid", path, text, "a relative path of a file in the worktree")
+        raise Refused("invalid", path, text, "name a relative path of a file in the worktree")
     parts = path.split("/")
     for depth in range(1, len(parts)):
         parent = "/".join(parts[:depth])

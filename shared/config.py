@@ -77,7 +77,7 @@ def load_config(git: Git, commit: str) -> Config:
     mode, _, rest = entry.partition(b" ")
     if mode not in {b"100644", b"100755"}:
         text = "is not a plain file at the base commit"
-        raise Refused("invalid", CONFIG_FILE, text, "make it a plain file, or remove it")
+        raise Refused("invalid", CONFIG_FILE, text, "make planner.toml a plain file, or remove it")
     return parse_config(git.run("cat-file", "blob", rest.split()[1].decode()))
 
 

@@ -65,7 +65,7 @@ def install(lock_file: str, target: str, *, fresh: bool = False) -> None:
     except OSError as error:
         raise _refusal(
             f"{home} cannot be written: {error.strerror or error}",
-            "a checkout that you may write to, or one where install.py was run before",
+            "use a checkout that you may write to, or one where install.py was run before",
         ) from error
 
 
@@ -135,7 +135,7 @@ def _run_pip(lock_file: str, made: str) -> None:
             raise _pip_refusal(lock_file, answer.stderr)
     raise _refusal(
         f"{sys.executable} has no pip",
-        "a Python with pip: Debian's package python3-pip, or another one by PLANNER_PYTHON",
+        "install pip (Debian's package python3-pip), or name a Python with pip in PLANNER_PYTHON",
     )
 
 

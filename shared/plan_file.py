@@ -29,10 +29,8 @@ if TYPE_CHECKING:
 def open_plan(state: State) -> Plan:
     """Return the run's plan for editing; Refused if it is frozen or an apply is unfinished."""
     if _interrupted(state):
-        text = "an apply was interrupted; nothing else may run before it is finished or undone"
-        ways = (
-            f"finish it by {state.command('exec', 'apply')}, or undo it by {state.command('undo')}"
-        )
+        text = "`exec apply` was interrupted; nothing else may run before it is finished or undone"
+        ways = f"finish it ({state.command('exec', 'apply')}) or undo it ({state.command('undo')})"
         raise Refused("conflict", "exec apply", text, ways)
     check_active(state)
     path = state.plan_path
@@ -79,12 +77,16 @@ def check_frozen(state: State) -> Plan:
     known = state.run.digest
     if stated is None and known is None:
         raise Refused(
-            "refused", path, "the plan is not frozen", "", state.command("step", "planner")
+            "refused",
+            path,
+            "the plan is not frozen, that is, not submitted yet",
+            "finish planning first",
+            state.command("step", "planner"),
         )
     if stated != actual or (known is not None and known != actual):
         problems = check_seals(store.check_version(parse_json(data, path), path))
         if stated is not None and stated == actual:
-            text = f"the plan was frozen again: its digest is not {known}, which was submitted"
+            text = f"the plan changed after it was submitted: its digest is no longer {known}"
             problems = [Problem("invalid", "digest", text, "restore the plan that was submitted")]
         raise Refused.of(problems)
     return store.load_plan(path)
@@ -102,12 +104,12 @@ def check_approved(state: State) -> None:
     """Raise Refused if the run is cancelled or no person has approved the plan's digest."""
     if state.run.status == "CANCELLED":
         raise Refused(
-            "refused", state.state_dir, "the run is cancelled", "a new run", "planner start"
+            "refused", state.state_dir, "the run is cancelled", "start a new run", "planner start"
         )
     check_going(state)
     digest = state.run.digest or ""
     if not state.database.is_approved(state.run, digest):
-        text = "no person has approved this revision"
+        text = "no person has approved this revision of the plan"
         allowed = f"ask the user to run {state.command('mode', 'approve', digest)}"
         raise Refused("refused", digest, text, allowed)
 
@@ -143,7 +145,9 @@ def read_batch(path: str) -> tuple[list[object], str]:
     data = read_bytes(path)
     edits = parse_json(data, path)
     if not isinstance(edits, list):
-        raise Refused("invalid", path, "a batch is a JSON list of edits", '[{"op": "add", …}, …]')
+        raise Refused(
+            "invalid", path, "the file is not a JSON list of edits", 'write [{"op": "add", …}, …]'
+        )
     return edits, sha256(data).hexdigest()[:16]
 
 
@@ -153,7 +157,7 @@ def check_named(state: State, digest: str) -> Plan:
     plan, run = check_frozen(state), state.run
     if run.status == "CANCELLED":
         raise Refused(
-            "refused", state.state_dir, "the run is cancelled", "a new run", "planner start"
+            "refused", state.state_dir, "the run is cancelled", "start a new run", "planner start"
         )
     check_going(state)
     if digest != run.digest:

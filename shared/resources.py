@@ -208,9 +208,9 @@ def known_state_dir(path: str) -> str:
     """Return the real path of a state directory; Refused if it is not one of the planner's."""
     real = os.path.realpath(path)
     if not os.path.isdir(real):
-        text = "there is no such state directory"
-        raise Refused("not_found", path, text, "use the one that `planner start` printed")
+        text = "there is no such state directory (the folder of a run)"
+        raise Refused("not_found", path, text, "use the --state-dir that `planner start` printed")
     if not os.path.isfile(plan_path(real)) and not os.path.isfile(lock_path(real)):
         text = "is not a state directory of the planner: it has no plan.json"
-        raise Refused("not_found", path, text, "use the one that `planner start` printed")
+        raise Refused("not_found", path, text, "use the --state-dir that `planner start` printed")
     return real

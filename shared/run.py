@@ -121,7 +121,7 @@ def open_state(state_dir: str | None, folder: str) -> State:
     database = Database(resources.database_path(real))
     run = database.run_at(real)
     if run is None:
-        text = "the planner's database knows no run with this state directory"
+        text = "no run has this state directory (the folder of a run)"
         known = (
             ", ".join(r.state_dir for r in database.runs("ACTIVE")) or "start a run; none is active"
         )
@@ -144,7 +144,7 @@ def _only_run(folder: str) -> State:
     active = started or [r for r in runs if r.status == "IDLE"] or runs[-1:]
     inside = [r for r in active if os.path.abspath(folder).startswith(r.state_dir + os.sep)]
     if len(inside or active) != 1:
-        several = f"{len(active)} runs are active here; name one of them"
+        several = f"{len(active)} runs are active here, so name the one that you mean"
         text = several if active else "no run is active here"
         known = "; ".join(f"--state-dir {resources.quote(r.state_dir)}" for r in active)
         raise Refused("not_found", folder, text, known or f"start a run: {start}")

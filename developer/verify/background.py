@@ -86,7 +86,7 @@ def cancel_verify(state_dir: str) -> bool:
     raise Refused(
         "locked",
         "plan verify",
-        "the running verification did not end",
+        "another `plan verify` of this run is running and did not end in time",
         "run the same command again",
     )
 
@@ -166,7 +166,7 @@ def _died(job: Job) -> Refused:
     return Refused(
         "internal",
         "plan verify",
-        "the background process ended without a result",
+        "the background process of `plan verify` ended without a result",
         f"run the same command once more; if that happens again, show the user {log}",
         output=said,
     )

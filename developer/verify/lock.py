@@ -52,8 +52,8 @@ def undisturbed(state_dir: str) -> Iterator[list[str]]:
             raise Refused(
                 "locked",
                 "worktree",
-                "verify runs in the worktree, and breaks files on purpose for a part of that time",
-                "wait until verify has ended",
+                "`plan verify` is using the worktree, and breaks files there on purpose",
+                "wait until `plan verify` has ended",
                 command("plan", "verify", state_dir=state_dir),
             )
         yield recover(state_dir)

@@ -31,8 +31,7 @@ def check_confirmed(config: Config, is_confirmed: Callable[[str], bool], state_d
         raise Refused(
             "refused",
             "planner.toml",
-            "a person has not confirmed the commands of this project yet:\n"
-            + render_commands(config),
+            "no person has confirmed the commands of this project yet:\n" + render_commands(config),
             "ask the user to read the commands and then run: "
             + command("config", "confirm", digest, state_dir=state_dir),
         )
@@ -82,7 +81,7 @@ def _run_setup(job: Job, worktree: str, stage: str, stopped: Callable[[], bool])
                 "refused",
                 "planner.toml [worktree].setup",
                 f"`{line}` ended with exit code {ended.code}",
-                f"use a command that works in {worktree}; the whole output is in {ended.log}",
+                f"set a command that works in {worktree}; the whole output is in {ended.log}",
                 output=ended.tail(),
             )
 

@@ -52,12 +52,12 @@ def apply(
 
 def _check_same(journal: Journal, digest: str, folder: str) -> None:
     if journal.state == "undoing":
-        text = "undoing these changes was interrupted; finish that first"
+        text = "`undo` was interrupted before it restored every file; finish the undo first"
         raise Refused("refused", folder, text, retry=_TAKE_BACK)
     if journal.digest != digest:
-        text = f"this journal belongs to revision {journal.digest[:12]}, not to {digest[:12]}"
+        text = f"the last apply was of revision {journal.digest[:12]}, not of {digest[:12]}"
         raise Refused(
-            "conflict", folder, text, allowed="undo that revision first", retry=_TAKE_BACK
+            "conflict", folder, text, allowed="undo the applied revision first", retry=_TAKE_BACK
         )
 
 
@@ -82,9 +82,9 @@ def _prove(
             save_journal(folder, journal._replace(state="applied"))
             return
     except Refused as refusal:
-        text = f"every file is written, but the check afterwards failed ({refusal})"
+        text = f"every file is written, but the check of the written files failed ({refusal})"
         raise Refused(
-            "refused", folder, text, "fix the cause, then apply again", _FINISH
+            "refused", folder, text, "fix the cause, then run the command again", _FINISH
         ) from refusal
     _go_back(repo, folder, journal, problems[0].at, problems[0].problem)
 
@@ -102,11 +102,14 @@ def _go_back(
         replay(repo.root, folder, journal, "before", leave)
         save_journal(folder, journal._replace(state="undone"))
     except (OSError, Refused, Raced) as second:
-        text = f"{why}; undoing the changes failed too ({second}); the journal knows every file"
-        allowed = f"fix the cause, then finish by `{_FINISH}` or undo by `{_TAKE_BACK}`"
+        text = (
+            f"{why}; undoing the changes failed too ({second}). "
+            "Nothing is lost: the run's journal holds every file's old content"
+        )
+        allowed = f"fix the cause, then finish the apply (`{_FINISH}`) or undo it (`{_TAKE_BACK}`)"
         raise Refused("refused", where, text, allowed, _FINISH) from second
     text = f"{why}; nothing was applied"
-    raise Refused("refused", where, text, "fix the cause, then apply again", _FINISH)
+    raise Refused("refused", where, text, "fix the cause, then run the command again", _FINISH)
 
 
 def undo(repo: Repository, folder: str) -> tuple[str, ...]:
@@ -129,8 +132,8 @@ def undo(repo: Repository, folder: str) -> tuple[str, ...]:
         replay(repo.root, folder, journal, "before")
         save_journal(folder, journal._replace(state="undone"))
     except (OSError, Raced, Refused) as error:
-        text = f"{error}; some files may be restored and others not"
+        text = f"the undo failed: {error}; some files may be restored and others not"
         raise Refused(
-            "refused", folder, text, "fix the cause, then undo again", _TAKE_BACK
+            "refused", folder, text, "fix the cause, then run the command again", _TAKE_BACK
         ) from error
     return files

@@ -126,7 +126,9 @@ def capture(  # noqa: PLR0913 – options, each named where it is given
         raise Refused.of(problems)
     if rebuild(vault, base_tree, changes) != tree:
         raise Refused(
-            "internal", worktree, "applying the captured patches does not give the worktree's files"
+            "internal",
+            worktree,
+            "the captured patches do not give the worktree's files: a fault of the planner",
         )
     return Capture(tree, changes, _ignored(work), put_back, rounds, output)
 
@@ -235,14 +237,18 @@ def _is_utf8(name: bytes) -> bool:
 
 
 def _check_change(work: _Work, change: FileChange) -> list[Problem]:
-    at, text = change.file, "belongs to the planner, not to the project"
+    at, text = change.file, "is a path of the planner's own files, which a plan must not change"
     paths = {change.file, change.old_file or change.file}
     problems = [Problem("refused", path, text) for path in paths if within(path, PLANNER)]
     if GITLINK in {change.mode, change.old_mode}:
-        problems.append(Problem("refused", at, "is a separate git repository"))
+        problems.append(
+            Problem("refused", at, "is a separate git repository", "move it out of the worktree")
+        )
     if change.mode == LINK and _leaves(work, at):
         text = "is a symbolic link that leads out of the repository"
-        problems.append(Problem("refused", at, text, "use a relative target inside the repository"))
+        problems.append(
+            Problem("refused", at, text, "point the link to a relative path inside the repository")
+        )
     return problems
 
 

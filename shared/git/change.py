@@ -95,7 +95,8 @@ def ends(changes: Iterable[Change]) -> dict[str, Ends]:
             after[change.file] = Entry(change.mode, change.after)
     paths = sorted({*before, *after})
     problems = [
-        Problem("invalid", path, "two changes of the plan name this file") for path in twice
+        Problem("invalid", path, "two changes of the plan name this file", "one change per file")
+        for path in twice
     ]
     problems += [problem for path in paths for problem in _check_path(path, before, after)]
     if problems:
@@ -110,7 +111,7 @@ def _check_path(
     parts = path.split("/")
     if "\0" in path or any(part in {"", ".", ".."} or part.lower() == ".git" for part in parts):
         text = "is not a path of a file in the repository"
-        return [Problem("invalid", path, text, "use a relative path without .. and .git")]
+        return [Problem("invalid", path, text, "use a relative path without `..` and `.git`")]
     modes = {side[path].mode for side in (before, after) if path in side}
     if not modes <= MODES:
         return [

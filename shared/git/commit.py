@@ -132,8 +132,8 @@ def _check_head(
 def _check_index(repo: Repository, plan: Mapping[str, Ends]) -> list[Problem]:
     lock = os.path.join(repo.git_dir, "index.lock")
     if os.path.exists(lock):
-        text = "another git command is working on your index"
-        return [Problem("locked", lock, text, "wait until that command ends", _AGAIN)]
+        text = "another git command is working on your index (the staged files)"
+        return [Problem("locked", lock, text, "wait until the other git command ends", _AGAIN)]
     now = listed(repo.git)
     problems = [
         Problem(
@@ -141,7 +141,7 @@ def _check_index(repo: Repository, plan: Mapping[str, Ends]) -> list[Problem]:
             path,
             f"is staged as {describe(now.get(path))}, which is neither its state before the plan "
             f"({describe(end.before)}) nor after it ({describe(end.after)})",
-            "commit what you have staged there first",
+            "commit or unstage what you have staged of this file first",
         )
         for path, end in plan.items()
         if now.get(path) not in (end.before, end.after)
@@ -155,7 +155,7 @@ def _check_clashes(plan: Mapping[str, Ends], now: Mapping[str, Entry], where: st
     added = {path for path, end in plan.items() if end.after}
     folders = {path[:at] for path in added for at, char in enumerate(path) if char == "/"}
     return [
-        Problem("refused", path, f"in {where} this path is in the way of a planned file")
+        Problem("refused", path, f"in {where}, this path is where the plan needs a file or folder")
         for path in unplanned
         if path in folders or any(path[:at] in added for at, c in enumerate(path) if c == "/")
     ]
@@ -198,10 +198,10 @@ def _make(
     problems = check_commit(repo, made, changes, extra) + check_message(repo, made, message)
     if git.text("rev-parse", f"{made}^@") != at.commit:
         problems.append(
-            Problem("refused", made, "a hook made further commits below the plan's commit")
+            Problem("refused", made, "a git hook made further commits before the plan's commit")
         )
     if problems:
-        text = "a hook changed the commit, so it is not what was approved; the branch was not moved"
+        text = "a git hook changed the commit, so it is not what was approved; the branch was not moved"
         raise Refused.of([Problem("refused", "commit", text), *problems])
     return made
 
@@ -236,7 +236,7 @@ def _commit_there(git: Git, vault: Vault, message: str) -> None:
     if done.returncode:
         said = tail((done.stdout + done.stderr).decode("utf-8", "replace"))
         text = "git commit failed (a hook, signing or the identity)"
-        allowed = "fix what git names, then commit again"
+        allowed = "fix what git's output names, then run the command again"
         raise Refused("refused", "git commit", text, allowed, _AGAIN, said)
 
 

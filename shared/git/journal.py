@@ -81,7 +81,9 @@ def load_journal(folder: str) -> Journal | None:
         with open(path, "rb") as file:
             data = json.loads(file.read())
         if data["version"] != _VERSION:
-            text = f"the journal has version {data['version']}; this planner knows {_VERSION}"
+            text = (
+                f"the journal has version {data['version']}; this planner reads version {_VERSION}"
+            )
             raise Refused(
                 "refused",
                 path,
@@ -97,7 +99,7 @@ def load_journal(folder: str) -> Journal | None:
     except FileNotFoundError:
         return None
     except (ValueError, KeyError, TypeError, IndexError) as error:
-        kept = "the copies of the files before and after lie beside it"
+        kept = "the files' old and new content lies in the same folder"
         raise Refused("invalid", path, f"the journal is damaged ({error!r}); {kept}") from error
 
 

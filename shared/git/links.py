@@ -30,7 +30,12 @@ def link(repo: Repository, worktree: str, names: Iterable[str]) -> Linked:
     """
     wanted = list(dict.fromkeys(name.rstrip("/") for name in names))
     problems = [
-        Problem("invalid", name, "leads out of the repository", allowed="a path inside it")
+        Problem(
+            "invalid",
+            name,
+            "leads out of the repository",
+            allowed="name a path inside the repository",
+        )
         for name in wanted
         if not _is_inside(name)
     ]

@@ -113,7 +113,7 @@ def trailers(message: str) -> list[str]:
 def check_message(repo: Repository, commit: str, message: str) -> list[Problem]:
     """Return a problem for each trailer of `message` that a hook took out of the commit."""
     lines = {line.strip() for line in repo.git.text("log", "-1", "--format=%B", commit).split("\n")}
-    text = "a hook of the repository took this line out of the commit message"
+    text = "a git hook of the repository removed this line from the commit message"
     return [Problem("refused", line, text) for line in trailers(message) if line not in lines]
 
 

@@ -59,8 +59,8 @@ def check_sides(root: str, journal: Journal) -> list[Problem]:
         bad = _bad_parent(root, move.path, vanishing)
         before, after = (is_on_side(root, journal, move, side) for side in SIDES)
         if bad or not (before or after):
-            text = bad or "is neither as before the apply nor as the plan has it"
-            allowed = "restore one of the two; both are in the run's folder `apply`"
+            text = bad or "has neither its content from before the apply nor the plan's content"
+            allowed = "restore one of the two contents; both are in the run's folder `apply`"
             problems.append(Problem("refused", move.path, text, allowed))
     return problems
 

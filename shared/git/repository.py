@@ -67,7 +67,7 @@ def repository_at(root: str) -> Repository:
     if os.path.realpath(found.root) != os.path.realpath(root):
         text = f"is no longer the root of a git repository; the next one is at {found.root}"
         raise Refused(
-            "not_found", root, text, allowed="restore its .git, then run the same command again"
+            "not_found", root, text, allowed="restore its `.git`, then run the same command again"
         )
     return found
 
@@ -90,7 +90,11 @@ def find_repository(path: str, ceiling: str = "") -> Repository:
     done = discover(path, ceiling, *facts, *paths)
     lines = os.fsdecode(done.stdout).removesuffix("\n").split("\n")
     if lines[0] == "false":
-        raise Refused("refused", path, "a bare repository or a git folder has no files to plan for")
+        raise Refused(
+            "refused",
+            path,
+            "this is a bare repository or a `.git` folder, so it has no files to plan for",
+        )
     if done.returncode:
         text = f"not inside a git repository: {said(done.stderr, done.returncode)}"
         raise Refused("not_found", path, text, allowed="use a folder inside a git working tree")
@@ -146,7 +150,13 @@ def check_branch(repo: Repository) -> list[Problem]:
         return []
     problem = "HEAD is detached: a commit made here would be on no branch"
     return [
-        Problem("refused", "HEAD", problem, allowed="a branch", retry="git switch -c planned-work")
+        Problem(
+            "refused",
+            "HEAD",
+            problem,
+            allowed="switch to a branch first",
+            retry="git switch -c planned-work",
+        )
     ]
 
 
@@ -157,7 +167,7 @@ def check_underway(repo: Repository) -> list[Problem]:
     }
     return [
         Problem(
-            "refused", repo.root, f"{what} is in progress", allowed="finish or abort that first"
+            "refused", repo.root, f"{what} is in progress", allowed=f"finish or abort {what} first"
         )
         for what in sorted(found)
     ]
@@ -166,7 +176,7 @@ def check_underway(repo: Repository) -> list[Problem]:
 def _check_identity(repo: Repository) -> list[Problem]:
     if repo.git.ok("var", "GIT_AUTHOR_IDENT") and repo.git.ok("var", "GIT_COMMITTER_IDENT"):
         return []
-    allowed = "set them by `git config user.name …` and `git config user.email …`"
+    allowed = "set both by `git config user.name …` and `git config user.email …`"
     return [
         Problem(
             "refused",

@@ -73,7 +73,7 @@ def tail(output: str) -> str:
 def refuse_failed(what: str, ran: Ran) -> Refused:
     """Return the Refused for a formatter or hook that failed and changed no file."""
     text = f"failed with exit code {ran.code} and changed nothing"
-    allowed = "fix what the output names, then capture again"
+    allowed = "fix what the output names, then run the command again"
     if ran.limits:
         allowed += f"; {ran.limits}"
     return Refused("refused", what, text, allowed, output=tail(ran.output))
@@ -81,7 +81,7 @@ def refuse_failed(what: str, ran: Ran) -> Refused:
 
 def refuse_restless(files: Sequence[str]) -> Refused:
     """Return the Refused for formatters and a hook that keep changing each other's result."""
-    text = f"formatters and pre-commit hook still changed files in round {ROUNDS}"
+    text = f"formatters and the pre-commit hook still change these files after {ROUNDS} rounds"
     return Refused(
         "refused", ", ".join(files), text, "change their settings so that they agree on these files"
     )

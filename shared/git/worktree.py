@@ -65,7 +65,9 @@ def make_worktree(repo: Repository, path: str, commit: str) -> None:
     if admin is not None and made_at is not None and _is_real_folder(path):
         if made_at != commit:
             text = f"this worktree was made for commit {made_at[:12]}, not for {commit[:12]}"
-            raise Refused("conflict", path, text, allowed="one commit per worktree")
+            raise Refused(
+                "conflict", path, text, allowed="use another folder for the worktree of this commit"
+            )
         clear_stale_locks(admin)
         repair_git_file(path, admin)
         return
@@ -160,10 +162,10 @@ def open_worktree(repo: Repository, path: str) -> Worktree:
     path = os.path.abspath(path)
     if os.path.islink(path):
         text = "the worktree's path is a symbolic link"
-        raise Refused("refused", path, text, "use a real folder")
+        raise Refused("refused", path, text, "use a folder that is not a symbolic link")
     admin = _admin(repo, path)
     if admin is None:
-        raise Refused("not_found", path, "at this path is no worktree of the repository")
+        raise Refused("not_found", path, "there is no worktree of the repository at this path")
     if os.path.isdir(path):
         repair_git_file(path, admin)
     return Worktree(path, admin)

@@ -144,7 +144,9 @@ def _check_person(command: str, cwd: str) -> None:
 def _refusal_where_we_add_ro(words: list[str]) -> str | None:
     """Return why an assistant may not run `planner WORDS`, or None if it may; Denied for `ro`."""
     if words[:1] == ["ro"]:
-        raise Denied("only the guard adds `planner ro`", "send the command without `planner ro`")
+        raise Denied(
+            "`planner ro` is added by the guard only", "send the command without `planner ro`"
+        )
     return refusal_for_assistant(words)
 
 

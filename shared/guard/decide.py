@@ -92,12 +92,12 @@ def _own(commands: list[Command], planner: Own | None) -> Decision:
     words = commands[0].words
     if len(commands) > 1 or any(word.globs for word in words):
         raise Denied(
-            "a planner command must be sent alone, without patterns",
+            "a planner command must be sent alone, without other commands and patterns such as `*`",
             "send the planner command on its own",
         )
     if any(redirect.form == "<" for redirect in commands[0].redirects):
         raise Denied(
-            "a planner command does not read redirected files", "use the command's option --file"
+            "a planner command does not read input from `< FILE`", "use the command's option --file"
         )
     plain = [word.value for word in words[1:]]
     refusal = planner(plain) if planner else "planner commands are not accepted here"
@@ -114,10 +114,11 @@ def _enter(at: int, commands: list[Command], folder: str) -> str:
     after = commands[at + 1].joiner if at + 1 < len(commands) else ";"
     if not certain or after not in ("&&", ";") or commands[at].redirects:
         raise Denied(
-            "`cd` is accepted only as `cd FOLDER && …` at the beginning", "use `ls FOLDER`"
+            "`cd` is accepted only as `cd FOLDER && …` at the beginning",
+            "write `cd FOLDER && …`, or use `ls FOLDER`",
         )
     if any("$PWD" in command.text for command in commands[at + 1 :]):
-        raise Denied("$PWD changes after `cd`", "write the path itself")
+        raise Denied("`$PWD` has another value after `cd`", "write the path itself")
     target = words[1].value if len(words) == 2 and not words[1].globs else "-"  # noqa: PLR2004
     if target.startswith("-") or os.environ.get("CDPATH"):
         raise Denied("`cd` takes the path of one folder", "write `cd FOLDER && …`")
@@ -134,7 +135,7 @@ def _check(command: Command, folder: str, start: str, extra: Settings) -> None:
     for redirect in command.redirects:
         if redirect.form == "<" and redirect.target is not None:
             if redirect.target.globs:
-                raise Denied("input is redirected from a pattern", "name the file")
+                raise Denied("`<` is followed by a pattern such as `*`", "name one file after `<`")
             check_kind("file", redirect.target, scene)
             scene.fed = True
     plain = [word.value for word in command.words]
@@ -143,7 +144,7 @@ def _check(command: Command, folder: str, start: str, extra: Settings) -> None:
     if any(word.globs for word in command.words[1:]) or not extra.allows(plain):
         _check_table(name, command.words[1:], scene)
     elif name.raw != name.value:
-        raise Denied("the name of the command is quoted", "write the bare name")
+        raise Denied("the name of the command is quoted", "write the name without quotes")
 
 
 def _check_table(name: Word, words: list[Word], scene: Scene) -> None:
@@ -165,7 +166,10 @@ def _check_table(name: Word, words: list[Word], scene: Scene) -> None:
 def _refuse(name: Word) -> None:
     shown = name.value[:80]
     if "=" in shown:
-        raise Denied("a variable set before a command changes its effect", "send the command alone")
+        raise Denied(
+            "a variable set before a command can change what the command does",
+            "send the command without the variable",
+        )
     if name.raw != name.value or "/" in shown or shown != shown.lower():
         reason = f"`{shown}` is not a command name in lower case, without path and quotes"
         raise Denied(reason, f"{_READ}, each by its bare name")
@@ -174,7 +178,7 @@ def _refuse(name: Word) -> None:
     if shown in REFUSED:
         reason, instead = REFUSED[shown]
         raise Denied(f"`{shown}` {reason}", instead)
-    raise Denied(f"`{shown}` is not a command that is known to change nothing", _READ)
+    raise Denied(f"`{shown}` is not on the guard's list of commands that change nothing", _READ)
 
 
 def _reason(commands: list[Command]) -> str:

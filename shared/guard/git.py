@@ -93,7 +93,9 @@ def _subcommand(words: list[Word]) -> tuple[str, list[Word]]:
         if len(plain) >= size and name in GIT:
             return name, words[size:]
     shown = plain[0] if plain else "alone"
-    raise Denied(f"`git {shown}` is not a git command that is known to only read", _INSTEAD)
+    raise Denied(
+        f"`git {shown}` is not on the guard's list of git commands that only read", _INSTEAD
+    )
 
 
 def _check_same_repository(start: str, folder: str) -> None:
@@ -108,7 +110,7 @@ def _check_same_repository(start: str, folder: str) -> None:
         here = os.path.dirname(here)
     if not root or here != root:
         raise Denied(
-            f"{folder} is not in this repository, and another one's settings can start programs",
+            f"{folder} is in another repository, whose git settings can start programs",
             "run git in the session's folder, with paths after `--`",
         )
 

@@ -58,7 +58,7 @@ def _failed(host: str, event: str, error: Exception) -> dict[str, Any]:
     text = f"the guard failed: {said}"
     if event in TOOL_EVENTS or event not in EVENTS:
         doctor = resources.command("doctor")
-        return _deny(host, f"{text}. Tell the user; this says what is wrong: {doctor}")
+        return _deny(host, f"{text}. Tell the user; this command shows what is wrong: {doctor}")
     return _tell(event, f"Planning mode: {text}")
 
 

@@ -131,7 +131,7 @@ def _count(value: str) -> None:
 def _step(value: str) -> None:
     _count(value)
     if not value.strip("+-0"):
-        raise Denied("with a step of 0 the list never ends", "use another step")
+        raise Denied("with a step of 0 the list never ends", "use a step other than 0")
 
 
 def _list(value: str) -> None:
@@ -155,14 +155,16 @@ def _format(value: str) -> None:
     pieces = value.split("%")[1:]
     if any(piece.lstrip("+- ")[:1] == "G" for piece in pieces) or "signature" in value.lower():
         raise Denied(
-            "this format starts a program that checks signatures", "use the format without `%G`"
+            "`%G` in a format starts a program that checks signatures",
+            "use the format without `%G`",
         )
 
 
 def _pretty(value: str) -> None:
     if "%" not in value and value not in _PRETTY:
         raise Denied(
-            f"`{value}` may be a format that the repository defines", "use " + ", ".join(_PRETTY)
+            f"`{value}` may be a format that the repository's settings define",
+            "use " + ", ".join(_PRETTY),
         )
     _format(value)
 
@@ -171,7 +173,7 @@ def _setting(value: str) -> None:
     lowered = value.lower()
     if "." not in value or any(part in lowered for part in _SECRET_SETTINGS):
         raise Denied(
-            f"`{value}` is not a setting that may be shown", "ask for one such as user.name"
+            f"`{value}` is not a git setting that may be shown", "ask for one such as user.name"
         )
 
 

@@ -75,7 +75,7 @@ def _sed_part(rest: str, delimiter: str, *, regex: bool) -> str:
         else:
             at += 1
     if at >= len(rest):
-        raise Denied("a part of a sed script is not closed", _SED_INSTEAD)
+        raise Denied("a part of the sed script lacks its closing delimiter", _SED_INSTEAD)
     return rest[at + 1 :]
 
 
@@ -87,7 +87,7 @@ def _bracket_end(rest: str, at: int, delimiter: str) -> int:
         end = rest.find("]", end + 1)
     inside = rest[at:end]
     if end < 0 or any(odd in inside for odd in (delimiter, "\\", "[.", "[=")):
-        raise Denied("a bracket in a sed script is not accepted", _SED_INSTEAD)
+        raise Denied("`[` in a sed script is not accepted here", _SED_INSTEAD)
     return end + 1
 
 
@@ -100,7 +100,9 @@ def check_awk(program: str) -> None:
         for part in condition.split("&&"):
             _check_awk_condition(part.strip())
     elif not brace:
-        raise Denied("this awk program is not accepted", _AWK_INSTEAD)
+        raise Denied(
+            "the guard accepts only simple awk programs, and this is not one", _AWK_INSTEAD
+        )
     printed = action[:-1].strip(" ;")
     if brace and printed != "print":
         if not printed.startswith("print "):
@@ -125,7 +127,7 @@ def _awk_items(text: str) -> list[str]:
     """Return the items of an awk `print` statement: strings, and the expressions between them."""
     items, strings = list[str](), text.split('"')
     if len(strings) % 2 == 0:
-        raise Denied("a string in an awk program is not closed", _AWK_INSTEAD)
+        raise Denied("a string in the awk program lacks its closing quote", _AWK_INSTEAD)
     for at, piece in enumerate(strings):
         items += [f'"{piece}"'] if at % 2 else piece.replace(",", " ").split()
     return items
@@ -154,7 +156,10 @@ def check_jq(program: str) -> None:
     """Deny a jq program that may read the environment or other files, or may never end."""
     for before, letter, after in zip(program, program[1:], program[2:], strict=False):
         if before in _DIGITS and letter in "eE" and after in "+-0123456789":
-            raise Denied("a number with an exponent may mean endless work", "use a small number")
+            raise Denied(
+                "a number such as 1e9 in a jq program may mean endless work",
+                "use a number without `e`",
+            )
     for name in _JQ_REFUSED:
         at = program.lower().find(name)
         while at >= 0:
@@ -173,7 +178,7 @@ def check_jq(program: str) -> None:
 def check_printf(words: list[str]) -> None:
     """Deny a printf format that assigns to a variable or makes the shell evaluate an operand."""
     if not words or words[0].startswith("-"):
-        raise Denied("`printf` takes a format first", "write `printf '%s\\n' TEXT`")
+        raise Denied("`printf` needs a format as its first argument", "write `printf '%s\\n' TEXT`")
     pieces = words[0].replace("%%", "").split("%")[1:]
     for piece in pieces:
         letter = piece.lstrip("-+ 0#123456789.")[:1]
@@ -181,7 +186,7 @@ def check_printf(words: list[str]) -> None:
         if letter not in ("s", "b", "q", "c", "d", "i") or len(width) > 4:  # noqa: PLR2004 – 9999
             raise Denied(f"`%{piece}` in a format is not accepted", "write `printf '%s\\n' TEXT`")
         if letter in "di" and not all(_is_number(word) for word in words[1:]):
-            raise Denied("`%d` and `%i` make the shell compute their operands", "use `%s`")
+            raise Denied("`%d` and `%i` make the shell compute their arguments", "use `%s`")
 
 
 def check_test(words: list[str]) -> None:

@@ -29,9 +29,9 @@ _REASONS = {
     **dict.fromkeys("{}", "the shell would expand or group what is in braces"),
     "<": "only `< FILE` after a space is accepted, not a heredoc, `<<<`, `<>` or `<(…)`",
     ">": "output may be redirected only to /dev/null, written `>/dev/null` after a space",
-    "#": "a comment can hide what follows it",
-    "!": "an exclamation mark may recall or negate a command",
-    "~": "a tilde is accepted only as `~/…` at the beginning of a word",
+    "#": "`#` starts a comment, which can hide what follows",
+    "!": "`!` may recall an earlier command or negate a command",
+    "~": "`~` is accepted only as `~/…` at the beginning of a word",
     "=": "some shells read a word that begins with `=` as a command's path",
 }
 _QUOTE = "put the text into single quotes"
@@ -122,7 +122,9 @@ class _Reader:
         while self.peek() and self.peek() not in "\n;|&":
             if self.text.startswith(("<", ">", "1>", "2>"), self.at):
                 if not words:
-                    raise Denied("a redirection comes before the command", _SPLIT)
+                    raise Denied(
+                        "a redirection stands before the command", "write it after the command"
+                    )
                 redirects.append(self.redirect())
             else:
                 words.append(self.word())
@@ -180,7 +182,7 @@ class _Reader:
             else:
                 value += self.part(begin)
         if self.at == begin:
-            raise Denied("a word is missing after a redirection", _SPLIT)
+            raise Denied("the file is missing after a redirection", "name the file, as in `< FILE`")
         return Word(value, tuple(globs), self.text[begin : self.at])
 
     def part(self, begin: int) -> str:
@@ -208,9 +210,12 @@ class _Reader:
         end = self.text.find("'", self.at + 1)
         inside = self.text[self.at + 1 : end]
         if end < 0:
-            raise Denied("a single quote is not closed", _QUOTE)
+            raise Denied("a single quote is not closed", "add the closing quote")
         if self.text[end + 1 : end + 2] == "'":
-            raise Denied("two quoted texts touch, and shells join such texts differently", _QUOTE)
+            raise Denied(
+                "two quoted texts touch, and shells join such texts differently",
+                "put all of the text into one pair of quotes",
+            )
         self.at = end + 1
         return _printable(inside)
 
@@ -218,7 +223,7 @@ class _Reader:
         value, self.at = "", self.at + 1
         while (char := self.peek()) != '"':
             if not char:
-                raise Denied("a double quote is not closed", _QUOTE)
+                raise Denied("a double quote is not closed", "add the closing quote")
             if char == "`":
                 raise Denied(_reason(char), _QUOTE)
             if char == "$":
@@ -254,7 +259,9 @@ class _Reader:
                 "write the value itself; put text with a dollar sign into single quotes",
             )
         if not quoted and not _PLAIN.issuperset(value):
-            raise Denied(f"the value of ${name} has special characters", "put it in double quotes")
+            raise Denied(
+                f"the value of ${name} has special characters", f"put ${name} in double quotes"
+            )
         return _printable(value)
 
     def tilde(self, begin: int) -> str:

@@ -37,13 +37,15 @@ def match_exact(name: str, words: list[Word], rule: Exact, scene: Scene) -> None
     if " ".join((name, *(word.value for word in words))) not in lines:
         ways = " or ".join(f"`{line}`" for line in lines)
         raise Denied(
-            f"`{name}` runs a program it is given", f"use only {ways}; read files with cat"
+            f"`{name}` runs any program that it is given", f"use only {ways}; read files with cat"
         )
     folder = os.path.realpath(scene.folder)
     while rule.unless and folder:
         found = next((f for f in rule.unless.split() if os.path.lexists(f"{folder}/{f}")), None)
         if found:
-            raise Denied(f"{found} in {folder} decides what `{name}` starts", f"use cat {found}")
+            at = os.path.join(folder, found)
+            reason = f"`{name}` would run what {at} says, which the guard cannot check"
+            raise Denied(reason, f"read {at} with cat to see what it would do")
         folder = folder.rpartition("/")[0]
 
 
@@ -96,7 +98,10 @@ def _take_short(
                 _check_value(option, kind, value, scene)
             return
         if value.value and not rule.clusters:
-            raise Denied(f"`{word.value}` is several options in one word", "write each alone")
+            raise Denied(
+                f"`{word.value}` is several options in one word",
+                "write each option as its own word",
+            )
 
 
 def _known(name: str, option: str, rule: Options) -> tuple[str, str]:
@@ -132,11 +137,11 @@ def _check_operands(name: str, rule: Options, matched: Matched, scene: Scene) ->
     least = len([kind for kind in single if not kind.endswith("?")]) + needed
     count = len(matched.operands)
     if count < least or (count > len(single) and not further):
-        wrong = "lacks an operand" if count < least else "has too many operands"
-        raise Denied(f"`{name}` {wrong}", f"use `{name}` with: {rule.operands or 'no operand'}")
+        wrong = "lacks an argument" if count < least else "has too many arguments"
+        raise Denied(f"`{name}` {wrong}", f"use `{name}` with: {rule.operands or 'no argument'}")
     kinds = single + [further] * (count - len(single))
     if count and not _given_one(rule.operands_need, matched):
-        reason = f"`{name}` with an operand creates something unless it is told to list"
+        reason = f"`{name}` with a name creates something unless an option tells `{name}` to list"
         raise Denied(reason, f"use `{name} {rule.operands_need.split()[0]}`")
     deep, named = rule.recursive is not None and _given_one(rule.recursive, matched), False
     for at, (kind, word) in enumerate(zip(kinds, matched.operands, strict=False)):
@@ -167,7 +172,8 @@ def _check_glob(word: Word, at: int, single: int, rule: Options, matched: Matche
         return
     if at < single:
         raise Denied(
-            f"`{word.raw}` can expand to several files", "name the file, or quote the text"
+            f"`{word.raw}` can expand to several files",
+            "name the file, or put the text in single quotes",
         )
     safe = rule.glob_safe or word.globs[0] > 0 or (matched.bare is not None and at >= matched.bare)
     if not safe:

@@ -17,8 +17,8 @@ CONTEXT_STEPS = 3  # until this step of planning the context is still being writ
 _PATCH = "apply_patch <<'EOF'\n*** Begin Patch\n"
 _END = "\n*** End Patch\nEOF"
 _FILES = ("*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ")
-_OURS = "this is one of the planner's own files, which only its commands may write"
-_RUN_ONE = "run the command that the last printed block names"
+_OURS = "this is one of the planner's own files, which only planner commands may write"
+_RUN_ONE = "run the command that the planner printed last"
 
 
 def check_planning(path: str, cwd: str, session: Session, run: Run | None) -> None:

@@ -66,7 +66,7 @@ def check_needed(folder: str) -> None:
     the guard shows those rules the command.
     """
     if assistant_variable() and sessions.find(agent_name(None, ""), folder) is None:
-        text = "nobody plans here, so commands need no protection"
+        text = "no session is in planning mode here, so commands need no guard"
         raise Refused("refused", "ro", text, "send the command without `planner ro`")
 
 
@@ -74,7 +74,9 @@ def admitted(argv: list[str]) -> list[str]:
     """Return the words of the command given to `planner ro`; Refused if the guard denies it."""
     form, *words = argv
     if not words or (form == "-c" and words[1:]):
-        problem = "name a command after -- or give one text after -c"
+        problem = (
+            "the command to run is missing: name it after `--`, or give it as one text after `-c`"
+        )
         raise Refused("usage", "ro", problem, retry=command("ro", "--help"))
     folder = os.getcwd()
     text = words[0] if form == "-c" else " ".join(map(quote, words))

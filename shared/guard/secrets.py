@@ -190,7 +190,9 @@ def _both(path: str, folder: str) -> Iterator[str]:
     try:
         yield os.path.realpath(os.path.join(folder, path))
     except (OSError, ValueError):
-        raise Denied(f"{path} can't be resolved", _NARROWER) from None
+        raise Denied(
+            f"{path} can't be followed to a file (a loop of symbolic links?)", _NARROWER
+        ) from None
 
 
 def _is_secret_name(name: str) -> bool:
@@ -215,7 +217,7 @@ def _check_processes(path: str, lowered: str) -> None:
 def _check_system(path: str, lowered: str) -> None:
     _check_processes(path, lowered)
     if lowered.startswith(("/dev/", "/sys/kernel/", "/inet")) and lowered != "/dev/null":
-        raise Denied(f"{path} is a device: reading it may never end or may change something")
+        raise Denied(f"{path} is a device: reading a device may never end or may change something")
 
 
 def _check_endless(path: str, folder: str) -> None:
@@ -224,4 +226,4 @@ def _check_endless(path: str, folder: str) -> None:
     except (OSError, ValueError):
         return
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISCHR(mode)):
-        raise Denied(f"{path} is a pipe or a socket: reading it may never end")
+        raise Denied(f"{path} is a pipe or a socket: reading one may never end")

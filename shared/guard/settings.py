@@ -85,16 +85,18 @@ def _table(path: str) -> dict[str, object]:
     try:
         table = tomllib.loads(data.decode("utf-8-sig")).get("guard", {})
     except (ValueError, RecursionError) as error:
-        raise Denied(f"{path} is not valid TOML: {error}", "ask the user to fix it") from None
+        raise Denied(
+            f"{path} is not valid TOML: {error}", "ask the user to fix this file"
+        ) from None
     if not isinstance(table, dict):
-        raise Denied(f"{path}: [guard] is not a table", "ask the user to fix it")
+        raise Denied(f"{path}: [guard] is not a table", "ask the user to fix this file")
     return table
 
 
 def _texts(table: dict[str, object], key: str) -> list[str]:
     value = table.get(key, [])
     if not isinstance(value, list) or not all(isinstance(v, str) and v.strip() for v in value):
-        raise Denied(f"[guard] {key} is not {_FORM}", "ask the user to fix it")
+        raise Denied(f"[guard] {key} is not {_FORM}", "ask the user to fix this setting")
     return value
 
 

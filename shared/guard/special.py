@@ -44,7 +44,10 @@ def _bracket(words: list[Word], scene: Scene) -> None:
 
 def _command(words: list[Word], scene: Scene) -> None:
     if len(words) < 2 or words[0].value not in ("-v", "-V"):  # noqa: PLR2004 – option and name
-        raise Denied("`command` runs a command it is given", "send that one, or `command -v NAME`")
+        raise Denied(
+            "`command` runs a command that it is given",
+            "send that command itself, or `command -v NAME`",
+        )
     for word in words[1:]:
         check_kind("name", word, scene)
 
@@ -71,11 +74,15 @@ def _find(words: list[Word], scene: Scene) -> None:
     for word in rest:
         kind = FIND.get(word.value)
         if kind is None or word.globs:
-            reason = f"`find … {word.raw}` is not known to only list files"
+            reason = (
+                f"`find … {word.raw}` is not on the guard's list of options that only list files"
+            )
             raise Denied(reason, "use `find FOLDER -name '*.py' -type f`, then grep or cat")
         value = next(rest, None) if kind else word
         if value is None or value.globs:
-            raise Denied(f"`{word.value}` needs a quoted value", "as in `find . -name '*.py'`")
+            raise Denied(
+                f"`{word.value}` needs a quoted value", "quote it as in `find . -name '*.py'`"
+            )
         check_kind(kind or "text", value, scene)
 
 

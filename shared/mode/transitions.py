@@ -58,7 +58,10 @@ def change_agent(
     stage, status = (INACTIVE, IDLE) if row is None else (row.phase, status_of(row))
     led, to = stages.after(stage, status, action)
     if row and row.run_id and stage != INACTIVE:
-        text = f"this session is part of the run {row.run_id}"
+        text = (
+            f"`mode {action}` is for a plan without a run, "
+            f"but this session is part of the run {row.run_id}"
+        )
         raise Refused("conflict", f"mode {action}", text, "", "planner status")
     if action == "enter":
         _check_here(database, agent)
@@ -87,8 +90,15 @@ def bind(database: Database, run: Run, agent: str, limits: dict[str, object], at
         text = f"the run is {run.status.lower()}: nobody can join it"
         raise Refused("conflict", run.run_id, text, "choose a run that is active", "planner status")
     if row and row.phase in READ_ONLY and run.stage not in READ_ONLY:
-        text = f"this session is {left} elsewhere; joining a run that is executing would end that"
-        raise Refused("refused", agent, text, "ask the user to end it: planner mode cancel")
+        text = (
+            f"this session is {left} elsewhere; joining a run that is executing would end that plan"
+        )
+        raise Refused(
+            "refused",
+            agent,
+            text,
+            "ask the user to end the planning elsewhere: planner mode cancel",
+        )
     _check_here(database, agent)
     at = at or now()
     values: dict[str, object] = {
@@ -114,9 +124,12 @@ def _check_here(database: Database, agent: str) -> None:
     there.close()
     if row is not None and row.phase != INACTIVE:
         text = (
-            f"this session is {row.phase} in {other.repository}; an agent plans in one repository"
+            f"this session already plans in {other.repository} ({row.phase}); "
+            "a session can plan in one repository only"
         )
-        raise Refused("conflict", agent, text, "ask the user to end it there: planner mode cancel")
+        raise Refused(
+            "conflict", agent, text, "ask the user to end the planning there: planner mode cancel"
+        )
 
 
 def status_of(row: Planning) -> str:

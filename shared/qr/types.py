@@ -64,7 +64,10 @@ class LoopState(StrEnum):
         """Return a phase's review state after a verdict; Refused if the phase had passed."""
         if self is LoopState.COMPLETE:
             raise Refused(
-                "refused", "gate", "this phase has passed its review", "go on with the current step"
+                "refused",
+                "gate",
+                "this phase has already passed its quality review",
+                "go on with the current step",
             )
         return LoopState.COMPLETE if verdict == "pass" else LoopState.RETRY
 

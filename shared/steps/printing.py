@@ -61,7 +61,11 @@ def print_step(
         return _print_for_agent(context)
     if current is None and _comes_later(workflow):
         raise Refused(
-            "conflict", f"{workflow.name} {number}", "the plan is not frozen yet", "", here
+            "conflict",
+            f"{workflow.name} {number}",
+            "this step is due once the plan is frozen (submitted)",
+            "go on with the current step",
+            here,
         )
     if run.status == "PAUSED":
         return paused(context).render()
@@ -69,9 +73,12 @@ def print_step(
         return done(context, here).render()
     if number > current:
         text = (
-            f"step {number} is not due; the run is at step {current} {workflow.steps[current].name}"
+            f"step {number} is not due yet; "
+            f"the run is at step {current} ({workflow.steps[current].name})"
         )
-        raise Refused("conflict", f"{workflow.name} {number}", text, f"step {current}", here)
+        raise Refused(
+            "conflict", f"{workflow.name} {number}", text, f"go on with step {current}", here
+        )
     return context.step.handler(context).render()
 
 
@@ -82,10 +89,11 @@ def _print_for_agent(context: Context) -> str:
     due = (current.phase, current.kind) == (context.phase, workflow.serves)
     if not due or run.status != "ACTIVE":
         text = (
-            f"there is nothing to do here: the run is at {run.workflow} {run.step} {current.name}"
+            f"{workflow.name} has nothing to do now; "
+            f"the run is at {run.workflow} step {run.step} ({current.name})"
         )
         raise Refused(
-            "conflict", workflow.name, text, "end here, or go on with the current step", here
+            "conflict", workflow.name, text, "stop here, or go on with the current step", here
         )
     return context.step.handler(context).render()
 

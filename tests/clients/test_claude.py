@@ -127,7 +127,7 @@ def test_the_users_own_rules_hold_for_a_session_that_does_not_plan(claude: Claud
     claude.session = OTHER
     claude.permit(deny=["Bash(cat private/*)"])
     played = claude.play([bash(f"{LAUNCHER} ro -- cat private/key.txt")])
-    assert "nobody plans here" in played.only.text
+    assert "no session is in planning mode here" in played.only.text
 
 
 @pytest.mark.usefixtures("planning")
