@@ -201,7 +201,7 @@ def _make(
             Problem("refused", made, "a git hook made further commits before the plan's commit")
         )
     if problems:
-        text = "a git hook changed the commit, so it is not what was approved; the branch was not moved"
+        text = "a hook changed the commit, so it is not what was approved; the branch was not moved"
         raise Refused.of([Problem("refused", "commit", text), *problems])
     return made
 
