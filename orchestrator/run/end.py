@@ -35,7 +35,8 @@ def _end(state: State, action: str, reason: str) -> str:
         journal = journal_state(resources.journal_path(state.state_dir))
         if journal in ("applying", "undoing"):
             text = "`exec apply` or `undo` was interrupted"
-            allowed = f"run an interrupted `exec apply` again, or undo the changes: {state.command('undo')}"
+            undo = state.command("undo")
+            allowed = f"run an interrupted `exec apply` again, or undo the changes: {undo}"
             raise Refused("conflict", action, text, allowed)
         if state.run.status == "COMPLETED":
             text = f"the run is completed as commit {state.run.commit_id}"
