@@ -75,7 +75,7 @@ def check_seals(data: dict[str, Any]) -> list[Problem]:
                 Problem("invalid", name, text, "restore the file as `plan freeze` wrote it")
             )
     if not problems:
-        text = "the plan says the same, but its bytes changed (new format or other seals)"
+        text = "the plan says the same, but its bytes changed (reformatted, or other seals)"
         problems.append(
             Problem("invalid", "digest", text, "restore the file as `plan freeze` wrote it")
         )

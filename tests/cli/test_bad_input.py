@@ -269,7 +269,7 @@ def test_the_context_is_read_only_after_its_step_and_takes_later_words(journey: 
     argv = ("context", "set", "--file", "answers/context.json")
     assert journey.planner(*argv).text == journey.planner("step", "planner").text
     journey.write_answer("context.json", json.dumps({"task_spec": ["Something else"]}))
-    refused(journey.repository, argv, "frozen", "read-only after step 2")
+    refused(journey.repository, argv, "frozen", "read-only once step 2")
     for _ in range(2):
         assert journey.planner("context", "add-quote", "Keep f, please").code == 0
     for name in ("context.json", "plan.json"):

@@ -21,7 +21,7 @@ def test_undo_before_the_commit_restores_the_bytes_and_apply_may_follow(
     host.to("approval")
     nothing = host.planner("undo")
     assert nothing.code == 1
-    assert "nothing of this run was applied" in nothing.text
+    assert "this run has applied nothing" in nothing.text
     assert host.to("commit", host.planner("step", "executor")).name == "commit"
     assert (project.path / "src/app.py").read_text() == NEW_APP
     taken_back = host.planner("undo")

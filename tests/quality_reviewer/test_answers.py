@@ -285,7 +285,7 @@ WRONG: dict[str, tuple[Callable[[list[str], list[str]], object], list[str]]] = {
             {"check": "d"},
             {"check": "e", "finding": " "},
         ],
-        ["only a FAIL with a finding"] * 3,
+        ["needs the status FAIL and a `finding`"] * 3,
     ),
     "an addition without a name": (
         lambda _own, _other: [{"finding": "f"}, {"check": " ", "finding": "f"}],

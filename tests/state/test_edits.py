@@ -261,7 +261,7 @@ class TestARefusal:
             (
                 add("doc", milestone="M-001", kind="module-comment", file="a"),
                 "[0].fields.kind",
-                "set it",
+                "change it with `set`",
             ),
             (change("M-001", 1, depends_on=["$x"]), "[0].fields.depends_on[0]", "none"),
             (change("M-002", 1, mode="sleep"), "[0].fields.mode", "'code'"),

@@ -227,7 +227,7 @@ def test_a_worktree_that_changed_at_an_open_gate_is_checked_again(at_gate: Journ
     words = ("qr", "gate", "--phase", "plan-code", "--verdict", "pass", "--reason", "known")
     refused = at_gate.planner(*words)
     assert refused.code == 1
-    assert "changed after it was checked" in refused.text
+    assert "changed after they were checked" in refused.text
     assert at_gate.planner("plan", "done", "--phase", "plan-code").block.get("number") == "8"
     assert at_gate.planner(*words).code == 0
 

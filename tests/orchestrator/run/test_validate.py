@@ -75,7 +75,7 @@ def test_validate_finds_references_and_waves_that_do_not_hold(make_repo: Reposit
     waves = [{"wave": 2, "milestones": [milestone["id"]]}]
     broken: dict[str, dict[str, object]] = {
         "T-9": {"milestones": [{**milestone, "requirements": ["T-9"]}]},
-        "the stored waves do not follow": {"milestone_dependencies": {"waves": waves}},
+        "the waves in the file do not fit": {"milestone_dependencies": {"waves": waves}},
     }
     path = f"{journey.state_dir}/broken.json"
     for words, members in broken.items():
@@ -98,4 +98,4 @@ def test_validate_compares_the_changes_with_the_tree_of_a_repository(
     moved = call(os.sep, *words)
     assert moved.code == 1
     assert "src/a.py" in moved.text
-    assert "the base of the plan" in moved.text
+    assert "check out the plan's base" in moved.text
