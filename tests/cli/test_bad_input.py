@@ -180,7 +180,7 @@ def test_a_state_directory_that_the_database_does_not_know_is_refused(journey: J
         (runs / os.path.basename(journey.state_dir) / "plan.json").read_bytes()
     )
     argv = ("plan", "show", "--state-dir", str(runs / "copied"))
-    refused(journey.repository, argv, "not_found", "knows no run")
+    refused(journey.repository, argv, "not_found", "no run has this state directory")
 
 
 def test_a_repository_without_a_run_says_how_to_start_one(repo: Repository) -> None:

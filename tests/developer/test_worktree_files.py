@@ -137,6 +137,6 @@ def test_only_confirmed_commands_with_a_name_are_run(worktree: Path, repo: Repos
     with pytest.raises(Refused) as refusal:
         tree_run(job, "touch ran", lambda _digest: True)
     assert refusal.value.problems[0].allowed == "go, format"
-    with pytest.raises(Refused, match="not confirmed"):
+    with pytest.raises(Refused, match="no person has confirmed"):
         tree_run(job, "go", lambda _digest: False)
     assert not (worktree / "ran").exists()

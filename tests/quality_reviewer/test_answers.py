@@ -448,7 +448,7 @@ def test_an_agents_step_that_is_not_due_is_refused_with_the_current_one(full: Jo
     ):  # fmt: skip
         answer = full.planner("step", *words)
         assert (answer.code, answer.problems[0][0]) == (1, "conflict"), answer.text
-        assert "the run is at planner 4 plan-design-qr" in answer.text
+        assert "the run is at planner step 4 (plan-design-qr)" in answer.text
         assert here in answer.text
     assert full.planner("step", "plan-design-qr", "2").code == 2
 

@@ -361,7 +361,7 @@ class TestPauseAndResume:
         for words in (("mode", "enter"), ("start", REQUEST)):
             answer = call(other.repository.path, *words)
             assert (answer.code, answer.problems[0][0]) == (1, "conflict")
-            assert f"gathering in {one.repository.path.resolve()}" in answer.problems[0][1]
+            assert f"{one.repository.path.resolve()} (gathering)" in answer.problems[0][1]
         found = sessions.find("s-1", "/")
         assert found is not None
         assert found.repository == str(one.repository.path.resolve())

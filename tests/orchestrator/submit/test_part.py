@@ -116,7 +116,7 @@ def test_what_is_left_out_is_said_where_it_is_approved(make_repo: Repositories) 
         ("M-003", "depends on M-002, which would be left out · allowed: --only M-002,M-003"),
         ("M-001,M-003", "depends on M-002, which would be left out · allowed: --only M-001,M-002"),
         ("M-009", "the plan has no such milestone · allowed: M-001, M-002, M-003"),
-        ("M-001,M-002,M-003", "all milestones of the plan"),
+        ("M-001,M-002,M-003", "names all milestones"),
         (" , ", "names no milestone"),
     ],
 )

@@ -131,7 +131,7 @@ def test_repeating_changes_nothing(project: Project) -> None:
 def test_a_journal_of_another_revision_is_not_mixed_with_this_one(project: Project) -> None:
     changes = project.plan(PLAN)
     project.apply(changes)
-    with pytest.raises(Refused, match="to revision"):
+    with pytest.raises(Refused, match="the last apply was of revision"):
         apply_module.apply(project.repo, project.vault, changes, project.journal, "e" * 64)
 
 

@@ -52,7 +52,7 @@ def test_what_is_no_repository_is_refused(tmp_path: Path) -> None:
 def test_a_bare_repository_is_refused(project: Project, tmp_path: Path) -> None:
     project.git("clone", "-q", "--bare", str(project.root), str(tmp_path / "bare"))
     assert "bare" in _said(tmp_path / "bare")
-    assert "git folder" in _said(project.root / ".git")
+    assert "`.git` folder" in _said(project.root / ".git")
 
 
 @pytest.mark.requirement("PL-32")

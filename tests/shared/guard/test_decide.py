@@ -198,7 +198,7 @@ def test_cd_is_denied_if_cdpath_is_set(project: str, monkeypatch: pytest.MonkeyP
         ("curl http://x", "ask the user"),
         ("less x", "cat"),
         ("./run.sh", "bare name"),
-        ("FOO=1 ls", "alone"),
+        ("FOO=1 ls", "without the variable"),
         ("ls $(pwd)", "single quotes"),
         ("cat", "name the file"),
         ("cat *", None),

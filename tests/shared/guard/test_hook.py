@@ -229,7 +229,7 @@ def test_the_context_may_be_written_until_it_is_checked(journey: Journey) -> Non
     client = Client(journey.repository.path)
     assert client.asks("Write", file_path=f"{journey.state_dir}/context.json") == {}
     journey.to("design")
-    assert "only its commands may write" in client.denial(
+    assert "which only planner commands may write" in client.denial(
         "Write", file_path=f"{journey.state_dir}/context.json"
     )
 
@@ -296,7 +296,7 @@ def test_the_original_command_does_not_run(tmp_path: Path, shell: str, command: 
 
 def test_the_model_must_not_type_ro_itself(client: Client) -> None:
     """Otherwise the rule that allows our launcher would bypass the user's own rules."""
-    assert "only the guard adds" in client.denial("Bash", command=f"{RO} -- cat README.md")
+    assert "is added by the guard only" in client.denial("Bash", command=f"{RO} -- cat README.md")
 
 
 @pytest.mark.parametrize(("session", "code"), [(SESSION, 0), ("session-2", 1)])

@@ -96,7 +96,7 @@ def test_a_failed_gate_leads_to_retry_and_a_passed_one_completes() -> None:
 
 @pytest.mark.requirement("PL-20")
 def test_a_complete_loop_takes_no_further_verdict() -> None:
-    with pytest.raises(Refused, match="has passed its review"):
+    with pytest.raises(Refused, match="has already passed its quality review"):
         LoopState.COMPLETE.after("fail")
 
 
