@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pydantic import ValidationError
 
 from state.errors import Problem
-from state.fields import problems_of
+from state.fields import as_lists, overlap, problems_of
 from state.kinds import DOC_LISTS, KINDS, Found, Json, find, id_of, walk
 from state.validator import check_values
 
@@ -168,7 +168,7 @@ class Batch:
             self.problems.extend(
                 problem
                 for problem in problems_of(error, f"{at}.fields")
-                if not any(_overlap(problem.at, k) for k in known)
+                if not any(overlap(problem.at, k) for k in known)
             )
             return None
         whole: Json = as_lists(checked.model_dump(mode="python"))
@@ -290,23 +290,8 @@ class Batch:
         return Applied("remove", id_of(found), found.entity["version"])
 
 
-def as_lists(value: Any) -> Any:  # noqa: ANN401 – any JSON value
-    """Return a nested value with all tuples turned into lists, so that edits can change them."""
-    if isinstance(value, dict):
-        return {k: as_lists(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [as_lists(v) for v in value]
-    return value
-
-
 def _blank(kind: str, new_id: str) -> Json:
     """Return a placeholder for a refused new entity, so that later edits can refer to its id."""
     values = {"id": new_id, "version": 1, "number": 1} if kind == "milestone" else {"id": new_id}
     blank: Json = as_lists(KINDS[kind].model.model_construct(**values).model_dump(mode="python"))
     return blank
-
-
-def _overlap(one: str, other: str) -> bool:
-    """Return whether two places in the plan's JSON are the same or one contains the other."""
-    short, long = sorted((one, other), key=len)
-    return long.startswith(short) and long[len(short) : len(short) + 1] in ("", ".", "[")

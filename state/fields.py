@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from types import ModuleType
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -54,3 +54,18 @@ def problems_of(error: ValidationError, at: str) -> list[Problem]:
         expected = str(row.get("ctx", {}).get("expected", row.get("ctx", {}).get("pattern", "")))
         problems.append(Problem("invalid", path, row["msg"], expected))
     return problems
+
+
+def as_lists(value: Any) -> Any:  # noqa: ANN401 – any JSON value
+    """Return a nested value with all tuples turned into lists, so that edits can change them."""
+    if isinstance(value, dict):
+        return {k: as_lists(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [as_lists(v) for v in value]
+    return value
+
+
+def overlap(one: str, other: str) -> bool:
+    """Return whether two places in the plan's JSON are the same or one contains the other."""
+    short, long = sorted((one, other), key=len)
+    return long.startswith(short) and long[len(short) : len(short) + 1] in ("", ".", "[")

@@ -122,9 +122,7 @@ class _Reader:
         while self.peek() and self.peek() not in "\n;|&":
             if self.text.startswith(("<", ">", "1>", "2>"), self.at):
                 if not words:
-                    raise Denied(
-                        "a redirection stands before the command", "write it after the command"
-                    )
+                    raise Denied("a redirection comes first", "write it after the command")
                 redirects.append(self.redirect())
             else:
                 words.append(self.word())
@@ -212,10 +210,8 @@ class _Reader:
         if end < 0:
             raise Denied("a single quote is not closed", "add the closing quote")
         if self.text[end + 1 : end + 2] == "'":
-            raise Denied(
-                "two quoted texts touch, and shells join such texts differently",
-                "put all of the text into one pair of quotes",
-            )
+            how = "put all of the text into one pair of quotes"
+            raise Denied("two quoted texts touch, and shells join these differently", how)
         self.at = end + 1
         return _printable(inside)
 
@@ -240,9 +236,7 @@ class _Reader:
     def escape(self) -> str:
         char = self.peek(1)
         if not " " <= char <= "~":
-            raise Denied(
-                "a backslash stands before a newline or a character that is not ASCII", _QUOTE
-            )
+            raise Denied("a backslash is before a newline or a non-ASCII character", _QUOTE)
         self.at += 2
         return char
 
@@ -254,14 +248,11 @@ class _Reader:
         name = self.run(_NAME)
         value = self.variables.get(name, "") if name in VARIABLES else ""
         if not value or not (self.peek() in ("", "/", '"') or self.peek() in _ENDS):
-            raise Denied(
-                "only $HOME, $PWD and $USER are expanded, before a slash or at the end of a word",
-                "write the value itself; put text with a dollar sign into single quotes",
-            )
+            how = "write the value itself; put text with a dollar sign into single quotes"
+            raise Denied("only $HOME, $PWD and $USER are expanded, before `/` or a word's end", how)
         if not quoted and not _PLAIN.issuperset(value):
-            raise Denied(
-                f"the value of ${name} has special characters", f"put ${name} in double quotes"
-            )
+            how = f"put ${name} in double quotes"
+            raise Denied(f"the value of ${name} has special characters", how)
         return _printable(value)
 
     def tilde(self, begin: int) -> str:

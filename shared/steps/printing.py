@@ -60,25 +60,18 @@ def print_step(
     if workflow.serves:
         return _print_for_agent(context)
     if current is None and _comes_later(workflow):
-        raise Refused(
-            "conflict",
-            f"{workflow.name} {number}",
-            "this step is due once the plan is frozen (submitted)",
-            "go on with the current step",
-            here,
-        )
+        text = "this step is due once the plan is frozen (submitted)"
+        at = f"{workflow.name} {number}"
+        raise Refused("conflict", at, text, "go on with the current step", here)
     if run.status == "PAUSED":
         return paused(context).render()
     if current is None or number < current or run.status in ("COMPLETED", "CANCELLED"):
         return done(context, here).render()
     if number > current:
-        text = (
-            f"step {number} is not due yet; "
-            f"the run is at step {current} ({workflow.steps[current].name})"
-        )
-        raise Refused(
-            "conflict", f"{workflow.name} {number}", text, f"go on with step {current}", here
-        )
+        name = workflow.steps[current].name
+        text = f"step {number} is not due yet; the run is at step {current} ({name})"
+        at = f"{workflow.name} {number}"
+        raise Refused("conflict", at, text, f"go on with step {current}", here)
     return context.step.handler(context).render()
 
 
