@@ -24,6 +24,9 @@ MEGABYTE = "x" * 1_000_000
 CALLS: Mapping[str, tuple[str, dict[str, str]]] = {
     "a tool that reads": ("Read", {"file_path": "a"}),
     "a command": ("Bash", {"command": "git log -1 --stat | head -20"}),
+    "a loop": ("Bash", {"command": 'for f in *.py; do wc -l "$f"; done | sort -n | tail -3'}),
+    "a text of 100 kB": ("Bash", {"command": "python3 - <<'EOF'\n" + "print(1)\n" * 11_000}),
+    "4,000 words": ("Bash", {"command": "echo" + " 'a'$b" * 600}),
     "a megabyte to write": ("Write", {"file_path": ".planner/answers/a", "content": MEGABYTE}),
 }
 
@@ -64,6 +67,11 @@ def _begin(folder: str) -> dict[str, str]:
         "XDG_STATE_HOME": os.path.join(folder, "state"),
     }  # fmt: skip
     subprocess.run(["git", "init", "-q", folder], env=environment, check=True)
+    # A user without rules, whose client may run our launcher.
+    os.mkdir(os.path.join(folder, ".claude"))
+    allowed = {"permissions": {"allow": [f"Bash({PLANNER} *)"]}}
+    with open(os.path.join(folder, ".claude", "settings.json"), "w", encoding="utf-8") as file:
+        json.dump(allowed, file)
     enter = [PLANNER, "mode", "enter", "--agent", SESSION]
     subprocess.run(enter, cwd=folder, env=environment, stdout=sys.stderr, check=True)
     return environment

@@ -23,6 +23,8 @@ LEFT_OUT = (
     "benchmarks",
     os.path.join("cli", "demo", "repo"),
     os.path.join("cli", "demo", "edits"),
+    os.path.join("cli", "demo", "intent"),
+    os.path.join("cli", "demo", "requirements"),
 )
 TOP = "."
 

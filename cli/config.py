@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import os
 import sys
 
 import click
 
-from cli.options import allow_roles, opened, opened_to_read, role_option, state_dir_option
+from cli.options import (
+    allow_roles,
+    json_option,
+    opened,
+    opened_to_read,
+    role_option,
+    state_dir_option,
+)
 from developer import verification
+from orchestrator.run.settings import settings_of
+from shared import resources
 from shared.builders import Block
 from shared.output import write
 
@@ -18,15 +29,26 @@ def config_command() -> None:
 
 
 @config_command.command("show")
+@json_option
 @state_dir_option
-def show(state_dir: str | None) -> None:
-    """Show the configuration at the run's base and whether its commands are confirmed.
+def show(state_dir: str | None, *, as_json: bool) -> None:
+    """Show every setting with its source, and whether a run's commands are confirmed.
+
+    The settings are those of HEAD and the user's own; the commands those of the run's base.
 
     Example: planner config show
     """
-    config = opened_to_read(state_dir).config
-    block = Block("result").data("commands", config["text"])
-    write(block.data("hash", config["hash"] or "no commands are configured").render())
+    settings = settings_of(os.getcwd())
+    if as_json:
+        write(json.dumps([one._asdict() for one in settings], indent=2) + "\n")
+        return
+    lines = [f"{s.name} = {s.value}" + (f" ({s.source})" if s.source else "") for s in settings]
+    block = Block("result").data("settings", "\n".join(lines))
+    if state_dir is not None or resources.repository_database(os.getcwd()):
+        config = opened_to_read(state_dir).config
+        block.data("commands", config["text"])
+        block.data("hash", config["hash"] or "no commands are configured")
+    write(block.render())
 
 
 @config_command.command("confirm")

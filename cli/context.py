@@ -8,8 +8,8 @@ import click
 
 from cli.options import allow_roles, opened, role_option, state_dir_option
 from orchestrator.plan import context
-from shared import resources
 from shared.builders import Block
+from shared.named_files import find_answer
 from shared.output import write
 from shared.steps.printing import print_current
 from state.actors import ARCHITECT, DEVELOPER, WRITER
@@ -32,7 +32,7 @@ def set_context(path: str, state_dir: str | None, role: str | None) -> None:
     """
     allow_roles(role)
     state = opened(state_dir)
-    context.set_context(state, resources.find_answer(state.state_dir, path))
+    context.set_context(state, find_answer(state.state_dir, path))
     write(print_current(state))
 
 
@@ -70,7 +70,7 @@ def answer(
     if path is None:
         context.answer(state, checkpoint, (choice or "").split(","))
     else:
-        words = read_text(resources.find_answer(state.state_dir, path)).strip()
+        words = read_text(find_answer(state.state_dir, path)).strip()
         context.answer_in_words(state, checkpoint, words)
     write(print_current(state))
 
@@ -86,7 +86,7 @@ def ask(path: str, state_dir: str | None, role: str | None) -> None:
     """
     allow_roles(role, ARCHITECT, DEVELOPER, WRITER)
     state = opened(state_dir)
-    asked = context.ask(state, read_json(resources.find_answer(state.state_dir, path)))
+    asked = context.ask(state, read_json(find_answer(state.state_dir, path)))
     block = Block("result").task("Your questions are stored. End here and say that they wait.")
     write(block.data("questions", ", ".join(asked)).render())
 

@@ -9,6 +9,7 @@ import click
 
 from cli.options import json_option, state_dir_option
 from orchestrator.run.doctor import examine
+from orchestrator.run.repair import repair
 from shared.builders import Block
 from shared.output import write
 
@@ -30,3 +31,16 @@ def doctor_command(ctx: click.Context, state_dir: str | None, *, as_json: bool) 
         lines = [f"{f.what}: {f.state}" + (f" → {f.way_out}" if f.way_out else "") for f in found]
         write(Block("result", wrong=len(bad)).data("findings", "\n".join(lines)).render())
     ctx.exit(1 if bad else 0)
+
+
+@click.command("repair")
+@state_dir_option
+def repair_command(state_dir: str | None) -> None:
+    """Set damaged files of the planner aside and say what was lost. Only a person may run it.
+
+    Example: planner repair
+    """
+    found = repair(os.getcwd(), state_dir)
+    lines = [f"{one.path}\nlost: {one.lost}\nnow: {one.way_out}" for one in found]
+    block = Block("result", damaged=len(found)).data("set aside", "\n\n".join(lines))
+    write(block.render())

@@ -11,6 +11,7 @@ import click
 from cli.options import json_option, opened, opened_to_read, role_option, state_dir_option
 from shared import plan_file
 from shared.builders import Block
+from shared.named_files import find_answer
 from shared.output import write
 from state import kinds
 from state.errors import Refused
@@ -20,6 +21,7 @@ from state.kinds import DOC_LISTS, KINDS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from shared.run import State
     from state.batch import Applied
 
 SINGULAR = {"acceptance_criteria": "acceptance-criterion"}
@@ -78,13 +80,13 @@ def _is_text(annotation: Any) -> bool:  # noqa: ANN401 – a type
     return annotation is str or (bool(get_args(annotation)) and get_args(annotation)[0] is str)
 
 
-def _fields(values: dict[str, Any]) -> dict[str, Any]:
+def _fields(state: State, values: dict[str, Any]) -> dict[str, Any]:
     """Return the entity fields given on the command line, without options that were left out."""
     file = values.pop("json_file", None)
     fields = {
         k: list(v) if isinstance(v, tuple) else v for k, v in values.items() if v not in (None, ())
     }
-    more = read_json(file) if file else {}
+    more = read_json(find_answer(state.state_dir, file)) if file else {}
     if not isinstance(more, dict):
         raise Refused(
             "invalid", "--json", "the file does not hold a JSON object", '{"field": value, …}'
@@ -124,8 +126,9 @@ class AddGroup(click.Group):
             return None
 
         def run(state_dir: str | None, role: str | None, **values: Any) -> None:  # noqa: ANN401
-            edit = {"op": "add", "kind": cmd_name, "fields": _fields(values)}
-            write(applied_block(plan_file.edit(opened(state_dir), [edit], role, None)))
+            state = opened(state_dir)
+            edit = {"op": "add", "kind": cmd_name, "fields": _fields(state, values)}
+            write(applied_block(plan_file.edit(state, [edit], role, None)))
 
         example = f"planner plan add {cmd_name} --json fields.json"
         text = f"Add {_one(cmd_name)}.\n\nExample: {example}"
@@ -155,8 +158,10 @@ class SetGroup(click.Group):
             return None
 
         def run(version: int, state_dir: str | None, role: str | None, **values: Any) -> None:  # noqa: ANN401
-            edit = {"op": "set", "id": cmd_name, "version": version, "fields": _fields(values)}
-            write(applied_block(plan_file.edit(opened(state_dir), [edit], role, None)))
+            state = opened(state_dir)
+            fields = _fields(state, values)
+            edit = {"op": "set", "id": cmd_name, "version": version, "fields": fields}
+            write(applied_block(plan_file.edit(state, [edit], role, None)))
 
         text = "The version that you have read."
         version = click.Option(["--version"], type=int, required=True, help=text)

@@ -7,14 +7,23 @@ import sys
 import click
 
 from cli.options import allow_roles, opened, role_option, state_dir_option
-from cli.results import render_proof, render_running, render_undone
-from orchestrator.execute import reconcile
+from cli.results import render_finished, render_proof, render_running, render_undone
+from orchestrator.execute import gaps, reconcile, waves
 from orchestrator.execute.apply import apply_plan
 from orchestrator.execute.commit import commit_plan
 from orchestrator.execute.undo import undo_plan
+from orchestrator.plan.finish import Finished
 from shared.builders import Block
+from shared.named_files import find_answer
 from shared.output import write
 from shared.steps.printing import print_current
+from state.actors import DEVELOPER, HOST, REVIEWER, WRITER
+from state.files import read_text
+
+milestone_option = click.option("--milestone", metavar="ID", required=True, help="Its id.")
+attempt_option = click.option(
+    "--attempt", type=int, required=True, help="Its attempt, as the printed command says."
+)
 
 
 @click.group("exec")
@@ -52,22 +61,97 @@ def commit(state_dir: str | None, role: str | None) -> None:
     write(render_proof(state, commit_plan(state)))
 
 
+@exec_command.command("next")
+@state_dir_option
+@role_option
+def next_wave(state_dir: str | None, role: str | None) -> None:
+    """Start the milestones that can run now, at depth intent; when all are written, check them.
+
+    Example: planner exec next
+    """
+    allow_roles(role)
+    state = opened(state_dir)
+    write(render_finished(state, waves.go_on(state)))
+
+
+@exec_command.command("done")
+@milestone_option
+@attempt_option
+@click.option("--file", "path", required=True, metavar="FILE", help="The agent's result, as JSON.")
+@state_dir_option
+@role_option
+def done(milestone: str, attempt: int, path: str, state_dir: str | None, role: str | None) -> None:
+    """Hand in a milestone at depth intent: capture what was written, compare it, merge it.
+
+    Example: planner exec done --milestone M-001 --attempt 1 --file answers/result-M-001-1.json
+    """
+    allow_roles(role, DEVELOPER, WRITER)
+    state = opened(state_dir)
+    of = waves.Attempt(milestone, attempt)
+    write(render_finished(state, waves.hand_in(state, of, path, role)))
+
+
+@exec_command.command("ask")
+@milestone_option
+@attempt_option
+@click.option("--file", "path", required=True, metavar="FILE", help="A JSON list of questions.")
+@state_dir_option
+@role_option
+def ask(milestone: str, attempt: int, path: str, state_dir: str | None, role: str | None) -> None:
+    """Let a milestone wait for the user's answers to its agent's questions.
+
+    Example: planner exec ask --milestone M-001 --attempt 1 --file answers/questions-M-001.json
+    """
+    allow_roles(role, DEVELOPER, WRITER)
+    state = opened(state_dir)
+    ids = waves.ask(state, waves.Attempt(milestone, attempt), path)
+    text = "Asked. An agent ends here; it is started again with the answers."
+    block = Block("result").task(text).data("questions", "\n".join(ids))
+    write(block.next("host", state.command("step", state.run.workflow)).render())
+
+
+@exec_command.command("reconcile")
+@click.option("--file", "path", required=True, metavar="FILE", help="A JSON list of verdicts.")
+@state_dir_option
+@role_option
+def judge_gaps(path: str, state_dir: str | None, role: str | None) -> None:
+    """Say of each file that the plan names and nobody touched whether that is right.
+
+    Example: planner exec reconcile --file answers/reconcile.json
+    """
+    allow_roles(role, REVIEWER)
+    state = opened(state_dir)
+    gaps.judge_gaps(state, path, role or HOST)
+    if role is None:
+        write(print_current(state))
+    else:
+        write(render_finished(state, Finished("", handed_in=True)))
+
+
 @exec_command.command("deviate")
 @click.argument("milestone", metavar="ID")
 @click.option("--file", "path", required=True, help="The file that differs.")
-@click.option("--reason", required=True)
+@click.option("--reason", default="")
+@click.option("--reason-file", metavar="FILE", help="The reason, in a file.")
 @state_dir_option
 @role_option
 def deviate(
-    milestone: str, path: str, reason: str, state_dir: str | None, role: str | None
+    milestone: str,
+    path: str,
+    reason: str,
+    reason_file: str | None,
+    state_dir: str | None,
+    role: str | None,
 ) -> None:
     """Report a file that differs between the tree and the plan.
 
     Example: planner exec deviate M-001 --file src/a.py --reason "the user edited it meanwhile"
     """
-    allow_roles(role)
+    allow_roles(role, DEVELOPER, WRITER)
     state = opened(state_dir)
-    reconcile.deviate(state, milestone, path, reason)
+    if reason_file is not None:
+        reason = read_text(find_answer(state.state_dir, reason_file)).strip()
+    reconcile.deviate(state, milestone, path, reason, role or HOST)
     accept = state.command("exec", "accept", "--file", path, "--reason", reason)
     write(Block("result").data("deviation", f"{path}: {reason}").person(accept).render())
 

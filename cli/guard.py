@@ -11,10 +11,14 @@ import click
 
 from cli.options import json_option
 from shared.builders import Block
+from shared.config import load_config
+from shared.git.repository import find_repository
 from shared.guard.decide import Decision, decide
 from shared.guard.denial import Denied
 from shared.guard.permissions import refusal_for_assistant
-from shared.guard.settings import load_settings
+from shared.guard.settings import Settings, load_settings
+from shared.mode import sessions
+from shared.mode.sessions import agent_name
 from shared.output import write
 from state.errors import Refused
 
@@ -78,10 +82,27 @@ def _answer(lines: Iterable[bytes]) -> None:
 def _decide(command: str) -> Decision:
     folder = os.getcwd()
     try:
-        settings = load_settings(folder)
+        settings = _settings(folder)
     except Denied as denied:
         return Decision(allowed=False, reason=denied.reason, instead=denied.instead)
     return decide(command, cwd=folder, planner=refusal_for_assistant, extra=settings)
+
+
+def _settings(folder: str) -> Settings:
+    """Return the settings by which a session that plans in `folder` is or would be held."""
+    session = sessions.find(agent_name(None, ""), folder)
+    if session is not None:
+        return load_settings(session.state_dir)
+    own = load_settings(None)
+    try:
+        repository = find_repository(folder)
+    except Refused:
+        return own
+    try:
+        lines = load_config(repository.git, "HEAD").deny
+    except Refused as refusal:
+        raise Denied(str(refusal), "correct the settings") from None
+    return Settings(own.allow, (*own.deny, *(tuple(line.split()) for line in lines)), own.tools)
 
 
 def _line(decision: Decision) -> str:

@@ -21,12 +21,16 @@ if TYPE_CHECKING:
 
 # command → module that defines it, as `command` or `group` with that name
 COMMANDS = {
-    "start": "cli.start", "step": "cli.run", "status": "cli.run", "cancel": "cli.run",
-    "pause": "cli.run", "resume": "cli.run", "edit": "cli.run", "undo": "cli.execute",
+    "start": "cli.start", "approve": "cli.approve", "step": "cli.run", "status": "cli.run",
+    "cancel": "cli.run", "pause": "cli.run", "resume": "cli.run", "decide": "cli.control",
+    "retry": "cli.control", "runnable": "cli.control", "auto": "cli.control",
+    "events": "cli.events",
+    "export": "cli.events", "edit": "cli.run", "undo": "cli.execute",
     "plan": "cli.plan", "qr": "cli.qr", "context": "cli.context", "mode": "cli.mode",
     "exec": "cli.execute", "tree": "cli.tree", "config": "cli.config", "guard": "cli.guard",
     "ro": "cli.ro", "audit": "cli.audit", "review": "cli.review", "validate": "cli.validate",
-    "doctor": "cli.doctor", "demo": "cli.demo", "help": "cli.main",
+    "requirements": "cli.requirements", "doctor": "cli.doctor", "repair": "cli.doctor",
+    "demo": "cli.demo", "help": "cli.main",
 }  # fmt: skip
 
 
@@ -86,7 +90,7 @@ def help_command(ctx: click.Context, *, who: bool) -> None:
     Example: planner help --who
     """
     if who:
-        write("".join(f"{name:<20} {role}\n" for name, role in WHO.items()))
+        write("".join(f"{name:<24} {role}\n" for name, role in WHO.items()))
     elif ctx.parent is not None:
         write(ctx.parent.get_help() + "\n")
 

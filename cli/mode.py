@@ -9,6 +9,7 @@ import json
 import os
 import sys
 import time
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,6 +20,9 @@ from orchestrator.mode.view import render_mode, status_of
 from shared.mode.where import Target
 from shared.output import write
 from state.light import DONE, STARTED
+
+if TYPE_CHECKING:
+    from shared.run import State
 
 
 @click.group("mode")
@@ -89,7 +93,8 @@ def approve(
 ) -> None:
     """Approve exactly the bytes that the digest names. Only a person may run it.
 
-    With --only, these milestones become a revision of their own, with a digest to approve.
+    At least 12 digits of it are enough, if no other plan has them. With --only, these milestones
+    become a revision of their own, with a digest to approve.
 
     Example: planner mode approve 3f0c…e1 --state-dir .planner/runs/20260102-abcdef
     """
@@ -101,7 +106,24 @@ def approve(
         write(submit_part(state_dir, digest, only))
         return
     found = light_plan.approve(Target(os.getcwd(), agent, state_dir), digest, time.time())
-    write(render_mode(found) if isinstance(found, lookup.Mode) else print_current(found))
+    if isinstance(found, lookup.Mode):
+        write(render_mode(found))
+    elif found.config["config"].get("auto_run"):
+        write(_applied_at_once(found))
+    else:
+        write(print_current(found))
+
+
+def _applied_at_once(state: State) -> str:
+    """Apply a plan that was just approved, as the settings want it, and return what is next."""
+    from cli.results import render_running
+    from orchestrator.execute.apply import apply_plan
+    from shared.steps.printing import print_current
+
+    running = apply_plan(state)
+    if running is not None:
+        return render_running(state, running, state.command("exec", "apply"))
+    return print_current(state)
 
 
 @mode_command.command("reject")

@@ -11,7 +11,7 @@ from orchestrator.run.limits import settle
 from shared.run import State, open_state
 from state.actors import ROLES
 from state.errors import Refused
-from state.phases import PLANNING_PHASES
+from state.phases import PHASES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,7 +46,7 @@ def json_option(command: Command) -> Command:
 
 def phase_option(command: Command) -> Command:
     """Add the required option --phase, which names a review phase such as plan-code."""
-    return click.option("--phase", type=click.Choice(PLANNING_PHASES), required=True)(command)
+    return click.option("--phase", type=click.Choice(PHASES), required=True)(command)
 
 
 def group_option(command: Command) -> Command:

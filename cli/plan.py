@@ -25,6 +25,7 @@ from cli.options import (
 from orchestrator.plan.import_plan import import_plan
 from shared import plan_file, resources
 from shared.builders import Block
+from shared.named_files import find_answer
 from shared.output import write
 from shared.steps.printing import print_current
 from state import kinds, store
@@ -71,7 +72,7 @@ def batch(path: str, operation: str | None, state_dir: str | None, role: str | N
     Example: planner plan batch --file .planner/runs/20260102-abcdef/answers/design.json
     """
     state = opened(state_dir)
-    rows, digest = plan_file.read_batch(resources.find_answer(state.state_dir, path))
+    rows, digest = plan_file.read_batch(find_answer(state.state_dir, path))
     write(applied_block(plan_file.edit(state, rows, role, operation or digest)))
 
 
@@ -163,9 +164,10 @@ def done(phase: Phase, path: str | None, state_dir: str | None, role: str | None
     """
     from cli.results import render_finished
     from orchestrator.plan.finish import finish_phase
-    from orchestrator.planner import WORKFLOW
+    from shared.steps.entry_points import workflow_of
 
-    allow_roles(role, WORKFLOW.steps[WORKFLOW.number(phase, "execute")].agent or "")
+    workflow = workflow_of(phase)
+    allow_roles(role, workflow.steps[workflow.number(phase, "execute")].agent or "")
     state = opened(state_dir)
     write(render_finished(state, finish_phase(state, phase, path, role)))
 
@@ -178,11 +180,13 @@ def freeze(state_dir: str | None, role: str | None) -> None:
 
     Example: planner plan freeze
     """
+    from orchestrator.execute.advance import approve_in_advance
     from orchestrator.submit.freeze import freeze_plan
 
     allow_roles(role)
     state = opened(state_dir)
     freeze_plan(state)
+    approve_in_advance(state)
     write(print_current(state))
 
 
@@ -199,7 +203,7 @@ def revise(path: str | None, state_dir: str | None, role: str | None) -> None:
 
     allow_roles(role)
     state = opened(state_dir)
-    remarks = read_text(resources.find_answer(state.state_dir, path)) if path else ""
+    remarks = read_text(find_answer(state.state_dir, path)) if path else ""
     revise_plan(state, remarks)
     write(print_current(state))
 

@@ -23,6 +23,7 @@ from orchestrator.plan.gate import accept_finding, decide_gate
 from quality_reviewer.answers import store_answers
 from shared import resources
 from shared.builders import Block
+from shared.named_files import find_answer
 from shared.output import write
 from shared.qr.schema import read_review
 from shared.steps.printing import print_current
@@ -116,7 +117,7 @@ def add_items(
 def _store(state: State, phase: Phase, group: str | None, role: str | None, rows: object) -> None:
     """Store a reviewer's answers, given as text or file name, and print the next command."""
     if isinstance(rows, str):
-        rows = read_json(resources.find_answer(state.state_dir, rows))
+        rows = read_json(find_answer(state.state_dir, rows))
     stored = store_answers(state, phase, rows, group=group, who=role or HOST)
     if role is None:
         write(print_current(state))
@@ -188,7 +189,7 @@ def accept(  # noqa: PLR0913 – one parameter per option
 
 def _reason(state: State, given: str, path: str | None) -> str:
     if path:
-        given = read_text(resources.find_answer(state.state_dir, path))
+        given = read_text(find_answer(state.state_dir, path))
     return given.strip()
 
 

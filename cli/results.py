@@ -8,6 +8,8 @@ from shared import drift, resources
 from shared.builders import Block
 from shared.steps.printing import print_current
 from state.changes import plan_changes
+from state.channels import told
+from state.execution import Summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -44,7 +46,8 @@ def render_finished(state: State, finished: Finished) -> str:
     if not finished.handed_in:
         return print_current(state)
     text = "Handed in. An agent ends here, in one sentence; the host goes on."
-    return Block("result").task(text).next("host", state.command("step", "planner")).render()
+    here = state.command("step", state.run.workflow)
+    return Block("result").task(text).next("host", here).render()
 
 
 def render_captured(captured: Captured) -> str:
@@ -96,7 +99,13 @@ def render_part(state: State, running: Running | None, digest: str, only: Iterab
 
 def render_proof(state: State, changes: Sequence[Change]) -> str:
     """Return the block that proves a commit by its git blobs and tells how to undo the commit."""
-    block = Block("result", commit=state.run.commit_id or "", digest=state.run.digest)
+    run = state.run
+    done = Summary(state.database.progress(run).values())
+    block = Block(
+        "result", commit=run.commit_id or "", digest=run.digest,
+        milestones=f"{done.done}/{done.total}",
+        approval=told(state.database.approved_by(run, run.digest or "")),
+    )  # fmt: skip
     block.data("proof", "\n".join(map(_blobs, changes)), files=len(changes))
     text = (
         "Proved: against its parent the commit holds exactly the approved changes, blob by blob, "

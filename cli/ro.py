@@ -1,21 +1,27 @@
-"""The help of `planner ro` (run read-only); the launcher itself runs `ro -- …` and `ro -c …`."""
+"""The help of `planner ro`, which runs a command in the place; the launcher does without it."""
 
 from __future__ import annotations
 
 import click
 
-from shared.guard.runner import run_ro
+from shared.guard.runner import FILE, run_ro
 
 
 @click.command("ro", context_settings={"ignore_unknown_options": True})
-@click.option("-c", "text", help="A pipeline or list, as one word.")
+@click.option(FILE, "path", help="A file with a shell command, in answers/ of the run.")
+@click.option("-c", "text", help="A shell command, as one word.")
 @click.argument("words", nargs=-1, type=click.UNPROCESSED)
 @click.pass_context
-def ro_command(ctx: click.Context, text: str | None, words: tuple[str, ...]) -> None:
-    """Run a command that provably changes nothing; the kernel prevents every change.
+def ro_command(
+    ctx: click.Context, path: str | None, text: str | None, words: tuple[str, ...]
+) -> None:
+    """Run a command in the place, where nothing that it writes lasts.
 
-    Its output and exit code are the command's own; 127 if there is no such program.
+    Where the place does not hold, only a command that provably changes nothing runs. Output and
+    exit code are the command's own; 127 if there is no such program. It gets no input.
 
     Example: planner ro -- git log -1
     """
-    ctx.exit(run_ro(["--", *words] if text is None else ["-c", text, *words]))
+    given = {FILE: path, "-c": text}
+    form = next((name for name, value in given.items() if value is not None), "--")
+    ctx.exit(run_ro([form, *filter(None, [given.get(form)]), *words]))

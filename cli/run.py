@@ -15,12 +15,16 @@ from typing import TYPE_CHECKING
 import click
 
 from cli.options import agent_option, json_option, opened, opened_to_read, state_dir_option
-from orchestrator.run.status import render_status, status_of
+from orchestrator.run.status import line_of, render_status, status_of, watch
 from shared.mode.where import Target
 from shared.output import write
+from state.errors import Refused
 
 if TYPE_CHECKING:
     from orchestrator.mode.lookup import Mode
+
+EVERY_S = 0.5
+CLEAR, BELL = "\x1b[H\x1b[2J", "\a"
 
 
 @click.command(
@@ -42,13 +46,39 @@ def step_command(ctx: click.Context) -> None:
 @click.command("status")
 @state_dir_option
 @json_option
-def status_command(state_dir: str | None, *, as_json: bool) -> None:
-    """Say where the run is and what is next.
+@click.option("--line", "as_line", is_flag=True, help="One line of text, for a status line.")
+@click.option("--watch", "watched", is_flag=True, help="Show it in the terminal as it changes.")
+def status_command(state_dir: str | None, *, as_json: bool, as_line: bool, watched: bool) -> None:
+    """Say where the run is, how its milestones stand, what they wait for and what is next.
 
-    Example: planner status
+    Example: planner status --watch
     """
-    status = status_of(opened_to_read(state_dir))
-    write(json.dumps(status, indent=2) + "\n" if as_json else render_status(status))
+    if as_line:
+        write(_line(state_dir))
+        return
+    state = opened_to_read(state_dir)
+    if watched:
+        _watch(state.state_dir)
+    elif as_json:
+        write(json.dumps(status_of(state), indent=2) + "\n")
+    else:
+        write(render_status(state))
+
+
+def _line(state_dir: str | None) -> str:
+    """Return the line of the run; empty where there is none, as a status line is always shown."""
+    try:
+        return line_of(opened_to_read(state_dir)) + "\n"
+    except Refused:
+        return "\n"
+
+
+def _watch(state_dir: str) -> None:
+    if not sys.stdout.isatty() or not sys.stdin.isatty():
+        text = "`--watch` draws on a terminal until the run ends"
+        raise Refused("usage", "--watch", text, "leave out --watch", "planner status")
+    for text, bell in watch(state_dir, lambda: time.sleep(EVERY_S)):
+        write(f"{CLEAR}{text}" + (BELL if bell else ""))
 
 
 @click.command("cancel")
@@ -82,16 +112,20 @@ def pause_command(state_dir: str | None, agent: str | None) -> None:
 @click.command("resume")
 @state_dir_option
 @agent_option
-def resume_command(state_dir: str | None, agent: str | None) -> None:
+@click.option("--take-over", is_flag=True, help="Execute it in place of an instance that is dead.")
+def resume_command(state_dir: str | None, agent: str | None, *, take_over: bool) -> None:
     """Resume a paused run at the same revision; this session joins the run.
 
     Example: planner resume --state-dir .planner/runs/20260102-abcdef
     """
     from orchestrator.mode import light_plan
     from orchestrator.mode.view import render_mode
+    from shared.execution import holder
     from shared.steps.printing import print_current
 
     found = _found(agent, state_dir)
+    if take_over and found.state:
+        holder.take_over(found.state)
     light_plan.resume(found, agent)
     write(print_current(found.state) if found.state else render_mode(found))
 

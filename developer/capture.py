@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from developer.verification import job_of
+from developer.verify.confined import Confined
 from developer.verify.lock import undisturbed
 from developer.verify.prepare import prepare
-from developer.verify.process import Confined
 from shared.config import commands_hash, write_paths
 from shared.git.capture import capture
 from shared.plan_file import open_plan
@@ -38,13 +38,14 @@ def capture_into(state: State, plan: Plan) -> Captured:
     if config.format and not state.database.is_confirmed(commands_hash(config)):
         prepare(job_of(state, plan), state.database.is_confirmed)
     planned = {file for m in plan.milestones for file in files_of(m)}
+    root = workspace.repository.root
     with undisturbed(state.state_dir):
         found = capture(
             workspace.repository,
             workspace.worktree,
             workspace.vault,
             base_of(plan).tree,
-            runner=Confined(tuple(write_paths(config, workspace.repository.root))),
+            runner=Confined(tuple(write_paths(config, root)), root),
             leave_out=config.link,
             formatters=config.format,
             owned=planned.__contains__,

@@ -9,6 +9,7 @@ from orchestrator.summary import summary
 from quality_reviewer.ask import DESIGN, answered_alone, items_of
 from quality_reviewer.items import count_items, for_user
 from quality_reviewer.scale import review_of
+from shared.lifecycle import lane_of
 from shared.mode import sessions
 from shared.mode.sessions import is_published
 from shared.qr.types import (
@@ -24,6 +25,7 @@ from shared.resources import answer_path, answer_word, fill, read_prompt
 from shared.steps.brief import item_line, variant_of, with_commands, work_task
 from shared.steps.workflow import Step
 from state.actors import HOST
+from state.milestones import untouched, waited_for
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,6 +49,12 @@ def context(ctx: Context, prompt: str) -> Block:
     state = ctx.state
     file = answer_path(state.state_dir, "context.json")
     text = fill(read_prompt("orchestrator", "planner", prompt), {"file": file})
+    if lane_of(state.state_dir):
+        from shared.requirements_text import entries_of
+
+        count = str(len(entries_of(state.run.request)))
+        lane = read_prompt("orchestrator", "planner", f"{prompt}-requirements")
+        text += "\n\n" + fill(lane, {"count": count})
     block = with_commands(ctx, text, asks=True)
     block.rules(read_prompt("orchestrator", "planner", f"{prompt}-rules"))
     block.data("request", state.run.request)
@@ -75,16 +83,19 @@ def work(ctx: Context, script: str) -> Block:
     """
     state, phase = ctx.state, ctx.phase
     answers = state.database.answers(state.run)
-    waiting = [c for c in ctx.plan["checkpoints"] if c["id"] not in answers]
+    later = waited_for(ctx.plan) if state.run.depth == "intent" else ()
+    waiting = [c for c in ctx.plan["checkpoints"] if c["id"] not in (*answers, *later)]
     if waiting:
         return _questions(ctx, waiting)
     if review_of(state, ctx.plan)[0] != "full":
         return work_task(ctx, script, agent=False, of_design=DESIGN)
-    words = ["step", phase, "2"] if variant_of(ctx) and phase == "plan-design" else ["step", phase]
+    agents = script.partition(".")[2].replace("_", "-")
+    words = ["step", agents, *(["2"] if variant_of(ctx) and phase == "plan-design" else [])]
     block = with_commands(ctx, read_prompt("orchestrator", "planner", "dispatch"), asks=True)
     _say_why(block, ctx)
-    block.dispatch(ctx.step.agent or "", [state.command(*words)])
-    return block.next("done", state.command("step", "planner"))
+    role = ctx.step.agent or ""
+    block.dispatch(role, [state.command(*words)], model=state.model(role))
+    return block.next("done", state.command("step", ctx.workflow.name))
 
 
 def _say_why(block: Block, ctx: Context) -> None:
@@ -127,8 +138,9 @@ def review(ctx: Context) -> Block:
     name = "review-again" if again else "review" if len(runs) == 1 else "review-parallel"
     block = ctx.block().task(read_prompt("orchestrator", "planner", name))
     _say_why(block, ctx)
-    block.dispatch("quality-reviewer", runs, parallel=len(runs) > 1)
-    block.next("done", state.command("step", "planner"))
+    model = state.model("quality-reviewer")
+    block.dispatch("quality-reviewer", runs, parallel=len(runs) > 1, model=model)
+    block.next("done", state.command("step", ctx.workflow.name))
     return block if again else block.next("alone", alone)
 
 
@@ -136,8 +148,7 @@ def gate(ctx: Context) -> Block:
     """Return the prompt with a review's figures and computed verdict, to pass or fail the phase."""
     state, phase = ctx.state, ctx.phase
     if state.database.phase(state.run, phase)[0] == "COMPLETE":
-        block = ctx.block().task(read_prompt("orchestrator", "planner", "freeze"))
-        return block.next("done", state.command("plan", "freeze"))
+        return _freeze(ctx)
     items = items_of(ctx)
     verdict = computed_verdict(items, ctx.iteration)
     slots = {"verdict": verdict, "figures": _figures(items, ctx.iteration)}
@@ -155,6 +166,11 @@ def gate(ctx: Context) -> Block:
             words += ["--reason-file", answer_word("reason.md")]
         block.next(choice, state.command(*words))
     return block
+
+
+def _freeze(ctx: Context) -> Block:
+    block = ctx.block().task(read_prompt("orchestrator", "planner", "freeze"))
+    return block.next("done", ctx.state.command("plan", "freeze"))
 
 
 def _weight(item: Item, blocks: set[str]) -> str:
@@ -202,6 +218,11 @@ def approval(ctx: Context, prompt: str) -> Block:
     block = ctx.block().task(read_prompt("orchestrator", "executor", prompt))
     block.rules(read_prompt("orchestrator", "executor", f"{prompt}-rules"))
     block.data("summary", summary(state))
+    if (auto := state.database.auto(state.run)) is not None:
+        from quality_reviewer.risk import beyond
+
+        reasons = beyond(ctx.plan, state.config["config"], auto)
+        block.data("beyond the approval in advance", "\n".join(reasons))
     block.next("approved", state.command("exec", "apply"))
     block.next("remarks", state.command("plan", "revise", "--file", answer_word("remarks.md")))
     digest = state.run.digest or ""
@@ -213,6 +234,24 @@ def program(ctx: Context, prompt: str, words: tuple[str, ...], intent: str) -> B
     text = intent if ctx.state.run.depth == "intent" else prompt
     block = ctx.block().task(read_prompt("orchestrator", "executor", text))
     return block.next("done", ctx.state.command(*words))
+
+
+def reconcile(ctx: Context, prompt: str) -> Block:
+    """Return the prompt to commit what is applied, or to submit what agents have written."""
+    state = ctx.state
+    if state.is_writing:
+        if not untouched(ctx.plan) or state.database.outcomes(state.run, "reconcile"):
+            return _freeze(ctx)
+        block = ctx.block().task(read_prompt("orchestrator", "executor", "gaps"))
+        block.dispatch("quality-reviewer", [state.command("step", "exec-reconcile")])
+        return block.next("done", state.command("step", ctx.workflow.name))
+    if lane_of(ctx.state.state_dir):
+        # Only here, since few runs implement requirements and each import costs a printed step.
+        from orchestrator.requirements_steps import completing
+
+        return completing(ctx)
+    block = ctx.block().task(read_prompt("orchestrator", "executor", prompt))
+    return block.next("done", ctx.state.command("exec", "commit"))
 
 
 # pattern functions
@@ -254,3 +293,8 @@ def program_step(name: str, *words: str, prompt: str, intent: str | None = None)
     `intent` is the prompt at depth intent, if that is a different one.
     """
     return Step(name, "program", lambda ctx: program(ctx, prompt, words, intent or prompt))
+
+
+def reconcile_step(name: str, prompt: str) -> Step:
+    """Make the step that compares plan and result, before a commit or another approval."""
+    return Step(name, "reconcile", lambda ctx: reconcile(ctx, prompt))

@@ -62,7 +62,7 @@ def _print(workflow: Workflow, asked: Request) -> str:
     if first and not (asked.state_dir and os.path.exists(asked.state_dir)):
         return _start(os.getcwd(), asked.request, asked.state_dir)
     state = open_state(asked.state_dir, os.getcwd())
-    if state.run.status == "IDLE":
+    if state.run.status == "IDLE" and state.run.workflow == "planner":
         return _start(state.run.repository, None, state.state_dir)
     return print_asked(workflow, asked, state)
 

@@ -7,6 +7,7 @@ import os
 from shared.resources import archived_plan, superseded_plan_path
 from shared.steps.slices import answer_lines
 from state import store
+from state.channels import told
 from state.milestones import changes_of
 
 TYPE_CHECKING = False
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 
     from shared.run import State
     from state.database import Run
+
+
+_PROVEN = "only a proven approval counts: typed in Claude Code, or signed by a key to touch"
 
 
 def _verified(results: list[dict[str, Any]]) -> str:
@@ -87,6 +91,11 @@ def summary(state: State) -> str:
             if o["reason"]
         ),
     ]
+    approved = state.database.approved_by(run, run.digest or "")
+    if approved:
+        lines.append(f"approved: {told(approved)}")
+    elif state.config["config"].get("require") == "proven":
+        lines.append(_PROVEN)
     lines += [
         f"open: {item['id']} {item['severity']} {item['finding']}"
         for outcome in plan["reviews"]

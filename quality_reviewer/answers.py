@@ -15,9 +15,9 @@ from shared import resources
 from shared.plan_file import open_plan
 from shared.qr.schema import Review, check_review, read_review, write_review
 from shared.qr.types import EVERYTHING, FAIL, PASS, REVIEWER, TODO, Item, blocking, item_id
-from shared.steps.entry_points import find_workflow
+from shared.steps.entry_points import workflow_of
 from state.changes import missing_documents
-from state.errors import Problem, Refused
+from state.errors import Problem, Refused, shown
 from state.validator import check_value
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def store_answers(
     `who` is the reviewer's role, or `host` where no agent answers. Without `group` the answers
     may be to any question.
     """
-    workflow = find_workflow("planner")
+    workflow = workflow_of(phase)
     with state.lock(f"qr set --phase {phase}"):
         plan = open_plan(state)
         state.reload()
@@ -121,7 +121,7 @@ def _open_review(state: State, workflow: Workflow, phase: Phase) -> Review:
     due = (workflow.number(phase, "qr"), workflow.number(phase, "gate"))
     if state.run.workflow != workflow.name or state.run.step not in due or not os.path.exists(path):
         text = f"no review of {phase} is open: the run is at {state.run.workflow} {state.run.step}"
-        raise Refused("conflict", phase, text, "", state.command("step", "planner"))
+        raise Refused("conflict", phase, text, "", state.command("step", state.run.workflow))
     return read_review(path)
 
 
@@ -173,7 +173,7 @@ def _answer(review: Review, row: dict[str, Any], share: _Share, at: str) -> list
     status, finding = row.get("status"), row.get("finding")
     if status not in (PASS, FAIL):
         problems.append(
-            Problem("invalid", f"{at}.status", f"the status is {status!r}", "PASS, FAIL")
+            Problem("invalid", f"{at}.status", f"the status is {shown(status)}", "PASS, FAIL")
         )
     elif status == FAIL and not _is_said(finding):
         text = "the status is FAIL, but `finding` is missing"
@@ -254,7 +254,7 @@ def _unsound(review: Review, row: dict[str, Any], at: str) -> list[Problem]:
         text = "after round 1, an added finding needs `broken_by`: the id whose fix did the damage"
         problems.append(Problem("refused", f"{at}.broken_by", text, ", ".join(ids)))
     elif "broken_by" in row and row["broken_by"] not in ids:
-        text = f"no review item has the id {row['broken_by']!r}"
+        text = f"no review item has the id {shown(row['broken_by'])}"
         problems.append(Problem("not_found", f"{at}.broken_by", text, ", ".join(ids)))
     return problems
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from quality_reviewer.items import next_number
 from shared.qr.types import COULD, EVERYTHING, MUST, SHOULD, TODO, Item, item_id
-from state.phases import PLANNING_PHASES
+from state.phases import PHASES, PLANNING_PHASES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,6 +54,16 @@ def _docs(id: str, severity: Severity, text: str) -> Question:  # noqa: A002
     return Question(id, severity, text, phase="plan-docs", each=False)
 
 
+def _impl(id: str, severity: Severity, text: str, *, each: bool = False) -> Question:  # noqa: A002
+    return Question(id, severity, text, phase="impl-code", each=each)
+
+
+# Which phases' questions a phase asks, as far as no earlier one has.
+_ASKED: dict[str, tuple[Phase, ...]] = {
+    **{phase: PLANNING_PHASES[: n + 1] for n, phase in enumerate(PLANNING_PHASES)},
+    "impl-code": ("plan-design", "plan-code", "impl-code"),
+    "impl-docs": PHASES,
+}
 QUESTIONS = (
     _design("choices-trace", MUST, "Each threshold, default, concurrency and data-structure choice "
             "follows from a decision or the user's words. If not, who is hurt when it is wrong?"),
@@ -78,6 +88,12 @@ QUESTIONS = (
     _docs("knowledge-near", SHOULD, "Reasons that code cannot show are next to that code."),
     _docs("rules-kept", SHOULD, "The project's own rules (README, AGENTS.md …) are kept."),
     _docs("docs-clear", COULD, "The documentation is clear."),
+    _impl("criteria-met", MUST, "Each acceptance criterion holds. First write down what you "
+          "expect, then read, then compare.", each=True),
+    _impl("milestones-agree", SHOULD, "The milestones fit together: errors, logging, names, "
+          "shared state."),
+    Question("docs-agree", SHOULD, "The documentation says what the code now does.",
+             phase="impl-docs", each=False),
 )  # fmt: skip
 TEXTS = {question.id: question.text for question in QUESTIONS}
 
@@ -91,11 +107,11 @@ def due_questions(
     `small` everything is asked once, when there is code; the questions about documentation then
     too, if all of it is written (`documented`).
     """
-    upto = PLANNING_PHASES[: PLANNING_PHASES.index(phase) + 1]
+    upto = _ASKED[phase]
     if mode == "none" or (mode == "small" and phase == "plan-design"):
         return []
     if mode == "small" and documented:
-        upto = PLANNING_PHASES
+        upto = PLANNING_PHASES if phase in PLANNING_PHASES else PHASES
     known = set(judged)
     return [q for q in QUESTIONS if q.phase in upto and q.id not in known]
 

@@ -160,9 +160,20 @@ class Block:
             self.parts.append(f"<data{shown}>{text}</data>")
         return self
 
-    def dispatch(self, agent: str, commands: Sequence[str], *, parallel: bool = False) -> Block:
-        """Add a `<dispatch>` element: the sub-agents that the model must start, one per command."""
-        shown = attributes({"agent": agent, "parallel": "true" if parallel else None})
+    def dispatch(
+        self,
+        agent: str,
+        commands: Sequence[str],
+        *,
+        parallel: bool = False,
+        model: str | None = None,
+    ) -> Block:
+        """Add a `<dispatch>` element: the sub-agents that the model must start, one per command.
+
+        `model` is the one that the settings choose for them.
+        """
+        at_once = "true" if parallel else None
+        shown = attributes({"agent": agent, "model": model, "parallel": at_once})
         runs = "".join(f"<run>{runnable(c)}</run>" for c in commands)
         self.parts.append(f"<dispatch{shown}>{runs}</dispatch>")
         return self

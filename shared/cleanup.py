@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from typing import TYPE_CHECKING
 
 from shared import resources
@@ -26,4 +27,9 @@ def tidy(state: State) -> None:
         remove_worktree(repository, state.worktree)
         remove_worktree(repository, resources.part_worktree_path(state.state_dir))
         remove_tree(resources.fingerprint_path(state.state_dir))
+        folder = resources.milestones_path(state.state_dir)
+        for name in os.listdir(folder) if os.path.isdir(folder) else ():
+            if not name.endswith(".json"):
+                remove_worktree(repository, os.path.join(folder, name))
+        remove_tree(folder)
     remove_vault(resources.vault_path(state.state_dir))

@@ -9,11 +9,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tomllib
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from shared.config_keys import KEYS, check_run_table
+from shared import bounded_toml
+from shared.bounded_toml import MOST_BYTES
+from shared.config_keys import ALLOWED_SIGNERS, KEYS, REQUIRED, check_run_table
 from shared.defaults import DEFAULT_LINES, DEFAULT_MILESTONES
 from shared.resources import CONFIG_FILE
 from state.errors import Problem, Refused
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 DEFAULT_TIME_LIMIT_S = 1_800
 
 # Tables that other parts of the planner read; they are not checked here.
-OTHER_TABLES = ("guard", "planner", "providers", "qr")
+OTHER_TABLES = ("providers", "qr")
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,8 @@ class Config:
     `link` are paths of the repository that the worktree borrows. `write` are further paths that
     commands may write to: in the repository, in the home folder (`~/…`) or absolute. A plan with
     more milestones or lines than `review_…` say, or with a `sensitive` file, is reviewed in full.
+    `deny` are command lines that the guard denies besides its own. With `auto_run` an approved plan
+    is applied at once; without `enable_persistence` a run keeps its files in a temporary folder.
     """
 
     setup: tuple[str, ...] = ()
@@ -51,7 +54,16 @@ class Config:
     gathering_timeout_minutes: int = GATHERING_TIMEOUT_S // 60
     approval_timeout_minutes: int = APPROVAL_TIMEOUT_S // 60
     on_timeout: str = ON_TIMEOUT[0]
+    max_parallel_steps: int = 1
+    decision_timeout_seconds: int = 0
+    max_context_tokens: int = 100_000
+    enabled: bool = True
+    auto_run: bool = False
+    enable_persistence: bool = True
     run: Mapping[str, str] = field(default_factory=dict)
+    deny: tuple[str, ...] = ()
+    require: str = REQUIRED[0]
+    allowed_signers: str = ALLOWED_SIGNERS
 
     def to_json(self) -> dict[str, Any]:
         """Return the project's settings as a dict that can be written as JSON."""
@@ -71,14 +83,26 @@ def load_config(git: Git, commit: str) -> Config:
 
     Refused (`invalid`) with every mistake at once.
     """
-    entry = git.run("ls-tree", "-z", "--full-tree", commit, "--", f":(top){CONFIG_FILE}")
+    data = file_at(git, commit, CONFIG_FILE)
+    return Config() if data is None else parse_config(data)
+
+
+def file_at(git: Git, commit: str, path: str) -> bytes | None:
+    """Return the content of a plain file of at most 64 kB in a commit, None if it has no such file.
+
+    Refused (`invalid`) for a link, a folder and a larger file.
+    """
+    entry = git.run("ls-tree", "-z", "--long", "--full-tree", commit, "--", f":(top,literal){path}")
     if not entry:
-        return Config()
-    mode, _, rest = entry.partition(b" ")
+        return None
+    mode, _, blob, size, *_ = entry.split()
     if mode not in {b"100644", b"100755"}:
-        text = "is not a plain file at the base commit"
-        raise Refused("invalid", CONFIG_FILE, text, "make planner.toml a plain file, or remove it")
-    return parse_config(git.run("cat-file", "blob", rest.split()[1].decode()))
+        text = f"is not a plain file at the commit {commit[:12]}"
+        raise Refused("invalid", path, text, f"make {path} a plain file, or remove it")
+    if int(size) > MOST_BYTES:
+        text = f"is longer than {MOST_BYTES // 1024} kB at the commit {commit[:12]}"
+        raise Refused("invalid", path, text, f"make {path} shorter, or remove it")
+    return git.run("cat-file", "blob", blob.decode())
 
 
 def parse_config(data: bytes) -> Config:
@@ -90,7 +114,10 @@ def parse_config(data: bytes) -> Config:
         if name in OTHER_TABLES:
             continue
         at = f"{CONFIG_FILE} [{name}]"
-        if name not in KEYS and name != "run":
+        if name == "guard" and isinstance(table, dict):
+            # What it allows is read from the user's own file alone.
+            values |= _read_table(name, {k: table[k] for k in KEYS[name] if k in table}, problems)
+        elif name not in KEYS and name != "run":
             known = ", ".join(f"[{known}]" for known in sorted((*KEYS, "run", *OTHER_TABLES)))
             problems.append(Problem("invalid", at, "there is no such table", known))
         elif not isinstance(table, dict):
@@ -159,17 +186,10 @@ def _visible(command: str) -> str:
 
 def _parse_toml(data: bytes) -> dict[str, Any]:
     try:
-        return tomllib.loads(data.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        text = f"is not UTF-8 at line {line}"
-    except tomllib.TOMLDecodeError as error:
-        # Where the text ends too soon Python gives no line.
-        last = data.count(b"\n") + 1
-        text = f"is not TOML: {error}" + ("" if "line" in str(error) else f" (line {last})")
-    except RecursionError:
-        text = "is nested too deeply to be read"
-    raise Refused("invalid", CONFIG_FILE, text, 'TOML, for example commands = ["python -m pytest"]')
+        return bounded_toml.parse(data)
+    except ValueError as error:
+        allowed = f'TOML of at most {MOST_BYTES // 1024} kB, for example commands = ["pytest"]'
+        raise Refused("invalid", CONFIG_FILE, str(error), allowed) from None
 
 
 def _read_table(name: str, table: dict[str, Any], problems: list[Problem]) -> dict[str, Any]:

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
 LONGEST_TIMEOUT_MINUTES = 525_600  # a year
 LONGEST_TIME_LIMIT_S = 86_400
+# How an approval has to be given: by whatever channel, or by one that proves a person.
+REQUIRED = ("any", "proven")
+ALLOWED_SIGNERS = "planning/allowed_signers"
+MOST_PARALLEL = 64
 RESERVED_NAMES = ("verify", "format", "setup")
 
 _COMMANDS = 'a list of shell commands, for example ["python -m pytest -q"]'
@@ -108,6 +112,10 @@ def _bad_number(value: object, most: int) -> Iterable[str]:
         yield f"{value} is out of range"
 
 
+def _check_parallel(value: object) -> Iterable[str]:
+    yield from _bad_number(value, MOST_PARALLEL)
+
+
 def _check_on_timeout(value: object) -> Iterable[str]:
     if value not in ON_TIMEOUT:
         yield f"{json.dumps(value, default=str)} is not an action for a time limit"
@@ -118,9 +126,28 @@ def _check_count(value: object) -> Iterable[str]:
         yield "is not a whole number of 0 or more"
 
 
+def _check_flag(value: object) -> Iterable[str]:
+    if not isinstance(value, bool):
+        yield f"{json.dumps(value, default=str)} is not true or false"
+
+
 def _check_patterns(value: object) -> Iterable[str]:
     if not isinstance(value, list) or not all(isinstance(p, str) and p.strip() for p in value):
         yield "is not a list of patterns"
+
+
+def _check_deny(value: object) -> Iterable[str]:
+    if not isinstance(value, list) or not all(isinstance(t, str) and t.strip() for t in value):
+        yield "is not a list of command lines"
+
+
+def _check_require(value: object) -> Iterable[str]:
+    if value not in REQUIRED:
+        yield f"{json.dumps(value, default=str)} is not a demand on approvals"
+
+
+def _check_signers(value: object) -> Iterable[str]:
+    yield from _bad_paths([value], outside=False)
 
 
 # Table → key → what it means.
@@ -151,6 +178,35 @@ KEYS: dict[str, dict[str, Key]] = {
             _check_minutes,
         ),
         "on_timeout": Key("on_timeout", ", ".join(ON_TIMEOUT), _check_on_timeout),
+    },
+    "guard": {
+        "deny": Key("deny", 'a list of command lines, for example ["rg"]', _check_deny),
+    },
+    "approval": {
+        "require": Key("require", ", ".join(REQUIRED), _check_require),
+        "allowed_signers": Key(
+            "allowed_signers",
+            f"the path of a file in the repository, for example {ALLOWED_SIGNERS}",
+            _check_signers,
+        ),
+    },
+    "planner": {
+        "max_parallel_steps": Key(
+            "max_parallel_steps",
+            f"how many agents write at once at depth intent, 1 to {MOST_PARALLEL}",
+            _check_parallel,
+        ),
+        "decision_timeout_seconds": Key(
+            "decision_timeout_seconds",
+            "seconds until an unanswered question blocks its milestone; 0 for no limit",
+            _check_count,
+        ),
+        "max_context_tokens": Key(
+            "max_context_tokens", "the size of an assistant's context in tokens", _check_count
+        ),
+        "enabled": Key("enabled", "true or false", _check_flag),
+        "auto_run": Key("auto_run", "true or false", _check_flag),
+        "enable_persistence": Key("enable_persistence", "true or false", _check_flag),
     },
     "review": {
         "milestones": Key("review_milestones", _COUNT + "1", _check_count),

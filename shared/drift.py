@@ -15,6 +15,7 @@ from shared import resources
 from shared.builders import first_of
 from shared.git import fingerprint
 from shared.git.repository import repository_at
+from shared.lifecycle import lane_of
 from state.errors import Refused
 from state.stages import READ_ONLY
 
@@ -41,9 +42,13 @@ def tree_of(state: State) -> WatchedTree:
 
 
 def tree_in(state_dir: str, repository: str) -> WatchedTree:
-    """Return `repository` as a WatchedTree whose fingerprint lies in the state directory."""
-    inside = os.path.relpath(os.path.realpath(state_dir), os.path.realpath(repository))
-    aside = () if inside.startswith(os.pardir) else (inside,)
+    """Return `repository` as a WatchedTree whose fingerprint lies in the state directory.
+
+    Not compared are the state directory and the planning folder of the requirements lifecycle.
+    """
+    ours = [state_dir, *filter(None, [lane_of(state_dir).get("planning")])]
+    inside = [os.path.relpath(os.path.realpath(p), os.path.realpath(repository)) for p in ours]
+    aside = tuple(path for path in inside if not path.startswith(os.pardir))
     return WatchedTree(repository, resources.fingerprint_path(state_dir), aside)
 
 

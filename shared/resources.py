@@ -19,6 +19,7 @@ PLANNER_FOLDER = ".planner"
 DATABASE = "planner.db"
 ARCHIVE_FOLDER = "planning/plans"
 CONFIG_FILE = "planner.toml"
+PLANNING_FOLDER = "planning"
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./-_")
 
 
@@ -65,19 +66,6 @@ def answer_word(name: str) -> str:
     return f"answers/{name}"
 
 
-def find_answer(state_dir: str, path: str) -> str:
-    """Return the existing file at `path`, relative to the state directory or as it is given.
-
-    Refused (`not_found`) if it is not written yet.
-    """
-    inside = os.path.join(state_dir, path)
-    found = next((p for p in (inside, path) if os.path.exists(p)), None)
-    if found is None:
-        allowed = "write the file at this path, then run the same command again"
-        raise Refused("not_found", inside, "this file does not exist yet", allowed)
-    return found
-
-
 def worktree_path(state_dir: str) -> str:
     """Return the path of the run's scratch worktree."""
     return os.path.join(state_dir, "worktree")
@@ -86,6 +74,29 @@ def worktree_path(state_dir: str) -> str:
 def part_worktree_path(state_dir: str) -> str:
     """Return the path of the worktree in which only some milestones are verified."""
     return os.path.join(state_dir, "part")
+
+
+def milestones_path(state_dir: str) -> str:
+    """Return the folder with the worktrees in which agents write milestones (depth intent)."""
+    return os.path.join(state_dir, "milestones")
+
+
+def milestone_worktree_path(state_dir: str, milestone: str) -> str:
+    """Return the path of the worktree in which an agent writes one milestone."""
+    return os.path.join(milestones_path(state_dir), milestone)
+
+
+def worktrees(state_dir: str) -> list[str]:
+    """Return the paths of the run's worktrees in which agents may write, that of the run first."""
+    folder = milestones_path(state_dir)
+    names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+    paths = [milestone_worktree_path(state_dir, name) for name in names]
+    return [worktree_path(state_dir), *filter(os.path.isdir, paths)]
+
+
+def kept_work_path(state_dir: str, milestone: str) -> str:
+    """Return the path of the file that keeps a milestone's work while its worktree is renewed."""
+    return os.path.join(milestones_path(state_dir), f"{milestone}.json")
 
 
 def vault_path(state_dir: str) -> str:
@@ -116,6 +127,12 @@ def fingerprint_path(state_dir: str) -> str:
 def scene_path(state_dir: str) -> str:
     """Return the path of the file that keeps what `git status` reported after the apply."""
     return os.path.join(journal_path(state_dir), "tree.json")
+
+
+def user_config_path() -> str:
+    """Return the path of the user's own settings, which no repository can change."""
+    home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
+    return os.path.join(home, "planner", "config.toml")
 
 
 def lock_path(state_dir: str) -> str:
@@ -150,6 +167,31 @@ def repository_database(folder: str) -> str | None:
         if parent == folder:
             return found
         folder = parent
+
+
+# the requirements lifecycle
+
+
+def requirements_folder(root: str, codepath: str) -> str:
+    """Return the state directory of the requirements lifecycle for the code at `codepath`."""
+    inside = os.path.relpath(codepath, root)
+    name = "root" if inside == os.curdir else inside.replace("%", "%25").replace(os.sep, "%2F")
+    return os.path.join(root, PLANNER_FOLDER, "requirements", name)
+
+
+def lifecycle_path(state_dir: str) -> str:
+    """Return the path of what the requirements lifecycle remembers between two commands."""
+    return os.path.join(state_dir, "lifecycle.json")
+
+
+def transition_path(state_dir: str) -> str:
+    """Return the path of the file operations that a transition of the lifecycle is making."""
+    return os.path.join(state_dir, "transition.json")
+
+
+def lane_path(state_dir: str) -> str:
+    """Return the path of the file that says which requirements a run implements."""
+    return os.path.join(state_dir, "requirements.json")
 
 
 # prompts

@@ -10,6 +10,7 @@ import os
 import time
 
 from shared import resources
+from shared.lifecycle import WORKFLOW as LIFECYCLE
 from shared.mode import limits
 from shared.mode.sessions import agent_name
 from shared.mode.transitions import change_run
@@ -62,6 +63,14 @@ class State:
             self._config = read_json(path) if os.path.exists(path) else None
         return self._config or {"config": {}, "hash": "", "text": "", "submodules": []}
 
+    def model(self, agent: str) -> str | None:
+        """Return the model that the settings choose for an agent's role, None if they choose none.
+
+        A dispatch carries it; the settings of providers say who it is (docs/requirements.md).
+        """
+        found: str | None = self.config.get("models", {}).get(agent)
+        return found
+
     @property
     def halted(self) -> str:
         """Return why the run is paused or ended early: a time limit, else the recorded reason."""
@@ -70,6 +79,11 @@ class State:
         rows = self.database.audit_rows(self.run)
         ways = ("pause", "reject", "cancel")
         return next((row["detail"] for row in reversed(rows) if row["action"] in ways), "")
+
+    @property
+    def is_writing(self) -> bool:
+        """Return whether agents write the code of approved intents, in a revision still open."""
+        return self.run.workflow == "executor" and self.run.digest is None
 
     def reload(self) -> None:
         """Read the run's row from the database again."""
@@ -141,6 +155,8 @@ def _only_run(folder: str) -> State:
     database = Database(path)
     runs = [r for r in database.runs() if os.path.isdir(r.state_dir)]
     started = [r for r in runs if r.status in ("ACTIVE", "PAUSED")]
+    # A lifecycle of requirements is meant only where no plan of its own is under way.
+    started = [r for r in started if r.workflow != LIFECYCLE] or started
     active = started or [r for r in runs if r.status == "IDLE"] or runs[-1:]
     inside = [r for r in active if os.path.abspath(folder).startswith(r.state_dir + os.sep)]
     if len(inside or active) != 1:

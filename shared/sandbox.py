@@ -24,6 +24,8 @@ _TRUNCATE_ABI, _NETWORK_ABI, _SCOPE_ABI = 3, 4, 6
 # landlock.h: write, remove and make of every kind; renaming between folders; truncating.
 _WRITE_FILE, _REFER, _TRUNCATE = 1 << 1, 1 << 13, 1 << 14
 _IN_FOLDERS = sum(1 << bit for bit in range(4, 13))
+# Making character devices, sockets, pipes and block devices.
+_SPECIAL = 1 << 6 | 1 << 9 | 1 << 10 | 1 << 11
 # Binding and connecting by TCP; abstract sockets and signals to what runs outside.
 _NETWORK, _SCOPES = 0b11, 0b11
 
@@ -60,21 +62,30 @@ def wrap(paths: tuple[str, ...], command: list[str], *, strict: bool = False) ->
     return [sys.executable, "-I", "-S", PROGRAM, *words, *paths, "--", *command]
 
 
-def restrict(paths: tuple[str, ...], *, alone: bool = False, scoped: bool = False) -> None:
-    """Forbid this process and its child processes, for good, to write outside `paths`.
+def restrict(
+    paths: tuple[str, ...],
+    *,
+    plain: tuple[str, ...] = (),
+    alone: bool = False,
+    scoped: bool = False,
+) -> None:
+    """Forbid this process and its child processes, for good, to write outside these paths.
 
+    Below `plain` they can make files, folders and links, but no pipes, sockets and devices.
     `scoped` denies signals to processes outside too, `alone` that and TCP, as far as the kernel
     can. Paths that do not exist are left out. Raises OSError.
     """
     abi = _abi()
     handled = _WRITE_FILE | _IN_FOLDERS | _REFER | (_TRUNCATE if abi >= _TRUNCATE_ABI else 0)
     rules = _rules(handled, _NETWORK * alone, _SCOPES * (alone or scoped), abi)
-    for path in paths:
+    for path in (*paths, *plain):
         try:
             descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
         except OSError:
             continue
         allowed = handled if os.path.isdir(path) else handled & (_WRITE_FILE | _TRUNCATE)
+        if path in plain:
+            allowed &= ~_SPECIAL
         rule = _PathRule(allowed, descriptor)
         _call(_ADD, rules, _PATH_BENEATH, ctypes.byref(rule), 0)
         os.close(descriptor)

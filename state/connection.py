@@ -6,6 +6,7 @@ most Pythons link can corrupt it with several writers.
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 
@@ -14,8 +15,8 @@ from state.migrations import MIGRATIONS, statements
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Self
+    from collections.abc import Callable, Iterable
+    from typing import Any, Self
 
 APPLICATION_ID = 0x504C4E52  # "PLNR"
 BUSY_TIMEOUT_MS = 30_000
@@ -27,6 +28,8 @@ _ENVIRONMENT = (
     sqlite3.SQLITE_PERM, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR,
     sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN,
 )  # fmt: skip
+
+DAMAGED = "the database is damaged"
 
 
 class Connection:
@@ -147,6 +150,34 @@ class Connection:
             self.connection.execute("VACUUM INTO ?", (unfinished,))
             os.replace(unfinished, copy)
 
+    def _execute(self, sql: str, values: Iterable[object] = ()) -> sqlite3.Cursor:
+        try:
+            return self.connection.execute(sql, tuple(values))
+        except FAULTS as error:
+            raise unusable(self.path, error) from None
+
+    def _rows(self, sql: str, values: Iterable[object] = ()) -> list[sqlite3.Row]:
+        """Return all rows of an SQL query; raise Refused if SQLite reports an error or damage."""
+        try:
+            return self.connection.execute(sql, tuple(values)).fetchall()
+        except FAULTS as error:
+            raise unusable(self.path, error) from None
+
+    def _row(self, sql: str, values: Iterable[object] = ()) -> sqlite3.Row | None:
+        return next(iter(self._rows(sql, values)), None)
+
+    def _json(self, text: str) -> Any:  # noqa: ANN401 – any JSON value
+        try:
+            return json.loads(text)
+        except (ValueError, TypeError) as error:
+            raise damaged(self.path, error) from None
+
+    def _list(self, text: str) -> list[Any]:
+        found = self._json(text)
+        if isinstance(found, list):
+            return found
+        raise damaged(self.path, ValueError("a list is missing"))
+
 
 def unusable(path: str, error: Exception) -> Refused:
     """Return the Refused exception that explains an error reported by SQLite."""
@@ -167,5 +198,5 @@ def unusable(path: str, error: Exception) -> Refused:
 
 def damaged(path: str, error: Exception) -> Refused:
     """Return the Refused exception that says that the database file is damaged."""
-    text = f"the database is damaged ({error}); it was not changed"
+    text = f"{DAMAGED} ({error}); it was not changed"
     return Refused("invalid", path, text, "run `planner doctor`, which says what can be restored")

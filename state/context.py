@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from state.errors import Problem, Refused
+from state.errors import Problem, Refused, kind_of_value
 from state.models import TaskItem, UserContext
 from state.validator import check_value
+
+if TYPE_CHECKING:
+    from jsonschema import ValidationError
 
 CATEGORIES = (
     "task_spec",
@@ -27,6 +30,7 @@ CONTEXT_SCHEMA: dict[str, Any] = {
     "required": ["task_spec"],
     "additionalProperties": False,
 }
+_MOST_SHOWN = 300
 _OUT_OF_SCOPE = ("out of scope", "out-of-scope", "not in scope")
 
 
@@ -61,7 +65,7 @@ def _schema_problems(value: object) -> list[Problem]:
 
     return [
         Problem(
-            "invalid", _place(list(error.absolute_path)), error.message, _allowed(error.validator)
+            "invalid", _place(list(error.absolute_path)), _said(error), _allowed(error.validator)
         )
         for error in Draft202012Validator(CONTEXT_SCHEMA).iter_errors(value)
     ]
@@ -74,6 +78,15 @@ def user_context(context: dict[str, list[str]]) -> UserContext:
 
 def _place(path: list[str | int]) -> str:
     return "context" + "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in path)
+
+
+def _said(error: ValidationError) -> str:
+    """Return what is wrong, without the value, which may not be meant for the reader."""
+    if error.validator == "type":
+        return f"this is {kind_of_value(error.instance)}, not of the type {error.validator_value}"
+    if error.validator in ("minLength", "minItems"):
+        return "this is empty"
+    return error.message[:_MOST_SHOWN]
 
 
 def _allowed(rule: object) -> str:

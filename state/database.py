@@ -1,6 +1,6 @@
 """Queries of planner.db, the SQLite history of a plan: runs, reviews, answers, audit, events.
 
-Only this module, its connection and the migrations hold SQL. Printed steps read through it, so it
+Only this module, its base classes and the migrations hold SQL. Printed steps read through it, so it
 imports nothing but sqlite3. Audit and events can only grow: triggers abort everything else,
 INSERT OR REPLACE too, whose delete runs no trigger.
 """
@@ -10,77 +10,20 @@ from __future__ import annotations
 import json
 
 from state.clock import now
-from state.connection import FAULTS, Connection, damaged, unusable
+from state.execution_rows import ExecutionRows
+from state.rows import Deviation, Planning, Run
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Iterable
     from typing import Any
 
 
-class Run:
-    """One run (a user's request handled from start to end), as read from its database row."""
-
-    __slots__ = (
-        "commit_id", "created_at", "depth", "digest", "repository", "request", "review",
-        "revision", "run_id", "stage", "state_dir", "status", "step", "workflow",
-    )  # fmt: skip
-    run_id: str
-    request: str
-    repository: str
-    state_dir: str
-    depth: str
-    status: str
-    stage: str
-    workflow: str
-    step: int
-    review: str
-    revision: int
-    digest: str | None
-    commit_id: str | None
-    created_at: str
-
-    def __init__(self, row: sqlite3.Row) -> None:
-        for name in self.__slots__:
-            setattr(self, name, row[name])
+__all__ = ["Database", "Planning", "Run"]
 
 
-class Planning:
-    """The planning-mode state of one agent, as read from its database row; times are text."""
-
-    __slots__ = (
-        "agent_name", "approval_timeout_s", "approved_at", "approved_by", "digest",
-        "gathering_start", "gathering_timeout_s", "last_tool_at", "on_timeout", "paused_at",
-        "phase", "plan_json", "reason", "revision", "run_id", "submitted_at", "task_description",
-    )  # fmt: skip
-    agent_name: str
-    phase: str
-    task_description: str | None
-    plan_json: str | None
-    gathering_start: str | None
-    submitted_at: str | None
-    approved_at: str | None
-    approved_by: str | None
-    reason: str | None
-    run_id: str | None
-    revision: int
-    digest: str | None
-    last_tool_at: str | None
-    paused_at: str | None
-    gathering_timeout_s: int
-    approval_timeout_s: int
-    on_timeout: str
-
-    def __init__(self, row: sqlite3.Row) -> None:
-        for name in self.__slots__:
-            setattr(self, name, row[name])
-
-
-class Database(Connection):
+class Database(ExecutionRows):
     """The queries of the open database planner.db; each `with` block is one transaction."""
-
-    # runs
 
     def add_run(self, values: dict[str, Any]) -> None:
         """Insert a new run's database row: column values as given, times filled in."""
@@ -98,6 +41,10 @@ class Database(Connection):
     def move_run(self, run_id: str, stage: str, status: str, **values: object) -> None:
         """Update the stage and status of a run, and any further columns given, in the database."""
         self._update_run(run_id, {"stage": stage, "status": status, **values})
+
+    def remove_run(self, run_id: str) -> None:
+        """Delete the row of a run that never began."""
+        self._execute("DELETE FROM runs WHERE run_id=? AND status='IDLE'", (run_id,))
 
     def _update_run(self, run_id: str, values: dict[str, object]) -> None:
         names = ", ".join(f"{name}=?" for name in (*values, "updated_at"))
@@ -210,8 +157,13 @@ class Database(Connection):
 
     def is_approved(self, run: Run, digest: str) -> bool:
         """Return whether a person has approved the plan with the given digest in a run."""
-        sql = "SELECT 1 FROM approvals WHERE run_id=? AND digest=?"
-        return self._row(sql, (run.run_id, digest)) is not None
+        return self.approved_by(run, digest) is not None
+
+    def approved_by(self, run: Run, digest: str) -> tuple[str, str] | None:
+        """Return by which channel and by whom a digest was approved, None if it was not."""
+        sql = "SELECT channel, approved_by FROM approvals WHERE run_id=? AND digest=?"
+        row = self._row(sql, (run.run_id, digest))
+        return (row[0], row[1]) if row else None
 
     def accept(self, run: Run, phase: str, check: str, scope: str, reason: str) -> None:
         """Record that a person accepts a check's finding about one plan entity or file, and why."""
@@ -233,12 +185,17 @@ class Database(Connection):
         sql = "UPDATE deviations SET accepted=? WHERE run_id=? AND file=?"
         return self._execute(sql, (reason, run.run_id, file)).rowcount > 0
 
+    def deviations_of(self, run: Run) -> list[Deviation]:
+        """Return the files of a run that are recorded as differing from its plan, oldest first."""
+        sql = "SELECT * FROM deviations WHERE run_id=? ORDER BY rowid"
+        return [Deviation(row) for row in self._rows(sql, (run.run_id,))]
+
     def deviations(self, run: Run) -> dict[str, bool]:
         """Return the files recorded as differing from the plan, and whether each is accepted."""
         rows = self._rows("SELECT * FROM deviations WHERE run_id=?", (run.run_id,))
         return {row["file"]: row["accepted"] is not None for row in rows}
 
-    # audit and events
+    # audit
 
     def audit(self, run: Run | None, who: str, action: str, **values: str | None) -> None:
         """Append a row to the audit log; the keyword arguments fill its optional columns.
@@ -265,36 +222,8 @@ class Database(Connection):
         sql = "SELECT 1 FROM audit WHERE agent=? AND action=? AND at>=? LIMIT 1"
         return self._row(sql, (agent, action, since)) is not None
 
-    def event(self, run: Run | None, kind: str, payload: dict[str, Any]) -> None:
-        """Append a row to the event log: time, run, kind of event, and details as JSON."""
-        text = json.dumps(payload, ensure_ascii=False)
-        values = (now(), run.run_id if run else None, kind, text)
-        self._execute("INSERT INTO events VALUES (NULL,?,?,?,?)", values)
-
-    # statements
+    # the file
 
     def check(self) -> list[str]:
         """Run SQLite's integrity check and return its error lines; an empty list means none."""
         return [row[0] for row in self._rows("PRAGMA integrity_check") if row[0] != "ok"]
-
-    def _execute(self, sql: str, values: Iterable[object] = ()) -> sqlite3.Cursor:
-        try:
-            return self.connection.execute(sql, tuple(values))
-        except FAULTS as error:
-            raise unusable(self.path, error) from None
-
-    def _rows(self, sql: str, values: Iterable[object] = ()) -> list[sqlite3.Row]:
-        """Return all rows of an SQL query; raise Refused if SQLite reports an error or damage."""
-        try:
-            return self.connection.execute(sql, tuple(values)).fetchall()
-        except FAULTS as error:
-            raise unusable(self.path, error) from None
-
-    def _row(self, sql: str, values: Iterable[object] = ()) -> sqlite3.Row | None:
-        return next(iter(self._rows(sql, values)), None)
-
-    def _json(self, text: str) -> Any:  # noqa: ANN401 – any JSON value
-        try:
-            return json.loads(text)
-        except (ValueError, TypeError) as error:
-            raise damaged(self.path, error) from None

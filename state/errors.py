@@ -15,6 +15,26 @@ if TYPE_CHECKING:
     ]
 
 
+_KINDS = {dict: "an object", list: "a list", str: "a text", bool: "true or false", int: "a number",
+          float: "a number"}  # fmt: skip
+_MOST_SHOWN = 24
+
+
+def kind_of_value(value: object) -> str:
+    """Return which kind of JSON value this is, in words."""
+    return _KINDS.get(type(value), "null")
+
+
+def shown(value: object) -> str:
+    """Return a value for a message about it: a short one itself, of a longer one its kind.
+
+    A file of the wrong shape may hold what is not meant for the reader.
+    """
+    text = repr(value)
+    short = len(text) <= _MOST_SHOWN and not isinstance(value, dict | list)
+    return text if short else f"{kind_of_value(value)} of {len(text)} characters"
+
+
 class Problem:
     """One reason why a command is refused, worded so that a language model can act on it.
 

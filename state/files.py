@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import stat
 import sys
 import time
 
@@ -165,15 +166,26 @@ def sync_folder(folder: str) -> None:
 
 
 def read_bytes(path: str) -> bytes:
-    """Return the bytes of a planner file; raise Refused (`not_found`) if the file is missing."""
+    """Return the bytes of a planner file; raise Refused (`not_found`) if the file is missing.
+
+    A pipe, socket or device is refused at once: reading one may never end.
+    """
     try:
-        with open(path, "rb") as file:
-            return file.read()
+        with open(path, "rb", opener=_open_without_waiting) as file:
+            if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                return file.read()
     except FileNotFoundError:
         allowed = "name the state directory that `planner start` printed"
         raise Refused("not_found", path, "there is no such file", allowed) from None
     except OSError as error:
         raise unusable(path, error) from None
+    text = "this is a pipe, a socket or a device, which is not read"
+    raise Refused("refused", path, text, "remove it and write a regular file at this path")
+
+
+def _open_without_waiting(path: str, flags: int) -> int:
+    """Open a file for reading without waiting for the other end of a pipe."""
+    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def read_text(path: str) -> str:

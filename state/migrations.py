@@ -76,7 +76,27 @@ CREATE TABLE planning_state (
     gathering_timeout_s INTEGER NOT NULL, approval_timeout_s INTEGER NOT NULL,
     on_timeout TEXT NOT NULL CHECK (on_timeout IN ('pause','cancel')));
 """
-MIGRATIONS = (_FIRST, _REVIEW, _PLANNING)
+# No planner has written a row of the old table.
+_EXECUTION = """
+DROP TABLE milestones;
+CREATE TABLE milestones (
+    run_id TEXT NOT NULL REFERENCES runs, milestone TEXT NOT NULL,
+    status TEXT NOT NULL CHECK (
+        status IN ('PENDING','IN_PROGRESS','BLOCKED','NEEDS_DECISION','COMPLETED')),
+    note TEXT NOT NULL, waits TEXT NOT NULL, agent TEXT NOT NULL, attempts INTEGER NOT NULL,
+    started_at TEXT NOT NULL, at TEXT NOT NULL, PRIMARY KEY (run_id, milestone));
+CREATE TABLE checkpoints (
+    run_id TEXT NOT NULL REFERENCES runs, checkpoint TEXT NOT NULL, milestone TEXT NOT NULL,
+    header TEXT NOT NULL, question TEXT NOT NULL, options TEXT NOT NULL, multi INTEGER NOT NULL,
+    timeout_s INTEGER NOT NULL, asked_at TEXT NOT NULL, PRIMARY KEY (run_id, checkpoint));
+CREATE TABLE holders (
+    run_id TEXT PRIMARY KEY REFERENCES runs, instance TEXT NOT NULL, machine TEXT NOT NULL,
+    pid INTEGER NOT NULL, process_start TEXT NOT NULL, since TEXT NOT NULL, at TEXT NOT NULL);
+CREATE TABLE auto (
+    run_id TEXT PRIMARY KEY REFERENCES runs, most_files INTEGER NOT NULL, risk TEXT NOT NULL,
+    who TEXT NOT NULL, channel TEXT NOT NULL, at TEXT NOT NULL);
+"""
+MIGRATIONS = (_FIRST, _REVIEW, _PLANNING, _EXECUTION)
 
 
 def statements(script: str) -> list[str]:

@@ -47,9 +47,29 @@ def docs_of(milestone: Milestone | Json) -> list[Any]:
     return [doc for doc in found if doc is not None and not isinstance(doc, str)]
 
 
+def waited_for(plan: Json) -> set[str]:
+    """Return the ids of the questions that milestones wait for, asked while they are written."""
+    return {name for milestone in plan["milestones"] for name in milestone["waits_for"]}
+
+
 def promised_files(milestone: Milestone | Json) -> set[str]:
     """Return the files in which a milestone promises documentation."""
     return {_field(doc, "file") for doc in docs_of(milestone)}
+
+
+def untouched(plan: Json) -> list[str]:
+    """Return what the plan names and no change touches, each as `M-001 path`."""
+    changed = {
+        name
+        for m in plan["milestones"]
+        for c in changes_of(m)
+        for name in (c["file"], c["old_file"])
+    }
+    return [
+        f"{m['id']} {file}"
+        for m in plan["milestones"]
+        for file in sorted({*m["files"], *m["tests"]["files"]} - changed)
+    ]
 
 
 def files_of(milestone: Milestone | Json) -> set[str]:

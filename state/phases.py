@@ -11,3 +11,6 @@ if TYPE_CHECKING:
 PHASES: tuple[Phase, ...] = ("plan-design", "plan-code", "plan-docs", "impl-code", "impl-docs")
 # Those in which the plan is made; the others follow its approval.
 PLANNING_PHASES = PHASES[:3]
+# Code and its documentation are written while planning (depth full), or after (depth intent).
+CODE_PHASES: tuple[Phase, ...] = ("plan-code", "impl-code")
+DOCS_PHASES: tuple[Phase, ...] = ("plan-docs", "impl-docs")

@@ -31,6 +31,9 @@ _MILESTONE = {
     "files": [str],
     "flags": [str],
     "depends_on": [str],
+    "waits_for": [str],
+    "mode": str,
+    "max_tokens": (int, None),
     "acceptance_criteria": [str],
     "tests": {
         "files": [str],
@@ -48,6 +51,8 @@ _MILESTONE = {
     },
 }
 _PLAN = {
+    "plan_id": str,
+    "counters": {},
     "overview": {"version": int, "title": str, "problem": str, "approach": str},
     "task_spec": [{"id": str, "text": str, "out_of_scope": bool}],
     "context": {
@@ -72,7 +77,9 @@ _PLAN = {
     },
     "milestones": [_MILESTONE],
     "diagrams": [_ENTITY],
-    "checkpoints": [{**_ENTITY, "question": str, "multi": bool, "options": [_OPTION]}],
+    "checkpoints": [
+        {**_ENTITY, "header": str, "question": str, "multi": bool, "options": [_OPTION]}
+    ],
     "verify": [{"command": str, "outcome": str}],
     "reviews": [
         {

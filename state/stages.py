@@ -37,6 +37,7 @@ ACTIONS: dict[str, tuple[tuple[str, ...], str, dict[str, str]]] = {
     "resume": ((PAUSED,), ACTIVE, _STAY),
     "finish": ((ACTIVE,), COMPLETED, {EXECUTING: INACTIVE}),
     "cancel": ((IDLE, *_LIVE), CANCELLED, _LEAVE),
+    "reopen": ((COMPLETED, CANCELLED), IDLE, {INACTIVE: INACTIVE}),
     "revert": ((COMPLETED,), CANCELLED, {INACTIVE: INACTIVE}),
 }
 

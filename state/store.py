@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from state.models import Plan
 
+NEWER = "the plan was written by a newer planner"
+
 
 def read_plan(path: str) -> dict[str, Any]:
     """Read plan.json as a dict, without pydantic; raise Refused if a field is missing or wrong."""
@@ -35,7 +37,7 @@ def check_version(data: object, path: str) -> dict[str, Any]:
             "invalid", path, f"{version!r} is not a schema_version that any planner wrote", "2"
         )
     if version > SCHEMA_VERSION:
-        text = f"the plan was written by a newer planner (schema version {version}, known: 2)"
+        text = f"{NEWER} (schema version {version}, known: 2)"
         raise Refused("invalid", path, text, "update the planner; the file was not changed")
     return data
 

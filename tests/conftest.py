@@ -91,6 +91,19 @@ def golden(request: pytest.FixtureRequest) -> Golden:
     return compare
 
 
+@pytest.fixture
+def users_settings() -> Callable[[str], Path]:
+    """Return a function that writes the user's own settings and returns their path."""
+
+    def write(text: str) -> Path:
+        path = Path(os.environ["XDG_CONFIG_HOME"]) / "planner" / "config.toml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write
+
+
 class Repository:
     """A real git repository in a temporary folder."""
 

@@ -29,8 +29,10 @@ Made from `--help` by `bin/test tests/test_docs.py --update-golden`; a test chec
 commands run by hand as `python -m cli.plan`, `python -m cli.qr` and so on. Without `--state-dir`
 a command means the one active run of the repository. Exit codes and errors: [errors.md](errors.md).
 
-"Who" says who may run a command. A role that `--role` names is checked; while a session plans, the
-guard refuses an assistant the commands that only a person may run ([guard.md](guard.md)).
+"Who" says who may run a command. A role that `--role` names is checked. While a session of the user
+plans, the hooks deny every assistant the commands that only a person may run, and deny the session
+that plans what writes the user's files. A program without hooks is not held; what its approval
+counts for is in [hosts.md](hosts.md).
 
 ## planner step
 

@@ -50,9 +50,17 @@ POINTS = {
     "freeze": "planner 11",
     "submitted": "executor 1",
     "approved": "executor 2",
-    "applied": "executor 3",
+    "writing": "executor 3",
+    "written code review": "executor 4",
+    "written code gate": "executor 5",
+    "written docs": "executor 6",
+    "written docs review": "executor 7",
+    "applied": "executor 9",
     "committed": "result",
 }
+# Where an agent, or the host in its place, writes code or documentation.
+_CODING = {POINTS["code"], POINTS["writing"], "plan-code 1", "exec-implement 1"}
+_DOCUMENTING = {POINTS["docs"], POINTS["written docs"], "plan-docs 1", "exec-docs 1"}
 
 
 def parsed(text: str) -> ET.Element:
@@ -204,6 +212,7 @@ class Journey:
             "tests/test_a.py": "from a import f\n\nassert f(1) == 3\n",
         }
         self.documents: dict[str, str | bytes] = {"README.md": "# Sample\n\n`f` adds two.\n"}
+        self.results: dict[str, Any] = {}  # of agents that write milestones, where not a success
         self.promises_document = False
         self.confirms = True
         self.review = "none"
@@ -296,15 +305,33 @@ class Journey:
         self.write_answers()
         if self.last.runs():
             return  # agents have done it
-        if self.point in (POINTS["code"], "plan-code 1"):
+        if (command := self.handing_in()) is not None:
+            self.write_milestone(command)
+        elif self.point in _CODING:
             self.edit_worktree(self.edits)
             if self.promises_document:
                 self.promise_document()
-        elif self.point in (POINTS["docs"], "plan-docs 1") and self.promises_document:
+        elif self.point in _DOCUMENTING and self.promises_document:
             self.edit_worktree(self.documents)
         elif self.last.block.tag == "step" and self.last.asked():
             name = self.last.next("done").rpartition("answers/")[2].split()[0]
             self.write_answer(name, self.verdicts(self.last))
+
+    def handing_in(self) -> list[str] | None:
+        """Return the words of the command that hands a milestone in, if the block names one."""
+        found = [words_of(n.text or "") for n in self.last.block.iter("next")]
+        return next((words for words in found if words[:2] == ["exec", "done"]), None)
+
+    def write_milestone(self, command: list[str]) -> None:
+        """Write the files of a milestone in its own worktree, and how it went."""
+        name = command[command.index("--milestone") + 1]
+        plan = json.loads(self.planner("plan", "show", "--json").text)
+        own = next(m for m in plan["milestones"] if m["id"] == name)
+        planned = {*own["files"], *own["tests"]["files"]}
+        edits = {file: text for file, text in self.edits.items() if file in planned}
+        self.edit_worktree(edits, f"milestones/{name}")
+        result = command[command.index("--file") + 1].removeprefix("answers/")
+        self.write_answer(result, self.results.get(name, {"status": "success", "output": "done"}))
 
     def promise_document(self) -> None:
         """Have the plan promise a text in README.md that the code step does not write."""
@@ -326,11 +353,11 @@ class Journey:
         with open(f"{self.state_dir}/answers/{name}", "w", encoding="utf-8") as file:
             file.write(text)
 
-    def edit_worktree(self, files: dict[str, str | bytes]) -> None:
-        """Write files into the scratch worktree."""
+    def edit_worktree(self, files: dict[str, str | bytes], worktree: str = "worktree") -> None:
+        """Write files into the scratch worktree, or into another one of the run."""
         for name, content in files.items():
             data = content.encode() if isinstance(content, str) else content
-            with open(f"{self.state_dir}/worktree/{name}", "wb") as file:
+            with open(f"{self.state_dir}/{worktree}/{name}", "wb") as file:
                 file.write(data)
 
 

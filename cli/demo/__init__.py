@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cli.demo import lifecycle
 from cli.demo.host import Player, Stage
 from cli.demo.recorded import Recorded
 from cli.demo.telling import first_words, shown
@@ -25,7 +26,7 @@ from shared.output import write
 from state.errors import Refused
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from xml.etree.ElementTree import Element
 
 RECORDED = os.path.dirname(os.path.abspath(__file__))
@@ -36,40 +37,72 @@ IDENTITY = ("user.name", "Planner demo"), ("user.email", "demo@example.invalid")
 
 
 @click.command("demo")
+@click.option(
+    "--depth",
+    type=click.Choice(["full", "intent"]),
+    default="full",
+    help="What is approved first: the bytes, or the intents.",
+)
 @click.option("--keep", metavar="DIR", help="Work in this new folder and leave it there.")
+@click.option("--requirements", is_flag=True, help="Play two rounds of the lifecycle instead.")
 @json_option
 @click.pass_context
-def demo_command(ctx: click.Context, keep: str | None, *, as_json: bool) -> None:
+def demo_command(
+    ctx: click.Context, depth: str, keep: str | None, *, requirements: bool, as_json: bool
+) -> None:
     """Play a whole run on a bundled sample: agents, a failing check, reviews, approval, proof.
+
+    With `--depth intent` agents write at once what is approved; one fails and is tried again.
 
     Your own repositories are not touched. Exit 0 when the commit is proved.
 
     Example: planner demo --keep /tmp/look-round
     """
     with _folder(keep) as folder:
-        result = play(folder)
+        result = play_rounds(folder) if requirements else play(folder, depth)
     result["kept"] = keep and folder
-    write(json.dumps(result, indent=2) + "\n" if as_json else render(result))
+    shown = lifecycle.render(result) if requirements else render(result)
+    write(json.dumps(result, indent=2) + "\n" if as_json else shown)
     ctx.exit(0 if result["proved"] else 1)
 
 
-def play(folder: str) -> dict[str, Any]:
+def play(folder: str, depth: str = "full") -> dict[str, Any]:
     """Make the sample repository in `folder`, play a whole run there, return the run's result."""
+    recorded = RECORDED if depth == "full" else os.path.join(RECORDED, depth)
     started = time.monotonic()
+    host = Player(_stage(folder, recorded), _say)
+    with open(os.path.join(recorded, "request.txt"), encoding="utf-8") as file:
+        request = file.read().strip()
+    chosen = ["--depth", depth] if depth != "full" else []
+    last = host.play([PLANNER, "start", request, "--review", "full", *chosen])
+    proved = _is_proof(last) and _is_valid(host, last)
+    _keep_blocks(host, os.path.join(folder, "calls"))
+    return {"proved": proved, "request": request, **_told(host, last),
+            "seconds": round(time.monotonic() - started, 1)}  # fmt: skip
+
+
+def play_rounds(folder: str) -> dict[str, Any]:
+    """Make the sample repository in `folder`, play two rounds of the lifecycle, return the result.
+
+    The last round ends where the user has no more requirements.
+    """
+    started = time.monotonic()
+    host = lifecycle.Refiner(_stage(folder, lifecycle.RECORDED), _say)
+    host.play([PLANNER, "start", "--planning", "--codepath", host.stage.folder])
+    _keep_blocks(host, os.path.join(folder, "calls"))
+    seconds = round(time.monotonic() - started, 1)
+    return {**lifecycle.told(host.stage.folder, host), "seconds": seconds}
+
+
+def _stage(folder: str, recorded: str) -> Stage:
+    """Make the sample repository in `folder` and return what all players of the demo share."""
     repository = os.path.join(folder, "repository")
     make_sample(repository)
     # The sample has its own planning mode, so that the session that plays it may go on writing.
     ours = ("PLAN_", *SESSION_VARIABLES)
     env = {k: v for k, v in user_environment().items() if not k.startswith(ours)}
     env["XDG_STATE_HOME"] = os.path.join(folder, "state")
-    host = Player(Stage(repository, Recorded(RECORDED), env | OWN_ENVIRONMENT), _say)
-    with open(os.path.join(RECORDED, "request.txt"), encoding="utf-8") as file:
-        request = file.read().strip()
-    last = host.play([PLANNER, "start", request, "--review", "full"])
-    proved = _is_proof(last) and _is_valid(host, last)
-    _keep_blocks(host, os.path.join(folder, "calls"))
-    return {"proved": proved, "request": request, **_told(host, last),
-            "seconds": round(time.monotonic() - started, 1)}  # fmt: skip
+    return Stage(repository, Recorded(recorded), env | OWN_ENVIRONMENT)
 
 
 def make_sample(repository: str) -> None:
@@ -92,9 +125,12 @@ def render(result: dict[str, Any]) -> str:
     rows += [("asked", text) for text in result["asked"]]
     rows += [("refused", text) for text in result["refused"]]
     rows += [("sent back", text) for text in result["failed"]]
+    rows += [("at once", f"{count} agents") for count in result["at_once"]]
+    rows += [("blocked", f"{text}; tried again") for text in result["blocked"]]
     if result["proved"]:
+        if result["failed"]:
+            rows.append(("fixed", "both; then every check and every reviewer passed it"))
         rows += [
-            ("fixed", "both; then every check and every reviewer passed it"),
             ("frozen", f"as digest {result['digest'][:12]}…"),
             ("approved", f"by {result['approved']}"),
             ("commit", f"{result['commit'][:12]}… on the sample's branch"),
@@ -125,6 +161,8 @@ def _told(host: Player, last: Element) -> dict[str, Any]:
         "asked": [text for block in blocks for text in _questions(host, block)],
         "refused": [first_words(p) for block in blocks for p in block.iter("problem")],
         "failed": [text for block in blocks for text in _findings(block)],
+        "at_once": _waves(blocks),
+        "blocked": list(dict.fromkeys(text for block in blocks for text in _blocked(block))),
         "approved": shown(typed[-1].words) if typed else "",
         "files": [line.rpartition(": ")[0] for line in proof.splitlines()],
         "agents": len(host.agents),
@@ -142,6 +180,20 @@ def _questions(host: Player, block: Element) -> list[str]:
         for option in ask.findall("option")
         if option.text in picked
     ]
+
+
+def _waves(blocks: Sequence[Element]) -> list[int]:
+    """Return how many agents each wave of milestones had that had more than one."""
+    steps = [block for block in blocks if block.get("name") == "impl-execute"]
+    counts = [len(block.findall("dispatch/run")) for block in steps]
+    return [count for count in counts if count > 1]
+
+
+def _blocked(block: Element) -> list[str]:
+    """Return the blocked milestones in a printed block, each with the reason."""
+    ways = {following.get("on", "") for following in block.findall("next")}
+    lines = block.findtext("data[@name='waiting']", "").splitlines()
+    return [line for line in lines if f"retry {line.partition(':')[0]}" in ways]
 
 
 def _findings(block: Element) -> list[str]:

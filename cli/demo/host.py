@@ -6,7 +6,6 @@ demo a test of what they say.
 
 from __future__ import annotations
 
-import re
 import shlex
 import subprocess
 import time
@@ -14,6 +13,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, NamedTuple
 from xml.etree import ElementTree as ET
 
+from cli.demo.reading import ways_on, worktree_in
+from cli.demo.recorded import ANSWER, state_dirs
 from cli.demo.telling import listed, outcome, quoted, shown
 from shared import resources
 from state.errors import Refused
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 MOST_CALLS = 40  # of one player
 REFUSED = 1  # the exit code that means: fix and try again
-ANSWER = re.compile(r"answers/([\w-]+\.\w+)")
 
 
 class Call(NamedTuple):
@@ -57,6 +57,7 @@ class Player:
         self.calls: list[Call] = []
         self.agents: list[str] = []
         self.worktree = ""
+        self.editor = name
 
     def play(self, words: Sequence[str]) -> ET.Element:
         """Run a command, then the commands that printed blocks ask for; return the last block."""
@@ -90,19 +91,18 @@ class Player:
     def follow(self, block: ET.Element) -> list[str]:
         """Do what a printed block asks for; return the next command as words, or an empty list."""
         written = self.write(block)
-        worktree = resources.worktree_path(block.get("state_dir", ""))
-        if worktree in block.findtext("task", ""):
-            self.worktree = worktree
+        if place := worktree_in(block):
+            self.worktree, self.editor = place[0], place[1] or self.name
             self.edit()
         for command in block.findall("person"):
             words = shlex.split(command.text or "")
             self.say(f"         you would type: {shown(words)}")
             self.call(words, "person")
         stuck = [dispatch for dispatch in block.findall("dispatch") if not self.send(dispatch)]
-        if block.tag == "result" or stuck:
+        if stuck:
             return []
-        picked = [self.stage.recorded.chosen(ask) for ask in block.findall("ask")]
-        for following in block.findall("next"):
+        picked = self.stage.recorded.chosen(block.findall("ask"))
+        for following in ways_on(block):
             named = ANSWER.findall(following.text or "")
             if written.issuperset(named) and (not picked or following.get("on") in picked):
                 return shlex.split(following.text or "")
@@ -111,11 +111,12 @@ class Player:
     def write(self, block: ET.Element) -> set[str]:
         """Write the recorded answers that a printed block asks for; return their file names."""
         text = "\n".join(part.text or "" for part in block if part.tag in ("task", "next"))
+        homes = state_dirs(block.findall("next"))
         questions = block.findtext("data[@name='questions']", "")
         written = set()
         for name in sorted(set(ANSWER.findall(text))):
             if answer := self.stage.recorded.answer(name, questions):
-                path = resources.answer_path(block.get("state_dir", ""), name)
+                path = resources.answer_path(homes.get(name, block.get("state_dir", "")), name)
                 with open(path, "w", encoding="utf-8") as file:
                     file.write(answer)
                 self.say(f"         {self.name} writes answers/{name}")
@@ -126,7 +127,7 @@ class Player:
         """Make the next recorded edits in the scratch worktree; return whether any were made."""
         if not self.worktree or self.calls[-1].code not in (0, REFUSED):
             return False
-        names = self.stage.recorded.edit(self.name, self.worktree)
+        names = self.stage.recorded.edit(self.editor, self.worktree)
         if names:
             self.say(f"         {self.name} edits {listed(names)}")
         return bool(names)

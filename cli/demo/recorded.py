@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import shutil
 from collections import Counter
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from xml.etree.ElementTree import Element
+
+
+ANSWER = re.compile(r"answers/([\w-]+\.\w+)")
 
 
 class Recorded:
@@ -47,10 +54,16 @@ class Recorded:
         shutil.copytree(folder, worktree, dirs_exist_ok=True, ignore=unwanted)
         return sorted(name for name in os.listdir(folder) if name != "__pycache__")
 
-    def chosen(self, ask: Element) -> str:
-        """Return id and value of the option that the demo's user picks, "" if none is recorded."""
-        options = (o for o in ask.findall("option") if o.text in self.choices)
-        return next((f"{ask.get('id')} {o.get('value')}" for o in options), "")
+    def chosen(self, asks: Iterable[Element]) -> set[str]:
+        """Return how a block may name the options that the user picks: by value, or with the id.
+
+        A question without a recorded choice adds an empty name.
+        """
+        picked = set()
+        for ask in asks:
+            values = [o.get("value", "") for o in ask.findall("option") if o.text in self.choices]
+            picked |= {f"{ask.get('id')} {values[0]}", values[0]} if values else {""}
+        return picked
 
 
 def _verdict(line: str, findings: list[dict[str, str]]) -> dict[str, str]:
@@ -66,3 +79,13 @@ def _read(path: str) -> str:
         return ""
     with open(path, encoding="utf-8") as file:
         return file.read()
+
+
+def state_dirs(following: Iterable[Element]) -> dict[str, str]:
+    """Return by name of an answer the state directory in which a printed command reads it."""
+    found: dict[str, str] = {}
+    for command in following:
+        words = shlex.split(command.text or "")
+        for home in (b for a, b in pairwise(words) if a == "--state-dir"):
+            found |= dict.fromkeys(ANSWER.findall(command.text or ""), home)
+    return found

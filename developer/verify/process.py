@@ -8,15 +8,12 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
-import tempfile
 import time
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING
 
 from shared.git.command import project_environment
-from shared.git.settle import Ran
-from shared.sandbox import adopt_orphans, is_available, wrap
+from shared.sandbox import wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,13 +22,6 @@ TAIL_CHARS = 3_000
 GRACE_S = 5.0
 POLL_S = 0.1
 OUT_OF_TIME = 124
-HOOK_LIMIT_S = 900.0
-HOOK_OUTPUT_MAX_BYTES = 64_000
-HOOK_LIMITS = (
-    "formatters and hooks of a capture may write only in the worktree, in a private TMPDIR and "
-    "where `[verify] write` of planner.toml says, so name there what else they need, for example "
-    '"~/.cache/pre-commit"'
-)
 
 # Waits for the end of its input, which comes when the planner's process has ended in any way.
 _WATCH = 'read -r _; kill -s KILL -- "-$1"'
@@ -84,9 +74,9 @@ class Runner:
         started_at = time.monotonic()
         words = ["sh", "-c", command]
         words = wrap(self.writable, words) if self.writable else words
-        with _private_folder(self.temporary), open(log, "wb") as output:
+        with private_folder(self.temporary), open(log, "wb") as output:
             env = environment(self.folder, self.temporary)
-            code = _run(words, self.folder, env, output, self._goes_on(started_at))
+            code = run_group(words, self.folder, env, output, self._goes_on(started_at))
         seconds = time.monotonic() - started_at
         return Ended(command, OUT_OF_TIME if code is None else code, seconds, log, code is None)
 
@@ -99,35 +89,7 @@ class Runner:
         return goes_on
 
 
-@dataclass(frozen=True)
-class Confined:
-    """Runs formatters and hooks, which no person has confirmed, with limits on where they write.
-
-    They may write only in the folder they run in, in a private one and below `writable`, if the
-    kernel can limit writes; if it can but fails to, they do not run.
-    """
-
-    writable: tuple[str, ...] = ()
-    time_limit_s: float = HOOK_LIMIT_S
-
-    def __call__(self, argv: Sequence[str], cwd: str, env: Mapping[str, str], private: str) -> Ran:
-        """Run the command `argv` in `cwd`, then end every process that it started."""
-        temporary = os.path.join(private, "tmp")
-        deadline = time.monotonic() + self.time_limit_s
-        words = wrap((cwd, private, *self.writable), list(argv), strict=True)
-        # A file, not a pipe: a process left running would keep a pipe open for ever.
-        with _private_folder(temporary), tempfile.TemporaryFile() as output, _no_orphans():
-            surroundings = {**env, **_temporary(temporary)}
-            code = _run(words, cwd, surroundings, output, lambda: time.monotonic() < deadline)
-            output.seek(max(0, output.seek(0, os.SEEK_END) - HOOK_OUTPUT_MAX_BYTES))
-            said = output.read().decode("utf-8", "replace")
-        if code is None:
-            said += f"\n[ended by the time limit after {self.time_limit_s:.0f} s]"
-        limits = HOOK_LIMITS if is_available() else ""
-        return Ran(OUT_OF_TIME if code is None else code, said, limits)
-
-
-def _run(
+def run_group(
     words: Sequence[str],
     folder: str,
     env: Mapping[str, str],
@@ -154,13 +116,14 @@ def _run(
     return None
 
 
-def _temporary(folder: str) -> dict[str, str]:
+def temporary_variables(folder: str) -> dict[str, str]:
+    """Return the environment variables that name the folder for temporary files."""
     return {"TMPDIR": folder, "TMP": folder, "TEMP": folder}
 
 
 def environment(folder: str, temporary: str) -> dict[str, str]:
     """Return the environment variables for a project command that runs in `folder`."""
-    return project_environment(folder) | _temporary(temporary) | {"PWD": folder}
+    return project_environment(folder) | temporary_variables(temporary) | {"PWD": folder}
 
 
 def read_tail(log: str) -> str:
@@ -174,7 +137,8 @@ def read_tail(log: str) -> str:
 
 
 @contextlib.contextmanager
-def _private_folder(path: str) -> Iterator[None]:
+def private_folder(path: str) -> Iterator[None]:
+    """Make an empty folder for the `with` block, which only this user can enter."""
     shutil.rmtree(path, ignore_errors=True)
     os.makedirs(path, mode=0o700)
     try:
@@ -200,42 +164,6 @@ def _ends_with_us(process: subprocess.Popen[bytes]) -> Iterator[None]:
             # Killed before its input ends, else it could kill a group that is another's by now.
             watch.kill()
             watch.wait()
-
-
-@contextlib.contextmanager
-def _no_orphans() -> Iterator[None]:
-    """On Linux, end processes that were started in the `with` block and left their group."""
-    before = _children()
-    adopt_orphans(True)  # noqa: FBT003 – it can only be on or off
-    try:
-        yield
-    finally:
-        # Repeated: a process becomes our child only once its parent has ended.
-        while left := _children() - before:
-            for pid in left:
-                try:
-                    os.kill(pid, signal.SIGKILL)
-                    os.waitpid(pid, 0)
-                except (ProcessLookupError, ChildProcessError):
-                    continue
-                except PermissionError:
-                    before.add(pid)  # it runs as another user, such as after sudo
-        adopt_orphans(False)  # noqa: FBT003
-
-
-def _children() -> set[int]:
-    found = set()
-    for name in os.listdir("/proc") if sys.platform.startswith("linux") else []:
-        with contextlib.suppress(OSError):
-            if name.isdigit() and _parent(name) == os.getpid():
-                found.add(int(name))
-    return found
-
-
-def _parent(pid: str) -> int:
-    with open(f"/proc/{pid}/stat", "rb") as file:
-        # The name of the program stands in brackets and may hold anything.
-        return int(file.read().rpartition(b")")[2].split()[1])
 
 
 def _end_group(process: subprocess.Popen[bytes]) -> None:

@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING
 from developer.verification import verify_plan
 from developer.verify.job import Running
 from developer.verify.trees import users_tree
+from orchestrator.execute.waves import go_on
+from orchestrator.executor import WORKFLOW
 from orchestrator.submit.revise import begin_writing
 from shared import drift, resources
+from shared.execution.deeds import Execution
+from shared.execution.holder import hold
 from shared.git.apply import apply
 from shared.git.carry import carry_over
 from shared.git.commit import check_head
@@ -18,6 +22,7 @@ from shared.git.repository import head
 from shared.git.users_files import check_before
 from shared.git.worktree import made_at
 from shared.plan_file import load_approved
+from shared.todo import refresh_todo
 from shared.workspace import base_of, open_repository
 from state.changes import plan_changes
 from state.errors import Refused
@@ -31,17 +36,19 @@ if TYPE_CHECKING:
 def apply_plan(state: State) -> Running | None:
     """Write the plan's approved file contents into the user's tree, or finish an interrupted apply.
 
-    If only intents are approved, the revision is opened in which their code is written. Returns
-    what verify is still running on a moved HEAD, with nothing written yet; else None.
+    If only intents are approved, the revision is opened in which their code is written, and the
+    first milestones start. Returns what verify is still running, with nothing written; else None.
     """
     if state.run.depth == "intent":
         begin_writing(state)
-        return None
+    if state.is_writing:
+        return go_on(state).running
     running = _verify_on_new_head(state)
     if running is not None:
         return running
     with state.lock("exec apply"):
         plan = load_approved(state)
+        hold(state)
         if state.run.status == "COMPLETED":
             return None
         repository, vault = open_repository(state)
@@ -55,10 +62,15 @@ def apply_plan(state: State) -> Running | None:
         if done.how != "already" or not os.path.exists(resources.scene_path(state.state_dir)):
             write_json(resources.scene_path(state.state_dir), users_tree(repository))
         drift.absorb(state, done.files)
+        refresh_todo(state)
         with state.database as database:
-            if state.run.step < 3:  # noqa: PLR2004 – step 3 is commit
+            Execution(state).complete_all()
+            last = max(WORKFLOW.steps)
+            if state.run.step < last:
+                passed = [(n, s.name) for n, s in WORKFLOW.steps.items() if n < last]
+                database.add_steps(state.run, WORKFLOW.name, passed, "program")
                 database.audit(state.run, "program", "apply", digest=plan.digest)
-                state.go_to("executor", 3)
+                state.go_to(WORKFLOW.name, last)
     return None
 
 

@@ -3,17 +3,39 @@
 from __future__ import annotations
 
 import os
+from typing import NamedTuple
 
 from orchestrator.run.start import new_run
-from shared import drift, resources
+from shared import approval, digests, drift, resources, ssh_signature
+from shared.approval import Approval
 from shared.drift import check_run, tree_of
-from shared.guard.consent import check_consent, is_guarded
+from shared.execution.deeds import Execution
+from shared.git.repository import repository_at
+from shared.guard.consent import Consent, check_consent, check_demand, check_person, is_guarded
+from shared.mode.where import database_path
 from shared.plan_file import check_frozen, check_named
 from shared.run import State, open_state
 from state.changes import plan_changes
 from state.database import Database
 from state.errors import Refused
-from state.files import Lock
+from state.files import Lock, read_bytes
+from state.freeze import digest_of
+
+
+class Given(NamedTuple):
+    """How a person gives an approval besides typing it: signs it, or hands in a signed file."""
+
+    sign: bool = False
+    key: str | None = None
+    file: str | None = None
+
+    @property
+    def is_signed(self) -> bool:
+        """Return whether a signature is what shows who approves."""
+        return self.sign or self.key is not None or self.file is not None
+
+
+TYPED = Given()
 
 
 def open_or_adopt(state_dir: str | None, folder: str) -> State:
@@ -52,14 +74,68 @@ def waiting_with(folder: str, digest: str) -> str | None:
     return found[0] if len(found) == 1 else None
 
 
-def approve(state: State, digest: str, now: float) -> None:
+def approve(state: State, digest: str, now: float, given: Given = TYPED) -> None:
     """Record that a person approves the plan with this digest, so that it may be applied."""
     with state.lock("mode approve"):
-        check_named(state, digest)
+        plan = check_named(state, digest)
         if state.run.stage == "submitted":
-            guarded = is_guarded(state.database, state.database.planning_of(state.run.run_id))
-            consent = check_consent(digest, guarded=guarded, now=now)
+            base = plan.base.commit if plan.base else ""
+            found, consent = _consent(state, Approval(digest, base), now, given)
+            check_demand(consent, state.config["config"].get("require", ""), digest)
             check_run(state)
+            approval.save(state.state_dir, found)
             with state.database as database:
                 database.approve(state.run, digest, consent.who, consent.channel)
-                state.move("approve", consent.who, detail=f"channel: {consent.channel}", step=2)
+                state.move("approve", consent.who, detail=consent.detail, step=2)
+                Execution(state).begin()
+
+
+def _consent(state: State, asked: Approval, now: float, given: Given) -> tuple[Approval, Consent]:
+    """Return the approval to be kept and how strong it is; Refused if it is not given."""
+    guarded = is_guarded(state.database, state.database.planning_of(state.run.run_id))
+    if not given.is_signed:
+        consent = check_consent(asked.digest, guarded=guarded, now=now)
+        return asked._replace(word=consent.channel, who=consent.who), consent
+    check_person(asked.digest)
+    repository = repository_at(state.run.repository)
+    if given.file is not None:
+        found = approval.load(given.file)
+        if (found.digest, found.base) != (asked.digest, asked.base):
+            text = f"is an approval of {found.digest} on {found.base}"
+            allowed = f"an approval of {asked.digest} on {asked.base}"
+            raise Refused("invalid", given.file, text, allowed)
+    else:
+        key = given.key or repository.git.attempt("config", "user.signingkey").stdout.decode()
+        if not key.strip():
+            text = "git names no key for you (user.signingkey)"
+            raise Refused("not_found", "--key", text, "name the file of your key by --key FILE")
+        signed = ssh_signature.sign(key.strip(), asked.message)
+        found = asked._replace(signature=signed.armored)
+    signers = approval.allowed_signers(repository.git, asked.base)
+    channel, who = approval.signed_by(found, signers)
+    return found._replace(word=channel, who=who), Consent(channel, who=who)
+
+
+def full_digest(given: str, folder: str, state_dir: str | None) -> str:
+    """Return the digest that begins with the digits `given`; Refused if they are of none, or many.
+
+    Whatever else is given is returned as it is, and no plan will have it.
+    """
+    if not digests.is_digits(given) or len(given) >= digests.LENGTH:
+        return given
+    if len(given) < digests.SHORTEST:
+        text = f"{len(given)} digits are too few to name a plan"
+        raise Refused("invalid", given, text, f"give at least {digests.SHORTEST} digits")
+    real = os.path.realpath(state_dir or "")
+    path = resources.database_path(real) if state_dir else database_path(folder)
+    known = digests.known([path])
+    if state_dir and os.path.isfile(resources.plan_path(real)):
+        known |= {digest_of(read_bytes(resources.plan_path(real)))[0] or ""}
+    found = digests.matching(given, known)
+    if len(found) == 1:
+        return found[0]
+    text = "no plan was ever frozen here with a digest that begins so"
+    if found:
+        text = "several plans were frozen here with digests that begin so"
+    allowed = "; ".join(found) or "the digest that the summary and the review page show"
+    raise Refused("conflict" if found else "not_found", given, text, allowed)

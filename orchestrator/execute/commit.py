@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 import textwrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.execute.reconcile import reconcile
-from shared import cleanup, drift, resources
+from shared import approval, cleanup, drift, resources
+from shared.execution.holder import hold
 from shared.git.change import ends
 from shared.git.commit import commit
 from shared.git.journal import journal_state
 from shared.git.proof import check_commit
 from shared.git.repository import head
 from shared.git.worktree import make_worktree
+from shared.lifecycle import WORKFLOW, lane_of
 from shared.plan_file import load_approved
 from shared.workspace import open_repository
 from state.changes import plan_changes
@@ -21,6 +23,9 @@ from state.errors import Refused
 from state.files import TEMPORARY, read_bytes
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from shared.git.proof import Extra, Staged
     from shared.git.repository import Repository
     from shared.run import State
     from state.models import Change, Plan
@@ -29,35 +34,97 @@ if TYPE_CHECKING:
 SUBJECT_LENGTH = 72
 
 
-def commit_plan(state: State) -> list[Change]:
+class Also(NamedTuple):
+    """What the commit of completed requirements has besides the plan: message and staged files.
+
+    `shown` are changed files that the user has seen and left out.
+    """
+
+    message: str
+    files: Mapping[str, Staged]
+    shown: Sequence[str] = ()
+
+
+def commit_plan(state: State, also: Also | None = None) -> list[Change]:
     """Check the user's tree, commit with the user's hooks, prove the commit, end the run.
 
-    Returns the changes that the commit was proven to hold; repeated, it proves them again.
+    Returns the changes that the commit was proven to hold; repeated, it proves them again. A run
+    that implements requirements is committed with them alone, by way of `also`.
     """
+    if also is None:
+        _check_lane(state)
     with state.lock("exec commit"):
         plan = load_approved(state)
+        hold(state)
         repository, vault = open_repository(state)
         changes = plan_changes(plan)
+        extra: Extra = {**(also.files if also else {}), **_archive(state)}
         if state.run.status != "COMPLETED":
             _check_applied(state)
             _sweep_archive(state, repository)
-            problems = reconcile(state, repository, vault, changes)
+            known = (*also.files, *also.shown) if also else ()
+            problems = reconcile(state, repository, vault, changes, known)
             if problems:
                 raise Refused.of(problems)
             make_worktree_if_gone(state, repository)
-            done = commit(
-                repository, state.worktree, vault, changes, message_of(plan), _archive(state)
-            )
+            message = also.message if also else message_of(plan)
+            done = commit(repository, state.worktree, vault, changes, message, extra)
             drift.absorb(state, ends(changes))
-            with state.database as database:
-                database.event(state.run, "PlanCompleted", {"commit": done.commit})
+            with state.database:
                 state.move("finish", "program", detail=done.commit, commit_id=done.commit)
         cleanup.tidy(state)
-        commit_id = state.run.commit_id or ""
-        problems = check_commit(repository, commit_id, changes, _archive(state))
+        approval.note_commit(state.state_dir, plan.digest or "", state.run.commit_id or "")
+        problems = check_commit(repository, state.run.commit_id or "", changes, extra)
         if problems:
             raise Refused.of(problems)
         return changes
+
+
+def commit_without_plan(state: State, also: Also) -> str:
+    """Commit completed requirements that no plan was applied for; return the commit's id."""
+    cleanup.tidy(state)
+    repository, vault = open_repository(state)
+    make_worktree_if_gone(state, repository)
+    done = commit(repository, state.worktree, vault, [], also.message, also.files)
+    cleanup.tidy(state)
+    return done.commit
+
+
+def applied_plan(state: State) -> Plan | None:
+    """Return a run's approved plan whose bytes are in the user's tree; None if they are not."""
+    if journal_state(resources.journal_path(state.state_dir)) != "applied":
+        return None
+    ended = state.run.status == "CANCELLED" or state.run.digest is None
+    return None if ended else load_approved(state)
+
+
+def check_planned(state: State, plan: Plan, known: Sequence[str]) -> None:
+    """Raise Refused for planned files that are not as applied; `known` files are not judged."""
+    repository, vault = open_repository(state)
+    problems = reconcile(state, repository, vault, plan_changes(plan), known)
+    if problems:
+        raise Refused.of(problems)
+
+
+def finish_uncommitted(state: State, why: str) -> None:
+    """End a run whose applied plan the program does not commit."""
+    with state.lock("exec finish"):
+        state.reload()
+        if state.run.status == "ACTIVE":
+            with state.database as database:
+                database.event(state.run, "PlanCompleted", {"status": "COMPLETED"})
+                state.move("finish", "program", detail=why)
+        cleanup.tidy(state)
+
+
+def _check_lane(state: State) -> None:
+    """Raise Refused for a run that implements requirements: they are committed together."""
+    lane = lane_of(state.state_dir)
+    if lane:
+        text = "this plan implements requirements, and is committed together with them"
+        retry = resources.command("step", WORKFLOW, state_dir=lane["lifecycle"])
+        allowed = "complete the requirements"
+        raise Refused("conflict", "exec commit", text, allowed, retry)
 
 
 def _check_applied(state: State) -> None:

@@ -11,6 +11,7 @@ from shared.git.change import ends, revert_changes
 from shared.git.commit import check_head, commit
 from shared.git.journal import journal_state
 from shared.plan_file import check_frozen
+from shared.todo import refresh_todo
 from shared.workspace import open_repository
 from state.changes import plan_changes
 from state.errors import Refused
@@ -39,6 +40,7 @@ def undo_plan(state: State) -> Undone:
         repository, _ = open_repository(state)
         files = undo(repository, journal)
         drift.absorb(state, files)
+        refresh_todo(state)
         with state.database as database:
             database.audit(state.run, "host", "undo", digest=state.run.digest)
             if state.run.status in ("ACTIVE", "PAUSED"):

@@ -6,30 +6,38 @@ import json
 import os
 from typing import TYPE_CHECKING
 
+from orchestrator.execute.approve import TYPED, Given, full_digest, open_or_adopt, waiting_with
 from orchestrator.execute.approve import approve as approve_run
-from orchestrator.execute.approve import open_or_adopt, waiting_with
 from orchestrator.mode.lookup import find_light, own_mode
 from orchestrator.run import end
+from orchestrator.run.folders import make_planner_folder
 from orchestrator.run.limits import settle
-from orchestrator.run.start import join, make_planner_folder
+from orchestrator.run.start import join
 from shared import drift, resources
-from shared.config import parse_config
+from shared.config import Config, load_config, parse_config
 from shared.drift import is_watched, problem_of, tree_of_light
-from shared.guard.consent import check_consent, is_guarded
-from shared.mode import limits
+from shared.git.repository import repository_at
+from shared.guard.consent import (
+    assistant_variable,
+    check_consent,
+    check_demand,
+    is_guarded,
+)
+from shared.mode import limits, sessions
 from shared.mode.sessions import agent_name, repository_root
-from shared.mode.transitions import change_agent
+from shared.mode.transitions import change_agent, check_only_here
+from shared.mode.where import database_path
+from shared.named_files import find_answer
+from shared.user_config import limited, load_user_config
 from state import light
 from state.actors import HOST, UNPROVEN
 from state.clock import moment
 from state.database import Database
 from state.errors import Refused
-from state.files import read_bytes, read_json
+from state.files import read_bytes, read_json, write_json
 from state.stages import EXECUTING, INACTIVE, PAUSED, READ_ONLY, SUBMITTED
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from orchestrator.mode.lookup import Mode
     from shared.mode.where import Target
     from shared.run import State
@@ -38,7 +46,10 @@ if TYPE_CHECKING:
 def enter(target: Target, task: str | None, reason: str | None, now: float) -> Mode:
     """Start planning mode without a run; for an agent that is already planning, nothing changes."""
     root = repository_root(target.folder)
-    path = os.path.join(make_planner_folder(root), resources.DATABASE)
+    check_only_here(database_path(target.folder), agent_name(target.agent, root))
+    path = database_path(target.folder)
+    config = None if os.path.isfile(path) else _settings(root)  # a refusal then makes nothing
+    home = make_planner_folder(root)
     Database(path, create=True).close()
     found = own_mode(target, now).settle()
     if found.stage != INACTIVE:
@@ -47,16 +58,28 @@ def enter(target: Target, task: str | None, reason: str | None, now: float) -> M
     tree = tree_of_light(found.home, found.agent)
     if is_watched(tree):
         drift.take(tree)
+    values = (config or _settings(root)).to_json()
+    write_json(resources.run_config_path(home), {"config": values})
     found.change(
         "enter", HOST, reason or "", run_id=None, plan_json=None, revision=0, digest=None,
-        task_description=task, reason=reason, **limits.columns(_settings(root)),
+        task_description=task, reason=reason, **limits.columns(values),
     )  # fmt: skip
     return found
 
 
-def _settings(root: str) -> dict[str, Any]:
+def _settings(root: str) -> Config:
+    """Return the settings that count for a plan without a run, as HEAD of its repository has them.
+
+    Without a commit they are read from the folder.
+    """
     path = os.path.join(root, resources.CONFIG_FILE)
-    return parse_config(read_bytes(path)).to_json() if os.path.isfile(path) else {}
+    if os.path.lexists(os.path.join(root, ".git")):
+        git = repository_at(root).git
+        found = git.ok("rev-parse", "--verify", "-q", "HEAD^{commit}")
+        config = load_config(git, "HEAD") if found else Config()
+    else:
+        config = parse_config(read_bytes(path)) if os.path.isfile(path) else Config()
+    return limited(config, load_user_config())
 
 
 def submit(found: Mode, file: str) -> None:
@@ -70,7 +93,7 @@ def submit(found: Mode, file: str) -> None:
             "do the step that is due",
             found.state.command("step", "planner"),
         )
-    plan = light.parse_light(read_json(resources.find_answer(found.home, file)))
+    plan = light.parse_light(read_json(find_answer(found.home, file)))
     digest = light.digest_of(plan)
     if found.stage == SUBMITTED and found.digest == digest:
         return
@@ -86,25 +109,36 @@ def submit(found: Mode, file: str) -> None:
     found.reload()
 
 
-def approve(target: Target, digest: str, now: float) -> Mode | State:
-    """Record a person's approval of the plan with this digest; return the light plan or the run."""
+def approve(target: Target, begins: str, now: float, given: Given = TYPED) -> Mode | State:
+    """Record a person's approval of the plan whose digest begins so; return the plan or run."""
+    digest = full_digest(begins, target.folder, target.state_dir)
     found = find_light(target, digest, now)
     if found is None:
         state_dir = target.state_dir or waiting_with(target.folder, digest)
         state = open_or_adopt(state_dir, target.folder)
         settle(state)
-        approve_run(state, digest, now)
+        approve_run(state, digest, now, given)
         return state
     found.settle()
     if digest != found.digest:
         text = "this is not the digest of the submitted revision; nothing is approved"
         raise Refused("refused", digest, text, f"revision {found.revision}: {found.digest}")
+    if given.is_signed:
+        text = "a plan without a run has no base to sign for"
+        raise Refused("conflict", "--sign", text, "approve it without a signature")
     if found.stage != EXECUTING:
         rows = [found.row] if found.row else []
         consent = check_consent(digest, guarded=is_guarded(found.database, rows), now=now)
+        check_demand(consent, _demand(found), digest)
         check_tree(found)
-        found.change("approve", consent.who, f"channel: {consent.channel}")
+        found.change("approve", consent.who, consent.detail)
     return found
+
+
+def _demand(found: Mode) -> str:
+    """Return what the stored settings ask of an approval."""
+    path = resources.run_config_path(found.home)
+    return str(read_json(path)["config"]["require"]) if os.path.isfile(path) else ""
 
 
 def check_tree(found: Mode) -> None:
@@ -178,11 +212,19 @@ def pause(found: Mode) -> None:
 
 
 def resume(found: Mode, agent: str | None) -> None:
-    """Resume paused planning at the same revision; a session that is new to the run joins it."""
+    """Resume paused planning at the same revision; a session that is new to it joins it."""
     if found.status == PAUSED:
         _change(found, "resume")
     if found.state is not None:
         join(found.state, agent_name(agent, found.state.run.repository))
+        return
+    repository = os.path.dirname(found.home)
+    name = agent_name(agent, repository)
+    # A person in a terminal has no session that could be kept read-only.
+    is_session = name != repository or bool(assistant_variable())
+    if is_session and name != found.agent and not sessions.join(name, found.agent):
+        text = f"{sessions.folder()} cannot be written, so hooks would not keep this session"
+        raise Refused("refused", "resume", f"{text} read-only", "let it be written")
 
 
 def _change(found: Mode, action: str) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.run import limits as run_limits
 from shared import resources
+from shared.lifecycle import WORKFLOW as LIFECYCLE
 from shared.mode import limits
 from shared.mode.sessions import agent_name, repository_root
 from shared.mode.transitions import change_agent, status_of
@@ -139,6 +140,8 @@ def find(target: Target, now: float) -> Mode:
     database, any_agent = found.database, target.agent is None
     lone = [r for r in database.planning_live() if r.run_id is None] if any_agent else []
     runs = database.runs(ACTIVE, PAUSED) if any_agent else []
+    # A lifecycle of requirements is meant only where no plan of its own is under way.
+    runs = [r for r in runs if r.workflow != LIFECYCLE] or runs
     if not lone and not runs:
         raise nobody_plans(found.said)
     if len(lone) + len(runs) > 1:

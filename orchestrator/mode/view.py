@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from shared import resources
 from shared.builders import Block
+from shared.guard.consent import is_guarded
 from shared.mode import sessions
 from shared.mode.sessions import is_published
+from shared.place.level import level
 from shared.resources import fill, read_prompt
 from state.light import DONE, STARTED
-from state.stages import EXECUTING, GATHERING, INACTIVE, SUBMITTED, described
+from state.stages import EXECUTING, GATHERING, INACTIVE, READ_ONLY, SUBMITTED, described
 
 if TYPE_CHECKING:
     from orchestrator.mode.lookup import Mode
+    from state.database import Planning
 
 _RISKS = {"low": "🟢 low", "medium": "🟡 medium", "high": "🔴 high"}
 _MARKS = {STARTED: " ← in progress", DONE: " ✓ done"}
@@ -53,9 +57,17 @@ def status_of(found: Mode) -> dict[str, Any]:
         "run": state.run.run_id if state else None,
         "state_dir": state.state_dir if state else None,
         "plan": found.plan,
-        "guarded": is_published(found.agent),
+        "guarded": own and is_guarded(found.database, _agents(found)),
+        "shell": _shell(found),
         "said": found.said or None,
     }
+
+
+def _agents(found: Mode) -> list[Planning]:
+    """Return the database rows of the agents that plan here."""
+    if found.state is not None:
+        return found.database.planning_of(found.state.run.run_id)
+    return [found.row] if found.row else []
 
 
 def render_mode(found: Mode) -> str:
@@ -72,9 +84,18 @@ def render_mode(found: Mode) -> str:
             block.data(
                 "guard", f"{sessions.folder()} cannot be written, so no hook keeps you read-only"
             )
+    block.data("shell", _shell(found) or "")
     if plan is not None:
         block.data("plan", render_light(plan))
     return _what_next(block, found).render()
+
+
+def _shell(found: Mode) -> str | None:
+    """Return what of shell commands may run and what holds it; None if the agent does not plan."""
+    if found.stage not in READ_ONLY:
+        return None
+    home = os.path.dirname(found.home)
+    return level(found.state.run.repository if found.state else home).told()
 
 
 def _task(found: Mode) -> str:

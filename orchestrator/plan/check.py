@@ -6,13 +6,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from developer.capture import capture_into
-from orchestrator.planner import WORKFLOW
 from quality_reviewer.checks.git_trees import Objects
 from quality_reviewer.checks.registry import Subject, run_checks
 from shared.qr.types import MUST
+from shared.steps.entry_points import find_workflow
 from shared.workspace import base_of, open_repository
 from state import store
 from state.errors import Problem, Refused
+from state.phases import CODE_PHASES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,8 +59,8 @@ def code_subject(captured: Captured) -> Subject:
 
 
 def _of_plan(subject: Subject, plan: Plan) -> Subject:
-    """Return the checks' input with the current plan and the git tree that passed plan-code."""
-    code = next((o.tree for o in plan.reviews if o.phase == "plan-code"), None)
+    """Return the checks' input with the current plan and the git tree of the code that passed."""
+    code = next((o.tree for o in plan.reviews if o.phase in CODE_PHASES), None)
     return replace(subject, plan=plan, code_tree=code)
 
 
@@ -77,10 +78,18 @@ def items_by_script(
     return [i.changed(accepted=known.get((i.check, i.scope))) for i in found]
 
 
+def phases_of(state: State) -> list[Phase]:
+    """Return the phases that the run's open revision passes through before it is frozen."""
+    planner = find_workflow("planner")
+    if state.is_writing:
+        return [*planner.phases("intent"), *find_workflow("executor").phases("full")]
+    return planner.phases(state.run.depth)
+
+
 def check_all(state: State, plan: Plan, subject: Subject) -> None:
     """Raise Refused if the plan now fails a required (MUST) check of any phase."""
-    again = state.command("step", WORKFLOW.name)
-    for phase in WORKFLOW.phases(state.run.depth):
+    again = state.command("step", state.run.workflow)
+    for phase in phases_of(state):
         items = items_by_script(state, phase, plan, subject, only=MUST)
         refuse_failing_musts(items, phase, again)
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shared import resources
+from shared.execution.deeds import check_choices
+from shared.lifecycle import lane_of
 from shared.plan_file import after_edits, open_plan
+from shared.requirements_text import entries_of
 from state import store
 from state.context import check_context, task_items, user_context
 from state.errors import Refused
@@ -13,7 +16,7 @@ from state.files import read_json, write_json
 
 if TYPE_CHECKING:
     from shared.run import State
-    from state.models import Checkpoint
+    from state.models import Checkpoint, Plan
 
 
 MOST_QUESTIONS = 3
@@ -21,7 +24,7 @@ MOST_QUESTIONS = 3
 
 def set_context(state: State, file: str) -> None:
     """Store `file` as context.json (the user's task), number its entries, end planning step 2."""
-    context = check_context(read_json(file))
+    context = check_context(with_requirements(state, read_json(file)))
     with state.lock("context set"):
         plan = open_plan(state)
         state.reload()
@@ -41,6 +44,19 @@ def set_context(state: State, file: str) -> None:
         with state.database as database:
             database.add_steps(state.run, "planner", [(2, "context-verify")], "host")
             state.go_to("planner", 3)
+
+
+def with_requirements(state: State, context: object) -> object:
+    """Return the assistant's context with the entries of the requirements that the run implements.
+
+    They come first and word for word, so that none of them is lost or told in other words.
+    """
+    if not lane_of(state.state_dir) or not isinstance(context, dict):
+        return context
+    entries, more = entries_of(state.run.request), context.get("task_spec", [])
+    if not isinstance(more, list):
+        return context
+    return {**context, "task_spec": [*entries, *(text for text in more if text not in entries)]}
 
 
 def add_quote(state: State, text: str) -> None:
@@ -79,36 +95,39 @@ def ask(state: State, questions: object) -> list[str]:
             return known
         changed, applied = after_edits(plan, edits, None, None)
         store.save_plan(state.plan_path, changed)
-    return known + [a.id for a in applied]
+        new = [a.id for a in applied]
+        with state.database:
+            for checkpoint in changed.checkpoints:
+                if checkpoint.id in new:
+                    _tell(state, changed, checkpoint)
+    return known + new
 
 
 def answer(state: State, checkpoint_id: str, choices: list[str]) -> None:
     """Store which options the user chose for a question; raise Refused for an unknown id or key."""
     with state.lock("context answer"):
-        checkpoint = _checkpoint(state, checkpoint_id)
+        plan = open_plan(state)
+        checkpoint = _checkpoint(plan, checkpoint_id)
         keys = [o.key for o in checkpoint.options]
-        unknown = [c for c in choices if c not in keys]
-        if unknown or (len(choices) != 1 and not checkpoint.multi):
-            how = "one or more, joined by commas" if checkpoint.multi else "one"
-            text = f"{', '.join(choices)} is not an answer to {checkpoint_id}"
-            raise Refused("invalid", "CHOICE", text, f"{how} of {', '.join(keys)}")
-        _store_answer(state, checkpoint_id, choices)
+        check_choices(checkpoint_id, keys, choices, multi=checkpoint.multi)
+        _store_answer(state, plan, checkpoint, choices)
 
 
 def answer_in_words(state: State, checkpoint_id: str, words: str) -> None:
     """Store the user's answer to a question: their own words, or several of its options."""
     with state.lock("context answer"):
-        checkpoint = _checkpoint(state, checkpoint_id)
+        plan = open_plan(state)
+        checkpoint = _checkpoint(plan, checkpoint_id)
         keys = [o.key for o in checkpoint.options]
         if not words:
             text = "the file holds no answer"
             raise Refused("invalid", "--file", text, f"the user's words, or of {', '.join(keys)}")
         choices = [word.strip() for word in words.split(",")] if checkpoint.multi else [words]
-        _store_answer(state, checkpoint_id, choices if set(choices) <= set(keys) else [words])
+        chosen = choices if set(choices) <= set(keys) else [words]
+        _store_answer(state, plan, checkpoint, chosen)
 
 
-def _checkpoint(state: State, checkpoint_id: str) -> Checkpoint:
-    plan = open_plan(state)
+def _checkpoint(plan: Plan, checkpoint_id: str) -> Checkpoint:
     found = next((c for c in plan.checkpoints if c.id == checkpoint_id), None)
     if found is None:
         known = ", ".join(c.id for c in plan.checkpoints) or "the plan asks nothing"
@@ -116,7 +135,16 @@ def _checkpoint(state: State, checkpoint_id: str) -> Checkpoint:
     return found
 
 
-def _store_answer(state: State, checkpoint_id: str, choices: list[str]) -> None:
+def _store_answer(state: State, plan: Plan, checkpoint: Checkpoint, choices: list[str]) -> None:
     with state.database as database:
-        database.answer(state.run, checkpoint_id, choices)
-        database.audit(state.run, "host", "answer", detail=f"{checkpoint_id}: {choices}")
+        database.answer(state.run, checkpoint.id, choices)
+        database.audit(state.run, "host", "answer", detail=f"{checkpoint.id}: {choices}")
+        _tell(state, plan, checkpoint, selections=choices)
+
+
+def _tell(state: State, plan: Plan, checkpoint: Checkpoint, **chosen: list[str]) -> None:
+    payload = {
+        "plan_id": plan.plan_id, "decision_id": checkpoint.id, "question": checkpoint.question,
+        "options": [option.model_dump() for option in checkpoint.options], **chosen,
+    }  # fmt: skip
+    state.database.event(state.run, "PlanDecision", payload)

@@ -15,18 +15,20 @@ from orchestrator.plan.check import (
     refuse_failing_musts,
 )
 from orchestrator.plan.outcome import Decision, Work, record_pass
-from orchestrator.planner import WORKFLOW
 from quality_reviewer.answers import with_questions
 from quality_reviewer.items import carry_over
 from quality_reviewer.scale import review_of
 from shared import resources
 from shared.drift import check_run
+from shared.named_files import find_answer
 from shared.plan_file import after_edits, open_plan, read_batch
 from shared.qr.schema import Review, read_review, write_review
 from shared.qr.types import TODO, LoopState, computed_verdict
+from shared.steps.entry_points import workflow_of
 from state import store
 from state.changes import missing_documents
 from state.errors import Refused
+from state.phases import CODE_PHASES, DOCS_PHASES
 
 if TYPE_CHECKING:
     from shared.run import State
@@ -75,7 +77,7 @@ def finish_phase(state: State, phase: Phase, batch: str | None, role: str | None
                 again,
             )
         state.reload()
-        ended_before = state.run.step > WORKFLOW.number(phase, "execute")
+        ended_before = state.run.step > workflow_of(phase).number(phase, "execute")
         plan = work.before
         if not ended_before or work.plan != plan or unasked_questions(state, phase, work.plan):
             plan = _pass_or_gate(state, phase, work)
@@ -88,7 +90,7 @@ def _work(state: State, phase: Phase, batch: str | None, role: str | None) -> Wo
     state.reload()
     _check_due(state, phase)
     if batch is not None:
-        edits, operation = read_batch(resources.find_answer(state.state_dir, batch))
+        edits, operation = read_batch(find_answer(state.state_dir, batch))
         plan, _ = after_edits(plan, edits, role, operation)
     if phase == "plan-design":
         return Work(before, plan, design_subject(state, plan))
@@ -97,8 +99,11 @@ def _work(state: State, phase: Phase, batch: str | None, role: str | None) -> Wo
 
 
 def _check_due(state: State, phase: Phase) -> None:
-    if state.run.step < WORKFLOW.number(phase, "execute") and state.run.workflow == WORKFLOW.name:
-        here = state.command("step", WORKFLOW.name)
+    workflow, run = workflow_of(phase), state.run
+    elsewhere = run.workflow != workflow.name and (run.workflow == "planner" or state.is_writing)
+    early = run.workflow == workflow.name and run.step < workflow.number(phase, "execute")
+    if elsewhere or early:
+        here = state.command("step", run.workflow)
         text = f"{phase} is not due: the run is at step {state.run.step}"
         raise Refused("conflict", "--phase", text, "do the step that is due", here)
 
@@ -123,12 +128,13 @@ def _pass_or_gate(state: State, phase: Phase, work: Work) -> Plan:
     write_review(path, Review(phase, iteration, items))
     following = "qr" if any(i.status == TODO for i in items) else "gate"
     with state.database as database:
-        number = WORKFLOW.number(phase, "execute")
-        done = [(number, WORKFLOW.steps[number].name)]
-        database.add_steps(state.run, WORKFLOW.name, done, "host")
+        workflow = workflow_of(phase)
+        number = workflow.number(phase, "execute")
+        done = [(number, workflow.steps[number].name)]
+        database.add_steps(state.run, workflow.name, done, "host")
         # A phase that had passed is open again once it is worked on again.
         database.set_phase(state.run, phase, LoopState.of(iteration, passed=False), iteration)
-        state.go_to(WORKFLOW.name, WORKFLOW.number(phase, following))
+        state.go_to(workflow.name, workflow.number(phase, following))
     return work.plan
 
 
@@ -137,10 +143,12 @@ def pass_documents(state: State, phase: Phase, work: Work) -> None:
 
     `work.plan` is the plan as it is stored.
     """
-    if phase != "plan-code" or state.run.step != WORKFLOW.number("plan-docs", "execute"):
+    if phase not in CODE_PHASES:
         return
-    if not missing_documents(work.plan):
-        _pass_or_gate(state, "plan-docs", work)
+    docs = DOCS_PHASES[CODE_PHASES.index(phase)]
+    due = state.run.step == workflow_of(docs).number(docs, "execute")
+    if due and not missing_documents(work.plan):
+        _pass_or_gate(state, docs, work)
 
 
 def unasked_questions(state: State, phase: Phase, plan: Plan) -> list[str]:

@@ -9,13 +9,13 @@ from developer.capture import capture_into
 from orchestrator.plan.check import code_subject, design_subject
 from orchestrator.plan.finish import pass_documents, unasked_questions
 from orchestrator.plan.outcome import Decision, Work, record_fail, record_pass
-from orchestrator.planner import WORKFLOW
 from quality_reviewer.checks.registry import CHECKS
 from shared import resources
 from shared.drift import check_run
 from shared.plan_file import open_plan
 from shared.qr.schema import Review, read_review, write_review
 from shared.qr.types import TODO, blocking, computed_verdict
+from shared.steps.entry_points import workflow_of
 from state.actors import UNPROVEN
 from state.errors import Refused
 
@@ -47,10 +47,11 @@ def decide_gate(state: State, phase: Phase, verdict: str, reason: str) -> None:
 
 
 def _check_open(state: State, phase: Phase, path: str) -> None:
-    here = state.command("step", "planner")
-    asking = state.run.step == WORKFLOW.number(phase, "qr")
-    if not os.path.exists(path) or not (asking or state.run.step == WORKFLOW.number(phase, "gate")):
-        text = f"{phase} cannot be decided now: the run is at step {state.run.step}"
+    workflow, step = workflow_of(phase), state.run.step
+    here = state.command("step", state.run.workflow)
+    asking = step == workflow.number(phase, "qr")
+    if not os.path.exists(path) or not (asking or step == workflow.number(phase, "gate")):
+        text = f"{phase} cannot be decided now: the run is at step {step}"
         raise Refused("conflict", "--phase", text, "do the step that is due", here)
     todo = [i.id for i in read_review(path).items if i.status == TODO]
     if asking and todo:

@@ -6,13 +6,13 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from developer.verification import prepare_worktree
-from orchestrator.planner import WORKFLOW
 from quality_reviewer.answers import judged_by, mode_for
 from quality_reviewer.ask import answered_alone
 from quality_reviewer.items import count_round
 from shared import resources
 from shared.qr.schema import Review, read_review, write_review
 from shared.qr.types import LoopState, blocking, computed_verdict, rows_of
+from shared.steps.entry_points import workflow_of
 from state import store
 from state.results import OpenItem, Outcome
 
@@ -50,13 +50,14 @@ def record_pass(state: State, phase: Phase, work: Work, decision: Decision) -> P
     """Store in plan and database that a phase passed, and go to the next; return the plan."""
     plan = _with_outcome(state, phase, work, decision)
     store.save_plan(state.plan_path, plan)
-    steps = [(n, step.name) for n, step in WORKFLOW.steps.items() if step.phase == phase]
+    workflow = workflow_of(phase)
+    steps = [(n, step.name) for n, step in workflow.steps.items() if step.phase == phase]
     gate, _ = steps[-1]
     with state.database as database:
         _store(state, phase, "pass", decision, decision.items)
         database.set_phase(state.run, phase, LoopState.COMPLETE, decision.iteration)
-        database.add_steps(state.run, WORKFLOW.name, steps, decision.by)
-        state.go_to(WORKFLOW.name, min(gate + 1, WORKFLOW.last(state.run.depth)))
+        database.add_steps(state.run, workflow.name, steps, decision.by)
+        state.go_to(workflow.name, min(gate + 1, workflow.last(state.run.depth)))
     path = resources.review_path(state.state_dir, phase)
     if os.path.exists(path):
         os.unlink(path)
@@ -75,11 +76,12 @@ def record_fail(state: State, phase: Phase, decision: Decision) -> None:
         write_review(path, Review(phase, iteration + 1, counted))
     failing = [i for i in decision.items if i.status == "FAIL"]
     sent_back = blocking(failing, iteration) or failing
-    back = WORKFLOW.steps[WORKFLOW.number(phase, "gate")].on_fail
+    workflow = workflow_of(phase)
+    back = workflow.steps[workflow.number(phase, "gate")].on_fail
     with state.database as database:
         _store(state, phase, "fail", decision, sent_back)
         database.set_phase(state.run, phase, LoopState(loop).after("fail"), iteration + 1)
-        state.go_to(WORKFLOW.name, back or 1)
+        state.go_to(workflow.name, back or 1)
 
 
 def _store(

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from developer.move_base import on_tree
+from developer.verify.confined import Confined
 from developer.verify.lock import undisturbed
-from developer.verify.process import Confined
-from orchestrator.planner import WORKFLOW
 from shared import drift
 from shared.drift import tree_of
 from shared.git import fingerprint
 from shared.git.capture import capture
 from shared.git.repository import head, repository_at
 from shared.plan_file import check_active
+from shared.steps.entry_points import workflow_of
 from shared.workspace import base_of, config_of, open_repository
 from state import store
 from state.actors import UNPROVEN
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from shared.git.fingerprint import Difference
     from shared.run import State
     from state.models import Plan
+    from state.phases import Phase
 
 
 class Rebased(NamedTuple):
@@ -75,9 +76,11 @@ def _accept(state: State, place: WatchedTree, found: Sequence[Difference]) -> Re
     with state.database as database:
         database.audit(state.run, UNPROVEN, "rebase", detail=drift.describe(found))
         # Reviews made after the code step judged the old content, so go back to that step.
-        code = WORKFLOW.number("plan-code", "execute")
+        phase: Phase = "impl-code" if state.is_writing else "plan-code"
+        workflow = workflow_of(phase)
+        code = workflow.number(phase, "execute")
         if moves and state.run.step > code:
-            state.go_to(WORKFLOW.name, code)
+            state.go_to(workflow.name, code)
     return Rebased(found, planned, head_moved, remark, overtaken=bool(planned) and not moves)
 
 
@@ -107,7 +110,7 @@ def _move(state: State, plan: Plan) -> str:
             state.worktree,
             vault,
             base.tree,
-            runner=Confined(),
+            runner=Confined(repository=repository.root),
             leave_out=link,
             hook=False,
         )

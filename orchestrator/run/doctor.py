@@ -10,11 +10,12 @@ import sqlite3
 import sys
 from typing import NamedTuple
 
-from shared import resources, sandbox
+from shared import resources
 from shared.git.command import OLDEST, version
 from shared.git.journal import journal_state
 from shared.git.repository import check_startable
-from shared.guard import seccomp
+from shared.mode.sessions import repository_root
+from shared.place.level import try_again
 from state import store
 from state.database import Database, Run
 from state.errors import Refused
@@ -30,7 +31,7 @@ class Finding(NamedTuple):
 
 def examine(folder: str, state_dir: str | None) -> list[Finding]:
     """Return the findings on this machine, on the repository around `folder` and on its runs."""
-    found = [*_machine(), *_repository(folder)]
+    found = [*_machine(), _place(folder), *_repository(folder)]
     path = (
         resources.database_path(os.path.realpath(state_dir))
         if state_dir
@@ -50,18 +51,12 @@ def _machine() -> list[Finding]:
         Finding("python", f"{sys.version.split()[0]} ({sys.executable})"),
         Finding("git", shown, old),
         Finding("sqlite", sqlite3.sqlite_version),
-        _second_layer(),
     ]
 
 
-def _second_layer() -> Finding:
-    """Report which kernel features keep commands from writing; planning works without them too."""
-    layers = {"Landlock": sandbox.is_available(), "seccomp": seccomp.is_available()}
-    held = [name for name, there in layers.items() if there]
-    lacking = [name for name, there in layers.items() if not there]
-    by = f"kept read-only by {' and '.join(held)}" if held else "kept read-only by the guard alone"
-    without = f"; this system has no {' and no '.join(lacking)}" if lacking else ""
-    return Finding("shell commands while planning", by + without)
+def _place(folder: str) -> Finding:
+    """Report what holds shell commands while planning, tried now; planning works at each level."""
+    return Finding("shell commands while planning", try_again(repository_root(folder)).told())
 
 
 def _repository(folder: str) -> list[Finding]:
@@ -77,10 +72,10 @@ def _database(path: str) -> list[Finding]:
         damage = database.check()
         runs = database.runs()
     except Refused as refusal:
-        way = f"move {path} aside; the plans in the state directories are whole without it"
+        way = "planner repair; the plans in the state directories are whole without it"
         return [Finding("database", p.problem, way) for p in refusal.problems]
     state = f"{path}, {len(runs)} runs" if not damage else "; ".join(damage)
-    found = [Finding("database", state, "restore it from a backup" if damage else "")]
+    found = [Finding("database", state, "planner repair" if damage else "")]
     return found + [f for run in runs if run.status in ("IDLE", "ACTIVE") for f in _run(run)]
 
 
@@ -111,4 +106,4 @@ def _run(run: Run) -> list[Finding]:
 def _restore(run: Run) -> str:
     kept = [n for n in sorted(os.listdir(run.state_dir)) if n.startswith("plan.r")]
     older = f"{kept[-1]} is the revision before; " if kept else ""
-    return f"{older}the worktree still holds the changes; or start a new run: planner start"
+    return f"{older}the worktree still holds the changes; to set plan.json aside: planner repair"

@@ -11,6 +11,7 @@ from shared.cleanup import tidy
 from shared.git.journal import journal_state
 from state.actors import UNPROVEN
 from state.errors import Refused
+from state.execution import Summary
 
 if TYPE_CHECKING:
     from shared.run import State
@@ -43,16 +44,24 @@ def _end(state: State, action: str, reason: str) -> str:
             raise Refused("refused", action, text, f"undo the commit: {state.command('undo')}")
         cancel_verify(state.state_dir)
         if state.run.status != "CANCELLED":
-            with state.database as database:
-                database.event(state.run, "PlanCompleted", {"status": "CANCELLED"})
+            with state.database:
                 state.move(action, UNPROVEN, detail=reason)
         tidy(state)
-    note = "The run is cancelled. Its plan and audit are kept."
+    note = "The run is cancelled. Its plan and audit are kept." + _summed_up(state)
     if journal == "applied":
         note += (
             f" What was applied stays in your tree; to undo the changes: {state.command('undo')}"
         )
     return note
+
+
+def _summed_up(state: State) -> str:
+    """Return how far the milestones were, and which were blocked and why; "" if none was begun."""
+    summary = Summary(state.database.progress(state.run).values())
+    if not summary.total:
+        return ""
+    blocked = "".join(f" {name}: {why}." for name, why in summary.blocked.items())
+    return f" {summary.done} of {summary.total} milestones are done.{blocked}"
 
 
 def render_end(note: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from shared.execution.events import settle as settle_decisions
 from shared.mode import limits, sessions
 
 if TYPE_CHECKING:
@@ -13,8 +14,10 @@ if TYPE_CHECKING:
 def settle(state: State) -> None:
     """Pause or cancel a run whose time limit has passed, and count the command as a tool call.
 
-    Agents whose session file is missing since a crash get one again, so that hooks find them.
+    A decision whose time limit has passed blocks its milestones (PC-7). Agents whose session file
+    is missing since a crash get one again, so that hooks find them.
     """
+    settle_decisions(state.database, state.run)
     if not state.agents:
         return
     settled = ""

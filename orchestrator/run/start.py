@@ -6,11 +6,12 @@ import os
 import secrets
 import time
 import uuid
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from orchestrator.run.ask_first import ask_for_base, ask_for_goal
+from orchestrator.run.folders import look, make_folder, make_planner_folder, taken_back_if_refused
 from orchestrator.run.limits import settle
 from shared import drift, resources
-from shared.builders import Block, first_of
 from shared.config import commands_hash, load_config, render_commands
 from shared.drift import tree_of
 from shared.git.links import link
@@ -23,34 +24,43 @@ from shared.git.repository import (
     head,
     submodules,
     uncommitted,
+    within,
 )
 from shared.git.snapshot import snapshot
 from shared.git.worktree import make_worktree
 from shared.mode import limits, transitions
 from shared.mode.sessions import agent_name
+from shared.providers import load_models
 from shared.run import State
 from shared.steps.entry_points import find_workflow
 from shared.steps.printing import print_current
-from state import files, store
+from shared.user_config import limited, load_user_config
+from state import store
 from state.clock import now
 from state.database import Database, Run
 from state.errors import Refused
-from state.files import Lock, write_atomic, write_json
+from state.files import Lock, write_json
 from state.models import Base, Plan
 from state.shape import SCHEMA_VERSION
 from state.validator import check_value
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 BASES = ("head", "snapshot")
 DEPTHS = ("full", "intent")
-SHOWN = 20  # paths with uncommitted work
 
 
 class Choices(NamedTuple):
-    """The choices made when a run starts; for None the program decides or asks the user."""
+    """The choices made when a run starts; for None the program decides or asks the user.
+
+    `lane` says where the requirements come from that a run of the lifecycle implements.
+    """
 
     base: str | None = None
     review: str | None = None
     depth: str | None = None
+    lane: Mapping[str, str] | None = None
 
 
 LEFT_OPEN = Choices()
@@ -88,18 +98,27 @@ def start_run(
     repository = find_repository(folder)
     if state is None and state_dir is None:
         state = _run_for(repository, request)
+    before = None
     if state is None:
         if not (request or "").strip():
             return Started(None)
-        state = _create(repository, (request or "").strip(), state_dir)
+        run_id = f"{time.strftime('%Y%m%d')}-{secrets.token_hex(3)}"
+        home = os.path.realpath(state_dir or _default_home(repository, run_id))
+        _check_before(repository, home, chosen, agent)
+        before = look(home)
+        state = _create(repository, (request or "").strip(), run_id, state_dir)
+        if chosen.lane:
+            write_json(resources.lane_path(home), dict(chosen.lane))
     settle(state)
     _take_choices(state, chosen)
     if state.run.status == "IDLE":
-        waiting = uncommitted(repository)
+        aside = tree_of(state).aside
+        waiting = [p for p in uncommitted(repository) if not any(within(p, a) for a in aside)]
         prepared = os.path.exists(state.plan_path)
         if waiting and chosen.base is None and not prepared:
             return Started(state, tuple(waiting))
-        _prepare(repository, state, chosen.base or "head", agent)
+        with taken_back_if_refused(repository, state, before):
+            _prepare(repository, state, chosen.base or "head", agent)
     elif state.run.stage != "inactive":
         join(state, agent)
     return Started(state)
@@ -108,9 +127,9 @@ def start_run(
 def render_start(started: Started) -> str:
     """Return the prompt of the run's current step, or the question that the user has to answer."""
     if started.state is None:
-        return _ask_for_goal()
+        return ask_for_goal()
     if started.uncommitted:
-        return _ask_for_base(started.state, started.uncommitted)
+        return ask_for_base(started.state, started.uncommitted)
     return print_current(started.state)
 
 
@@ -171,34 +190,31 @@ def _run_for(repository: Repository, request: str | None) -> State | None:
     return None
 
 
-def _create(repository: Repository, request: str, state_dir: str | None) -> State:
-    planner = os.path.join(repository.root, resources.PLANNER_FOLDER)
-    run_id = f"{time.strftime('%Y%m%d')}-{secrets.token_hex(3)}"
-    folder = os.path.realpath(state_dir or os.path.join(planner, "runs", run_id))
+def _default_home(repository: Repository, run_id: str) -> str:
+    return os.path.join(repository.root, resources.PLANNER_FOLDER, "runs", run_id)
+
+
+def _check_before(repository: Repository, folder: str, chosen: Choices, agent: str | None) -> None:
+    """Raise Refused for what would stop a new run later, so that nothing of it has to be removed.
+
+    Settings are read at HEAD; those of a snapshot are read when it is made.
+    """
+    name = agent_name(agent, repository.root)
+    transitions.check_only_here(resources.database_path(folder), name)
+    if chosen.base == "head" or (chosen.base is None and not uncommitted(repository)):
+        limited(load_config(repository.git, head(repository).commit), load_user_config())
+
+
+def _create(repository: Repository, request: str, run_id: str, state_dir: str | None) -> State:
     if state_dir is None:
         make_planner_folder(repository.root)
         exclude_planner(repository)
+    folder = os.path.realpath(state_dir or _default_home(repository, run_id))
     make_folder(os.path.join(folder, "answers"))
     database = Database(resources.database_path(folder), create=True)
     with Lock(resources.lock_path(folder), "start"), database:
         run = new_run(database, run_id, request, repository.root, folder)
     return State(folder, database, run)
-
-
-def make_planner_folder(root: str) -> str:
-    """Make the planner's folder in a repository, hidden from git, and return it."""
-    planner = os.path.join(root, resources.PLANNER_FOLDER)
-    make_folder(os.path.join(planner, "answers"))
-    write_atomic(os.path.join(planner, ".gitignore"), b"*\n")
-    return planner
-
-
-def make_folder(path: str) -> None:
-    """Make one of the planner's folders, with its parent folders."""
-    try:
-        os.makedirs(path, exist_ok=True)
-    except OSError as error:
-        raise files.unusable(path, error) from None
 
 
 def new_run(database: Database, run_id: str, request: str, repository: str, folder: str) -> Run:
@@ -216,7 +232,6 @@ def new_run(database: Database, run_id: str, request: str, repository: str, fold
             "the new run was stored, but cannot be found again",
             "run the command again",
         )
-    database.event(run, "PlanStarted", {"goal": request})
     return run
 
 
@@ -230,13 +245,14 @@ def _prepare(repository: Repository, state: State, base: str, agent: str | None)
         if plan.base is None:
             raise Refused("invalid", path, "the plan has no base commit", "start a new run")
         commit = plan.base.snapshot or plan.base.commit
-        config = load_config(repository.git, commit)
+        config = limited(load_config(repository.git, commit), load_user_config())
         make_worktree(repository, state.worktree, commit)
         link(repository, state.worktree, config.link)
         values = {
             "config": config.to_json(),
             "hash": commands_hash(config),
             "text": render_commands(config),
+            "models": load_models(repository.git, commit).by_role,
             "submodules": submodules(repository, plan.base.tree),
         }
         write_json(resources.run_config_path(state.state_dir), values)
@@ -258,27 +274,3 @@ def _empty_plan(repository: Repository, base: str) -> Plan:
         created_at=now(),
         base=Base(commit=at.commit, branch=at.branch or "", tree=tree, snapshot=saved),
     )
-
-
-def _ask_for_goal() -> str:
-    block = Block("step", workflow="planner", number=1, of=11, name="plan-init")
-    block.ask("goal", "What should be changed?", [])
-    command = resources.command("start")
-    block.task(f"Ask the user, then run `{command}` with their words as its one argument.")
-    return block.render()
-
-
-def _ask_for_base(state: State, paths: tuple[str, ...]) -> str:
-    block = Block(
-        "step", workflow="planner", number=1, of=11, name="plan-init", state_dir=state.state_dir
-    )
-    block.task("The repository holds work that is not committed. Let the user choose.")
-    block.data("uncommitted", "\n".join(first_of(paths, SHOWN)))
-    options = [
-        ("head", "Plan against the last commit; the uncommitted work stays out."),
-        ("snapshot", "Plan on top of it; commit those files before the plan is applied."),
-    ]
-    block.ask("base", "What is the plan made against?", options)
-    for value, _ in options:
-        block.next(value, resources.command("start", "--base", value, state_dir=state.state_dir))
-    return block.render()

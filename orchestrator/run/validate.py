@@ -7,6 +7,7 @@ import os
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NamedTuple
 
+from orchestrator.run.beside import beside_plan
 from shared.git.proof import check_commit
 from shared.git.repository import find_repository
 from shared.git.users_files import check_before
@@ -20,18 +21,23 @@ from state.freeze import check_seals, digest_of
 from state.validator import check_plan
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from shared.git.proof import Extra
     from shared.git.repository import Repository
     from state.models import Plan
 
 
 class Report(NamedTuple):
-    """The validation result of one plan file: its problems, none if the file is valid."""
+    """The validation result of one plan file: its problems, none if the file is valid.
+
+    `beside` are files that the commit has beside the plan, as one of requirements may.
+    """
 
     file: str
     digest: str | None
     problems: list[Problem]
+    beside: Sequence[str] = ()
 
 
 class Wanted(NamedTuple):
@@ -63,7 +69,10 @@ def _validate(file: str, wanted: Wanted) -> Report:
     problems = check_plan(plan) + _check_digest(file, data, plan, wanted)
     if not problems and wanted.repository is not None:
         problems = _check_repository(data, file, plan, wanted)
-    return Report(file, plan.digest, problems)
+    beside: Sequence[str] = ()
+    if wanted.repository is not None and wanted.commit is not None:
+        beside = [*beside_plan(find_repository(wanted.repository), wanted.commit)]
+    return Report(file, plan.digest, problems, beside)
 
 
 def _check_digest(file: str, data: bytes, plan: Plan, wanted: Wanted) -> list[Problem]:
@@ -90,7 +99,11 @@ def _check_repository(data: bytes, file: str, plan: Plan, wanted: Wanted) -> lis
         for problem in problems:
             problem.allowed = "check out the plan's base; or name the plan's commit with `--commit`"
         return problems
-    problems = check_commit(repository, wanted.commit, changes, _archived(repository, data, wanted))
+    allowed: Extra = {
+        **beside_plan(repository, wanted.commit),
+        **_archived(repository, data, wanted.commit),
+    }
+    problems = check_commit(repository, wanted.commit, changes, allowed)
     message = repository.git.text("log", "-1", "--format=%B", wanted.commit, "--")
     if f"Plan-Digest: {plan.digest}" not in message.splitlines():
         text = (
@@ -100,11 +113,11 @@ def _check_repository(data: bytes, file: str, plan: Plan, wanted: Wanted) -> lis
     return problems
 
 
-def _archived(repository: Repository, data: bytes, wanted: Wanted) -> dict[str, bytes | None]:
+def _archived(repository: Repository, data: bytes, commit: str) -> dict[str, bytes]:
     """Return by path the archived plans that the commit adds, with the bytes each must hold."""
     names = repository.git.names(
         "diff-tree", "-r", "-z", "--name-only", "--no-commit-id", "--diff-filter=A",
-        wanted.commit or "HEAD",
+        commit,
     )  # fmt: skip
     prefix = f"{ARCHIVE_FOLDER}/".encode()
     return {n.decode(): data for n in names if n.startswith(prefix) and n.endswith(b".json")}

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from developer.capture import capture_into
-from orchestrator.plan.check import check_all, code_subject, design_subject
-from orchestrator.planner import WORKFLOW
+from orchestrator.plan.check import check_all, code_subject, design_subject, phases_of
 from orchestrator.submit.page.render import write_page
 from orchestrator.submit.plan_md import write_rendered
 from shared.drift import check_run
 from shared.plan_file import check_frozen, open_plan
 from shared.qr.types import LoopState
+from shared.steps.entry_points import find_workflow
+from shared.todo import refresh_todo
 from state import store
 from state.clock import now
 from state.errors import Problem, Refused
@@ -43,23 +44,25 @@ def freeze_plan(state: State) -> None:
                 state.move("submit", "host", workflow="executor", step=1, digest=digest)
         else:
             frozen = check_frozen(state)
+        refresh_todo(state)
         write_page(state, frozen)
 
 
 def _check_ready(state: State, plan: Plan) -> None:
-    here = state.command("step", "planner")
-    depth = state.run.depth
-    loops = {state.database.phase(state.run, phase)[0] for phase in WORKFLOW.phases(depth)}
-    if loops != {LoopState.COMPLETE} or state.run.step != WORKFLOW.last(depth):
-        text = f"the run is at step {state.run.step}; a plan is frozen once all phases have passed"
+    run, depth = state.run, state.run.depth
+    here = state.command("step", run.workflow)
+    loops = {state.database.phase(run, phase)[0] for phase in phases_of(state)}
+    if loops != {LoopState.COMPLETE} or run.step != find_workflow(run.workflow).last(depth):
+        text = f"the run is at step {run.step}; a plan is frozen once all phases have passed"
         raise Refused("conflict", "plan freeze", text, "do the step that is due", here)
-    answered = state.database.answers(state.run)
+    answered = state.database.answers(run)
+    later = {n for m in plan.milestones for n in m.waits_for} if depth == "intent" else ()
     problems = [
         Problem("refused", c.id, f"the question is not answered: {c.question}",
                 ", ".join(o.key for o in c.options),
                 state.command("context", "answer", c.id, c.options[0].key))
         for c in plan.checkpoints
-        if c.id not in answered
+        if c.id not in (*answered, *later)
     ]  # fmt: skip
     if problems:
         raise Refused.of(problems)
@@ -68,7 +71,8 @@ def _check_ready(state: State, plan: Plan) -> None:
         return
     captured = capture_into(state, plan)
     if captured.plan != plan:
-        again = state.command("plan", "done", "--phase", "plan-code", role="developer")
+        phase = "impl-code" if state.is_writing else "plan-code"
+        again = state.command("plan", "done", "--phase", phase, role="developer")
         text = "the files in this folder changed after they were checked"
         raise Refused("conflict", state.worktree, text, "check the files again", again)
     check_all(state, plan, code_subject(captured))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from developer.move_base import move_base
-from orchestrator.planner import WORKFLOW
+from orchestrator.executor import WORKFLOW as EXECUTOR
 from shared import drift, resources
 from shared.drift import check_run, tree_of
+from shared.execution.deeds import Execution
 from shared.git.journal import journal_state
 from shared.plan_file import check_active, check_approved, check_frozen
 from shared.qr.types import LoopState
@@ -64,15 +65,17 @@ def begin_writing(state: State) -> None:
         # Approved intents do not allow writing in the user's tree.
         check_run(state)
         plan = _open_next(state, lambda frozen: _with_reviews(next_revision(frozen, ""), frozen))
-        step = WORKFLOW.last(run.depth) + 1
+        step = EXECUTOR.number("impl-code", "execute")
         with state.database as database:
             state.move(
                 "write", "program",
-                workflow="planner", step=step, digest=None, revision=plan.revision, depth="full",
+                workflow=EXECUTOR.name, step=step, digest=None, revision=plan.revision,
+                depth="full",
             )  # fmt: skip
             for outcome in plan.reviews:
                 phase, iteration = outcome.phase, outcome.iteration
                 database.set_phase(state.run, phase, LoopState.COMPLETE, iteration)
+            Execution(state).begin()
 
 
 def _with_reviews(plan: Plan, frozen: Plan) -> Plan:

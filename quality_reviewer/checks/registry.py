@@ -183,6 +183,10 @@ CHECKS: tuple[Check, ...] = (
 )
 
 
+# At depth intent the code and its documentation are written, and so checked, in these phases.
+_CHECKED_AS: dict[Phase, Phase] = {"impl-code": "plan-code", "impl-docs": "plan-docs"}
+
+
 def run_checks(
     phase: Phase, subject: Subject, start: int = 1, only: Severity | None = None
 ) -> list[Item]:
@@ -191,6 +195,7 @@ def run_checks(
     A check that finds nothing makes one item, PASS, on everything; else each finding makes one.
     """
     answers: list[tuple[Check, Finding | None]] = []
+    phase = _CHECKED_AS.get(phase, phase)
     for check in CHECKS:
         if check.phase == phase and only in (None, check.severity):
             findings = [(check, finding) for finding in _findings(check, subject)]

@@ -11,6 +11,7 @@ from shared.git.files import refusing
 from shared.git.hooks import plain_hooks
 from shared.git.lending import clean, forget, give_back, lend
 from shared.git.proof import (
+    Staged,
     check_commit,
     check_message,
     describe,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from shared.git.change import Change
     from shared.git.command import Git
+    from shared.git.proof import Extra
     from shared.git.repository import Head, Repository
     from shared.git.vault import Vault
 
@@ -50,14 +52,14 @@ def commit(
     vault: Vault,
     changes: Sequence[Change],
     message: str,
-    extra: Mapping[str, bytes | None],
+    extra: Extra,
 ) -> Committed:
     """Commit the plan's changes on the user's branch, with the user's hooks and signing.
 
-    `extra` are files to commit as well (None removes one), such as the archived plan. The commit
-    is made on a detached HEAD in the worktree, whose content is replaced; run again after a crash,
-    there is still one commit. Refused, with branch and index as they were, if the plan does not
-    fit HEAD or the index, or if the commit is not the plan.
+    `extra` are files to commit as well (None removes one), such as the archived plan or what the
+    user has staged. The commit is made on a detached HEAD in the worktree, whose content is
+    replaced; run again after a crash, there is still one commit. Refused, with branch and index as
+    they were, if the plan does not fit HEAD or the index, or if the commit is not the plan.
     """
     problems = [*check_branch(repo), *check_underway(repo)]
     if problems:
@@ -88,9 +90,7 @@ def check_head(repo: Repository, changes: Sequence[Change]) -> list[Problem]:
     return [Problem(p.kind, p.at, p.problem, p.allowed, REVISE) for p in found]
 
 
-def _whole(
-    repo: Repository, changes: Sequence[Change], extra: Mapping[str, bytes | None]
-) -> dict[str, Ends]:
+def _whole(repo: Repository, changes: Sequence[Change], extra: Extra) -> dict[str, Ends]:
     """Return each path to commit, extra files included, with its file before and after."""
     now = _tree(repo)
     return ends(changes) | {
@@ -112,9 +112,7 @@ def _is_before(repo: Repository, changes: Sequence[Change]) -> bool:
     return bool(changes) and all(now.get(p) == end.before for p, end in ends(changes).items())
 
 
-def _check_head(
-    repo: Repository, plan: Mapping[str, Ends], extra: Mapping[str, bytes | None]
-) -> list[Problem]:
+def _check_head(repo: Repository, plan: Mapping[str, Ends], extra: Extra) -> list[Problem]:
     now = _tree(repo)
     problems = [
         Problem(
@@ -161,7 +159,7 @@ def _check_clashes(plan: Mapping[str, Ends], now: Mapping[str, Entry], where: st
     ]
 
 
-def _check_extra(repo: Repository, extra: Mapping[str, bytes | None]) -> list[Problem]:
+def _check_extra(repo: Repository, extra: Extra) -> list[Problem]:
     problems: list[Problem] = []
     for path in extra:
         parts = path.split("/")
@@ -178,7 +176,7 @@ def _make(
     vault: Vault,
     changes: Sequence[Change],
     message: str,
-    extra: Mapping[str, bytes | None],
+    extra: Extra,
 ) -> str:
     """Commit the plan on the worktree's detached HEAD, prove the commit, and return its id."""
     at = head(repo)
@@ -211,14 +209,14 @@ def _plan_tree(
     vault: Vault,
     at: Head,
     changes: Sequence[Change],
-    extra: Mapping[str, bytes | None],
+    extra: Extra,
 ) -> str:
     """Return the git tree of HEAD plus the plan's changes, stored in the user's repository."""
     with vault.fresh_index(GIT_OBJECT_DIRECTORY=repo.objects) as git:
         git.run("read-tree", at.tree)
         apply_patches(git, changes)
         for data in extra.values():
-            if data is not None:
+            if isinstance(data, bytes):
                 git.run("hash-object", "-w", "--no-filters", "--stdin", stdin=data)
         lines = index_lines(extra_entries(repo, extra), repo.zero)
         git.run("update-index", "--add", "-z", "--index-info", stdin=lines)
@@ -251,7 +249,7 @@ def _move(repo: Repository, vault: Vault, at: Head, made: str, message: str) -> 
         raise failed(ref, text, "the plan's commit is made again", _AGAIN)
 
 
-def _refresh(repo: Repository, plan: Mapping[str, Ends], extra: Mapping[str, bytes | None]) -> None:
+def _refresh(repo: Repository, plan: Mapping[str, Ends], extra: Extra) -> None:
     """Update the planned paths of the user's index to the new commit; other paths stay staged."""
     now = listed(repo.git)
     entries = {
@@ -264,7 +262,8 @@ def _refresh(repo: Repository, plan: Mapping[str, Ends], extra: Mapping[str, byt
         repo.git.run("update-index", "-z", "--index-info", stdin=lines)
         repo.git.ok("update-index", "-q", "--refresh")
     for path, data in extra.items():
-        _write_extra(os.path.join(repo.root, path), data)
+        if not isinstance(data, Staged):
+            _write_extra(os.path.join(repo.root, path), data)
 
 
 def _write_extra(path: str, data: bytes | None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.change import Ends, Entry, ends
 from state.errors import Problem, Refused
@@ -15,8 +15,17 @@ if TYPE_CHECKING:
     from shared.git.change import Change
     from shared.git.repository import Repository
 
+    # A file to commit with the plan: its bytes, None to remove it, or what the user has staged.
+    Extra = Mapping[str, "bytes | Staged | None"]
+
 _SEARCHED = 200
 _TRAILER = re.compile(r"[A-Za-z][A-Za-z0-9-]*: \S.*")
+
+
+class Staged(NamedTuple):
+    """A file that is committed with the plan as it is in the user's index; None where removed."""
+
+    entry: Entry | None
 
 
 def blob_id(repo: Repository, data: bytes) -> str:
@@ -25,16 +34,19 @@ def blob_id(repo: Repository, data: bytes) -> str:
     return hashlib.new(repo.object_format, header + data, usedforsecurity=False).hexdigest()
 
 
-def extra_entries(repo: Repository, extra: Mapping[str, bytes | None]) -> dict[str, Entry | None]:
+def extra_entries(repo: Repository, extra: Extra) -> dict[str, Entry | None]:
     """Return git's mode and blob for extra files to commit with the plan; None removes a file."""
-    return {
-        path: None if data is None else Entry("100644", blob_id(repo, data))
-        for path, data in extra.items()
-    }
+    return {path: _entry(repo, data) for path, data in extra.items()}
+
+
+def _entry(repo: Repository, data: bytes | Staged | None) -> Entry | None:
+    if isinstance(data, Staged):
+        return data.entry
+    return None if data is None else Entry("100644", blob_id(repo, data))
 
 
 def check_commit(
-    repo: Repository, commit: str, changes: Sequence[Change], allowed: Mapping[str, bytes | None]
+    repo: Repository, commit: str, changes: Sequence[Change], allowed: Extra
 ) -> list[Problem]:
     """Return a problem for each difference between `commit` and the plan.
 
@@ -51,9 +63,7 @@ def check_commit(
     for path, entry in extra_entries(repo, allowed).items():
         end = found.pop(path, None)
         if end is not None and end.after != entry:
-            text = (
-                f"is committed as {describe(end.after)}, not as the archived file {describe(entry)}"
-            )
+            text = f"is committed as {describe(end.after)}, not as {describe(entry)}, as it must be"
             problems.append(Problem("refused", path, text))
         elif end is None and (_at(repo, commit, path) != entry):
             problems.append(
@@ -121,7 +131,7 @@ def find_committed(
     repo: Repository,
     changes: Sequence[Change],
     message: str,
-    extra: Mapping[str, bytes | None],
+    extra: Extra,
 ) -> str | None:
     """Return the commit among HEAD's first parents that already holds the plan, or None.
 

@@ -1,1 +1,1 @@
-"""Decide whether a shell command provably changes no file or setting, and how to run it safely."""
+"""Decides which tools an assistant that plans may call, and how its shell commands run."""

@@ -7,8 +7,10 @@ import os
 from shared import resources
 from shared.guard import places, tools
 from shared.guard.denial import Denied
-from shared.guard.permissions import refusal_for_assistant
+from shared.guard.permissions import refusal_for_assistant, refusal_while_planning
 from shared.guard.settings import load_settings
+from shared.lifecycle import WORKFLOW as LIFECYCLE
+from shared.mode import sessions
 from state.stages import EXECUTING
 
 TYPE_CHECKING = False
@@ -19,14 +21,15 @@ if TYPE_CHECKING:
     from shared.mode.sessions import Session
     from state.database import Planning, Run
 
-_LAUNCHER = os.path.join("bin", "planner")
+_NAME = "planner"
+_LAUNCHER = os.path.join("bin", _NAME)
 _USER_RUNS = "show the command to the user and wait until they have run it"
 
 
 class Call:
     """One tool call of an assistant, made from `payload`, the JSON of its client's hook event."""
 
-    __slots__ = ("cwd", "host", "input", "name", "row", "run", "session", "tool")
+    __slots__ = ("cwd", "host", "input", "mode", "name", "row", "run", "session", "tool")
 
     def __init__(
         self, host: str, payload: Mapping[str, Any], session: Session, row: Planning,
@@ -36,6 +39,7 @@ class Call:
         self.name = str(payload["tool_name"])
         self.input: dict[str, Any] = payload.get("tool_input") or {}
         self.cwd = str(payload["cwd"])
+        self.mode = str(payload.get("permission_mode") or "")
         self.session = session
         self.row = row
         self.run = run
@@ -50,8 +54,12 @@ class Call:
             return self._shell(str(self.input[self.tool.field]))
         elif kind == tools.WRITE:
             self._check_write(str(self.input[self.tool.field]))
+        elif kind in (tools.FILE, tools.FOLDER, tools.SEARCH):
+            return self._read(str(self.input.get(self.tool.field) or ""))
         elif kind == tools.SKILL:
             self._check_skill(str(self.input[self.tool.field]))
+        elif self.name in tools.TODO_LISTS:
+            self._check_todo_list()
         elif kind not in tools.PASSING:
             self._check_named()
         return {}
@@ -59,104 +67,119 @@ class Call:
     def _check_write(self, path: str) -> None:
         places.check_planning(path, self.cwd, self.session, self.run)
 
+    def _check_todo_list(self) -> None:
+        if self.run is not None and self.run.workflow == LIFECYCLE:
+            text = "requirements are reviewed without a todo list, which is made from their plan"
+            raise Denied(text, "review the requirements and report what you changed")
+
+    def _read(self, path: str) -> dict[str, Any]:
+        """Deny reading, listing or searching secrets; return a search that leaves them out."""
+        # Not at the top: what writes needs no list of secrets.
+        from shared.guard import reading
+
+        if self.tool.kind == tools.FILE:
+            reading.check_reading(path, self.cwd)
+        elif self.tool.kind == tools.FOLDER:
+            reading.check_listing(path or self.cwd, self.cwd)
+        else:
+            changed = reading.searching(self.input, path, self.cwd, self.tool.names)
+            if changed is not None:
+                return _changed(self.host, changed, "")
+        return {}
+
     def _check_skill(self, name: str) -> None:
         if name != tools.OWN_SKILL:
-            text = f"loading the skill {name} may run commands"
+            text = f"loading the skill {name[:80]} may run commands"
             raise Denied(text, "read its SKILL.md with your file tool")
 
     def _check_named(self) -> None:
         """Deny a tool by name, unless the guard lacks an entry for it and the user allows it."""
-        if self.tool is tools.UNKNOWN and self.name in load_settings(self.cwd).tools:
+        if self.tool is tools.UNKNOWN and self.name in load_settings(self.session.state_dir).tools:
             return
         why, instead = self.tool.why
-        raise Denied(f"{self.name}: {why}", instead)
+        raise Denied(f"{self.name[:80]}: {why}", instead)
 
     def _shell(self, command: str) -> dict[str, Any]:
-        # Not at the top: only a shell command needs the guard's tables.
-        from shared.guard.decide import decide
+        # Not at the top: only a shell command needs what decides about it.
+        from shared.guard.shell import Shell
 
         files = places.patched(command) if self.host == "codex" else None
         if files is not None:
             for path in files:
                 self._check_write(path)
             return {}
-        rewrites = self.host in _REWRITTEN
-        own = _refusal_where_we_add_ro if rewrites else refusal_for_assistant
-        decision = decide(command, cwd=self.cwd, planner=own, extra=load_settings(self.cwd))
-        if not decision.allowed:
-            raise Denied(decision.reason, decision.instead)
-        if decision.rewritten is None:
+        settings = load_settings(self.session.state_dir)
+        shell = Shell(self.host, self.mode, self.cwd, self.session, settings, self._refusal)
+        changed = shell.answer(command)
+        if changed is None:
             return {}
-        if not rewrites:
-            self._check_hardened(command, decision.rewritten)
-            return {}
-        text = witnessed(command, self.cwd, decision.rewritten)
-        return _REWRITTEN[self.host]({**self.input, self.tool.field: text})
+        return _changed(self.host, {**self.input, self.tool.field: changed.text}, changed.ask)
 
-    def _check_hardened(self, command: str, rewritten: str) -> None:
-        """Deny git where a client's hook can't replace it by a safer form; show that form."""
-        from shared.guard.decide import understand
+    def _refusal(self, words: list[str]) -> str | None:
+        """Return why this session may not run `planner WORDS` while it plans, or None if it may."""
+        # Not at the top: only our own commands are given files to read.
+        from shared.guard.reading import check_given
 
-        if any(c.words[0].value == "git" for c in understand(command, self.cwd)):
-            text = "git would start programs that the repository's configuration names"
-            raise Denied(text, f"run this safer form: {rewritten}")
+        check_given(words, self.cwd)
+        folder = os.path.dirname(self.session.database)
+        home = os.path.realpath(self.session.state_dir or folder)
+        return refusal_while_planning(words, self.cwd, home, folder)
 
     def _check_executing(self) -> None:
         """During a plan's execution, deny writes to planner files, and person-only commands."""
         if self.tool.kind == tools.WRITE:
             places.check_ours(str(self.input[self.tool.field]), self.cwd, self.session)
         if self.tool.kind == tools.SHELL:
-            _check_person(str(self.input[self.tool.field]), self.cwd)
+            check_person_only(str(self.input[self.tool.field]), self.cwd)
 
 
-def witnessed(command: str, cwd: str, rewritten: str) -> str:
-    """Return a shell line that shows the original commands but never runs them, only `rewritten`.
+def check_outside(host: str, payload: Mapping[str, Any]) -> None:
+    """Deny a planner command that only a person may run to a session that does not plan itself."""
+    tool = tools.find_tool(host, str(payload.get("tool_name")))
+    if tool.kind == tools.SHELL and sessions.is_anyone_there():
+        given = payload.get("tool_input") or {}
+        check_person_only(str(given.get(tool.field) or ""), str(payload.get("cwd") or os.sep))
 
-    A client compares its user's rules with the new text only, so rules for `git log` or for
-    reading a file would no longer match. What follows `false &&` does not run, but rules match it.
+
+def check_person_only(command: str, cwd: str) -> None:
+    """Deny a shell command line that contains a planner command which no assistant may run.
+
+    Another program may be told to start it. A text that names the launcher by its path must be one
+    that the guard can read.
     """
-    from shared.guard.decide import understand
-    from shared.guard.lexer import pipelines
+    from shared.guard.own import understand
 
-    parts = pipelines(understand(command, cwd))
-    return f"false && {' && '.join(parts)} || {rewritten}"
-
-
-def _check_person(command: str, cwd: str) -> None:
-    """Deny a shell command line that contains a planner command which only a person may run.
-
-    A text that names the launcher must be one that the guard can read.
-    """
-    from shared.guard.decide import understand
-
-    # Through any link, and after any quotes, its path ends like this.
-    if _LAUNCHER not in command:
+    if _NAME not in command:
         return
+    try:
+        commands = understand(command, cwd)
+    except Denied as denied:
+        # Through any link, and after any quotes, its path ends like this.
+        if _LAUNCHER in command:
+            text = "this names the planner, and whether you may run that command cannot be read"
+            text += f": {denied.reason}"
+            raise Denied(text, "send the planner command alone, in its plain form") from None
+        return
+    for words in ([word.value for word in one.words] for one in commands):
+        for at, word in enumerate(words):
+            if _NAME in word and _is_ours(word, cwd):
+                why = refusal_for_assistant(words[at + 1 :])
+                if why is not None:
+                    raise Denied(why, _USER_RUNS)
+            elif _LAUNCHER in word and word != command:
+                check_person_only(word, cwd)  # the text that another shell is given
+
+
+def _is_ours(name: str, cwd: str) -> bool:
+    """Return whether a command's name, a path or one to look for on PATH, leads to our launcher."""
     ours = os.path.realpath(os.path.join(resources.ROOT, _LAUNCHER))
-    for one in understand(command, cwd):
-        first, *words = (word.value for word in one.words)
-        if os.path.realpath(first) == ours:
-            why = refusal_for_assistant(words)
-            if why is not None:
-                raise Denied(why, _USER_RUNS)
+    folders = [cwd] if "/" in name else os.environ.get("PATH", os.defpath).split(os.pathsep)
+    return any(os.path.realpath(os.path.join(folder, name)) == ours for folder in folders)
 
 
-def _refusal_where_we_add_ro(words: list[str]) -> str | None:
-    """Return why an assistant may not run `planner WORDS`, or None if it may; Denied for `ro`."""
-    if words[:1] == ["ro"]:
-        raise Denied(
-            "`planner ro` is added by the guard only", "send the command without `planner ro`"
-        )
-    return refusal_for_assistant(words)
-
-
-def _claude(changed: dict[str, Any]) -> dict[str, Any]:
-    return {"hookSpecificOutput": {"hookEventName": "PreToolUse", "updatedInput": changed}}
-
-
-def _vibe(changed: dict[str, Any]) -> dict[str, Any]:
-    return {"hook_specific_output": {"tool_input": changed}}
-
-
-# codex takes a changed input only with a decision, which would skip its user's approval.
-_REWRITTEN = {"claude": _claude, "vibe": _vibe}
+def _changed(host: str, given: dict[str, Any], ask: str) -> dict[str, Any]:
+    """Return the answer by which a client calls the tool with `given`, asking its user `ask`."""
+    if host == "vibe":
+        return {"hook_specific_output": {"tool_input": given}}
+    asked = {"permissionDecision": "ask", "permissionDecisionReason": ask} if ask else {}
+    return {"hookSpecificOutput": {"hookEventName": "PreToolUse", **asked, "updatedInput": given}}

@@ -1,47 +1,48 @@
-"""Decides how a plan's approval was given: by a person in client or terminal, or unproven (PM-13).
+"""Decides how a plan's approval was given: typed into the client, in a terminal, or unproven.
 
-A client expands a typed `/planner:approve DIGEST` and reports that to its hooks; it never expands
-what the model calls, schedules or writes. The consent is the hook's record of that expansion, not
-the command that follows it.
+The word for it is no stronger than what the system shows (PM-13, PP-7): `state/channels.py` has the
+words, docs/hosts.md says what each proves.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 
 from shared import resources
-from shared.mode import sessions
-from shared.mode.sessions import path_of
+from shared.guard import typed
+from shared.mode.sessions import ASSISTANTS, all_sessions
 from state.actors import PERSON, UNPROVEN
+from state.channels import COMMAND, PROVEN, TERMINAL, UNPROVEN_CHANNEL, label
 from state.errors import Refused
+from state.stages import READ_ONLY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
-    from state.database import Database, Planning
+    from state.database import Database, Planning, Run
 
-COMMAND = "planner:approve"
 GUARDED = "guarded"  # the audit's word for the first tool call that a hook has seen
-VALID_S = 600  # from typing the approval to the command that the client then runs
-DIGITS = frozenset("0123456789abcdef")
-# Variables that clients set for the commands that they run.
-ASSISTANTS = (
-    "CLAUDECODE", "AI_AGENT", "CODEX_SESSION_ID", "CODEX_CI", "VIBE_APP_SERVER_BIN", "GEMINI_CLI",
-    "CURSOR_AGENT", "OPENCODE",
-)  # fmt: skip
+_CLIENT = "client "
+# These take our changed text, so that their commands run in the place.
+_REPLACED = frozenset({"claude", "vibe"})
 
 
 class Consent:
-    """How a plan's approval was given (`channel`), and whom the audit names as giver (`who`)."""
+    """How a plan's approval was given: `channel`, why not a stronger one, `who` the audit names."""
 
-    __slots__ = ("channel", "who")
+    __slots__ = ("channel", "who", "why")
 
-    def __init__(self, channel: str) -> None:
+    def __init__(self, channel: str, why: str = "", who: str = "") -> None:
         self.channel = channel
-        self.who = UNPROVEN if channel == "unproven" else PERSON
+        self.why = why
+        self.who = who or (PERSON if channel in PROVEN else UNPROVEN)
+
+    @property
+    def detail(self) -> str:
+        """Return what the audit says of the approval."""
+        return f"channel: {self.channel}" + (f" ({self.why})" if self.why else "")
 
 
 def assistant_variable() -> str:
@@ -54,6 +55,18 @@ def is_guarded(database: Database, rows: Iterable[Planning]) -> bool:
     return any(database.was_noted(r.agent_name, GUARDED, r.gathering_start or "") for r in rows)
 
 
+def note_guarded(database: Database, row: Planning, run: Run | None) -> None:
+    """Record once that a hook checks this agent's tool calls, and of which client's process."""
+    if is_guarded(database, [row]):
+        return
+    from shared.guard import ancestry
+
+    client = next((p for p in ancestry.above(os.getpid()) if p.is_client), None)
+    detail = f"{_CLIENT}{client.identity}" if client else ""
+    with database:
+        database.audit(run, "guard", GUARDED, agent=row.agent_name, detail=detail)
+
+
 def check_consent(digest: str, *, guarded: bool, now: float) -> Consent:
     """Return how the plan with hash `digest` was approved; Refused if an assistant approves it.
 
@@ -62,87 +75,72 @@ def check_consent(digest: str, *, guarded: bool, now: float) -> Consent:
     """
     variable = assistant_variable()
     if variable:
-        if _is_typed(digest, os.environ, now):
-            return Consent("command")
+        if typed.is_typed(digest, os.environ, now):
+            return Consent(COMMAND)
         raise _not_typed(digest, f"an assistant runs this command ({variable} is set)")
     if not guarded:
-        return Consent("unproven")
+        return Consent(UNPROVEN_CHANNEL, "no hook checks the session that plans")
+    from shared.guard import ancestry
+
+    chain = ancestry.above(os.getpid())
+    assistant = ancestry.assistant_in(chain)
+    if assistant is not None:
+        raise _not_typed(digest, f"an assistant runs this command ({assistant.name} started it)")
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise _not_typed(digest, "this command does not run in a terminal")
-    return Consent("terminal")
+    why = ancestry.stands_between(chain) or _others()
+    return Consent(UNPROVEN_CHANNEL if why else TERMINAL, why)
+
+
+def check_person(digest: str) -> None:
+    """Raise Refused if an assistant asks for a signature, whoever would have to touch the key."""
+    variable = assistant_variable()
+    if variable:
+        raise _not_typed(digest, f"an assistant runs this command ({variable} is set)")
+
+
+def check_demand(consent: Consent, demand: str, digest: str) -> None:
+    """Raise Refused if `[approval] require` asks for a proven approval and this one is not."""
+    if demand != "proven" or consent.channel in PROVEN:
+        return
+    why = f": {consent.why}" if consent.why else ""
+    text = f"this approval would be {label(consent.channel)}{why}; [approval] require is proven"
+    sign = resources.command("approve", digest, "--sign")
+    allowed = f"type /{typed.COMMAND} {digest} in Claude Code, or sign with a key to touch: {sign}"
+    raise Refused("refused", "approve", text, allowed)
+
+
+def _others() -> str:
+    """Return which assistant of this user runs outside of the place, "" if none does."""
+    from shared.guard import ancestry
+
+    found = ancestry.assistants_outside(_held())
+    return f"an assistant runs that nothing holds ({found[0].name})" if found else ""
+
+
+def _held() -> set[str]:
+    """Return the identities of the clients whose commands the place holds while they plan."""
+    from shared.guard import ancestry
+    from shared.place.level import level
+    from state.database import Database
+
+    found = set()
+    for session in all_sessions():
+        database = Database(session.database)
+        row = database.planning(session.agent)
+        if row is None or row.phase not in READ_ONLY or not level(session.repository).holds:
+            continue
+        for noted in database.audit_rows(None):
+            identity = noted["detail"].removeprefix(_CLIENT)
+            ours = (noted["agent"], noted["action"]) == (session.agent, GUARDED)
+            process = ancestry.read(int(identity.partition(":")[0] or 0)) if ours else None
+            if process and process.identity == identity and process.names & _REPLACED:
+                found.add(identity)
+    return found
 
 
 def _not_typed(digest: str, why: str) -> Refused:
     text = f"{why}, and no person has typed the approval of this digest"
     terminal = resources.command("mode", "approve", digest)
-    allowed = f"ask the user to type /{COMMAND} {digest} in Claude Code, or in a terminal of their"
-    return Refused("refused", "mode approve", text, f"{allowed} own: {terminal}")
-
-
-# the record of what was typed
-
-
-def record_typed(payload: Mapping[str, object], now: float) -> None:
-    """Record that the user typed a plan's approval, if this hook event of Claude Code shows it."""
-    digest = str(payload.get("command_args", "")).strip()
-    typed = payload.get("command_name") == COMMAND and payload.get("agent_id") is None
-    if not typed or not digest or not DIGITS.issuperset(digest):
-        return
-    session = str(payload["session_id"])
-    if _started_by_assistant(session):
-        return
-    path = _path(session)
-    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-    temporary = f"{path}.{os.getpid()}"
-    with open(temporary, "w", encoding="utf-8") as file:
-        json.dump({"session": session, "digest": digest, "at": now}, file)
-    os.replace(temporary, path)
-
-
-def _is_typed(digest: str, environ: Mapping[str, str], now: float) -> bool:
-    session = environ.get("CLAUDE_CODE_SESSION_ID", "")
-    try:
-        with open(_path(session), encoding="utf-8") as file:
-            record = json.load(file)
-    except (OSError, ValueError):
-        return False
-    fresh = 0 <= now - record["at"] <= VALID_S
-    return fresh and (record["session"], record["digest"]) == (session, digest)
-
-
-def _path(session: str) -> str:
-    folder = os.path.join(os.path.dirname(sessions.folder()), "typed")
-    return os.path.join(folder, os.path.basename(path_of(session)))
-
-
-def _started_by_assistant(session: str) -> bool:
-    """Return whether an assistant started the client program that runs this hook process.
-
-    A client gives its session's id to all processes that it starts, so it is the first process
-    above us without that id. False if /proc does not tell.
-    """
-    pid = os.getppid()
-    while pid > 1:
-        above, found = _parent(pid), _variable(pid, "CLAUDE_CODE_SESSION_ID")
-        if found != session:
-            return bool(found)
-        pid = above
-    return False
-
-
-def _parent(pid: int) -> int:
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            return int(file.read().rpartition(b")")[2].split()[1])
-    except (OSError, IndexError, ValueError):
-        return 0
-
-
-def _variable(pid: int, name: str) -> str:
-    try:
-        with open(f"/proc/{pid}/environ", "rb") as file:
-            pairs = file.read().split(b"\0")
-    except OSError:
-        return ""
-    start = os.fsencode(name) + b"="
-    return next((os.fsdecode(p[len(start) :]) for p in pairs if p.startswith(start)), "")
+    allowed = f"ask the user to type /{typed.COMMAND} {digest} in Claude Code, or in a terminal of"
+    return Refused("refused", "mode approve", text, f"{allowed} their own: {terminal}")

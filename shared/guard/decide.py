@@ -5,17 +5,20 @@ from __future__ import annotations
 import os
 
 from shared.guard.denial import ASK, Denied
-from shared.guard.kinds import Scene, check_kind
-from shared.guard.lexer import Command, Word, read
+from shared.guard.kinds import check_kind
 from shared.guard.match import match_exact, match_options
+from shared.guard.own import own_words, understand
 from shared.guard.policy import COMMANDS
 from shared.guard.policy.rule import Exact, Special
+from shared.guard.scene import Scene
 from shared.guard.settings import Settings
-from shared.resources import ROOT, launcher, quote
+from shared.resources import launcher, quote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from shared.guard.words import Command, Word
 
     Own = Callable[[list[str]], str | None]
 
@@ -62,51 +65,33 @@ def _visible(text: str) -> str:
     return shown if len(shown) <= _MAX_SHOWN else f"{shown[:_MAX_SHOWN]}…"
 
 
-def understand(command: str, cwd: str) -> list[Command]:
-    """Parse a shell command line into simple commands and their words; Denied if it can't be."""
-    home = os.environ.get("HOME", "")
-    return read(command, {"HOME": home, "PWD": cwd, "USER": os.environ.get("USER", "")})
-
-
 def _decide(command: str, cwd: str, planner: Own | None, extra: Settings) -> Decision:
     commands = understand(command, cwd)
     first = commands[0].words
-    if _is_launcher(first[0].value):
-        return _own(commands, planner)
-    folder = cwd
+    own = own_words(commands)
+    if own is not None:
+        return _own(own, planner)
+    scene = Scene(cwd)
     for at, one in enumerate(commands):
+        scene.budget.spend()
+        scene = scene.at(scene.folder, fed=one.joiner == "|")
         if one.words[0].raw == "cd":
-            folder = _enter(at, commands, folder)
+            scene = scene.at(_enter(at, commands, scene))
         else:
-            _check(one, folder, cwd, extra)
+            _check(one, scene, extra)
     if len(commands) == 1 and first[0].raw == "cd":
         return Decision(allowed=True, reason="enters a folder")
     return Decision(allowed=True, reason=_reason(commands), rewritten=_rewrite(command, commands))
 
 
-def _is_launcher(name: str) -> bool:
-    return name.startswith("/") and os.path.realpath(name) == os.path.join(ROOT, "bin", "planner")
-
-
-def _own(commands: list[Command], planner: Own | None) -> Decision:
-    words = commands[0].words
-    if len(commands) > 1 or any(word.globs for word in words):
-        raise Denied(
-            "a planner command must be sent alone, without other commands and patterns such as `*`",
-            "send the planner command on its own",
-        )
-    if any(redirect.form == "<" for redirect in commands[0].redirects):
-        raise Denied(
-            "a planner command does not read input from `< FILE`", "use the command's option --file"
-        )
-    plain = [word.value for word in words[1:]]
-    refusal = planner(plain) if planner else "planner commands are not accepted here"
+def _own(words: list[str], planner: Own | None) -> Decision:
+    refusal = planner(words) if planner else "planner commands are not accepted here"
     if refusal is not None:
         raise Denied(refusal, "ask the user to run it")
     return Decision(allowed=True, reason="is the planner's own command")
 
 
-def _enter(at: int, commands: list[Command], folder: str) -> str:
+def _enter(at: int, commands: list[Command], scene: Scene) -> str:
     """Return the folder that a leading `cd` of a shell command line changes to."""
     words = commands[at].words
     # It must happen for certain, in this shell, whatever the commands before it return.
@@ -122,16 +107,14 @@ def _enter(at: int, commands: list[Command], folder: str) -> str:
     target = words[1].value if len(words) == 2 and not words[1].globs else "-"  # noqa: PLR2004
     if target.startswith("-") or os.environ.get("CDPATH"):
         raise Denied("`cd` takes the path of one folder", "write `cd FOLDER && …`")
-    entered = os.path.normpath(os.path.join(folder, target))
+    entered = os.path.normpath(os.path.join(scene.folder, target))
     if not os.access(entered, os.X_OK) or not os.path.isdir(entered):
         raise Denied(f"{target} is not a folder that can be entered", "name a folder that exists")
-    check_kind("path", words[1], Scene(folder, "", folder))
+    check_kind("path", words[1], scene)
     return entered
 
 
-def _check(command: Command, folder: str, start: str, extra: Settings) -> None:
-    fed = command.joiner == "|"
-    scene = Scene(folder, os.environ.get("HOME", ""), start, fed=fed)
+def _check(command: Command, scene: Scene, extra: Settings) -> None:
     for redirect in command.redirects:
         if redirect.form == "<" and redirect.target is not None:
             if redirect.target.globs:

@@ -1,7 +1,7 @@
 """Decides which git commands only read, and keeps a repository's settings from starting programs.
 
 A repository's configuration names programs that git starts even when it only reads, so what passes
-`check_git` must be run as `harden` returns it.
+`check_git` must be run as `harden_git` returns it.
 """
 
 from __future__ import annotations
@@ -10,12 +10,16 @@ import os
 
 from shared.guard.denial import Denied
 from shared.guard.match import match_options
-from shared.guard.policy.git import GIT, READS_WORK_TREE
+from shared.guard.policy.git import GIT, SHOWS_FILES, SHOWS_FILES_WITH
+from shared.guard.secrets import excluded
+from shared.guard.words import Word, literal
+from shared.known_secrets import without_userinfo
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from shared.guard.kinds import Scene
-    from shared.guard.lexer import Word
+    from collections.abc import Mapping
+
+    from shared.guard.scene import Scene
 
 SETTINGS = (
     "core.fsmonitor=false", "core.hooksPath=/dev/null", "core.pager=cat", "core.editor=false",
@@ -34,14 +38,15 @@ SETTINGS = (
 )  # fmt: skip
 _NO_PROGRAMS = ("--no-ext-diff", "--no-textconv")
 _ADDED = {
-    **dict.fromkeys(("log", "show", "diff-tree", "stash show"), _NO_PROGRAMS),
+    **dict.fromkeys(("log", "show", "diff-tree", "diff --no-index"), _NO_PROGRAMS),
     "diff": (*_NO_PROGRAMS, "--ignore-submodules=dirty"),
     "status": ("--ignore-submodules=dirty",),
     "blame": ("--no-textconv",),
     "annotate": ("--no-textconv",),
     "grep": ("--no-textconv",),
 }
-_GLOBAL = ("--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs")
+_ALL_COMMITS = ("--full-history", "--sparse")
+_GLOBAL = ("--no-pager", "-P", "--no-optional-locks")
 _INSTEAD = "use git log, show, diff, status, blame, grep, ls-files, branch --list, rev-parse"
 
 
@@ -51,27 +56,47 @@ def check_git(words: list[Word], scene: Scene) -> None:
     _check_same_repository(scene.start, folder)
     if [word.value for word in words] == ["--version"]:
         return
-    name, words = _subcommand(words)
-    here = scene.at(folder)
-    match_options(f"git {name}", words, GIT[name], here)
-    if name in READS_WORK_TREE and (path := _filtered(folder)):
-        raise Denied(
-            f"`git {name}` would start the program that git has as a filter for {path}",
-            "use git log, git show HEAD:FILE or git show --stat",
-        )
+    name, rest = _subcommand(words)
+    if not name:
+        shown = words[0].value if words else "alone"
+        reason = f"`git {shown}` is not on the guard's list of git commands that only read"
+        raise Denied(reason, _INSTEAD)
+    match_options(f"git {name}", rest, GIT[name], scene.at(folder, fed=scene.fed))
 
 
-def harden(words: list[str]) -> list[str]:
-    """Return a git command's words with options that keep git from starting configured programs."""
-    at = 1
-    while at < len(words) and words[at] in (*_GLOBAL, "-C"):
-        at += 2 if words[at] == "-C" else 1
-    settings = [word for setting in SETTINGS for word in ("-c", setting)]
-    two = " ".join(words[at : at + 2])
-    size = 2 if two in GIT else 1
-    added = _ADDED.get(two if size > 1 else words[at], ()) if at < len(words) else ()
-    head = ["git", "--no-pager", "--no-optional-locks", *settings, *words[1:at]]
-    return [*head, *words[at : at + size], *added, *words[at + size :]]
+def harden_git(words: list[Word], folder: str, environment: Mapping[str, str]) -> list[Word]:
+    """Return an allowed git command with what keeps git from programs, and from files with secrets.
+
+    Denied if the command would print a password that the repository's configuration holds.
+    """
+    asked, rest, entered = _split(words, folder)
+    name, rest = _subcommand(rest)
+    # As git itself reads its configuration, wherever that lies.
+    entries = _ask(asked, ["config", "-z", "--list"], folder, environment)
+    settings = [(key, value) for key, _, value in (one.partition("\n") for one in entries)]
+    _check_credentials(name, rest, settings)
+    given = [word for one in (*SETTINGS, *_without_filters(settings)) for word in ("-c", one)]
+    if name == "stash show":  # git takes no paths for it, so no secrets could be left out
+        name, rest = "diff", _stash(rest)
+    added = literal(*name.split(), *_ADDED.get(name, ()))
+    return [*asked, *literal(*given), *added, *_leaving_out(name, rest, entered)]
+
+
+def tracked_secrets(words: list[Word], folder: str, environment: Mapping[str, str]) -> list[str]:
+    """Return the tracked files that a git command leaves out, since their names are of secrets."""
+    asked, rest, entered = _split(words, folder)
+    name, rest = _subcommand(rest)
+    if _leaving_out(name, rest, entered) == rest:
+        return []
+    patterns = (f":(top,icase,glob)**/{pattern}" for pattern in excluded())
+    return _ask(asked, ["ls-files", "-z", "--full-name", "--", *patterns], folder, environment)
+
+
+def _split(words: list[Word], folder: str) -> tuple[list[Word], list[Word], str]:
+    """Return git with its options that come first, the other words, and the folder it runs in."""
+    rest, entered = _global_options(words[1:], folder)
+    options = words[1 : len(words) - len(rest)]
+    return [*literal("git", "--no-pager", "--no-optional-locks"), *options], rest, entered
 
 
 def _global_options(words: list[Word], folder: str) -> tuple[list[Word], str]:
@@ -87,15 +112,17 @@ def _global_options(words: list[Word], folder: str) -> tuple[list[Word], str]:
 
 
 def _subcommand(words: list[Word]) -> tuple[str, list[Word]]:
+    """Split a git command's words into the name that the table has for it, or "", and the rest."""
     plain = [word.value for word in words]
+    if plain[:1] == ["diff"] and "--no-index" in plain:
+        at = plain.index("--no-index")
+        words = [words[0], words[at], *words[1:at], *words[at + 1 :]]
+        plain = [word.value for word in words]
     for size in (2, 1):
         name = " ".join(plain[:size])
         if len(plain) >= size and name in GIT:
             return name, words[size:]
-    shown = plain[0] if plain else "alone"
-    raise Denied(
-        f"`git {shown}` is not on the guard's list of git commands that only read", _INSTEAD
-    )
+    return "", words
 
 
 def _check_same_repository(start: str, folder: str) -> None:
@@ -124,50 +151,66 @@ def _repository(folder: str) -> str:
     return folder
 
 
-def _filtered(folder: str) -> str:
-    """Return a tracked file for which git would run a configured filter program; "" for none."""
-    root = _repository(os.path.realpath(folder))
-    if not root or not any(map(_may_configure_filters, _configurations(root))):
-        return ""
-    return _filtered_path(root)
+def _ask(
+    git: list[Word], words: list[str], folder: str, environment: Mapping[str, str]
+) -> list[str]:
+    """Return the entries that a git command prints, each ended by NUL; none if it fails."""
+    import subprocess
 
-
-def _configurations(root: str) -> list[str]:
-    """Return the files that can configure git for the repository at `root`."""
-    home = os.path.expanduser("~")
-    xdg = os.environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
-    folder = os.path.join(root, ".git")
-    if os.path.isfile(folder):  # a linked worktree or a submodule: git resolves it
-        return [folder]
-    user = os.environ.get("GIT_CONFIG_GLOBAL")
-    return [
-        os.path.join(folder, "config"),
-        os.path.join(folder, "config.worktree"),
-        *([user] if user else [f"{home}/.gitconfig", f"{xdg}/git/config"]),
-        os.environ.get("GIT_CONFIG_SYSTEM", "/etc/gitconfig"),
-    ]
-
-
-def _may_configure_filters(path: str) -> bool:
     try:
-        with open(path, "rb") as file:
-            text = file.read().lower()
-    except OSError:
-        return False
-    return b"filter" in text or b"include" in text or text.startswith(b"gitdir:")
+        done = subprocess.run(
+            [*(word.value for word in git), *words], cwd=folder, env=dict(environment),
+            stdin=subprocess.DEVNULL, capture_output=True, check=False,
+        )  # fmt: skip
+    except OSError:  # there is no git, which the command itself will say
+        return []
+    return [os.fsdecode(entry) for entry in done.stdout.split(b"\0")[:-1]]
 
 
-def _filtered_path(root: str) -> str:
-    """Return the first tracked file with a configured filter program, which is not run for this."""
-    from shared.git.repository import repository_at
+def _without_filters(settings: list[tuple[str, str]]) -> list[str]:
+    """Return settings by which no configured filter starts a program when git reads files."""
+    names = [name[7:].rpartition(".")[0] for name, _ in settings if name.startswith("filter.")]
+    if any("=" in name for name in names):
+        raise Denied("a filter of the repository has `=` in its name", "rename it in .git/config")
+    values = ("clean=", "smudge=", "process=", "required=false")
+    return [f"filter.{name}.{value}" for name in dict.fromkeys(names) for value in values]
 
-    git = repository_at(root).git
-    pattern = r"^filter\..*\.(clean|smudge|process)$"
-    listed = git.attempt("config", "-z", "--name-only", "--get-regexp", pattern).stdout
-    names = {entry.split(b".", 1)[1].rpartition(b".")[0] for entry in listed.split(b"\0") if entry}
-    if not names:
-        return ""
-    paths = git.run("ls-files", "-z")
-    fields = git.attempt("check-attr", "-z", "--stdin", "filter", stdin=paths).stdout.split(b"\0")
-    found = zip(fields[::3], fields[2::3], strict=False)
-    return next((os.fsdecode(path) for path, name in found if name in names), "")
+
+def _check_credentials(name: str, words: list[Word], settings: list[tuple[str, str]]) -> None:
+    """Deny printing settings of which one holds a password, such as a remote's URL."""
+    asked = {word.value.lower() for word in words}
+    if name == "config":
+        shown = [value for key, value in settings if key.lower() in asked]
+    elif name == "remote get-url" or (name == "remote" and asked):
+        shown = [value for key, value in settings if key.startswith(("remote.", "url."))]
+        shown += [key for key, _ in settings if key.startswith("url.")]
+    else:
+        return
+    if any(without_userinfo(text) != text for text in shown):
+        raise Denied("this prints a password or a token that a URL holds", "use `git remote`")
+
+
+def _stash(words: list[Word]) -> list[Word]:
+    """Return the words of the `git diff` that shows a stash."""
+    options = [word for word in words if word.value.startswith("-") and word.value != "--"]
+    named = [word.value for word in words if word not in options and word.value != "--"]
+    stash = named[0] if named else "stash@{0}"
+    stash = f"stash@{{{stash}}}" if stash.isdecimal() else stash
+    return [*(options or literal("--stat")), *literal(f"{stash}^1", stash)]
+
+
+def _leaving_out(name: str, words: list[Word], folder: str) -> list[Word]:
+    """Return a git command's words with pathspecs that leave out files with secrets."""
+    values = [word.value for word in words]
+    shows = name in SHOWS_FILES or (
+        name == "log" and any(value.startswith(SHOWS_FILES_WITH) for value in values)
+    )
+    # These print a single file, which has been checked, and git then takes no further paths.
+    if not shows or "--follow" in values or any(value.startswith("-L") for value in values):
+        return words
+    paths = values[values.index("--") + 1 :] if "--" in values else values
+    there = "--" in values or any(os.path.lexists(os.path.join(folder, path)) for path in paths)
+    # Given paths, git omits the commits that change none of them, unless it is told not to.
+    whole = name in ("log", "show") and not (paths and there)
+    patterns = (f":(exclude,top,icase,glob)**/{pattern}" for pattern in excluded())
+    return [*literal(*(_ALL_COMMITS if whole else ())), *words, *literal(*patterns)]

@@ -2,51 +2,111 @@
 
 from __future__ import annotations
 
-from shared.guard.git import harden as harden_git
-from shared.guard.secrets import FOLDERS, excluded
-from shared.resources import quote
+import os
+
+from shared.guard.secrets import excluded, holds_password
+from shared.guard.words import literal
+from shared.known_secrets import scan, secret_files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from shared.guard.lexer import Command
+    from collections.abc import Callable, Iterator, Mapping
+
+    from shared.guard.words import Command, Word
 
 _GREP = ("grep", "egrep", "fgrep")
+# Without these options Java writes a file with figures about itself.
+_MAX_FOLDERS = 2_000
+_ADDED = {"java": "-XX:-UsePerfData", "javac": "-J-XX:-UsePerfData"}
 
 
-def harden(words: list[str]) -> list[str]:
+def harden(words: list[str], folder: str, environment: Mapping[str, str]) -> list[str]:
     """Return an allowed command's words with options against starting programs, reading secrets."""
-    if words[0] == "git":
-        return harden_git(words)
-    added = _leaving_out(words[0])
-    end = words.index("--") if "--" in words else len(words)
-    # Of several patterns the last one decides, so ours come last.
-    return [*words[:end], *added, *words[end:]]
+    return [word.value for word in _harden(literal(*words), folder, environment)]
 
 
-def harden_text(commands: list[Command]) -> str:
+def harden_text(commands: list[Command], folder: str, environment: Mapping[str, str]) -> str:
     """Return an allowed command line as shell text, safe options added to each command in it."""
-    return " ".join(f"{one.joiner} {_text(one)}".strip() for one in commands)
+    texts = []
+    for one, where in _each(commands, folder):
+        words = _harden(one.words, where, environment)
+        targets = [r.form + (r.target.raw if r.target else "") for r in one.redirects]
+        same = words == one.words
+        # What was written stands as it was written, since a quote decides what a word means.
+        text = one.text if same else " ".join([*(word.raw for word in words), *targets])
+        texts.append(f"{one.joiner} {text}".strip())
+    return " ".join(texts)
 
 
-def _text(command: Command) -> str:
-    """Return one command's safer form as shell text; words it already had keep their quoting."""
-    values = [word.value for word in command.words]
-    hardened = harden(values)
-    if hardened == values:
-        return command.text
-    written = {word.value: word.raw for word in command.words}
-    targets = [r.form + (r.target.raw if r.target else "") for r in command.redirects]
-    return " ".join([*(written.get(word) or quote(word) for word in hardened), *targets])
+def left_out(commands: list[Command], folder: str, environment: Mapping[str, str]) -> list[str]:
+    """Return files that the safer form of these commands leaves out, as their names are secret."""
+    found = list[str]()
+    for one, where in _each(commands, folder):
+        if one.words[0].value == "git":
+            from shared.guard.git import tracked_secrets
+
+            found += tracked_secrets(one.words, where, environment)
+        elif one.words[0].value in (*_GREP, "rg", "diff"):
+            for below in _searched(one, where):
+                walked = scan(os.path.join(where, below), most=_MAX_FOLDERS)
+                found += [os.path.normpath(os.path.join(below, f)) for f in secret_files(walked)]
+    return list(dict.fromkeys(found))
 
 
-def _leaving_out(name: str) -> list[str]:
+def _each(commands: list[Command], folder: str) -> Iterator[tuple[Command, str]]:
+    """Yield each command with the folder in which it runs."""
+    for one in commands:
+        yield one, folder
+        if one.words[0].raw == "cd":
+            folder = os.path.normpath(os.path.join(folder, one.words[1].value))
+
+
+def _harden(words: list[Word], folder: str, environment: Mapping[str, str]) -> list[Word]:
+    name = words[0].value
+    if name == "git":
+        # Not at the top: only git needs its tables.
+        from shared.guard.git import harden_git
+
+        return harden_git(words, folder, environment)
+    if name in _ADDED:
+        return [words[0], *literal(_ADDED[name]), *words[1:]]
+    end = next((at for at, word in enumerate(words) if word.value == "--"), len(words))
+    # Of several patterns the last one decides, so ours come last.
+    return [*words[:end], *literal(*_leaving_out(words, folder)), *words[end:]]
+
+
+def _leaving_out(words: list[Word], folder: str) -> list[str]:
     """Return the options with which a command that reads whole folders skips files with secrets."""
+    name = words[0].value
     if name == "rg":
-        return ["--no-config", *(f"--iglob=!{pattern}" for pattern in (*excluded(), *FOLDERS))]
-    if name in _GREP:
-        folders = [f"--exclude-dir={folder}" for folder in FOLDERS]
-        return [*folders, *(f"--exclude={pattern}" for pattern in excluded())]
-    if name == "diff":
-        patterns = (*excluded(), *FOLDERS)
-        return ["--no-dereference", *(f"--exclude={pattern}" for pattern in patterns)]
-    return []
+        patterns = [f"--iglob=!{pattern}" for pattern in (*excluded(), "**/.git/config")]
+        return ["--no-config", *patterns]
+    if name not in (*_GREP, "diff"):
+        return []
+    found = [f"--exclude={pattern}" for pattern in excluded()]
+    folders = (".", *_named(words, folder, os.path.isdir))
+    if any(holds_password(os.path.join(folder, f, ".git", "config")) for f in folders):
+        found.append("--exclude=.git" if name == "diff" else "--exclude-dir=.git")
+    return [*(["--no-dereference"] if name == "diff" else []), *found]
+
+
+def _searched(command: Command, folder: str) -> list[str]:
+    """Return the folders of which a command that can search folders reads all files."""
+    words = command.words
+    if words[0].value in _GREP and not any(map(_is_recursive, words)):
+        return []
+    named = _named(words, folder, os.path.isdir)
+    here = command.joiner != "|" and not _named(words, folder, os.path.isfile)
+    return named or ["."] * here
+
+
+def _is_recursive(word: Word) -> bool:
+    option = word.value
+    short = option.startswith("-") and not option.startswith("--") and "r" in option
+    return short or option == "--recursive"
+
+
+def _named(words: list[Word], folder: str, test: Callable[[str], bool]) -> list[str]:
+    """Return which of a command's words name something in a folder that passes a test."""
+    named = [word.value[: word.globs[0]] + "." if word.globs else word.value for word in words[1:]]
+    return [name for name in named if test(os.path.join(folder, name))]

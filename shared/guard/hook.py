@@ -13,10 +13,12 @@ import sys
 import time
 
 from shared import resources
-from shared.guard import consent
-from shared.guard.calls import Call
+from shared.guard import consent, typed
+from shared.guard.calls import Call, check_outside
 from shared.guard.denial import Denied
+from shared.guard.places import MOST_PATH
 from shared.mode import limits, reminder, sessions
+from shared.mode.where import database_path
 from state.database import Database
 from state.errors import Refused
 from state.stages import INACTIVE
@@ -67,17 +69,29 @@ def _failed(host: str, event: str, error: Exception) -> dict[str, Any]:
 
 def tell(host: str, payload: Payload, now: float) -> dict[str, Any]:
     """Return the text that tells the model the rules of the session's planning stage (PM-10)."""
-    del host
     session = _session(payload)
-    text = reminder.injected(session, now) if session else ""
-    return _tell(str(payload["hook_event_name"]), text) if text else {}
+    if session is None:
+        return {}
+    said = limits.settle(Database(session.database), session.agent, now)
+    text = "\n".join(filter(None, (said, reminder.injected(session, now))))
+    return _to_user(host, said) | _tell(str(payload["hook_event_name"]), text) if text else {}
 
 
 def note_typed(host: str, payload: Payload, now: float) -> dict[str, Any]:
     """Record that the user typed a plan's approval, if this hook event shows it."""
     del host
-    consent.record_typed(payload, now)
+    typed.record(payload, lambda given: _full(payload, given), now)
     return {}
+
+
+def _full(payload: Payload, given: str) -> str:
+    """Return the one digest that the user can have meant, "" if it is none or one of several."""
+    from shared.digests import find, known
+
+    session = _session(payload)
+    paths = [database_path(str(payload.get("cwd") or os.sep))]
+    paths += [session.database] if session else []
+    return find(given, known(paths))
 
 
 def _tell(event: str, text: str) -> dict[str, Any]:
@@ -91,32 +105,65 @@ def check(host: str, payload: Payload, now: float) -> dict[str, Any]:
     """Return the answer to a tool call's hook event: a denial, a new command, or empty to allow."""
     session = _session(payload)
     if session is None:
-        return {}
+        return _outside(host, payload)
     database = Database(session.database)
     # Before touch(): this call's own time would make every limit seem far away.
-    limits.settle(database, session.agent, now)
+    said = limits.settle(database, session.agent, now)
     session.touch()
     row = database.planning(session.agent)
+    if said:
+        return _late(host, said, ended=row is None or row.phase == INACTIVE)
     if row is None or row.phase == INACTIVE:
-        return {}
+        return _outside(host, payload)
     run = database.run(row.run_id) if row.run_id else None
-    _note_guard(database, row, run)
+    consent.note_guarded(database, row, run)
     try:
+        if payload.get("agent_id"):
+            _hold_agent(host, payload, database, run)
         return Call(host, payload, session, row, run).answer()
     except Denied as denied:
         text = f"Planning mode ({row.phase}): {denied.reason}. Instead: {denied.instead}"
         return _deny(host, text + _record(database, row, run, payload, denied.reason))
 
 
+def _hold_agent(host: str, payload: Payload, database: Database, run: Run | None) -> None:
+    # Not at the top: most tool calls are the main assistant's.
+    from shared.guard.milestones import hold_agent
+
+    hold_agent(host, payload, database, run)
+
+
+def _late(host: str, said: str, *, ended: bool) -> dict[str, Any]:
+    """Return the denial of the call that finds a time limit passed: both sides are to hear of it.
+
+    `said` says what the limit has changed.
+    """
+    resume = f"when they want to go on: {resources.command('resume')}"
+    then = "ask before you change anything" if ended else resume
+    reason = f"{said} This call was not made. Instead: tell the user, and {then}"
+    return _to_user(host, said) | _deny(host, reason)
+
+
+def _to_user(host: str, text: str) -> dict[str, Any]:
+    """Return the part of an answer that the client shows its user; empty without a text."""
+    return {"system_message" if host == "vibe" else "systemMessage": text} if text else {}
+
+
+def _outside(host: str, payload: Payload) -> dict[str, Any]:
+    """Return the answer to a tool call of a session that does not plan; another may (PP-5)."""
+    try:
+        check_outside(host, payload)
+    except Denied as denied:
+        text = f"A session of this user plans: {denied.reason}. Instead: {denied.instead}"
+        return _deny(host, text)
+    return {}
+
+
 def _session(payload: Payload) -> Session | None:
-    return sessions.find(str(payload.get("session_id") or ""), str(payload.get("cwd") or os.sep))
-
-
-def _note_guard(database: Database, row: Planning, run: Run | None) -> None:
-    """Record once that a hook checks this agent's tool calls, so that approvals can be proven."""
-    if not consent.is_guarded(database, [row]):
-        with database:
-            database.audit(run, "guard", consent.GUARDED, agent=row.agent_name)
+    folder = str(payload.get("cwd") or os.sep)
+    if len(folder) > MOST_PATH:
+        raise ValueError("the folder's path is longer than any")
+    return sessions.find(str(payload.get("session_id") or ""), folder)
 
 
 def _record(

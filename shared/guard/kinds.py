@@ -4,42 +4,24 @@ from __future__ import annotations
 
 from shared.guard import secrets
 from shared.guard.denial import Denied
+from shared.known_secrets import SECRET_SETTINGS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from shared.guard.lexer import Word
+    from shared.guard.scene import Scene
+    from shared.guard.words import Word
 
 _QUOTE = "put it in single quotes if you mean the text itself"
 _MAX_DIGITS = 7
 _PRETTY = ("oneline", "short", "medium", "full", "fuller", "reference", "raw", "email")
-_SECRET_SETTINGS = ("extraheader", "token", "pass", "secret", "credential", "cookie", "insteadof")
 _PROCESS_COLUMNS = frozenset((
     "pid", "ppid", "pgid", "sid", "uid", "user", "ruser", "euser", "gid", "group", "tty", "tt",
     "stat", "state", "s", "pri", "ni", "nice", "pcpu", "%cpu", "c", "pmem", "%mem", "rss", "vsz",
     "sz", "time", "cputime", "etime", "etimes", "start", "lstart", "stime", "comm", "ucmd", "args",
     "cmd", "command", "nlwp", "thcount", "psr", "wchan", "f",
 ))  # fmt: skip
-
-
-class Scene:
-    """Where a shell command would run: its folder, the user's home, and whether input is piped in.
-
-    `start` is the session's folder, which differs from `folder` after a `cd`.
-    """
-
-    __slots__ = ("fed", "folder", "home", "start")
-
-    def __init__(self, folder: str, home: str, start: str, *, fed: bool = False) -> None:
-        self.folder = folder
-        self.home = home
-        self.start = start
-        self.fed = fed
-
-    def at(self, folder: str) -> Scene:
-        """Return a copy of the scene in which the command runs in another folder."""
-        return Scene(folder, self.home, self.start, fed=self.fed)
 
 
 def check_kind(kind: str, word: Word, scene: Scene) -> None:
@@ -51,9 +33,7 @@ def check_kind(kind: str, word: Word, scene: Scene) -> None:
         if not word.globs:
             FILES[kind](word.value, scene)
             return
-        if kind != "path":
-            secrets.check_pattern(word.value)
-        for path in secrets.expand(word, scene.folder):
+        for path in secrets.expand(word, scene):
             FILES[kind](path, scene)
     elif word.globs and kind not in PATTERNS:
         raise Denied(f"the shell would expand `{word.raw}`", _QUOTE)
@@ -62,8 +42,10 @@ def check_kind(kind: str, word: Word, scene: Scene) -> None:
 
 
 def _file(path: str, scene: Scene) -> None:
+    if path.startswith("+") and not path[1:].isdecimal():  # `tail +1f` never ends
+        raise Denied(f"{path} may be read as an option", f"write ./{path}")
     if path != "-":
-        secrets.check_read(path, scene.folder)
+        secrets.check_read(path, scene)
 
 
 def _binary(path: str, scene: Scene) -> None:
@@ -73,12 +55,12 @@ def _binary(path: str, scene: Scene) -> None:
 
 
 def _path(path: str, scene: Scene) -> None:
-    secrets.check_look(path, scene.folder)
+    secrets.check_look(path, scene)
 
 
 def _tree(path: str, scene: Scene) -> None:
     if path != "-":
-        secrets.check_tree(path, scene.folder, scene.home)
+        secrets.check_tree(path, scene)
 
 
 def _rev(text: str, scene: Scene) -> None:
@@ -89,7 +71,7 @@ def _rev(text: str, scene: Scene) -> None:
     path = rest if closed and magic.startswith(":(") else text.rpartition(":")[2].lstrip("/")
     if text.startswith("/"):
         path = text
-    secrets.check_read(path or ".", scene.folder)
+    secrets.check_read(path or ".", scene)
     secrets.check_pattern(path)
 
 
@@ -97,11 +79,11 @@ def _revtree(text: str, scene: Scene) -> None:
     _rev(text, scene)
     # If one folder lies outside the repository, `git diff` reads any two folders.
     if text.startswith(("/", ".")):
-        secrets.check_tree(text, scene.folder, scene.home)
+        secrets.check_tree(text, scene)
 
 
 def _lines(text: str, scene: Scene) -> None:
-    secrets.check_read(text.rpartition(":")[2] or ".", scene.folder)
+    secrets.check_read(text.rpartition(":")[2] or ".", scene)
 
 
 def _text(value: str) -> None:
@@ -171,7 +153,7 @@ def _pretty(value: str) -> None:
 
 def _setting(value: str) -> None:
     lowered = value.lower()
-    if "." not in value or any(part in lowered for part in _SECRET_SETTINGS):
+    if "." not in value or any(part in lowered for part in SECRET_SETTINGS):
         raise Denied(
             f"`{value}` is not a git setting that may be shown", "ask for one such as user.name"
         )
@@ -205,6 +187,7 @@ def _jq(value: str) -> None:
 
 FILES: dict[str, Callable[[str, Scene], None]] = {
     "file": _file,
+    "plain": secrets.check_file,
     "binary": _binary,
     "path": _path,
     "tree": _tree,

@@ -8,6 +8,7 @@ variables, input from files, and output to /dev/null.
 from __future__ import annotations
 
 from shared.guard.denial import Denied
+from shared.guard.words import Command, Redirect, Word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _NAME = frozenset(_LETTERS + "0123456789_")
 _PLAIN = frozenset(_LETTERS + "0123456789_-./,:+@%^]")
 _GLOB = frozenset("*?[")
+_IN_BRACKET = frozenset(_LETTERS + "0123456789_-.,")
 _ENDS = frozenset(" \n;|&")
 _BEFORE_TILDE = frozenset(_LETTERS + "0123456789_^@}")
 _IN_REFLOG = frozenset(_LETTERS + "0123456789-")
@@ -38,67 +40,16 @@ _QUOTE = "put the text into single quotes"
 _SPLIT = "send each command alone, in its plain form; write texts with your file tool"
 
 
-class Word:
-    """One shell word after quotes are removed; `globs` are the positions of `*?[` in `value`."""
-
-    __slots__ = ("globs", "raw", "value")
-
-    def __init__(self, value: str, globs: tuple[int, ...] = (), raw: str = "") -> None:
-        self.value = value
-        self.globs = globs
-        self.raw = raw
-
-    def after(self, count: int) -> Word:
-        """Return a copy of a shell word without its first `count` characters."""
-        return Word(self.value[count:], tuple(n - count for n in self.globs if n >= count))
-
-
-class Redirect:
-    """One shell redirection: `form` is `<`, `>`, `2>` or `2>&1`; `target` is the file, if any."""
-
-    __slots__ = ("form", "target")
-
-    def __init__(self, form: str, target: Word | None) -> None:
-        self.form = form
-        self.target = target
-
-
-class Command:
-    """One simple shell command; `joiner` is the operator before it: "", `|`, `&&`, `||` or `;`."""
-
-    __slots__ = ("joiner", "redirects", "text", "words")
-
-    def __init__(
-        self, joiner: str, words: list[Word], redirects: list[Redirect], text: str
-    ) -> None:
-        self.joiner = joiner
-        self.words = words
-        self.redirects = redirects
-        self.text = text
-
-
 def read(text: str, variables: Mapping[str, str]) -> list[Command]:
     """Parse a shell command line into its simple commands, in order; Denied if it can't be."""
     if len(text) > MAX_CHARS:
         raise Denied(f"the command has more than {MAX_CHARS} characters", _SPLIT)
-    reader = _Reader(text.strip(" \n"), variables)
-    commands: list[Command] = []
+    reader, commands = _Reader(text.strip(" \n"), variables), list[Command]()
     joiner: str | None = ""
     while joiner is not None:
         commands.append(reader.command(joiner))
         joiner = reader.joiner()
     return commands
-
-
-def pipelines(commands: list[Command]) -> list[str]:
-    """Return the text of each pipeline (shell commands joined by `|`), in order."""
-    found: list[str] = []
-    for command in commands:
-        if command.joiner == "|":
-            found[-1] += f" | {command.text}"
-        else:
-            found.append(command.text)
-    return found
 
 
 class _Reader:
@@ -117,8 +68,7 @@ class _Reader:
 
     def command(self, joiner: str) -> Command:
         begin = end = self.at
-        words: list[Word] = []
-        redirects: list[Redirect] = []
+        words, redirects = list[Word](), list[Redirect]()
         while self.peek() and self.peek() not in "\n;|&":
             if self.text.startswith(("<", ">", "1>", "2>"), self.at):
                 if not words:
@@ -134,13 +84,13 @@ class _Reader:
 
     def joiner(self) -> str | None:
         """Return the shell operator at the reader's position and move past it; None at the end."""
-        found = next((j for j in ("&&", "||", "|", ";", "\n") if self.starts(j)), None)
-        if found is None:
-            if self.starts("&>"):
-                raise Denied("shells differ on the meaning of `&>`", "write `>/dev/null 2>&1`")
-            if self.peek():
-                raise Denied("`&` leaves a command running in the background", _SPLIT)
+        if not self.peek():
             return None
+        found = next((j for j in ("&&", "||", "|", ";", "\n", "&>") if self.starts(j)), "&")
+        if found == "&>":
+            raise Denied("shells differ on the meaning of `&>`", "write `>/dev/null 2>&1`")
+        if found == "&":
+            raise Denied("`&` leaves a command running in the background", _SPLIT)
         self.at += len(found)
         if self.peek() == "&":
             raise Denied(f"`{found}&` is not accepted", "write `2>&1 |` instead of `|&`")
@@ -175,13 +125,23 @@ class _Reader:
         while (char := self.peek()) and char not in _ENDS:
             if char in _GLOB:
                 globs.append(len(value))
-                value += char
-                self.at += 1
+                value += self.bracket(begin) if char == "[" else char
+                self.at += len(value) - globs[-1]
             else:
                 value += self.part(begin)
         if self.at == begin:
             raise Denied("the file is missing after a redirection", "name the file, as in `< FILE`")
         return Word(value, tuple(globs), self.text[begin : self.at])
+
+    def bracket(self, begin: int) -> str:
+        """Return the pattern such as `[a-z]` that begins here, or the word `[`."""
+        if self.at == begin and self.peek(1) in ("", *_ENDS):
+            return "["
+        inside, closed, _ = self.text[self.at + 1 :].partition("]")
+        any_of = inside.removeprefix("^")
+        if not closed or not any_of or not {*any_of} <= _IN_BRACKET:
+            raise Denied("shells differ on where this `[` ends", f"write [a-z] or {_QUOTE}")
+        return f"[{inside}]"
 
     def part(self, begin: int) -> str:
         """Return the next quoted or plain part of a shell word, as the command will receive it."""
@@ -210,18 +170,15 @@ class _Reader:
         if end < 0:
             raise Denied("a single quote is not closed", "add the closing quote")
         if self.text[end + 1 : end + 2] == "'":
-            how = "put all of the text into one pair of quotes"
-            raise Denied("two quoted texts touch, and shells join these differently", how)
+            raise Denied("shells join two quoted texts differently", "use one pair of quotes")
         self.at = end + 1
         return _printable(inside)
 
     def double(self) -> str:
         value, self.at = "", self.at + 1
         while (char := self.peek()) != '"':
-            if not char:
-                raise Denied("a double quote is not closed", "add the closing quote")
-            if char == "`":
-                raise Denied(_reason(char), _QUOTE)
+            if char in ("", "`"):
+                raise Denied(_reason(char) if char else "a double quote is not closed", _QUOTE)
             if char == "$":
                 value += self.variable(quoted=True)
             elif char == "\\" and self.peek(1) in ("$", '"', "\\", "`"):
@@ -251,8 +208,7 @@ class _Reader:
             how = "write the value itself; put text with a dollar sign into single quotes"
             raise Denied("only $HOME, $PWD and $USER are expanded, before `/` or a word's end", how)
         if not quoted and not _PLAIN.issuperset(value):
-            how = f"put ${name} in double quotes"
-            raise Denied(f"the value of ${name} has special characters", how)
+            raise Denied(f"the value of ${name} has special characters", f'write "${name}"')
         return _printable(value)
 
     def tilde(self, begin: int) -> str:

@@ -6,15 +6,15 @@ import os
 
 from shared.guard.denial import Denied
 from shared.guard.kinds import FILES, PATTERNS, check_kind
-from shared.guard.lexer import Word
 from shared.guard.policy.rule import ATTACHED, VALUE, parse_operands, parse_options
+from shared.guard.words import Word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from shared.guard.kinds import Scene
     from shared.guard.policy.rule import Exact, Options
+    from shared.guard.scene import Scene
 
 _PARSED: dict[str, dict[str, tuple[str, str]]] = {}
 _HERE = Word(".")

@@ -1,25 +1,46 @@
 """Says who may run each planner command: anyone, an agent in a role, its host, or only a person.
 
-The help prints this table and the guard enforces it.
+The help prints this table and the guard enforces it. What a person alone may run is denied to every
+assistant while a session of the user plans. What writes outside the run is denied to a session that
+plans (PP-5).
 """
 
 from __future__ import annotations
 
+import os
+
+from shared.lifecycle import lane_of
 from state.actors import HOST
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ANYONE = "anyone"
 PERSON_ONLY = "person only"
+# Ends a row whose command writes the user's files: not for an assistant that plans.
+_LATER = ", not an assistant that plans"
 _HELP = ("--help", "-h")
+# Not a command to type, so it has no row: what it is told counts as told by the client.
+HOOK = "hook"
 
 WHO = {
     "start": ANYONE,
+    "approve": PERSON_ONLY,
     "step": ANYONE,
     "status": ANYONE,
     "pause": ANYONE,
     "resume": ANYONE,
     "cancel": PERSON_ONLY,
+    "decide": "host, with the person's answer",
+    "retry": HOST,
+    "runnable": ANYONE,
+    "auto on": PERSON_ONLY,
+    "auto off": ANYONE,
+    "events": ANYONE,
+    "export": ANYONE,
     "edit": PERSON_ONLY,
-    "undo": ANYONE,
+    "undo": ANYONE + _LATER,
     "plan add": "host, architect, technical-writer (doc)",
     "plan set": "host, architect, developer (why_comments), technical-writer (doc)",
     "plan remove": "host, architect, technical-writer (doc)",
@@ -54,14 +75,25 @@ WHO = {
     "mode reject": PERSON_ONLY,
     "mode cancel": PERSON_ONLY,
     "mode step": HOST,
-    "exec apply": HOST,
-    "exec commit": HOST,
-    "exec deviate": HOST,
+    "exec apply": HOST + _LATER,
+    "exec commit": HOST + _LATER,
+    "exec next": HOST,
+    "exec done": "host, developer, technical-writer",
+    "exec ask": "host, developer, technical-writer",
+    "exec reconcile": "host, quality-reviewer",
+    "exec deviate": "host, developer, technical-writer",
     "exec accept": PERSON_ONLY,
     "tree rm": "host, developer, technical-writer",
     "tree mv": "host, developer, technical-writer",
     "tree chmod": "host, developer, technical-writer",
     "tree run": "host, developer, technical-writer",
+    "requirements startup": HOST,
+    "requirements refine": HOST,
+    "requirements accept": HOST,
+    "requirements implement": HOST,
+    "requirements complete": HOST + _LATER,
+    "requirements commit": HOST + _LATER,
+    "requirements history": ANYONE,
     "config show": ANYONE,
     "config confirm": PERSON_ONLY,
     "audit": ANYONE,
@@ -70,20 +102,63 @@ WHO = {
     "review": ANYONE,
     "validate": ANYONE,
     "doctor": ANYONE,
-    "demo": ANYONE,
+    "repair": PERSON_ONLY,
+    "demo": ANYONE + "; with --keep" + _LATER[1:],
     "help": ANYONE,
 }
 
 
 def refusal_for_assistant(words: list[str]) -> str | None:
-    """Return why an assistant may not run the command `planner WORDS`, or None if it may.
+    """Return why no assistant may run the command `planner WORDS`, or None if one may.
 
     A command is known by its first words: an option before them can only ask for help.
     """
-    if not words or words[0] in _HELP or (len(words) > 1 and words[1] in _HELP):
+    if _asks_for_help(words):
         return None
-    for count in (2, 1):
-        name = " ".join(words[:count])
-        if name in WHO:
-            return f"only a person may run `planner {name}`" if WHO[name] == PERSON_ONLY else None
-    return f"the planner has no command `{' '.join(words[:2])}`"
+    if words[0] == HOOK:
+        return "only a client may run `planner hook`, which tells what its user did"
+    name = _name(words)
+    if not name:
+        return f"the planner has no command `{' '.join(words[:2])}`"
+    return f"only a person may run `planner {name}`" if WHO[name] == PERSON_ONLY else None
+
+
+def refusal_while_planning(words: list[str], cwd: str, home: str, folder: str) -> str | None:
+    """Return why an assistant that plans may not run `planner WORDS` in `cwd`, or None if it may.
+
+    `home` is the state directory in which it plans, `folder` where new runs of its repository go.
+    """
+    refusal = refusal_for_assistant(words)
+    if refusal is not None or _asks_for_help(words):
+        return refusal
+    name = _name(words)
+    if name == "demo" and any(_values(words, "--keep")):
+        return "`planner demo --keep` writes a folder outside of your run"
+    if WHO[name].endswith(_LATER):
+        return f"`planner {name}` writes the user's files, which may not change while you plan"
+    if WHO[name] == ANYONE and name != "start":
+        return None
+    for given in _values(words, "--state-dir"):
+        real = os.path.realpath(os.path.join(cwd, given))
+        new = name == "start" and real.startswith(folder + os.sep)
+        if real not in (home, lane_of(home).get("lifecycle")) and not new:
+            return f"`planner {name}` would write in {given}, outside of your run"
+    return None
+
+
+def _asks_for_help(words: list[str]) -> bool:
+    return not words or words[0] in _HELP or (len(words) > 1 and words[1] in _HELP)
+
+
+def _name(words: list[str]) -> str:
+    """Return the row of the table for a command, "" if there is none."""
+    return next((n for n in (" ".join(words[:2]), words[0]) if n in WHO), "")
+
+
+def _values(words: list[str], option: str) -> Iterator[str]:
+    """Yield each value that an option is given in a command's words."""
+    for at, word in enumerate(words):
+        if word == option:
+            yield words[at + 1] if at + 1 < len(words) else ""
+        elif word.startswith(f"{option}="):
+            yield word.partition("=")[2]

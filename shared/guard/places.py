@@ -6,6 +6,7 @@ import os
 
 from shared import resources
 from shared.guard.denial import Denied
+from shared.lifecycle import NEW, WORKFLOW, read_lifecycle
 from shared.mode import sessions
 
 TYPE_CHECKING = False
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from shared.mode.sessions import Session
     from state.database import Run
 
+MOST_PATH = 4_096  # characters, as Linux has it
 CONTEXT_STEPS = 3  # until this step of planning the context is still being written
 _PATCH = "apply_patch <<'EOF'\n*** Begin Patch\n"
 _END = "\n*** End Patch\nEOF"
@@ -23,34 +25,49 @@ _RUN_ONE = "run the command that the planner printed last"
 
 def check_planning(path: str, cwd: str, session: Session, run: Run | None) -> None:
     """Raise Denied if an assistant that is planning may not write to the file `path`."""
-    real = os.path.realpath(os.path.join(cwd, path))
+    real = _real(path, cwd)
     home = os.path.realpath(session.state_dir or os.path.dirname(session.database))
-    answers, worktree = resources.answer_path(home, ""), resources.worktree_path(home)
+    answers, worktrees = resources.answer_path(home, ""), resources.worktrees(home)
     if _inside(real, answers):
         return
-    if run is not None and _inside(real, worktree):
-        if ".git" in os.path.relpath(real, worktree).casefold().split(os.sep):
+    inside = next((tree for tree in worktrees if _inside(real, tree)), None)
+    if run is not None and inside is not None:
+        if ".git" in os.path.relpath(real, inside).casefold().split(os.sep):
             raise Denied("git's own files in the worktree are not part of the plan", _RUN_ONE)
+        return
+    if run is not None and real == _new_requirements(home, run):
         return
     early = run is not None and run.workflow == "planner" and run.step < CONTEXT_STEPS
     if early and real == resources.get_context_path(home):
         return
     check_ours(path, cwd, session)
     allowed = [f"write answers under {answers}"]
-    allowed += [f"change files of the project under {worktree}{os.sep}"] if run else []
+    allowed += [f"change files of the project under {worktrees[0]}{os.sep}"] if run else []
     raise Denied(f"{path} must not be written before the plan is approved", "; ".join(allowed))
+
+
+def _new_requirements(home: str, run: Run) -> str:
+    """Return the file in which requirements are refined, while they are; else ''."""
+    return read_lifecycle(home).path(NEW) if run.workflow == WORKFLOW else ""
 
 
 def check_ours(path: str, cwd: str, session: Session) -> None:
     """Raise Denied for a file in the planner's own folders, which only its commands may write."""
-    real = os.path.realpath(os.path.join(cwd, path))
+    real = _real(path, cwd)
     home = os.path.realpath(session.state_dir or os.path.dirname(session.database))
-    mine = (resources.answer_path(home, ""), resources.worktree_path(home))
+    mine = (resources.answer_path(home, ""), *resources.worktrees(home))
     user = os.path.dirname(os.path.realpath(sessions.folder()))
     state = (os.path.dirname(os.path.realpath(session.database)), home, user)
     inside = any(_inside(real, folder) for folder in state)
     if inside and not any(_inside(real, folder) for folder in mine):
         raise Denied(_OURS, _RUN_ONE)
+
+
+def _real(path: str, cwd: str) -> str:
+    """Return where a path leads; Denied for one so long that following it would take seconds."""
+    if len(path) + len(cwd) > MOST_PATH:
+        raise Denied("the path is longer than any file's", "name the file by a shorter path")
+    return os.path.realpath(os.path.join(cwd, path))
 
 
 def patched(command: str) -> list[str] | None:

@@ -2,44 +2,28 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 
 from shared.guard.denial import Denied
+from shared.known_secrets import (
+    BEGINNINGS,
+    ENDINGS,
+    HARMLESS,
+    HOMES,
+    NAMES,
+    is_secret_name,
+    without_credentials,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from shared.guard.lexer import Word
+    from shared.guard.scene import Scene
+    from shared.guard.words import Word
 
-# Compared in lower case: some file systems ignore case.
-FOLDERS = frozenset((
-    ".ssh", ".gnupg", ".aws", ".azure", ".kube", ".password-store", ".pki", "keychains", "keyrings",
-    ".mozilla", ".thunderbird", ".gcloud", "gcloud", "google-chrome", "chromium", ".chef",
-))  # fmt: skip
-NAMES = frozenset((
-    ".netrc", "_netrc", ".pgpass", ".my.cnf", ".mylogin.cnf", ".npmrc", ".pypirc", ".dockercfg",
-    ".git-credentials", ".htpasswd", ".s3cfg", ".boto", ".vault-token", ".yarnrc.yml",
-    ".credentials", ".credentials.json", "credentials.json", "credentials.db", "client_secret.json",
-    "service-account.json", "secrets.json", "secrets.yml", "secrets.yaml", "secrets.toml",
-    "shadow", "shadow-", "gshadow", "gshadow-", "sudoers", "opasswd", "wallet.dat", "rclone.conf",
-    "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ecdsa_sk", "id_ed25519_sk", "master.key",
-))  # fmt: skip
-BEGINNINGS = (".env", "id_rsa.", "id_ed25519.", "id_ecdsa.", "id_dsa.", "ssh_host_")
-ENDINGS = (
-    ".pem", ".key", ".p12", ".pfx", ".p8", ".jks", ".keystore", ".kdbx", ".kdb", ".ppk", ".env",
-    ".pkcs12", ".keychain", ".keychain-db", "_history", ".ovpn", ".tfstate", ".tfvars", "_rsa",
-    "_ed25519", "_ecdsa", "_dsa",
-)  # fmt: skip
-# Files whose names alone say nothing, with their folders.
-PLACES = (
-    "/.docker/config.json", "/.config/gh/hosts.yml", "/.m2/settings.xml", "/.gem/credentials",
-    "/.cargo/credentials", "/.cargo/credentials.toml", "/.codex/auth.json", "/.claude.json",
-    "/.config/hub", "/.gradle/gradle.properties", "/.local/share/opencode/auth.json",
-    "/.terraform.d/credentials.tfrc.json", "/.kaggle/kaggle.json", "/.composer/auth.json",
-)  # fmt: skip
-TREES = ("/etc/ssl/private", "/run/secrets", "/var/run/secrets", "/etc/sudoers.d", "/etc/shadow")
 OPEN_IN_PROC = frozenset((
     "cpuinfo", "meminfo", "version", "loadavg", "uptime", "filesystems", "mounts", "partitions",
     "swaps", "stat",
@@ -52,100 +36,127 @@ WIDE = frozenset((
 # Names that a pattern written for secrets would match.
 _EXAMPLES = (
     ".env", "prod.env", "id_rsa", "id_ed25519", ".netrc", ".npmrc", ".git-credentials", "shadow",
-    *FOLDERS,
 )  # fmt: skip
-HOMES = ("/home", "/users")
-MAX_EXPANDED = 3_000
+# Files of git's settings, which may hold passwords: what they hold decides.
+_GIT_SETTINGS = frozenset(("config", "config.worktree", ".gitconfig", "gitconfig", ".gitmodules"))
+_MAX_SETTINGS = 65_536
+_MAX_PATH = 4_096
 
 _INSTEAD = "ask the user for what you need to know, but never for the secret itself"
 _NARROWER = "name the folder of the project that you mean"
 
 
-def check_read(path: str, folder: str) -> None:
+def check_read(path: str, scene: Scene) -> None:
     """Deny reading `path` if it, or the file it links to, may hold secrets or be endless."""
-    for full in _both(path, folder):
-        lowered = full.lower()
-        name = lowered.rpartition("/")[2]
-        if _is_secret_name(name) or _in_secret_place(lowered):
+    for full in _both(path, scene):
+        if is_secret_name(os.path.basename(full)) or full in scene.secret_places:
             raise Denied(f"{path} may hold a key, a password or a token", _INSTEAD)
-        _check_system(path, lowered)
-    _check_endless(path, folder)
+        _check_system(path, full.lower())
+        if os.path.basename(full).lower() in _GIT_SETTINGS and holds_password(full):
+            raise Denied(f"{path} holds a password or a token", "use `git config --get NAME`")
+    mode = _mode(os.path.join(scene.folder, path))
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISCHR(mode)):
+        raise Denied(f"{path} is a pipe or a socket: reading one may never end")
 
 
-def check_look(path: str, folder: str) -> None:
+def check_file(path: str, scene: Scene) -> None:
+    """Deny reading what `check_read` denies, and a folder."""
+    if stat.S_ISDIR(_mode(os.path.join(scene.folder, path))):
+        raise Denied(f"{path} is a folder", "name a file, or use `diff -r`")
+    check_read(path, scene)
+
+
+def check_look(path: str, scene: Scene) -> None:
     """Deny listing a folder of keys or a file in it; asking whether a .env file exists passes."""
-    for full in _both(path, folder):
-        lowered = full.lower()
-        if _in_secret_place(lowered):
+    for full in _both(path, scene):
+        if full in scene.secret_places:
             raise Denied(f"{path} is where keys, passwords or tokens are kept", _INSTEAD)
-        _check_processes(path, lowered)
+        _check_processes(path, full.lower())
 
 
-def check_tree(path: str, folder: str, home: str) -> None:
+def check_tree(path: str, scene: Scene) -> None:
     """Deny reading all files below `path` if they include a home folder or system folders."""
-    check_read(path, folder)
-    homes = {home.lower(), os.path.realpath(home).lower()} if home else set()
-    for full in _both(path, folder):
+    check_read(path, scene)
+    for full in _both(path, scene):
         lowered = full.lower().rstrip("/") or "/"
-        above = lowered if lowered == "/" else f"{lowered}/"
         # A folder there may be a project instead of a home.
         home_of_one = os.path.dirname(lowered) in HOMES and not os.path.lexists(f"{full}/.git")
-        wide = lowered in WIDE or home_of_one
-        inside = (f"{h}{place}/" for h in homes for place in ("", *PLACES))
-        if wide or any(secret.startswith(above) for secret in inside):
+        if lowered in WIDE or home_of_one or scene.secret_places.below(full):
             raise Denied(f"reading all below {path} would read secrets", _NARROWER)
+        if os.path.basename(lowered) == ".git" and holds_password(f"{full}/config"):
+            raise Denied(f"reading all below {path} would read a password", _NARROWER)
+
+
+def holds_password(path: str) -> bool:
+    """Return whether a file of git settings holds a password or is too large for one."""
+    if not os.path.isfile(path):
+        return False
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            text = file.read(_MAX_SETTINGS)
+    except OSError:
+        return False
+    return len(text) == _MAX_SETTINGS or without_credentials(text) != text
 
 
 def check_pattern(pattern: str) -> None:
     """Deny a file name pattern that looks for files with secrets; an excluding `!…` passes."""
+    if len(pattern) > _MAX_PATH:
+        raise Denied(f"the pattern {pattern[:80]}… is too long", "use a shorter pattern")
     pieces = [] if pattern.startswith("!") else pattern.lower().split("/")
     for piece in pieces:
         written = piece.startswith(".") or sum(map(str.isalnum, piece)) > 1
-        shape = Pattern(piece)
+        shape = Pattern(piece, range(len(piece)))
         found = written and any(
             shape.matches(example) and example.startswith(".") <= piece.startswith(".")
             for example in _EXAMPLES
         )
-        if found or _is_secret_name(piece) or piece in FOLDERS:
+        if found or is_secret_name(piece):
             raise Denied(f"the pattern {pattern} matches files that hold secrets", _INSTEAD)
 
 
-def expand(word: Word, folder: str) -> Iterator[str]:
+def expand(word: Word, scene: Scene) -> Iterator[str]:
     """Yield every path to which a shell could expand the pattern `word`, maybe also others."""
-    whole = word.value
-    begin, pieces = 0, []
-    for piece in whole.split("/"):
-        pieces.append((piece, [g - begin for g in word.globs if begin <= g < begin + len(piece)]))
+    begin, found = 0, [""]
+    *folders, last = word.value.split("/")
+    for piece, slash in (*((folder, "/") for folder in folders), (last, "")):
+        active = [at - begin for at in word.globs if begin <= at < begin + len(piece)]
         begin += len(piece) + 1
-    found = [""]
-    for at, (piece, globs) in enumerate(pieces):
-        slash = "/" if at < len(pieces) - 1 else ""
-        found = [
-            f"{path}{name}{slash}"
-            for path in found
-            for name in (_entries(os.path.join(folder, path), piece, globs) if globs else (piece,))
-        ]
-        if len(found) > MAX_EXPANDED:
-            raise Denied(
-                f"the pattern {word.raw} matches too many files",
-                "name a folder, or use a narrower pattern",
-            )
+        scene.budget.spend(len(found))
+        if active:
+            shape, hidden = Pattern(piece, active), active[0] > 0
+            found = [
+                f"{path}{name}{slash}"
+                for path in found
+                for name in _entries(os.path.join(scene.folder, path), scene)
+                if name.startswith(".") <= hidden and shape.matches(name)
+            ]
+        else:
+            found = [f"{path}{piece}{slash}" for path in found]
     yield from found
 
 
 class Pattern:
-    """A shell pattern for file names; here a bracket `[…]` matches any one character."""
+    """A shell pattern for file names, whose `*`, `?` and `[` at the places `active` are special.
+
+    A bracket such as `[a-z]` matches any one character here, one of another form any text.
+    """
 
     __slots__ = ("_least", "_pieces")
 
-    def __init__(self, pattern: str) -> None:
+    def __init__(self, pattern: str, active: range | list[int]) -> None:
         pieces, at = list[str](), 0
         while at < len(pattern):
-            end = pattern.find("]", at + 2) if pattern[at] == "[" else -1
-            piece = "?" if end > 0 else pattern[at]
+            piece, end = pattern[at], at + 1
+            if at not in active or piece not in "*?[":
+                piece = f"={piece}"
+            elif piece == "[":
+                inside, closed, _ = pattern[at + 1 :].partition("]")
+                simple = closed and inside.strip("^!") and "[" not in inside and "\\" not in inside
+                piece, end = ("?", end + len(inside) + 1) if simple else ("*", len(pattern))
             if piece != "*" or pieces[-1:] != ["*"]:
                 pieces.append(piece)
-            at = max(at, end) + 1
+            at = end
         self._pieces = pieces
         self._least = len(pieces) - pieces.count("*")
 
@@ -158,7 +169,7 @@ class Pattern:
             if piece == "*":
                 ways = set(range(min(ways), len(name) + 1))
             else:
-                ways = {at + 1 for at in ways if at < len(name) and piece in ("?", name[at])}
+                ways = {at + 1 for at in ways if at < len(name) and piece in ("?", f"={name[at]}")}
             if not ways:
                 return False
         return len(name) in ways
@@ -167,46 +178,60 @@ class Pattern:
 def excluded() -> Iterator[str]:
     """Yield name patterns of files with secrets, to exclude when a whole folder is read."""
     yield from NAMES
-    yield from (f"{begin}*" for begin in BEGINNINGS)
-    yield from (f"*{end}" for end in ENDINGS)
+    yield from (f"*{ending}" for ending in ENDINGS)
+    yield ".env"
+    # Patterns can only say one character at a time that a name does not end as an example's does.
+    for tail in sorted({ending[at:] for ending in HARMLESS for at in range(1, len(ending) + 1)}):
+        before = sorted({e[-len(tail) - 1] for e in HARMLESS if e[1:].endswith(tail)})
+        yield f".env*[!{''.join(before)}]{tail}"
+    yield from (f"{beginning}*" for beginning in BEGINNINGS if beginning != ".env")
 
 
-def _entries(folder: str, piece: str, globs: list[int]) -> Iterator[str]:
-    """Yield names in `folder` that match a pattern; hidden ones only if it starts with a dot."""
+def _entries(folder: str, scene: Scene) -> Iterator[str]:
+    """Yield the names in a folder, for each of which the budget has to suffice."""
     try:
-        names = os.listdir(folder or ".")
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                scene.budget.spend()
+                yield entry.name
     except OSError:
         return
-    shape = Pattern(piece)
-    for name in names:
-        if name.startswith(".") <= (globs[0] > 0) and shape.matches(name):
-            yield name
 
 
-def _both(path: str, folder: str) -> Iterator[str]:
+def _both(path: str, scene: Scene) -> Iterator[str]:
     """Yield a path as absolute path, then with all symbolic links resolved."""
-    written = os.path.normpath(os.path.join(folder, path))
-    yield written
+    scene.budget.spend()
+    if len(path) > _MAX_PATH:
+        raise Denied(f"{path[:80]}… is longer than a path can be", _NARROWER)
+    joined = os.path.join(scene.folder, path)
+    yield os.path.normpath(joined)
+    folder, _, name = joined.rpartition("/")
+    if name in ("", ".", "..") or os.path.islink(joined):
+        yield _real(joined)
+        return
+    if folder not in scene.real_folders:
+        scene.real_folders[folder] = _real(folder or "/").rstrip("/")
+    yield f"{scene.real_folders[folder]}/{name}"
+
+
+def _real(path: str) -> str:
+    """Return a path with all symbolic links resolved; Denied if it leads through too many."""
     try:
-        yield os.path.realpath(os.path.join(folder, path))
+        os.stat(path)
+    except OSError as error:  # the system follows few links, realpath any number
+        if error.errno == errno.ELOOP:
+            raise Denied(f"{path} leads through too many symbolic links", _NARROWER) from None
+    except ValueError:
+        raise Denied(f"{path} has a character that no path has", _NARROWER) from None
+    return os.path.realpath(path)
+
+
+def _mode(full: str) -> int:
+    """Return the type of the file to which a path leads; a plain file's if there is none."""
+    try:
+        return os.stat(full).st_mode
     except (OSError, ValueError):
-        raise Denied(
-            f"{path} can't be followed to a file (a loop of symbolic links?)", _NARROWER
-        ) from None
-
-
-def _is_secret_name(name: str) -> bool:
-    if name.endswith(".pub"):
-        return False
-    return name in NAMES or name.startswith(BEGINNINGS) or name.endswith(ENDINGS)
-
-
-def _in_secret_place(lowered: str) -> bool:
-    return (
-        not FOLDERS.isdisjoint(lowered.split("/"))
-        or lowered.endswith(PLACES)
-        or any(lowered == tree or lowered.startswith(f"{tree}/") for tree in TREES)
-    )
+        return stat.S_IFREG
 
 
 def _check_processes(path: str, lowered: str) -> None:
@@ -218,12 +243,3 @@ def _check_system(path: str, lowered: str) -> None:
     _check_processes(path, lowered)
     if lowered.startswith(("/dev/", "/sys/kernel/", "/inet")) and lowered != "/dev/null":
         raise Denied(f"{path} is a device: reading a device may never end or may change something")
-
-
-def _check_endless(path: str, folder: str) -> None:
-    try:
-        mode = os.stat(os.path.join(folder, path)).st_mode
-    except (OSError, ValueError):
-        return
-    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISCHR(mode)):
-        raise Denied(f"{path} is a pipe or a socket: reading one may never end")

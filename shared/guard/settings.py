@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
-
+from shared import bounded_toml, resources
 from shared.guard.denial import Denied
-from shared.resources import CONFIG_FILE
 
 _FORM = 'a list of command lines, for example ["cargo tree", "mytool show *"]'
 
@@ -37,17 +35,17 @@ class Settings:
                 raise Denied(reason, "use another command that only reads")
 
 
-def load_settings(folder: str) -> Settings:
-    """Return the user's [guard] settings, plus the `deny` lines of the repository around `folder`.
+def load_settings(state_dir: str | None) -> Settings:
+    """Return the user's [guard] settings, plus what the repository denies where a session plans.
 
-    Denied if either file can't be read, since it is unknown what that file denies.
+    `state_dir` is where it plans: the repository's settings were stored there when planning began,
+    as its base commit has them. Denied if either file can't be read, since it is unknown what that
+    file denies.
     """
-    home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
-    user = _table(os.path.join(home, "planner", "config.toml"))
-    project = _table(_project_file(folder))
+    user = _table(resources.user_config_path())
     return Settings(
         _lines(user, "allow"),
-        (*_lines(user, "deny"), *_lines(project, "deny")),
+        (*_lines(user, "deny"), *_stored(state_dir)),
         tuple(_texts(user, "tools")),
     )
 
@@ -60,34 +58,38 @@ def _is_line(line: tuple[str, ...], words: list[str]) -> bool:
     return tuple(words[:size]) == line[:-1] and not any(w.startswith("-") for w in further)
 
 
-def _project_file(folder: str) -> str:
-    """Return the nearest planner.toml in `folder` or a folder above it, "" if there is none."""
-    while not os.path.isfile(path := os.path.join(folder, CONFIG_FILE)):
-        parent = os.path.dirname(folder)
-        if parent == folder:
-            return ""
-        folder = parent
-    return path
+def _stored(state_dir: str | None) -> tuple[tuple[str, ...], ...]:
+    """Return the lines that the repository denies, as stored in a state directory."""
+    if state_dir is None:
+        return ()
+    # Not at the top: what imports the guard's decision alone does without it.
+    import json
+
+    path = resources.run_config_path(state_dir)
+    try:
+        with open(path, "rb") as file:
+            found = json.load(file)["config"]
+    except FileNotFoundError:
+        return ()
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        reason = f"{path}, the settings stored when planning began, cannot be read"
+        raise Denied(reason, "tell the user, who can start planning anew") from None
+    return _lines(found, "deny")
 
 
 def _table(path: str) -> dict[str, object]:
     try:
         with open(path, "rb") as file:
-            data = file.read()
+            data = file.read(bounded_toml.MOST_BYTES + 1)
     except (FileNotFoundError, NotADirectoryError):
         return {}
-    if (
-        b"guard" not in data
-    ):  # most files have no [guard], and reading TOML takes longer than a decision
+    # Most files have no [guard], and reading TOML takes longer than a decision.
+    if b"guard" not in data:
         return {}
-    import tomllib
-
     try:
-        table = tomllib.loads(data.decode("utf-8-sig")).get("guard", {})
-    except (ValueError, RecursionError) as error:
-        raise Denied(
-            f"{path} is not valid TOML: {error}", "ask the user to fix this file"
-        ) from None
+        table = bounded_toml.parse(data).get("guard", {})
+    except ValueError as error:
+        raise Denied(f"{path} {error}", "ask the user to fix this file") from None
     if not isinstance(table, dict):
         raise Denied(f"{path}: [guard] is not a table", "ask the user to fix this file")
     return table

@@ -12,8 +12,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from shared.guard.kinds import Scene
-    from shared.guard.lexer import Word
+    from shared.guard.scene import Scene
+    from shared.guard.words import Word
 
 _FILE_TESTS = ["-d", "-e", "-f", "-h", "-L", "-r", "-s", "-S", "-p", "-w", "-x"]
 
@@ -33,7 +33,7 @@ def _test(words: list[Word], scene: Scene) -> None:
     values = [word.value for word in words]
     check_test(values)
     if values[-2] in _FILE_TESTS:
-        secrets.check_look(values[-1], scene.folder)
+        secrets.check_look(values[-1], scene)
 
 
 def _bracket(words: list[Word], scene: Scene) -> None:

@@ -7,9 +7,12 @@ gain tools with every release, and servers can add any.
 from __future__ import annotations
 
 READ, ASK, AGENTS, TASKS = "read", "ask", "agents", "tasks"
+FILE, FOLDER, SEARCH = "file", "folder", "search"
 SHELL, WRITE, PATCH, SKILL, DENY = "shell", "write", "patch", "skill", "deny"
 OWN_SKILL = "planner"
 PASSING = (READ, ASK, AGENTS, TASKS)
+# With these an assistant keeps a list of its own; who reviews requirements has none (RL-7).
+TODO_LISTS = ("TodoWrite", "TaskCreate", "TaskUpdate", "vibe.todo", "update_plan")
 
 LATER = (
     "a prompt that this tool sends later could be taken for the user's",
@@ -22,21 +25,32 @@ ELSEWHERE = (
 
 
 class Tool:
-    """One tool of a client: `kind` says what to check, `field` holds the path or command."""
+    """One tool of a client: `kind` says what to check, `field` holds the path or command.
 
-    __slots__ = ("field", "kind", "why")
+    `names` is the field of a search with the patterns of file names to which it is limited.
+    """
 
-    def __init__(self, kind: str, field: str = "", why: tuple[str, str] = ("", "")) -> None:
+    __slots__ = ("field", "kind", "names", "why")
+
+    def __init__(
+        self, kind: str, field: str = "", why: tuple[str, str] = ("", ""), names: str = ""
+    ) -> None:
         self.kind = kind
         self.field = field
         self.why = why
+        self.names = names
 
 
 _CLAUDE = {
     **dict.fromkeys(
-        ("Read", "Glob", "Grep", "LS", "NotebookRead", "LSP", "WebFetch", "WebSearch",
-         "ToolSearch", "ListAgents", "ReportFindings", "CronList"), Tool(READ),
+        ("LSP", "WebFetch", "WebSearch", "ToolSearch", "ListAgents", "ReportFindings", "CronList"),
+        Tool(READ),
     ),
+    "Read": Tool(FILE, "file_path"),
+    "NotebookRead": Tool(FILE, "notebook_path"),
+    "Glob": Tool(FOLDER, "path"),
+    "LS": Tool(FOLDER, "path"),
+    "Grep": Tool(SEARCH, "path", names="glob"),
     **dict.fromkeys(("AskUserQuestion", "EnterPlanMode", "ExitPlanMode"), Tool(ASK)),
     **dict.fromkeys(("Agent", "Task"), Tool(AGENTS)),
     **dict.fromkeys(
@@ -53,8 +67,10 @@ _CLAUDE = {
     **dict.fromkeys(("SendMessage", "Workflow", "RemoteTrigger"), Tool(DENY, why=ELSEWHERE)),
 }  # fmt: skip
 _VIBE = {
-    **dict.fromkeys(("file_system.read_file", "file_system.list_dir", "file_system.grep",
-                     "web_search.web_search", "web_fetch.web_fetch"), Tool(READ)),
+    **dict.fromkeys(("web_search.web_search", "web_fetch.web_fetch"), Tool(READ)),
+    "file_system.read_file": Tool(FILE, "file_path"),
+    "file_system.list_dir": Tool(FOLDER, "path"),
+    "file_system.grep": Tool(SEARCH, "path"),
     "ask_user_question.ask_user_question": Tool(ASK),
     **dict.fromkeys(("agents.spawn", "agents.list", "agents.wait", "agents.send_message",
                      "agents.interrupt"), Tool(AGENTS)),
@@ -65,7 +81,8 @@ _VIBE = {
     "vibe.skill": Tool(SKILL, "name"),
 }  # fmt: skip
 _CODEX = {
-    **dict.fromkeys(("view_image", "web_search"), Tool(READ)),
+    "web_search": Tool(READ),
+    "view_image": Tool(FILE, "path"),
     "request_user_input": Tool(ASK),
     **dict.fromkeys(("update_plan", "get_goal", "create_goal", "update_goal"), Tool(TASKS)),
     "Bash": Tool(SHELL, "command"),

@@ -84,7 +84,7 @@ def _gathering(row: Planning, state_dir: str | None) -> str:
     allowed += " and the run's worktree" if row.run_id else ""
     return f"""\
 You plan{f": {task}" if task else ""}. Look, search and ask the user; change nothing. Tools that \
-write are refused but for {allowed}; shell commands pass where they provably change nothing.
+write are refused but for {allowed}; what shell commands change is lost or refused.
 What is next: {resources.command(*following, state_dir=state_dir)}"""
 
 

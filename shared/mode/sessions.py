@@ -19,13 +19,22 @@ if TYPE_CHECKING:
 
 # What a client sets in the environment of its commands: the id of the session.
 SESSION_VARIABLES = ("CLAUDE_CODE_SESSION_ID", "CODEX_SESSION_ID")
+# By these a command knows that an assistant runs it.
+ASSISTANTS = (
+    "CLAUDECODE", "AI_AGENT", "CODEX_SESSION_ID", "CODEX_CI", "VIBE_APP_SERVER_BIN", "GEMINI_CLI",
+    "CURSOR_AGENT", "OPENCODE",
+)  # fmt: skip
 
 
 class Session:
-    """One session file, read-only: an agent that plans, and the database that holds its stage."""
+    """One session file, read-only: an agent that plans, and the database that holds its stage.
 
-    __slots__ = ("agent", "database", "path", "repository", "run_id", "state_dir")
+    `session` is the client's session that it is for: the agent itself, or one that has joined it.
+    """
+
+    __slots__ = ("agent", "database", "path", "repository", "run_id", "session", "state_dir")
     agent: str
+    session: str
     database: str
     repository: str
     state_dir: str | None
@@ -40,7 +49,7 @@ class Session:
 
     def touch(self) -> None:
         """Record that this session's agent calls a tool now."""
-        _touch(self.path)
+        touch(self.agent)
 
 
 def folder() -> str:
@@ -53,7 +62,7 @@ def folder() -> str:
 
 def path_of(agent: str) -> str:
     """Return the path of an agent's session file, whether or not it exists."""
-    return os.path.join(folder(), _sha256(agent.encode("utf-8", "surrogateescape"))[:16])
+    return os.path.join(folder(), sha256(agent.encode("utf-8", "surrogateescape"))[:16])
 
 
 def repository_root(start: str) -> str:
@@ -84,11 +93,12 @@ def publish(row: Planning, database: str, run: Run | None) -> bool:
     """
     path = path_of(row.agent_name)
     if row.phase == "inactive":
-        return _remove(path)
+        return all([_remove(path), *(_remove(s.path) for s in _joined(row.agent_name))])
     home = os.path.dirname(os.path.realpath(database))
     inside = os.path.basename(home) == PLANNER_FOLDER
-    values = {
+    values: dict[str, object] = {
         "agent": row.agent_name,
+        "session": row.agent_name,
         "database": os.path.realpath(database),
         "repository": run.repository if run else os.path.dirname(home) if inside else home,
         "state_dir": run.state_dir if run else home,
@@ -96,7 +106,15 @@ def publish(row: Planning, database: str, run: Run | None) -> bool:
     }
     if _read(path) == values:
         return True
-    return _write(path, json.dumps(values, ensure_ascii=False))
+    for other in _joined(row.agent_name):
+        _write(other.path, {**values, "session": other.session})
+    return _write(path, values)
+
+
+def join(session: str, agent: str) -> bool:
+    """Let hooks find a further client's session as this agent; return whether that worked."""
+    values = _read(path_of(agent))
+    return values is not None and _write(path_of(session), {**values, "session": session})
 
 
 def is_published(agent: str) -> bool:
@@ -137,17 +155,28 @@ def find(session_id: str, cwd: str) -> Session | None:
     if found is not None:
         return found
     here = os.path.realpath(cwd)
-    around = [s for s in _all() if _contains(s.agent, here)]
+    around = [s for s in all_sessions() if _contains(s.agent, here)]
     return max(around, key=lambda s: len(s.agent), default=None)
 
 
+def is_anyone_there() -> bool:
+    """Return whether any session of this user plans, or carries out what it planned."""
+    return bool(all_sessions())
+
+
 def of_agent(agent: str) -> Session | None:
-    """Return the session file of the agent with exactly this name."""
+    """Return the session file of the agent, or of the session that has joined one, of this name."""
     found = _load(path_of(agent))
-    return found if found is not None and found.agent == agent else None
+    return found if found is not None and found.session == agent else None
 
 
-def _sha256(data: bytes) -> str:
+def _joined(agent: str) -> list[Session]:
+    """Return the session files of the sessions that have joined an agent."""
+    return [found for found in all_sessions() if found.agent == agent != found.session]
+
+
+def sha256(data: bytes) -> str:
+    """Return the SHA-256 of `data` in hexadecimal digits."""
     # hashlib would load OpenSSL, which costs a hook more than all else here.
     for name in ("_sha2", "_sha256", "hashlib"):
         try:
@@ -157,7 +186,8 @@ def _sha256(data: bytes) -> str:
     raise ImportError("this Python has no SHA-256")
 
 
-def _all() -> list[Session]:
+def all_sessions() -> list[Session]:
+    """Return the session file of every agent of this user that plans or carries out a plan."""
     try:
         names = os.listdir(folder())
     except OSError:
@@ -174,7 +204,10 @@ def _contains(agent: str, path: str) -> bool:
 
 def _load(path: str) -> Session | None:
     values = _read(path)
-    if values is None or set(values) != set(Session.__slots__) - {"path"}:
+    if values is None:
+        return None
+    values.setdefault("session", values.get("agent"))  # not in a file of an earlier release
+    if set(values) != set(Session.__slots__) - {"path"}:
         return None
     session = Session(path, values)
     if not os.path.isfile(str(session.database)):
@@ -192,7 +225,8 @@ def _read(path: str) -> dict[str, object] | None:
     return values if isinstance(values, dict) else None
 
 
-def _write(path: str, text: str) -> bool:
+def _write(path: str, values: dict[str, object]) -> bool:
+    text = json.dumps(values, ensure_ascii=False)
     temporary = f"{path}.{os.getpid()}"
     try:
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)

@@ -6,7 +6,9 @@ Nothing else changes them.
 from __future__ import annotations
 
 import os
+import time
 
+from shared import resources
 from shared.mode import sessions
 from shared.mode.sessions import of_agent
 from state import stages
@@ -39,6 +41,13 @@ def change_run(
             row.agent_name, phase=stage, revision=moved.revision, digest=moved.digest, **columns
         )
         _publish_later(database, row.agent_name, moved)
+    if action == "resume":
+        database.ask_again(run)  # no time limit counts while a run is paused
+    if moved.status in (stages.COMPLETED, stages.CANCELLED):
+        # Imported at the end alone: the guard and printed steps come here too.
+        from shared.execution.events import end_run
+
+        end_run(database, moved)
     before, after = (stages.described(r.stage, r.status) for r in (current, moved))
     database.audit(
         run, who, action, before=before, after=after, digest=moved.digest or current.digest,
@@ -64,7 +73,7 @@ def change_agent(
         )
         raise Refused("conflict", f"mode {action}", text, "", "planner status")
     if action == "enter":
-        _check_here(database, agent)
+        check_only_here(database.path, agent)
     columns = {"phase": led, **_columns(action, led, at or now(), who), **values}
     database.set_planning(agent, **columns)
     moved = database.planning(agent)
@@ -99,7 +108,7 @@ def bind(database: Database, run: Run, agent: str, limits: dict[str, object], at
             text,
             "ask the user to end the planning elsewhere: planner mode cancel",
         )
-    _check_here(database, agent)
+    check_only_here(database.path, agent)
     at = at or now()
     values: dict[str, object] = {
         "run_id": run.run_id, "phase": run.stage, "task_description": run.request,
@@ -114,22 +123,23 @@ def bind(database: Database, run: Run, agent: str, limits: dict[str, object], at
     database.audit(run, "host", "bind", before=left, after=where, agent=agent, at=at)
 
 
-def _check_here(database: Database, agent: str) -> None:
-    """Raise Refused for an agent that already plans in another repository."""
+def check_only_here(path: str, agent: str) -> None:
+    """Raise Refused for an agent that already plans by another database than the one at `path`.
+
+    There need be no database yet: a command asks this before it makes anything.
+    """
     other = of_agent(agent)
-    if other is None or other.database == os.path.realpath(database.path):
+    if other is None or other.database == os.path.realpath(path):
         return
     there = Database(other.database)
     row = there.planning(agent)
     there.close()
     if row is not None and row.phase != INACTIVE:
-        text = (
-            f"this session already plans in {other.repository} ({row.phase}); "
-            "a session can plan in one repository only"
-        )
-        raise Refused(
-            "conflict", agent, text, "ask the user to end the planning there: planner mode cancel"
-        )
+        home = other.state_dir or os.path.dirname(other.database)
+        text = f"this session already plans elsewhere ({row.phase}), in {home}; it can plan once"
+        end = resources.command("mode", "cancel", state_dir=home)
+        allowed = f"go on there, or ask the user to end the planning there: {end}"
+        raise Refused("conflict", agent, text, allowed)
 
 
 def status_of(row: Planning) -> str:
@@ -144,6 +154,11 @@ def _publish_later(database: Database, agent: str, run: Run | None) -> None:
         row = database.planning(agent)
         if row is not None:
             sessions.publish(row, database.path, run)
+        if not sessions.is_anyone_there():
+            # Not at the top: a printed step does without it.
+            from shared.guard import texts
+
+            texts.tidy(time.time(), kept_s=-1)
 
     database.after_commit(publish)
 

@@ -20,6 +20,7 @@ from shared.steps.slices import agent_slice, answer_lines, entity_lines, work_sl
 from shared.steps.workflow import Step
 from state import store
 from state.files import read_text
+from state.phases import CODE_PHASES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from state.phases import Phase
 
 
-_BATCHES = {"plan-design": "design.json", "plan-docs": "docs.json"}
+_BATCHES = {"plan-design": "design.json", "plan-docs": "docs.json", "impl-docs": "docs.json"}
 
 
 def variant_of(ctx: Context) -> str:
@@ -59,7 +60,7 @@ def work_task(ctx: Context, script: str, *, agent: bool, of_design: Collection[s
     asks = agent and not variant  # in a later round the task is understood
     if asks:
         text += "\n\n" + _asking(ctx)
-    block = with_commands(ctx, text, asks=ctx.phase == "plan-code" and not agent)
+    block = with_commands(ctx, text, asks=ctx.phase in CODE_PHASES and not agent)
     if not variant:
         folder, _, module = script.partition(".")
         block.rules(read_prompt(folder, module, f"{ctx.phase}-execute-rules"))

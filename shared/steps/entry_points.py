@@ -6,6 +6,7 @@ import sys
 
 from shared.resources import command
 from state.errors import Refused
+from state.phases import PLANNING_PHASES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,12 +16,19 @@ if TYPE_CHECKING:
 MODULES = {
     "planner": "orchestrator.planner",
     "executor": "orchestrator.executor",
+    "requirements": "orchestrator.requirements",
+    "requirements-review": "architect.requirements_review",
     "plan-design": "architect.plan_design",
     "plan-code": "developer.plan_code",
     "plan-docs": "technical_writer.plan_docs",
+    "exec-implement": "developer.exec_implement",
+    "exec-docs": "technical_writer.exec_docs",
     "plan-design-qr": "quality_reviewer.plan_design_qr",
     "plan-code-qr": "quality_reviewer.plan_code_qr",
     "plan-docs-qr": "quality_reviewer.plan_docs_qr",
+    "impl-code-qr": "quality_reviewer.impl_code_qr",
+    "impl-docs-qr": "quality_reviewer.impl_docs_qr",
+    "exec-reconcile": "quality_reviewer.exec_reconcile",
 }
 
 
@@ -34,6 +42,11 @@ def find_workflow(name: str) -> Workflow:
     __import__(MODULES[name])
     found: Workflow = sys.modules[MODULES[name]].WORKFLOW
     return found
+
+
+def workflow_of(phase: str) -> Workflow:
+    """Return the main assistant's workflow that a review phase belongs to."""
+    return find_workflow("planner" if phase in PLANNING_PHASES else "executor")
 
 
 def discover_workflows() -> dict[str, Workflow]:

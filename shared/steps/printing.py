@@ -79,7 +79,7 @@ def _print_for_agent(context: Context) -> str:
     workflow, run = context.workflow, context.state.run
     here = context.state.command("step", run.workflow)
     current = find_workflow(run.workflow).steps[run.step]
-    due = (current.phase, current.kind) == (context.phase, workflow.serves)
+    due = (current.phase, current.kind) == (context.step.phase, workflow.serves)
     if not due or run.status != "ACTIVE":
         text = (
             f"{workflow.name} has nothing to do now; "

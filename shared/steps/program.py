@@ -14,22 +14,22 @@ if TYPE_CHECKING:
     from shared.run import State
     from shared.steps.workflow import Workflow
 
+# Options that narrow what an agent is shown.
+_SELECTORS = ("--group", "--by", "--milestone")
 USAGE = "Usage: planner step WORKFLOW [N] [--state-dir DIR]"
 
 
 class Request:
     """The workflow step that a script's command line asks for, with its options."""
 
-    __slots__ = ("group_and_author", "number", "request", "state_dir", "words")
+    __slots__ = ("number", "request", "selectors", "state_dir", "words")
 
     def __init__(self, argv: list[str]) -> None:
         values, self.words = _options(argv)
         self.number = values.get("--step")
         self.state_dir = values.get("--state-dir")
         self.request = values.get("--request")
-        self.group_and_author = {
-            name[2:]: values[name] for name in ("--group", "--by") if name in values
-        }
+        self.selectors = {name[2:]: values[name] for name in _SELECTORS if name in values}
 
 
 def main(workflow: Workflow, argv: list[str]) -> int:
@@ -51,7 +51,7 @@ def print_asked(workflow: Workflow, asked: Request, state: State) -> str:
     if asked.number is None and not workflow.serves:
         return print_current(state)
     number = step_number(asked.number, workflow)
-    return print_step(workflow, number, state, asked.group_and_author)
+    return print_step(workflow, number, state, asked.selectors)
 
 
 def refuse_words(workflow: Workflow, asked: Request) -> None:
@@ -72,7 +72,7 @@ def step_number(text: str | None, workflow: Workflow) -> int | None:
 
 
 def _options(argv: list[str]) -> tuple[dict[str, str], list[str]]:
-    known = ("--step", "--state-dir", "--request", "--role", "--group", "--by")
+    known = ("--step", "--state-dir", "--request", "--role", *_SELECTORS)
     values: dict[str, str] = {}
     words: list[str] = []
     while argv:

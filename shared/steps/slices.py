@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from state.milestones import changes_of, docs_of
+from state.milestones import changes_of, docs_of, files_of
+from state.phases import CODE_PHASES, DOCS_PHASES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,13 +71,36 @@ def agent_slice(plan: Json, phase: str) -> str:
     if phase == "plan-design":
         return "\n".join([*task_lines(plan), *context_lines(plan), *context_lines(plan, _FOUND)])
     lines = [*task_lines(plan), *context_lines(plan), plan["overview"]["approach"], *_reasons(plan)]
-    if phase == "plan-code":
+    if phase in CODE_PHASES:
         lines += [
             f"{milestone['id']} is accepted when: {text}"
             for milestone in plan["milestones"]
             for text in milestone["acceptance_criteria"]
         ]
     return "\n".join([*lines, work_slice(plan, phase, [m["id"] for m in plan["milestones"]])])
+
+
+def milestone_slice(plan: Json, name: str, *, whole: bool) -> str:
+    """Return the plan's text for who writes one milestone; other milestones by name and files.
+
+    `whole` adds the task and its context, which an agent has not seen.
+    """
+    own = next(m for m in plan["milestones"] if m["id"] == name)
+    lines = []
+    if whole:
+        lines = [*task_lines(plan), *context_lines(plan), plan["overview"]["approach"]]
+        lines += _reasons(plan)
+    lines.append(f"{name} {own['name']}")
+    lines += [f"  accepted when: {text}" for text in own["acceptance_criteria"]]
+    lines += _intents(own, reasons=True)
+    lines += list(_scenarios(own["tests"]))
+    lines += [f"  {d['id']} {d['file']}: {d['text']}" for d in docs_of(own)]
+    lines += [
+        f"{m['id']} {m['name']}, not yours: {', '.join(sorted(files_of(m)))}"
+        for m in plan["milestones"]
+        if m["id"] != name
+    ]
+    return "\n".join(lines)
 
 
 def review_slice(
@@ -87,7 +111,7 @@ def review_slice(
     If it only looks `again` at what it `found`, other milestones, context and verify are left out,
     and reasons that the findings do not name.
     """
-    keys = _DOCUMENTED if phase == "plan-docs" else _CONTEXT
+    keys = _DOCUMENTED if phase in DOCS_PHASES else _CONTEXT
     lines = task_lines(plan)
     if not again:
         overview = plan["overview"]

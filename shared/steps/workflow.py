@@ -98,7 +98,7 @@ class Context:
         state: State,
         selectors: Mapping[str, str] | None = None,
     ) -> None:
-        """Make a step's context; `selectors` (`group`, `by`) narrow what the step shows."""
+        """Make a step's context; `selectors` (`group`, `by` …) narrow what the step shows."""
         self.selectors = selectors or {}
         self.workflow = workflow
         self.number = number

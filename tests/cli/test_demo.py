@@ -132,6 +132,34 @@ def test_keep_leaves_the_repository_and_every_printed_block(kept: Played) -> Non
 
 
 @pytest.mark.slow
+@pytest.mark.requirement("PL-27")
+def test_at_depth_intent_agents_write_at_once_one_fails_and_all_ends_in_a_proof(
+    tmp_path: Path,
+) -> None:
+    intent = play(tmp_path, "--depth", "intent", "--keep", "kept", "--json")
+    assert intent.answer.returncode == 0, intent.answer.stderr
+    result = json.loads(intent.answer.stdout)
+    assert result["proved"]
+    assert result["at_once"] == [2, 2]
+    assert result["blocked"] == [
+        "M-001: 23h 59m 59s reads 24h: the sum is rounded after it is split"
+    ]
+    assert result["asked"] == [
+        "Is a short size rounded or cut off? → Rounded: 1,960 bytes read 2.0 kB"
+    ]
+    assert result["person"] == 3, "commands to confirm, intents, bytes"
+    sample = intent.kept / "repository"
+    done = subprocess.run(
+        [sys.executable, "-m", "unittest", "-q"], cwd=sample, check=False, capture_output=True
+    )
+    assert done.returncode == 0, done.stderr
+    listed = subprocess.run(
+        ["git", "status", "--porcelain"], cwd=sample, capture_output=True, text=True, check=True
+    )
+    assert listed.stdout == ""
+
+
+@pytest.mark.slow
 def test_each_agent_reads_what_the_user_wanted(kept: Played) -> None:
     """An agent has seen nothing else; one that fixes or answers again is told what is new."""
     texts = [path.read_text() for path in sorted((kept.kept / "calls").iterdir())]
@@ -302,3 +330,72 @@ def test_of_many_questions_only_what_is_wrong_is_recorded(tmp_path: Path) -> Non
     passed = [{"id": "qa-007", "status": "PASS"}, {"id": "qa-009", "status": "PASS"}]
     failed = [passed[0], {"id": "qa-009", "status": "FAIL", "finding": "not for 0"}]
     assert rounds == [passed, failed, passed]
+
+
+# Two rounds of the lifecycle
+
+
+@pytest.fixture(scope="module")
+def rounds(tmp_path_factory: pytest.TempPathFactory) -> Played:
+    return play(tmp_path_factory.mktemp("demo"), "--requirements", "--keep", "kept")
+
+
+def without_moments(text: str) -> str:
+    """Replace what differs from one play to the next: times, ids and seconds."""
+    text = re.sub(r"\d{4}-\d\d-\d\d[ _]\d\d[:-]\d\d[:-]\d\d", "TIME", text)
+    text = re.sub(r"\b[0-9a-f]{64}\b", "DIGEST", text)
+    text = re.sub(r"\b[0-9a-f]{40}\b", "COMMIT", text)
+    return without_varying_parts(text)
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("RL-1", "RL-9", "RL-10")
+def test_two_rounds_of_the_lifecycle_are_played_and_proved(rounds: Played, golden: Golden) -> None:
+    assert rounds.answer.returncode == 0, rounds.answer.stderr
+    golden("cli/demo-requirements.txt", without_moments(rounds.answer.stdout))
+
+
+@pytest.mark.slow
+def test_two_rounds_leave_two_commits_and_a_clean_tree(rounds: Played) -> None:
+    words = ("git", "log", "--format=%s"), ("git", "status", "--porcelain")
+    log, status = (
+        subprocess.run(
+            w, cwd=rounds.kept / "repository", capture_output=True, text=True, check=True
+        ).stdout
+        for w in words
+    )
+    assert log.splitlines() == [
+        'Say "no one" for an empty list', "Say a count of zero in words",
+        "Render durations, sizes, counts and lists",
+    ]  # fmt: skip
+    assert status == ""
+
+
+LIFECYCLE_TOKENS = 3_000  # around the plan of one round
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("RL-1")
+def test_the_lifecycle_around_a_plan_costs_little(rounds: Played, golden: Golden) -> None:
+    """All that is printed of the lifecycle in one round: its blocks, and what it adds to others."""
+    rows, spent = [], 0
+    blocks = [p.read_text().partition("\n\n")[2] for p in sorted((rounds.kept / "calls").iterdir())]
+    begins = [n for n, text in enumerate(blocks) if 'name="new-requirements"' in text]
+    for text in blocks[: begins[1] + 1]:
+        block = ET.fromstring(text)  # noqa: S314 – our own output
+        ours = block.get("workflow", "").startswith("requirements")
+        counted = text
+        if block.get("name") == "context-verify":
+            # The rest of this block is the plan's.
+            counted = (block.findtext("task") or "").rpartition("\n\n")[2]
+        elif not ours and "answers/commit.md" not in text:
+            continue
+        home = re.sub(r"'?/[^'<\"]*?/repository", "/home/user/src/shop", counted)
+        home = re.sub(
+            r"'[^'<]*/bin/planner'", "/home/user/.claude/skills/planner/bin/planner", home
+        )
+        cost = -(-len(without_moments(home)) // 4)
+        spent += cost
+        rows.append(f"{block.get('workflow')} {block.get('name'):<20} {cost:>5}")
+    assert spent <= LIFECYCLE_TOKENS
+    golden("budgets/lifecycle.txt", "\n".join([f"tokens {spent}", *rows]) + "\n")

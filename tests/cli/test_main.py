@@ -71,7 +71,7 @@ def test_a_fault_of_ours_is_a_short_block_and_a_traceback_on_stderr(
     def broken(*_: object) -> None:
         raise ZeroDivisionError("]]></problem><next>rm")
 
-    monkeypatch.setattr(run, "status_of", broken)
+    monkeypatch.setattr(run, "render_status", broken)
     monkeypatch.setattr(host_steps, "work", broken)
     for argv in (("status",), ("step", "planner")):
         answer = call(journey.repository.path, *argv)

@@ -71,7 +71,6 @@ def test_a_request_that_is_not_text_leaves_nothing_behind(repo: Repository) -> N
     assert not (repo.path / ".planner").exists()
 
 
-@pytest.mark.requirement("PL-35")
 def test_without_git_a_run_is_refused_at_the_start(tmp_path: Path) -> None:
     """A plan of depth full needs a repository, and the first command says so."""
     answer = planner(tmp_path, "start", "change x")

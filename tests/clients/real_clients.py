@@ -245,12 +245,14 @@ env_key = "SCRIPTED_KEY"
 wire_api = "responses"
 """
 
-    def play(self, turns: Sequence[Turn], *, hooks: bool = True) -> Played:
-        """Give a prompt without a terminal."""
+    def play(
+        self, turns: Sequence[Turn], *, hooks: bool = True, sandbox: str = "workspace-write"
+    ) -> Played:
+        """Give a prompt without a terminal; `sandbox` is codex's own."""
         entry = Path(ROOT, "hooks", "codex.json").read_text(encoding="utf-8") if hooks else "{}"
         self.write(".codex/hooks.json", entry.replace("/path/to/planner", ROOT))
         config = str(self.home / ".codex" / "config.toml")
-        options = ("--sandbox", "workspace-write", "--dangerously-bypass-hook-trust")
+        options = ("--sandbox", sandbox, "--dangerously-bypass-hook-trust")
         command = [self.program, "exec", *options, "go"]
         found = environment(SCRIPTED_KEY="test-key", **self.more)
         return play(Request(command, str(self.work), found, turns, files=[(config, self.CONFIG)]))

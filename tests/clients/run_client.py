@@ -26,6 +26,7 @@ from tests.clients.scripted_model import Script, serve
 
 NEW_NETWORK = 0x40000000  # CLONE_NEWNET
 QUIET_S = 2
+LATEST_S = 20
 GET_FLAGS, SET_FLAGS, UP = 0x8913, 0x8914, 0x1  # SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP
 
 
@@ -68,7 +69,7 @@ def run_typed(spec: dict[str, Any], environment: dict[str, str]) -> dict[str, An
         os.execve(spec["command"][0], spec["command"], environment)  # noqa: S606 – no shell is meant
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
     typed, shown = list(spec["typed"]), b""
-    began = heard = time.monotonic()
+    began = heard = pressed = time.monotonic()
     while time.monotonic() - began < spec["timeout_s"]:
         if select.select([terminal], [], [], 0.1)[0]:
             try:
@@ -76,11 +77,14 @@ def run_typed(spec: dict[str, Any], environment: dict[str, str]) -> dict[str, An
             except OSError:
                 break
             heard = time.monotonic()
-        if shown and time.monotonic() - heard > (QUIET_S if typed else spec["quiet_s"]):
+        quiet = time.monotonic() - heard > (QUIET_S if typed else spec["quiet_s"])
+        # A dialogue may blink for ever.
+        late = typed and time.monotonic() - pressed > LATEST_S
+        if shown and (quiet or late):
             if not typed:
                 break
             os.write(terminal, typed.pop(0).encode())
-            heard = time.monotonic()
+            heard = pressed = time.monotonic()
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
     return {"code": 0, "stdout": shown.decode("utf-8", "replace"), "stderr": ""}

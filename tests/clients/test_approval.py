@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.slow, pytest.mark.requirement("PM-13")]
 
+UNSET = "env -u CLAUDECODE -u AI_AGENT -u CLAUDE_CODE_SESSION_ID"
 # A terminal that is none: the commands that programs offer, and Python's own.
 FAKED = {
     "script": "script -qec '{}' /dev/null",
@@ -100,23 +101,79 @@ def test_by_bash(claude: Claude, waiting: Journey, digest: str) -> None:
 
 @pytest.mark.parametrize("how", FAKED)
 def test_by_a_faked_terminal(claude: Claude, waiting: Journey, digest: str, how: str) -> None:
+    """Denied by the guard, or run in the place, where our program refuses."""
     claude.permit("Bash")
     command = FAKED[how].format(f"{LAUNCHER} mode approve {digest}")
     played = claude.play([bash(command)])
-    assert "Planning mode (submitted): " in played.only.text
     assert_not_approved(waiting, played)
 
 
-@pytest.mark.parametrize("how", ["script", "python"])
-def test_by_a_faked_terminal_of_a_session_that_nothing_holds(
+@pytest.mark.parametrize("how", FAKED)
+def test_by_a_faked_terminal_of_a_session_that_does_not_plan(
     claude: Claude, waiting: Journey, digest: str, how: str
 ) -> None:
     claude.permit("Bash")
     claude.session = OTHER
     command = FAKED[how].format(f"{LAUNCHER} mode approve {digest}")
     played = claude.play([bash(command)])
+    assert "A session of this user plans: " in played.only.text
+    assert_not_approved(waiting, played)
+
+
+HIDDEN = {
+    "script": "script -qec 'sh {}' /dev/null",
+    "without the variables": f"{UNSET} script -qec 'sh {{}}' /dev/null",
+    "python without them": f"{UNSET} python3 -c \"import pty; pty.spawn('sh {{}}'.split())\"",
+}
+
+
+@pytest.mark.requirement("PP-7")
+@pytest.mark.parametrize("how", HIDDEN)
+def test_by_a_faked_terminal_that_the_hook_does_not_see(
+    claude: Claude, waiting: Journey, digest: str, how: str
+) -> None:
+    """H7: from a session that does not plan, in a file of its own, without the variables."""
+    path = hidden(claude, f"{LAUNCHER} mode approve {digest}")
+    played = claude.play([bash(HIDDEN[how].format(path))])
     assert "an assistant runs this" in played.only.text
     assert_not_approved(waiting, played)
+
+
+@pytest.mark.requirement("PP-7")
+def test_by_a_detached_terminal_is_called_unproven(
+    claude: Claude, waiting: Journey, digest: str
+) -> None:
+    """What runs as the user can approve; it cannot make the word stronger."""
+    path = hidden(claude, f"{LAUNCHER} mode approve {digest}")
+    begun = f"({UNSET} setsid script -qec 'sh {path}' /dev/null >/dev/null 2>&1 &); sleep 8"
+    claude.play([bash(begun)])
+    assert [(who, how[:20]) for who, how in approved_by(waiting)] in (
+        [], [("person (unproven)", "channel: unproven (a")],
+    )  # fmt: skip
+
+
+@pytest.mark.requirement("PP-7")
+def test_by_telling_the_hook_what_nobody_typed(
+    claude: Claude, waiting: Journey, digest: str
+) -> None:
+    """H7: JSON that a tool pipes to the hook, then the command as the client would run it."""
+    said = {"session_id": OTHER, "cwd": str(claude.work), "command_name": "planner:approve",
+            "command_args": digest, "hook_event_name": "UserPromptExpansion"}  # fmt: skip
+    told = f"{LAUNCHER} hook claude UserPromptExpansion <<'E'\n{json.dumps(said)}\nE"
+    path = hidden(claude, f"{told}\n{LAUNCHER} mode approve {digest}")
+    played = claude.play([bash(f"sh {path}"), bash(f"{UNSET} sh {path}")])
+    assert all("no person has typed the approval" in r.text for r in played.results), played
+    assert_not_approved(waiting, played)
+
+
+def hidden(claude: Claude, lines: str) -> str:
+    """Write what a session that does not plan runs; the one that plans has been checked before."""
+    claude.permit("Bash", "Read")
+    claude.play([("Read", {"file_path": f"{claude.work}/README.md"}), "done"])
+    claude.session = OTHER
+    path = claude.home / "go"
+    path.write_text(f"{lines}\n", encoding="utf-8")
+    return str(path)
 
 
 def test_by_a_client_that_the_model_starts(claude: Claude, waiting: Journey, digest: str) -> None:
@@ -161,7 +218,7 @@ def test_by_a_scheduled_prompt_of_a_session_that_nothing_holds(
     ]
     played = claude.type("go", "\r", turns=turns, quiet_s=70)
     assert any(f"/planner:approve {digest}" in text for text in played.heard), played.stdout[-2000:]
-    assert "an assistant runs this" in played.of("Bash")[0].text
+    assert "only a person may run `planner mode approve`" in played.of("Bash")[0].text
     assert_not_approved(waiting, played)
 
 
@@ -191,7 +248,10 @@ def test_by_writing_files_of_ours(claude: Claude, waiting: Journey, digest: str)
     writes = [("Write", {"file_path": path, "content": digest}) for path in paths]
     database = bash(f"sqlite3 {root}/.planner/planner.db 'VACUUM'")
     played = claude.play([*writes, database])
-    assert all("Planning mode (submitted): " in r.text for r in played.results), played.results
+    denied = played.of("Write")
+    assert all("Planning mode (submitted): " in r.text for r in denied), denied
+    # Denied by the guard, or run in the place, where the database cannot be written.
+    assert played.of("Bash")[0].is_error
     assert_not_approved(waiting, played)
 
 

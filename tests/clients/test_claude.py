@@ -171,17 +171,6 @@ def test_a_guard_that_is_stopped_denies(claude: Claude, planning: Journey, stopp
     assert not (planning.repository.path / "made").exists()
 
 
-@pytest.mark.requirement("PP-6")
-def test_a_guard_that_a_command_makes_slow_denies(claude: Claude, planning: Journey) -> None:
-    """Each of the patterns is compared with each of the files."""
-    for number in range(2_900):
-        (planning.repository.path / f"{number}.txt").touch()
-    claude.permit("Bash")
-    played = claude.play([bash(f"cat{' *' * 1_985} >/dev/null; touch made")])
-    assert "Planning mode: the guard did not decide within 3 s" in played.only.text
-    assert not (planning.repository.path / "made").exists()
-
-
 def test_with_broken_hooks_the_fingerprint_stops_the_freeze(
     claude: Claude, planning: Journey
 ) -> None:
@@ -195,3 +184,21 @@ def test_with_broken_hooks_the_fingerprint_stops_the_freeze(
     assert refused.code == 1
     assert "new.py" in refused.text
     assert "mode rebase" in refused.text
+
+
+@pytest.mark.requirement("PP-2")
+def test_its_own_tools_read_no_secret(claude: Claude, planning: Journey) -> None:
+    root = planning.repository.path
+    for name in (".env", ".env.example", "server.key", "sub/.env.local"):
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).write_text(f"VALUE of {name}\n", encoding="utf-8")
+    (root / "link.txt").symlink_to(".env")
+    names = (".env", "server.key", "link.txt", "sub/.env.local")
+    tried: list[Call] = [("Read", {"file_path": str(root / name)}) for name in names]
+    tried.append(("Read", {"file_path": str(root / ".env.example")}))
+    *denied, read = claude.play(tried).results
+    assert len(denied) == len(names)
+    for result in denied:
+        assert result.is_error
+        assert "Planning mode (gathering): " in result.text
+    assert "VALUE of .env.example" in read.text

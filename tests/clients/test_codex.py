@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from shared.place.level import level
 from tests.clients.real_clients import Codex
 from tests.journey import LAUNCHER
 
@@ -65,7 +66,8 @@ def test_reading_hardened_git_our_commands_answers_and_the_worktree_pass(
     )
     read, plain, hardened, step, *_ = played.results
     assert "adds one" in read.text
-    assert f"{LAUNCHER} ro -- git log --oneline -1" in plain.text
+    named = "--file " if level(str(run.repository.path)).holds else "-- git log --oneline -1"
+    assert f"{LAUNCHER} ro {named}" in plain.text
     assert run.repository.git("rev-parse", "--short", "HEAD") in hardened.text
     assert '<step workflow="planner"' in step.text
     with open(f"{run.state_dir}/answers/notes.md", encoding="utf-8") as file:

@@ -40,8 +40,8 @@ def test_verify_commands_that_test_another_tree_open_the_gate_and_a_pass_shows_i
     bare = host.planner("qr", "gate", "--phase", "plan-code", "--verdict", "pass")
     assert bare.code == 1
     assert "give a reason" in bare.text
-    approval = host.to("approval", host.planner("step", "planner"))
-    assert approval.name == "approval", approval.text
+    approval = host.to("init", host.planner("step", "planner"))
+    assert approval.name == "init", approval.text
     rendered = (host.state_dir / "plan.md").read_text()
     assert "verify does not exercise the changed files" in rendered
     assert "The user has read it and wants it so." in rendered

@@ -41,7 +41,7 @@ def test_intents_are_approved_then_the_code_and_only_that_is_committed(submitted
     path = submitted.repository.path / "src" / "a.py"
     assert "their code is written then" in submitted.last.data("summary")
     assert "src/a.py" in submitted.last.data("summary")
-    submitted.to("code")
+    submitted.to("writing")
     state = open_state(submitted.state_dir, "/")
     assert (state.run.depth, state.run.stage, state.run.revision) == ("full", "gathering", 2)
     intents = frozen(superseded_plan_path(submitted.state_dir, 1))
@@ -71,13 +71,13 @@ def test_a_host_killed_while_opening_the_code_step_goes_on(submitted: Journey) -
     database = submitted.repository.path / ".planner" / "planner.db"
     submitted.to("approved")
     known = database.read_bytes()
-    submitted.to("code")
+    submitted.to("writing")
     opened = frozen(plan_path(submitted.state_dir))
     database.write_bytes(known)
     answer = submitted.planner("exec", "apply")
-    assert answer.block.get("name") == "plan-code-execute", answer.text
+    assert answer.block.get("name") == "impl-execute", answer.text
     assert frozen(plan_path(submitted.state_dir)) == opened
-    assert submitted.planner("exec", "apply").problems[0][0] == "refused"
+    assert submitted.planner("exec", "apply").text == answer.text, "repeated, it changes nothing"
 
 
 def test_remarks_on_intents_change_the_design_before_anything_is_written(
@@ -90,7 +90,7 @@ def test_remarks_on_intents_change_the_design_before_anything_is_written(
     submitted.to("submitted")
     state = open_state(submitted.state_dir, "/")
     assert (state.run.depth, state.run.revision) == ("intent", 2)
-    assert submitted.to("code").last.block.findtext("rules")
+    assert submitted.to("writing").last.block.findtext("rules")
 
 
 def test_the_depth_is_chosen_before_the_design_is_decided(submitted: Journey) -> None:
@@ -114,5 +114,5 @@ def test_frozen_intents_are_sound_and_go_on_beside_a_clone(
     answer = call(tmp_path / "c", "mode", "approve", digest, "--state-dir", str(alone))
     assert answer.code == 0, answer.text
     written = call("/", *words_of(answer.next()))
-    assert written.block.get("name") == "plan-code-execute", written.text
+    assert written.block.get("name") == "impl-execute", written.text
     assert (alone / "worktree" / "src").is_dir()

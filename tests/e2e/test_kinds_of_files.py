@@ -124,7 +124,7 @@ def test_linked_node_modules_serve_verify_and_are_never_captured(
         (tree / "src/app.sh").write_text("answer=2\n")
 
     host = Host(project.path, edit, ["src/app.sh"])
-    block = host.to("approval")
+    block = host.to("init")
     assert "sh test.sh: pass" in block.data("summary")
     assert_proved(project, host.to("the end", block), "src/app.sh")
     assert seen == [True]

@@ -41,7 +41,7 @@ def test_a_run_started_in_a_subfolder_plans_for_the_whole_repository(
             (tree / name).write_text("2\n")
 
     host = Host(project.path / "apps" / "web", edit, list(files), processes=True)
-    approval = host.to("approval")
+    approval = host.to("init")
     assert host.state_dir.is_relative_to(project.path / ".planner")
     assert host.planner("status", cwd=project.path / "libs").code == 0
     assert_proved(project, host.to("the end", approval), *files)
@@ -53,8 +53,8 @@ def test_two_runs_in_one_repository_do_not_affect_each_other(project: Repository
     second = Host(
         project.path, lambda tree: (tree / "notes.txt").write_text("two\n"), ["notes.txt"]
     )
-    waiting = first.to("approval", first.start(request="The first"))
-    other = second.to("approval", second.start(request="The second"))
+    waiting = first.to("init", first.start(request="The first"))
+    other = second.to("init", second.start(request="The second"))
     assert first.state_dir != second.state_dir
     ambiguous = Host(project.path).planner("status")
     assert ambiguous.code == 1

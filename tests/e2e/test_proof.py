@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @pytest.mark.requirement("PL-19", "PL-26")
 def test_plan_json_alone_is_executed_in_a_clone(project: Repository, tmp_path: Path) -> None:
     author = Host(project.path, answer_two, ["src/app.py"])
-    author.to("approval")
+    author.to("init")
     frozen = (author.state_dir / "plan.json").read_bytes()
     project.git("clone", "-q", str(project.path), str(tmp_path / "clone"))
     clone = Repository(tmp_path / "clone")
@@ -43,7 +43,7 @@ def test_a_frozen_plan_edited_by_hand_is_refused_with_the_place_by_every_command
     project: Repository,
 ) -> None:
     host = Host(project.path, answer_two, ["src/app.py"])
-    approval = host.to("approval")
+    approval = host.to("init")
     path = host.state_dir / "plan.json"
     edited = path.read_text().replace("It is old.", "It is odd.")
     path.write_text(edited)
@@ -67,7 +67,7 @@ def test_a_frozen_plan_edited_by_hand_is_refused_with_the_place_by_every_command
 @pytest.mark.requirement("PL-29", "PL-30")
 def test_one_byte_more_in_the_tree_fails_reconcile(project: Repository) -> None:
     host = Host(project.path, answer_two, ["src/app.py"])
-    block = host.to("commit")
+    block = host.to("reconcile")
     before = project.git("rev-parse", "HEAD")
     for path, text in (("src/app.py", f"{NEW_APP}\n"), ("notes.txt", "a note.\n")):
         kept = (project.path / path).read_bytes()
@@ -84,7 +84,7 @@ def test_a_deviation_that_a_person_accepts_stays_out_of_the_commit_and_is_in_the
     project: Repository,
 ) -> None:
     host = Host(project.path, answer_two, ["src/app.py"])
-    block = host.to("commit")
+    block = host.to("reconcile")
     project.write("notes.txt", "my own note\n")
     reported = host.planner(
         "exec", "deviate", "M-001", "--file", "notes.txt", "--reason", "the user wrote it"

@@ -18,11 +18,11 @@ def test_undo_before_the_commit_restores_the_bytes_and_apply_may_follow(
     project: Repository,
 ) -> None:
     host = Host(project.path, answer_two, ["src/app.py"])
-    host.to("approval")
+    host.to("init")
     nothing = host.planner("undo")
     assert nothing.code == 1
     assert "this run has applied nothing" in nothing.text
-    assert host.to("commit", host.planner("step", "executor")).name == "commit"
+    assert host.to("reconcile", host.planner("step", "executor")).name == "reconcile"
     assert (project.path / "src/app.py").read_text() == NEW_APP
     taken_back = host.planner("undo")
     assert taken_back.code == 0, taken_back.text
@@ -35,7 +35,7 @@ def test_undo_before_the_commit_restores_the_bytes_and_apply_may_follow(
 @pytest.mark.requirement("PL-31")
 def test_undo_is_refused_if_bytes_changed_since(project: Repository) -> None:
     host = Host(project.path, answer_two, ["src/app.py"])
-    host.to("commit")
+    host.to("reconcile")
     project.write("src/app.py", "mine\n")
     refused = host.planner("undo")
     assert refused.code == 1
@@ -79,7 +79,7 @@ def test_undo_after_the_commit_is_refused_if_the_file_changed_since(project: Rep
 
 def test_cancel_ends_the_run_and_leaves_the_repository_as_it_was(project: Repository) -> None:
     host = Host(project.path, answer_two, ["src/app.py"])
-    approval = host.to("approval")
+    approval = host.to("init")
     cancelled = host.planner("cancel")
     assert cancelled.code == 0, cancelled.text
     assert host.planner("cancel").code == 0
@@ -99,7 +99,7 @@ def test_cancel_after_the_apply_names_undo_and_undo_still_works(
     project: Repository,
 ) -> None:
     host = Host(project.path, answer_two, ["src/app.py"])
-    host.to("commit")
+    host.to("reconcile")
     cancelled = host.planner("cancel")
     assert "undo" in cancelled.text
     taken_back = host.planner("undo")

@@ -142,7 +142,7 @@ def test_an_edited_script_that_a_capture_runs_changes_nothing_of_the_users(
 
     before = (git / "config").read_bytes()
     host = Host(project.path, edit, [place, "ran.txt"])
-    assert host.to("approval").name == "approval"
+    assert host.to("init").name == "init"
     assert (host.state_dir / "worktree/ran.txt").read_text() == "# ran\n"
     assert (project.path / "notes.txt").read_text() == "a note\n"
     assert not (home / "evil").exists()

@@ -80,7 +80,7 @@ def test_the_snapshot_is_in_the_worktree_and_in_no_ref(wip: Repository) -> None:
         answer_two(tree)
 
     host = Host(wip.path, edit, ["src/app.py"])
-    host.to("approval", host.follow(host.start().next("snapshot")))
+    host.to("init", host.follow(host.start().next("snapshot")))
     assert seen == ["1\n2 staged\n3 loose\n", "u\n"]
     assert wip.git("for-each-ref") == refs
     assert wip.git("stash", "list") == ""
@@ -98,7 +98,7 @@ def test_a_plan_on_uncommitted_work_is_refused_until_that_work_is_committed(
         (tree / "src/app.py").write_text(mine.replace("1", "2"))
 
     host = Host(project.path, edit, ["src/app.py"])
-    approval = host.to("approval", host.follow(host.start().next("snapshot")))
+    approval = host.to("init", host.follow(host.start().next("snapshot")))
     refused = host.to("the end", approval)
     assert refused.code == 1
     assert "src/app.py" in refused.text
@@ -112,7 +112,7 @@ def test_a_plan_on_uncommitted_work_is_refused_until_that_work_is_committed(
 @pytest.mark.requirement("PL-29")
 def test_a_hook_that_edits_at_commit_is_refused_and_the_branch_stays(project: Repository) -> None:
     host = Host(project.path, answer_two, ["src/app.py"])
-    block = host.to("commit")
+    block = host.to("reconcile")
     before = project.git("rev-parse", "HEAD")
     set_hook(project, "pre-commit", "echo '# sneaked in' >> src/app.py\ngit add src/app.py\n")
     refused = host.to("the end", block)
@@ -152,11 +152,11 @@ def accept_before_approval(host: Host, approval: Block, name: str) -> None:
 @pytest.mark.requirement("PL-26")
 def test_head_that_moved_elsewhere_goes_through(project: Repository) -> None:
     host = Host(project.path, answer_two, ["src/app.py"])
-    approval = host.to("approval")
+    approval = host.to("init")
     moved = project.commit({"notes.txt": "somebody else's\n"})
     accept_before_approval(host, approval, "notes.txt")
     applied = apply_after(host, approval)
-    assert applied.name == "commit", applied.text
+    assert applied.name == "reconcile", applied.text
     assert_proved(project, host.to("the end", applied), "src/app.py")
     assert project.git("rev-parse", "HEAD^") == moved
 
@@ -172,7 +172,7 @@ def test_verify_runs_again_where_head_has_moved(make_repo: Callable[..., Reposit
     host = Host(
         project.path, lambda tree: (tree / "src/app.sh").write_text("answer=2\n"), ["src/app.sh"]
     )
-    approval = host.to("approval")
+    approval = host.to("init")
     assert "sh test.sh: pass" in approval.data("summary")
     moved = project.commit({"limit.sh": "limit=1\n"}, "The plan does not fit this any more")
     accept_before_approval(host, approval, "limit.sh")
@@ -198,7 +198,7 @@ def test_a_planned_file_that_moved_is_refused_and_a_revision_is_the_way_out(
             answer_two(tree)
 
     host = Host(project.path, edit, ["src/app.py"])
-    approval = host.to("approval")
+    approval = host.to("init")
     project.commit({"src/app.py": theirs})
     accept_before_approval(host, approval, "src/app.py")
     refused = apply_after(host, approval)

@@ -132,10 +132,10 @@ def batch_scene(folder: Path, planner: str = PLANNER) -> Scene:
     return scene
 
 
-def apply_scene(folder: Path, until: str = "apply") -> Scene:
+def apply_scene(folder: Path, until: str = "load-verify") -> Scene:
     """Return a scene at the moment before `exec apply`, or with it done before `exec commit`."""
     scene = Scene(folder)
-    approval = scene.host.to("approval")
+    approval = scene.host.to("init")
     block = scene.host.follow(approval.all("person")[0])
     scene.user_works()
     assert scene.host.to(until, block).name == until

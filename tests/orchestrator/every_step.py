@@ -26,6 +26,7 @@ from tests.journey import (
 )
 from tests.larger_tasks import larger
 from tests.light_plans import PLAN
+from tests.orchestrator.execute.waves import NEW, hand_in, milestone_agent, writing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -55,9 +56,9 @@ def happy(make_repo: Repositories) -> Iterator[Stop]:
         ("code", "06-plan-code-execute"),
         ("docs", "09-plan-docs-execute"),
         ("freeze", "11-plan-docs-qr-gate"),
-        ("submitted", "executor-1-approval"),
-        ("approved", "executor-2-apply"),
-        ("applied", "executor-3-commit"),
+        ("submitted", "executor-1-init"),
+        ("approved", "executor-2-load-verify"),
+        ("applied", "executor-9-reconcile"),
         ("committed", "result.proof"),
     ):
         yield name, journey, journey.to(point).last
@@ -87,7 +88,7 @@ def gates(make_repo: Repositories) -> Iterator[Stop]:
     journey.to("gate")
     journey.write_answers()
     journey.follow(journey.last.next("pass"))
-    yield "executor-1-approval.open", journey, journey.to("submitted").last
+    yield "executor-1-init.open", journey, journey.to("submitted").last
 
 
 def revised(make_repo: Repositories) -> Iterator[Stop]:
@@ -97,7 +98,7 @@ def revised(make_repo: Repositories) -> Iterator[Stop]:
     journey.answers["design.json"] = []
     yield "03-plan-design-execute.remarks", journey, journey.follow(journey.last.next("remarks"))
     yield "06-plan-code-execute.unverified", journey, journey.to("code").last
-    yield "executor-1-approval.unverified", journey, journey.to("submitted").last
+    yield "executor-1-init.unverified", journey, journey.to("submitted").last
     journey.to("applied")
     yield "result.undone", journey, journey.planner("undo")
     yield "result.cancelled", journey, journey.planner("cancel")
@@ -131,10 +132,53 @@ def intent(make_repo: Repositories) -> Iterator[Stop]:
     """The intents are approved before their code is written."""
     journey = Journey(make_repo("intent", files=FILES))
     journey.start("--depth", "intent")
-    yield "executor-1-approval.intent", journey, journey.to("submitted").last
-    yield "executor-2-apply.intent", journey, journey.to("approved").last
-    yield "06-plan-code-execute.intent", journey, journey.to("code").last
-    yield "executor-1-approval.written", journey, journey.to("submitted").last
+    yield "executor-1-init.intent", journey, journey.to("submitted").last
+    yield "executor-2-load-verify.intent", journey, journey.to("approved").last
+    yield "executor-3-impl-execute", journey, journey.to("writing").last
+    yield "executor-1-init.written", journey, journey.to("submitted").last
+
+
+def waves(make_repo: Repositories) -> Iterator[Stop]:
+    """Agents write approved milestones; one fails, a document is missing, a review finds harm."""
+    journey = writing(make_repo, ((), (), (1, 2)), files=["src/m1_1.py", "CHANGES.md"])
+    yield "executor-3-impl-execute.wave", journey, journey.last
+    yield "developer-1-implement", journey, milestone_agent(journey, "M-001")
+    handed = hand_in(journey, "M-001", {"src/m1_1.py": NEW})
+    yield "result.milestone", journey, handed
+    hand_in(journey, "M-002", {}, status="failure", error="src/m2_1.py is locked by another tool")
+    yield "executor-3-impl-execute.blocked", journey, _as_host(journey)
+    journey.planner("retry", "M-002")
+    journey.follow(journey.last.next("done"))
+    yield "developer-1-implement.again", journey, milestone_agent(journey, "M-002")
+    journey.write_answer("questions-M-002.json", journey.answers["questions.json"])
+    words = words_of(milestone_agent(journey, "M-002").next("question"))[:-2]
+    yield "result.milestone-asked", journey, journey.planner(*words)
+    yield "executor-3-impl-execute.asks", journey, _as_host(journey)
+    journey.planner("decide", "CP-001", "a")
+    journey.promise_document()
+    journey.promises_document = True
+    yield "executor-4-impl-code-qr", journey, journey.to("written code review").last
+    yield "reviewer-impl-code", journey, journey.follow(journey.last.runs()[0])
+    journey.verdicts = _one_fails
+    _as_host(journey)
+    journey.to("written code gate")
+    yield "executor-5-impl-code-qr-gate", journey, journey.last
+    yield "executor-3-impl-execute.found", journey, journey.follow(journey.last.next("fail"))
+    yield "developer-1-implement.fix", journey, journey.follow(journey.last.runs()[0])
+    journey.verdicts = all_pass
+    _as_host(journey)
+    yield "executor-6-impl-docs-execute", journey, journey.to("written docs").last
+    yield "writer-1-document", journey, journey.follow(journey.last.runs()[0])
+    _as_host(journey)
+    yield "executor-7-impl-docs-qr", journey, journey.to("written docs review").last
+    yield "reviewer-impl-docs", journey, journey.follow(journey.last.runs()[0])
+    _as_host(journey)
+    yield "executor-9-reconcile.gaps", journey, journey.to("applied").last
+    yield "reviewer-reconcile", journey, journey.follow(journey.last.runs()[0])
+    gap = {"gap": "M-001 CHANGES.md", "verdict": "covered", "reason": "no user would notice"}
+    journey.write_answer("reconcile.json", [gap])
+    journey.follow(journey.last.next("done"))
+    yield "executor-9-reconcile.written", journey, _as_host(journey)
 
 
 def submodule(make_repo: Repositories) -> Iterator[Stop]:
@@ -161,7 +205,7 @@ def small(make_repo: Repositories) -> Iterator[Stop]:
     yield "reviewer-plan-code.again", journey, journey.follow(journey.last.runs()[0])
     _as_host(journey)
     yield "08-plan-code-qr-gate.passing", journey, journey.to("gate").last
-    yield "executor-1-approval.reviewed", journey, journey.to("submitted").last
+    yield "executor-1-init.reviewed", journey, journey.to("submitted").last
 
 
 def stuck(make_repo: Repositories) -> Iterator[Stop]:
@@ -280,14 +324,14 @@ def accepted(make_repo: Repositories) -> Iterator[Stop]:
     journey.to("submitted")
     digest = words_of(journey.last.person())[2]
     journey.last = journey.planner("mode", "approve", digest, "--only", "M-001")
-    yield "executor-1-approval.part", journey, journey.last
+    yield "executor-1-init.part", journey, journey.last
     journey.repository.write("src/m1_1.py", "")
     yield "result.overtaken", journey, journey.planner("mode", "rebase")
 
 
 def _as_host(journey: Journey) -> Answer:
     """Ask what is next as the host, after playing an agent."""
-    journey.last = journey.planner("step", "planner")
+    journey.last = journey.planner("step", opened(journey).run.workflow)
     return journey.last
 
 
@@ -299,8 +343,8 @@ def _one_fails(block: Answer) -> list[dict[str, Any]]:
 
 
 TOURS = (
-    happy, gates, revised, fixes, questions, intent, submodule, small, stuck, full, returned, light,
-    halted, accepted,
+    happy, gates, revised, fixes, questions, intent, waves, submodule, small, stuck, full,
+    returned, light, halted, accepted,
 )  # fmt: skip
 
 

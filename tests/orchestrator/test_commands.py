@@ -24,8 +24,9 @@ THEIRS = (
     "cli/__init__.py", "click.py", "enum.py", "json.py", "orchestrator/__init__.py", "os.py",
     "pydantic.py", "shared/__init__.py", "sqlite3.py", "state.py", "state/__init__.py",
 )  # fmt: skip
-# Only these may be refused: a person has not approved yet, and the plan is not applied yet.
-REFUSED = ("exec apply", "undo")
+# Only these may be refused: a person has not approved yet, the plan is not applied yet, or an
+# agent has not written its answer yet.
+REFUSED = ("exec apply", "undo", "exec done", "exec ask", "exec reconcile")
 
 
 @pytest.fixture

@@ -48,6 +48,22 @@ def test_the_planner_has_its_eleven_steps_in_order() -> None:
     assert planner.WORKFLOW.phases("intent") == ["plan-design"]
 
 
+@pytest.mark.requirement("PL-3")
+def test_the_executor_has_its_nine_steps_in_order() -> None:
+    assert [(n, s.name, s.kind, s.agent, s.on_fail) for n, s in executor.STEPS.items()] == [
+        (1, "init", "person", None, None),
+        (2, "load-verify", "program", None, None),
+        (3, "impl-execute", "execute", "developer", None),
+        (4, "impl-code-qr", "qr", None, None),
+        (5, "impl-code-qr-gate", "gate", None, 3),
+        (6, "impl-docs-execute", "execute", "technical-writer", None),
+        (7, "impl-docs-qr", "qr", None, None),
+        (8, "impl-docs-qr-gate", "gate", None, 6),
+        (9, "reconcile", "reconcile", None, None),
+    ]
+    assert executor.WORKFLOW.phases("full") == ["impl-code", "impl-docs"]
+
+
 @pytest.mark.requirement("PL-6")
 def test_a_step_is_frozen() -> None:
     step = planner.STEPS[3]
@@ -90,6 +106,22 @@ def test_every_entry_point_defines_exactly_one_workflow_and_all_are_found() -> N
         assert workflow.purpose.endswith(".")
         assert list(workflow.steps) == list(range(1, len(workflow.steps) + 1))
         assert find_workflow(name) is workflow
+
+
+@pytest.mark.requirement("PL-4")
+def test_every_script_of_an_agent_is_a_workflow_with_its_own_steps() -> None:
+    scripts = (
+        "architect.plan_design", "developer.plan_code", "developer.exec_implement",
+        "technical_writer.plan_docs", "technical_writer.exec_docs",
+        "quality_reviewer.plan_design_qr", "quality_reviewer.plan_code_qr",
+        "quality_reviewer.plan_docs_qr", "quality_reviewer.impl_code_qr",
+        "quality_reviewer.impl_docs_qr", "quality_reviewer.exec_reconcile",
+    )  # fmt: skip
+    names = {module: name for name, module in MODULES.items()}
+    tables = [find_workflow(names[script]).steps for script in scripts]
+    assert all(tables)
+    assert len({id(table) for table in tables}) == len(scripts)
+    assert all(find_workflow(names[script]).serves for script in scripts)
 
 
 @pytest.mark.parametrize("name", ["", "os", "../cli/main", "planner.py", "PLANNER", "__init__"])

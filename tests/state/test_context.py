@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from state.context import CATEGORIES, check_context, task_items
+from state.errors import Refused
 from tests.state.plans import outcome, refusal
 
 pytestmark = pytest.mark.requirement("PL-17")
@@ -80,3 +81,10 @@ def test_deep_nesting_is_refused() -> None:
         deep = [deep]
     assert refusal(check_context, {"task_spec": deep})
     assert refusal(check_context, deep)
+
+
+@pytest.mark.parametrize("value", [["secret-word"], {"task_spec": [{"token": "secret-word"}]}])
+def test_a_message_about_a_wrong_shape_shows_no_value(value: object) -> None:
+    with pytest.raises(Refused) as caught:
+        check_context(value)
+    assert "secret-word" not in "".join(p.text() for p in caught.value.problems)

@@ -352,3 +352,10 @@ def test_json_is_the_same_after_writing_and_reading(
 def test_bytes_that_are_no_text_show_as_marks_in_what_people_wrote(tmp_path: Path) -> None:
     (tmp_path / "reason.md").write_bytes(b"caf\xe9")
     assert files.read_text(str(tmp_path / "reason.md")) == "caf�"
+
+
+def test_a_pipe_or_device_is_refused_instead_of_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (str(tmp_path / "pipe"), "/dev/zero"):
+        with pytest.raises(Refused, match="is not read"):
+            files.read_bytes(path)

@@ -56,6 +56,33 @@ HARMLESS = {
     "mode cancel": "ends the run, whatever its plan is",
     "mode edit": "opens the next revision, as plan revise does",
     "mode rebase": "is about the user's tree",
+    "exec next": "works while agents write, when nothing is frozen",
+    "exec done": "works while agents write, when nothing is frozen",
+    "exec ask": "works while agents write, when nothing is frozen",
+    "exec reconcile": "works while agents write, when nothing is frozen",
+    "decide": "answers a question of an agent that writes",
+    "retry": "is about a milestone that an agent writes",
+    "auto on": "is about approval in advance",
+    "auto off": "is about approval in advance",
+    "repair": "changes nothing that is whole",
+    "events": "prints",
+    "export": "prints",
+    "runnable": "prints",
+    **dict.fromkeys(
+        (
+            f"requirements {word}"
+            for word in (
+                "startup",
+                "refine",
+                "accept",
+                "implement",
+                "complete",
+                "commit",
+                "history",
+            )
+        ),
+        "is about the requirements, which have a run of their own",
+    ),
 }
 CHANGING: dict[str, tuple[str, ...]] = {
     "edit": (),
@@ -78,6 +105,7 @@ CHANGING: dict[str, tuple[str, ...]] = {
     "context add-quote": ("context", "add-quote", "more"),
     "context ask": ("context", "ask", "--file", "answers/more.json"),
     "context answer": ("context", "answer", "CP-001", "a"),
+    "approve": ("approve", "{digest}"),
     "mode approve": ("mode", "approve", "{digest}"),
     "exec apply": (),
     "exec commit": (),
@@ -171,7 +199,7 @@ def test_a_frozen_plan_is_refused_by_every_command_that_would_change_it(frozen: 
     """Approving it, freezing it again and opening the next revision are what may be done."""
     before = frozen.everything()
     for name in CHANGING:
-        if name in ("mode approve", "plan freeze", "plan revise"):
+        if name in ("approve", "mode approve", "plan freeze", "plan revise"):
             continue
         code, block = frozen(*words_of(name, frozen))
         assert (code, block.tag) == (1, "error"), name

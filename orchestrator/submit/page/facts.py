@@ -21,8 +21,8 @@ class Facts(NamedTuple):
     """All data from which the review page is made; the same review gives the same bytes.
 
     `outcomes` are the gates' decisions of this revision, oldest first; `accepted` holds (phase,
-    check, scope, reason); `approved` is the audit's row of the approval; `commands` are the texts
-    that the user may type, by what they do.
+    check, scope, reason); `approved` is the audit's row of the approval and `channel` how it was
+    given; `commands` are the texts that the user may type, by what they do.
     """
 
     plan: Plan
@@ -32,6 +32,7 @@ class Facts(NamedTuple):
     outcomes: Sequence[Mapping[str, Any]] = ()
     accepted: Sequence[tuple[str, str, str, str]] = ()
     approved: Mapping[str, Any] | None = None
+    channel: str = ""
     commands: Mapping[str, str] = {}
 
     @property

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from orchestrator.submit.page.facts import count
 from orchestrator.submit.page.html import Element, Items, Section, listed
 from orchestrator.submit.page.waves import size_of
+from state.channels import label
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -58,7 +59,8 @@ def _standing(facts: Facts) -> Node:
         told = [f"{told[0]} as commit {run.commit_id[:12]}"]
     if facts.approved:
         told = [t for t in told if run.stage != "executing"]
-        told.append(f"approved {facts.approved['at']} by {facts.approved['who']}")
+        how = f" · {label(facts.channel)}" if facts.channel else ""
+        told.append(f"approved {facts.approved['at']} by {facts.approved['who']}{how}")
     parts = ["Plan for review", f"revision {plan.revision}"]
     if plan.digest:
         parts.append(f"digest {plan.digest[:12]}…")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.submit.page.design import named
 from orchestrator.submit.page.facts import count
 from orchestrator.submit.page.html import Element, Items, Section, Titled
+from state.phases import CODE_PHASES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,7 +48,7 @@ def verified(facts: Facts) -> Section:
 
 def _results(plan: Plan) -> Node:
     trees = {r.tree for r in plan.verify}
-    captured = {o.tree for o in plan.reviews if o.phase == "plan-code" and o.tree}
+    captured = {o.tree for o in plan.reviews if o.phase in CODE_PHASES and o.tree}
     notes: list[Node] = [
         ["They ran on tree ", Element("code", tree), "."] for tree in sorted(trees)
     ]

@@ -49,6 +49,7 @@ def read_facts(state: State, plan: Plan | None = None) -> Facts:
         for (check, scope), reason in database.accepted(run, phase).items()
     ]
     approvals = [r for r in database.audit_rows(run) if r["action"] == "approve"]
+    approved = database.approved_by(run, plan.digest or "")
     return Facts(
         plan,
         run,
@@ -57,6 +58,7 @@ def read_facts(state: State, plan: Plan | None = None) -> Facts:
         outcomes=[o for phase in PHASES for o in database.outcomes(run, phase)],
         accepted=accepted,
         approved=next((r for r in approvals if r["digest"] == plan.digest), None),
+        channel=approved[0] if approved else "",
         commands=_commands(state),
     )
 

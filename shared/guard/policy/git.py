@@ -62,8 +62,12 @@ GIT = {
     ),
     "diff": Options(
         "prints differences",
-        f"{_DIFF} --cached --staged --merge-base --no-index", "revtree*", clusters=False,
+        f"{_DIFF} --cached --staged --merge-base", "revtree*", clusters=False,
         passes="git diff --stat HEAD~1", denied="git diff --ext-diff",
+    ),
+    "diff --no-index": Options(
+        "prints the differences between two files", _DIFF, "plain plain", clusters=False,
+        passes="git diff --no-index README.md LICENSE", denied="git diff --no-index src README.md",
     ),
     "shortlog": Options(
         "counts commits by author",
@@ -250,5 +254,9 @@ GIT = {
         passes="git version", denied="git version x",
     ),
 }  # fmt: skip
-# They compare the work tree with the index, for which git runs the configured filters.
-READS_WORK_TREE = frozenset(("status", "diff", "blame", "annotate", "ls-files"))
+# What prints the content of many files: always, or with an option that begins so.
+SHOWS_FILES = frozenset(("show", "diff", "diff-tree", "grep"))
+SHOWS_FILES_WITH = (
+    "-p", "-u", "-U", "-W", "-c", "-m", "--cc", "--patch", "--unified", "--function-context",
+    "--word-diff", "--color-words", "--binary", "--diff-merges",
+)  # fmt: skip

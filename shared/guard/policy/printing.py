@@ -229,7 +229,7 @@ PRINTING: dict[str, Rule] = {
         " --minimal --new-file --normal --recursive --report-identical-files --show-c-function"
         " --side-by-side --speed-large-files --strip-trailing-cr --suppress-common-lines --text"
         " --unified?=count --width=count",
-        "file file", recursive="-r --recursive",
+        "file file", recursive="",
         passes="diff -u README.md CHANGELOG.md", denied="diff -r / src",
     ),
     "cmp": Options(

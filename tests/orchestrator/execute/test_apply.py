@@ -28,7 +28,7 @@ def approved(make_repo: Repositories) -> Journey:
 def test_the_approved_bytes_are_in_the_tree_and_the_commit_is_next(approved: Journey) -> None:
     state = open_state(approved.state_dir, "/")
     assert apply_plan(state) is None
-    assert (state.run.workflow, state.run.step) == ("executor", 3)
+    assert (state.run.workflow, state.run.step) == ("executor", 9)
     for name, text in approved.edits.items():
         assert (approved.repository.path / name).read_text() == text
 
@@ -66,5 +66,5 @@ def test_approved_intents_open_the_revision_in_which_the_code_is_written(
     journey.to("approved")
     state = open_state(journey.state_dir, "/")
     assert apply_plan(state) is None
-    assert (state.run.depth, state.run.revision, state.run.step) == ("full", 2, 6)
+    assert (state.run.depth, state.run.revision, state.run.step) == ("full", 2, 3)
     assert journey.repository.git("status", "--porcelain") == ""

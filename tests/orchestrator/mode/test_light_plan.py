@@ -10,13 +10,20 @@ import pytest
 
 from orchestrator.mode import light_plan
 from orchestrator.mode.lookup import Mode, own_mode
+from shared.mode import sessions
 from shared.mode.where import Target
 from state.errors import Refused
 from state.light import DONE, STARTED
+from tests.journey import call
 from tests.light_plans import PLAN, Lightly
+from tests.shared.guard.client import Client
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tests.conftest import Repository
+
+    Repositories = Callable[..., Repository]
 
 
 def mode_in(repo: Repository) -> Mode:
@@ -103,3 +110,58 @@ def test_a_light_plan_pauses_and_goes_on_too(repo: Repository) -> None:
     assert (refused.code, refused.problems[0][0]) == (1, "refused")
     assert lightly.run("resume").code == 0
     assert lightly.mode("step", "1", "done").code == 0
+
+
+@pytest.mark.requirement("PM-1", "PM-3")
+def test_a_session_that_resumes_the_plan_of_another_is_read_only_too(
+    make_repo: Repositories, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository = make_repo()
+    first = Lightly(repository, "one").to("gathering")
+    write = {"file_path": "a.py", "content": ""}
+    first_client, second = Client(repository.path, "one"), Client(repository.path, "two")
+    assert second.asks("Write", **write) == {}
+    monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "two")
+    assert call(repository.path, "resume").code == 0
+    assert second.denial("Write", **write)
+    assert first_client.denial("Write", **write)
+    assert second.asks("Read", file_path="README.md") == {}
+    status = json.loads(call(repository.path, "mode", "status", "--json").text)
+    assert (status["agent"], status["stage"]) == ("one", "gathering")
+    first.submit()
+    assert "(submitted)" in second.denial("Write", **write)
+    first.mode("cancel")
+    assert second.asks("Write", **write) == {}
+    assert not sessions.is_anyone_there()
+
+
+@pytest.mark.requirement("PM-8")
+def test_calls_of_a_session_that_resumed_count_against_the_time_limit(
+    make_repo: Repositories, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository = make_repo()
+    first = Lightly(repository, "one").to("gathering")
+    monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "two")
+    assert call(repository.path, "resume").code == 0
+    first.set_back(3_000)
+    before = sessions.last_call("one")
+    Client(repository.path, "two").asks("Read", file_path="README.md")
+    assert sessions.last_call("one") > before
+
+
+def test_a_person_who_resumes_binds_no_session(make_repo: Repositories) -> None:
+    repository = make_repo()
+    Lightly(repository, "one").to("gathering").mode("status")
+    assert call(repository.path, "pause").code == 0
+    assert call(repository.path, "resume").code == 0
+    assert Client(repository.path, "two").asks("Write", file_path="a.py", content="") == {}
+
+
+def test_the_status_says_guarded_only_after_a_hook_has_run(make_repo: Repositories) -> None:
+    repository = make_repo()
+    lightly = Lightly(repository, "one").to("gathering")
+    assert lightly.status()["guarded"] is False
+    Client(repository.path, "one").asks("Read", file_path="README.md")
+    assert lightly.status()["guarded"] is True
+    lightly.mode("cancel")
+    assert lightly.status()["guarded"] is False

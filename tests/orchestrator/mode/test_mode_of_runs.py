@@ -251,9 +251,11 @@ class TestATimeLimit:
         assert journey.planner("exec", "apply").code == 0
 
     @pytest.mark.parametrize("verb", ["approve", "reject"])
-    def test_cancels_where_the_project_says_so(self, make_repo: Repositories, verb: str) -> None:
-        config = '[mode]\napproval_timeout_minutes = 5\non_timeout = "cancel"\n'
-        journey = Journey(make_repo(files={**FILES, "planner.toml": config})).to("submitted")
+    def test_cancels_where_the_user_says_so(
+        self, make_repo: Repositories, users_settings: Callable[[str], object], verb: str
+    ) -> None:
+        users_settings('[mode]\napproval_timeout_minutes = 5\non_timeout = "cancel"\n')
+        journey = Journey(make_repo(files=FILES)).to("submitted")
         digest = str(state_of(journey).run.digest)
         wait(journey, 295)
         assert mode_of(journey)[0] == "ACTIVE"
@@ -272,11 +274,11 @@ class TestATimeLimit:
          "on_timeout = true", "gathering_timeout_minutes = 99999999", "approval_minutes = 3"],
     )  # fmt: skip
     def test_that_is_none_is_refused(self, repo: Repository, setting: str) -> None:
-        repo.write("planner.toml", f"[mode]\n{setting}\n")
-        answer = call(repo.path, "mode", "enter")
-        assert (answer.code, answer.problems[0][0]) == (1, "invalid")
-        repo.commit()
-        assert call(repo.path, "start", REQUEST).code == 1
+        repo.commit({"planner.toml": f"[mode]\n{setting}\n"})
+        for words in (("mode", "enter"), ("start", REQUEST)):
+            answer = call(repo.path, *words)
+            assert (answer.code, answer.problems[0][0]) == (1, "invalid")
+            assert not (repo.path / ".planner").exists()
 
 
 class TestPauseAndResume:
@@ -361,7 +363,7 @@ class TestPauseAndResume:
         for words in (("mode", "enter"), ("start", REQUEST)):
             answer = call(other.repository.path, *words)
             assert (answer.code, answer.problems[0][0]) == (1, "conflict")
-            assert f"{one.repository.path.resolve()} (gathering)" in answer.problems[0][1]
+            assert f"(gathering), in {one.repository.path.resolve()}/" in answer.problems[0][1]
         found = sessions.find("s-1", "/")
         assert found is not None
         assert found.repository == str(one.repository.path.resolve())

@@ -45,9 +45,14 @@ def files_of(journey: Journey) -> dict[str, tuple[bytes, int]]:
 @pytest.mark.parametrize("point", ["design", "submitted"])
 @pytest.mark.parametrize("passed_s", [0, DAY_S], ids=["in time", "overdue"])
 def test_opening_a_run_and_reading_it_leave_every_file_as_it_was(
-    make_repo: Repositories, point: str, config: str, passed_s: int
+    make_repo: Repositories,
+    users_settings: Callable[[str], object],
+    point: str,
+    config: str,
+    passed_s: int,
 ) -> None:
-    journey = Journey(make_repo(files={**FILES, "planner.toml": config})).to(point)
+    users_settings(config)
+    journey = Journey(make_repo(files=FILES)).to(point)
     Lightly(journey.repository).set_back(passed_s)
     before = files_of(journey)
     assert f"{journey.state_dir}/worktree/.git" in before
@@ -62,9 +67,10 @@ def test_opening_a_run_and_reading_it_leave_every_file_as_it_was(
 @pytest.mark.requirement("PM-8")
 @pytest.mark.parametrize("config", ["", CANCELS], ids=["pauses", "cancels"])
 def test_what_a_reading_command_shows_of_a_passed_limit_is_what_is_stored_later(
-    make_repo: Repositories, config: str
+    make_repo: Repositories, users_settings: Callable[[str], object], config: str
 ) -> None:
-    journey = Journey(make_repo(files={**FILES, "planner.toml": config})).to("submitted")
+    users_settings(config)
+    journey = Journey(make_repo(files=FILES)).to("submitted")
     Lightly(journey.repository).set_back(DAY_S)
     shown = [journey.planner(*words.split()).text for words in ("status", "step executor")]
     assert "nobody has answered for 30 minutes" in shown[0]

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from orchestrator.run.start import Choices, render_start, start_run
+from state.database import Database
 from state.errors import Refused
-from tests.journey import FILES, REQUEST, Journey, parsed
+from tests.journey import FILES, REQUEST, Journey, call, parsed, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from tests.conftest import Repository
 
@@ -56,3 +58,86 @@ def test_the_depth_is_not_changed_after_the_design_is_decided(make_repo: Reposit
     journey = Journey(make_repo(files=FILES)).to("code")
     with pytest.raises(Refused, match="the depth is full"):
         start_run("/", None, journey.state_dir, Choices(depth="intent"))
+
+
+# A refused start leaves nothing
+
+
+def everything(repository: Repository) -> list[str]:
+    """Return all paths around the repository, git's record of worktrees among them."""
+    found = sorted(str(p) for p in repository.path.parent.rglob("*") if "objects" not in p.parts)
+    return [*found, repository.git("worktree", "list")]
+
+
+@pytest.mark.requirement("PP-5")
+@pytest.mark.parametrize("options", [{}, {"state_dir": "out/x"}, {"state_dir": "repo/src/y"}])
+def test_a_start_with_broken_settings_leaves_nothing(
+    make_repo: Repositories, options: dict[str, str]
+) -> None:
+    repository = make_repo(files={**FILES, "planner.toml": "[verify]\ncommands = 3\n"})
+    before = everything(repository)
+    given = {n: str(repository.path.parent / v) for n, v in options.items()}
+    with pytest.raises(Refused, match="is not a list"):
+        start_run(str(repository.path), REQUEST, given.get("state_dir"))
+    assert everything(repository) == before
+
+
+@pytest.mark.requirement("PP-5")
+def test_a_start_that_is_refused_late_leaves_nothing(
+    make_repo: Repositories, tmp_path: Path
+) -> None:
+    """A snapshot's settings are read when it is made, after the run's folder was."""
+    repository = make_repo(files=FILES)
+    repository.write("planner.toml", "[verify]\ncommands = 3\n")
+    kept = tmp_path / "out"
+    kept.mkdir()
+    (kept / "mine").touch()
+    for place in (tmp_path / "new" / "x", kept):
+        before = everything(repository)
+        with pytest.raises(Refused, match="is not a list"):
+            start_run(str(repository.path), REQUEST, str(place), Choices(base="snapshot"))
+        assert everything(repository) == before
+    with pytest.raises(Refused, match="is not a list"):
+        start_run(str(repository.path), REQUEST, None, Choices(base="snapshot"))
+    planner = repository.path / ".planner"
+    assert list((planner / "runs").iterdir()) == []
+    assert Database(str(planner / "planner.db")).runs() == []
+
+
+@pytest.mark.requirement("PP-5")
+def test_a_run_that_was_asked_about_can_start_after_its_settings_are_fixed(
+    make_repo: Repositories,
+) -> None:
+    repository = make_repo(files={**FILES, "planner.toml": "[verify]\ncommands = 3\n"})
+    repository.write("src/a.py", "changed\n")
+    asked = start_run(str(repository.path), REQUEST, None).state
+    assert asked is not None
+    with pytest.raises(Refused, match="is not a list"):
+        start_run("/", None, asked.state_dir, Choices(base="head"))
+    repository.commit({"planner.toml": ""})
+    state = start_run("/", None, asked.state_dir, Choices(base="head")).state
+    assert state is not None
+    assert state.run.status == "ACTIVE"
+
+
+@pytest.mark.requirement("PP-5")
+def test_a_session_that_plans_elsewhere_makes_nothing_and_is_told_where(
+    make_repo: Repositories, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "session-1")
+    journey = Journey(make_repo("first", FILES)).to("design")
+    other = make_repo("other", FILES)
+    before = everything(other)
+    refused = [
+        call(other.path, "start", "w"),
+        call(other.path, "mode", "enter"),
+        call(journey.repository.path, "start", "w", "--state-dir", str(tmp_path / "out")),
+    ]
+    for answer in refused:
+        kind, text = answer.problems[0]
+        assert kind == "conflict"
+        assert f"in {journey.state_dir}" in text
+        assert everything(other) == before
+    end = text.rpartition("there: ")[2]
+    assert call("/", *words_of(end)).code == 0
+    assert call(other.path, "start", "w").code == 0

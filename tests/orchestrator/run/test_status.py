@@ -19,7 +19,7 @@ def test_status_says_where_a_run_is_and_what_is_next(make_repo: Repositories) ->
     journey = Journey(make_repo(files=FILES)).to("applied")
     status = json.loads(journey.planner("status", "--json").text)
     assert (status["status"], status["stage"], status["workflow"], status["step"]) == (
-        "ACTIVE", "executing", "executor", 3,
+        "ACTIVE", "executing", "executor", 9,
     )  # fmt: skip
     assert status["request"] == journey.request
     assert status["apply"] == "applied"

@@ -198,7 +198,7 @@ def test_commands_that_take_long_are_come_back_to_by_the_person(
             assert digest_of(journey) == whole
     gate.touch()
     done = journey.planner(*words_of(waiting.person())[:-2])
-    assert done.block.get("name") == "approval", done.text
+    assert done.block.get("name") == "init", done.text
     assert [m["id"] for m in plan_of(journey)["milestones"]] == ["M-002", "M-003"]
 
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from state.phases import Phase
+
 
 def test_the_document_of_checks_is_the_table(request: pytest.FixtureRequest) -> None:
     path = f"{ROOT}/docs/checks.md"
@@ -39,8 +41,15 @@ def test_every_check_has_an_id_of_its_own_that_begins_with_its_phase() -> None:
 
 
 @pytest.mark.requirement("PL-24")
-def test_phases_without_checks_make_no_items() -> None:
-    assert run_checks("impl-code", Subject(make_plan())) == []
+@pytest.mark.parametrize(
+    ("written", "planned"), [("impl-code", "plan-code"), ("impl-docs", "plan-docs")]
+)
+def test_what_agents_wrote_has_the_checks_of_planned_changes(
+    written: Phase, planned: Phase
+) -> None:
+    found = run_checks(written, Subject(make_plan()))
+    assert found
+    assert found == run_checks(planned, Subject(make_plan()))
 
 
 class Shelf:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import pytest
 
-from developer.verify.process import Confined
+from developer.verify.confined import Confined
 from shared.git.apply import Applied, apply
 from shared.git.capture import Capture, capture
 from shared.git.repository import Repository, exclude_planner, find_repository, head

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Unpack
 
 import pytest
 
-from developer.verify.process import Confined
+from developer.verify.confined import Confined
 from shared.git.worktree import open_worktree, set_executable
 from shared.sandbox import is_available
 from state.errors import Refused

@@ -46,8 +46,7 @@ def test_no_other_module_starts_git() -> None:
         if isinstance(node, ast.List) and node.elts
         if isinstance(node.elts[0], ast.Constant) and node.elts[0].value == "git"
     }
-    # The guard writes the words of a command that the assistant runs itself.
-    assert found == {"shared/git/command.py", "shared/guard/git.py"}
+    assert found == {"shared/git/command.py"}
 
 
 def test_a_root_that_lost_its_git_folder_is_not_taken_for_the_repository_around(

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from developer.verify.process import Confined
+from developer.verify.confined import Confined
 from shared.git.worktree import make_worktree, open_worktree
+from shared.place.enter import CannotEnter
+from shared.place.level import try_again
 from shared.resources import ROOT, quote
 from shared.sandbox import _SCOPE_ABI, _abi, is_available
 from state.errors import Refused
-from tests.developer.verify.conftest import gone, until
+from tests.developer.verify.conftest import running, until
 from tests.shared.git.conftest import Project, add_hook
 
 if TYPE_CHECKING:
@@ -29,7 +31,7 @@ confined = pytest.mark.skipif(not is_available(), reason="this kernel has no Lan
 _TRIES = """
 echo evil > "$ROOT/README.md"; echo evil > "$ROOT/evil"; rm -f "$ROOT/run.sh"
 mv "$ROOT/src" "$ROOT/gone"; mkdir "$ROOT/evil-folder"; truncate -s 0 "$ROOT/README.md"
-echo evil > "$ROOT/.git/hooks/pre-push"; echo evil >> "$ROOT/.git/hooks/pre-commit"
+echo evil > "$ROOT/.git/hooks/pre-push"; echo '# evil' >> "$ROOT/.git/hooks/pre-commit"
 printf '[alias]\\nevil = !true\\n' >> "$ROOT/.git/config"; git config alias.evil '!true'
 git -C "$ROOT" config alias.evil '!true'; git -C "$ROOT" update-ref refs/heads/evil HEAD
 git update-ref refs/heads/evil HEAD; git branch evil-branch; git tag evil-tag
@@ -48,7 +50,27 @@ echo evil > "/proc/self/cwd/../evil"; echo evil > ../evil; mv ../answers .; mv .
 cp .git/config there && mv there "$ROOT/.git/config"; rm -f there
 mv "$PWD" "$PWD-moved"; rm -rf ../worktree-moved
 """
+LEVELS = ["place", "Landlock"]
 ROUTES = ["husky", "lint script", "pre-commit", "formatter"]
+
+
+@pytest.fixture(params=LEVELS)
+def level(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Run hooks and formatters in the place, then by Landlock alone; return which."""
+    if request.param == "Landlock":
+        _without_a_place(monkeypatch)
+        if not is_available():
+            pytest.skip("this kernel has no Landlock")
+    elif not try_again(ROOT).holds:
+        pytest.skip(f"no place here: {try_again(ROOT).reason}")
+    return str(request.param)
+
+
+def _without_a_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise CannotEnter("a test wants no place")
+
+    monkeypatch.setattr("developer.verify.confined.run", refuse)
 
 
 def _everything(folder: Path, *aside: Path) -> dict[str, tuple[int, bytes]]:
@@ -107,15 +129,16 @@ def _furnish(project: Project) -> None:
         (project.state / name).write_text("{}\n")
 
 
-@confined
-@pytest.mark.requirement("PL-32", "PL-33")
+@pytest.mark.requirement("PL-32", "PL-33", "PP-1")
 @pytest.mark.parametrize("route", ROUTES)
+@pytest.mark.usefixtures("level")
 def test_nothing_outside_the_worktree_is_changed(project: Project, route: str) -> None:
     formatters = _arm(project, route, f"{_TRIES}\necho ran > ran")
     _furnish(project)
     git = project.root / ".git"
     project.vault  # noqa: B018 – made before the first look
-    aside = (project.worktree, git / "objects", git / "worktrees" / "worktree" / "index")
+    ours = Path(os.environ["HOME"], ".local")  # what the place remembers
+    aside = (project.worktree, git / "objects", git / "worktrees" / "worktree" / "index", ours)
     vault = project.state / "vault.git"
     before = _everything(project.root.parent, *aside, vault)
     capture = project.capture(formatters=formatters)
@@ -132,8 +155,9 @@ def test_nothing_outside_the_worktree_is_changed(project: Project, route: str) -
 @pytest.mark.requirement("PL-33")
 @pytest.mark.parametrize("route", ROUTES)
 def test_what_is_refused_a_write_is_told_where_writes_are_allowed(
-    project: Project, route: str
+    project: Project, route: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    _without_a_place(monkeypatch)
     formatters = _arm(project, route, 'echo x > "$HOME/cache" || { echo broken; exit 4; }')
     with pytest.raises(Refused) as caught:
         project.capture(formatters=formatters)
@@ -142,6 +166,28 @@ def test_what_is_refused_a_write_is_told_where_writes_are_allowed(
     assert "`[verify] write` of planner.toml" in problem.allowed
     cache = Path(os.environ["HOME"], "cache")
     cache.touch()
+    project.capture(formatters=formatters, runner=Confined((str(cache),)))
+    assert cache.read_text() == "x\n"
+
+
+@pytest.mark.requirement("PL-33", "PP-1")
+@pytest.mark.parametrize("route", ROUTES)
+def test_in_the_place_what_is_written_elsewhere_is_lost_and_a_failure_says_what_lasts(
+    project: Project, route: str
+) -> None:
+    if not try_again(ROOT).holds:
+        pytest.skip(f"no place here: {try_again(ROOT).reason}")
+    cache = Path(os.environ["HOME"], "cache")
+    Path(os.environ["HOME"], ".netrc").write_text("hunter2")
+    tries = 'echo x > "$HOME/cache" && cat "$HOME/cache" "$HOME/.netrc" > seen; test -e go'
+    formatters = _arm(project, route, f"{tries} || exit 4")
+    with pytest.raises(Refused) as caught:
+        project.capture(formatters=formatters)
+    assert "is lost but in the worktree" in caught.value.problems[0].allowed
+    assert (project.worktree / "seen").read_text() == "x\n"
+    assert not cache.exists()
+    cache.touch()
+    (project.worktree / "go").touch()
     project.capture(formatters=formatters, runner=Confined((str(cache),)))
     assert cache.read_text() == "x\n"
 
@@ -159,29 +205,33 @@ def test_a_private_temporary_folder_is_there_and_goes(project: Project, route: s
 
 
 @pytest.mark.requirement("PL-33")
+@pytest.mark.usefixtures("level")
 @pytest.mark.parametrize("route", ROUTES)
 def test_what_is_left_in_the_background_is_ended(project: Project, route: str) -> None:
-    tries = "test -e pid || { tail -f /dev/null & echo $! > pid; }"
+    tries = 'test -e left || { touch left; tail -f /dev/null "$PWD/left" & }'
     project.capture(formatters=_arm(project, route, tries))
-    pid = int((project.worktree / "pid").read_text())
-    until(lambda: gone(pid))
+    assert (project.worktree / "left").exists()
+    until(lambda: not running(project.worktree / "left"))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux hands orphans to a chosen process")
 @pytest.mark.requirement("PL-33")
+@pytest.mark.usefixtures("level")
 def test_a_daemon_in_a_session_of_its_own_is_ended(project: Project) -> None:
-    daemon = "setsid sh -c 'echo $$ > pid; setsid tail -f /dev/null & echo $! > pid.2; wait'"
-    body = f"test -e pid.2 || {{ ({daemon} &); until test -s pid.2; do :; done; }}\n"
+    mark = project.worktree / "left"
+    daemon = f"setsid sh -c 'setsid tail -f /dev/null \"{mark}\" & echo x > left; wait'"
+    body = f"test -e left || {{ ({daemon} &); until test -s left; do :; done; }}\n"
     add_hook(project, "pre-commit", body)
     project.write({"new.py": b"x\n"}, project.begin())
     project.capture()
-    assert gone(int((project.worktree / "pid").read_text()))
-    assert gone(int((project.worktree / "pid.2").read_text()))
+    assert mark.exists()
+    assert not running(mark)
 
 
 @confined
 @pytest.mark.skipif(_abi() < _SCOPE_ABI, reason="this kernel's Landlock does not limit signals")
 @pytest.mark.requirement("PL-33")
+@pytest.mark.usefixtures("level")
 def test_a_hook_cannot_end_a_process_that_it_has_not_started(project: Project) -> None:
     victim = subprocess.Popen(["tail", "-f", "/dev/null"])
     try:
@@ -196,11 +246,14 @@ def test_a_hook_cannot_end_a_process_that_it_has_not_started(project: Project) -
 
 
 @pytest.mark.requirement("PL-33")
+@pytest.mark.usefixtures("level")
 def test_a_command_that_does_not_end_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
-    words = ["sh", "-c", "echo on; tail -f /dev/null & echo $! > pid; tail -f /dev/null"]
+    mark = tmp_path / "mark"
+    words = ["sh", "-c", f"touch {mark}; echo on; tail -f {mark} & tail -f {mark}"]
     ran = Confined(time_limit_s=1.0)(words, str(tmp_path), os.environ, str(tmp_path / "private"))
     assert (ran.code, ran.output) == (124, "on\n\n[ended by the time limit after 1 s]")
-    assert gone(int((tmp_path / "pid").read_text()))
+    assert mark.exists()
+    assert not running(mark)
 
 
 @pytest.mark.requirement("PL-33")
@@ -281,7 +334,7 @@ sys.path.insert(0, sys.argv[1])
 from shared.git.capture import capture
 from shared.git.repository import find_repository, head
 from shared.git.vault import open_vault
-from developer.verify.process import Confined
+from developer.verify.confined import Confined
 repo = find_repository(sys.argv[2])
 vault = open_vault(repo, sys.argv[3] + "/vault.git")
 capture(repo, sys.argv[3] + "/worktree", vault, head(repo).tree, runner=Confined())
@@ -293,19 +346,19 @@ capture(repo, sys.argv[3] + "/worktree", vault, head(repo).tree, runner=Confined
 def test_after_a_kill_the_hook_ends_and_the_next_command_has_the_worktree_whole(
     project: Project, again: str
 ) -> None:
-    add_hook(project, "pre-commit", "test -e pid || { echo $$ > pid; tail -f /dev/null; }\n")
+    add_hook(project, "pre-commit", 'test -e left || { echo x > left; tail -f "$PWD/left"; }\n')
     project.write({"new.py": b"x\n"}, project.begin())
     before = _git_file(project)
     words = [sys.executable, "-c", textwrap.dedent(_CAPTURE), ROOT]
     child = subprocess.Popen([*words, str(project.root), str(project.state)])
-    pid = project.worktree / "pid"
+    mark = project.worktree / "left"
     try:
-        until(lambda: pid.exists() and pid.read_text().endswith("\n"))
+        until(lambda: running(mark))
         assert (project.worktree / ".git").is_symlink()
     finally:
         child.send_signal(signal.SIGKILL)
         child.wait()
-    until(lambda: gone(int(pid.read_text())))
+    until(lambda: not running(mark))
     if again == "capture":
         assert "new.py" in [change.file for change in project.capture().changes]
     else:

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from shared.guard import hook
 from shared.resources import ROOT, quote
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 SESSION = "session-1"
 GUARD = f"{ROOT}/hooks/guard"
+FAKE = Path(__file__).with_name("fake_client.py")
+
+
+@functools.cache
+def alone() -> tuple[str, ...]:
+    """Return the words that start a program where it sees no process but its own, if they work.
+
+    The tests may run below an assistant or beside one, and that would be seen.
+    """
+    words = ("unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc")
+    tried = (*words, "--kill-child") if shutil.which("unshare") else ("false",)
+    done = subprocess.run([*tried, "true"], capture_output=True, check=False)
+    return tried if done.returncode == 0 else ()
 
 
 class Client:
@@ -33,20 +46,28 @@ class Client:
         raw = json.dumps({**common, **more}).encode()
         return hook.answer(self.host, event, raw, time.time())
 
-    def types(self, args: str, *, within: str = "", **more: object) -> None:
-        """Let the user type `/planner:approve ARGS`; `within` is the session that started it.
+    def types(self, args: str, **more: object) -> None:
+        """Let the user type `/planner:approve ARGS` into a client."""
+        self.run_client({"hooks": [self.hooked(args, **more)]})
 
-        A program of its own, as a client is, with hooks below it.
-        """
+    def hooked(self, args: str, **more: object) -> tuple[str, str]:
+        """Return the line by which a client runs its hook when that is typed, and what it sends."""
         event = "UserPromptExpansion"
         given = {"command_name": "planner:approve", "command_args": args, **more}
         common = {"session_id": self.session, "cwd": self.cwd, "hook_event_name": event}
+        line = f"CLAUDE_CODE_SESSION_ID={self.session} sh {quote(GUARD)} claude {event}; exit $?"
+        return line, json.dumps({**common, **given})
+
+    def run_client(self, given: dict[str, Any], *before: str) -> subprocess.CompletedProcess[str]:
+        """Run a program that is called claude, in a process space of its own where that can be.
+
+        `before` are words before it that start it.
+        """
         kept = {n: v for n, v in os.environ.items() if not n.startswith("CLAUDE")}
-        begun = {"CLAUDE_CODE_SESSION_ID": within} if within else {}
-        hooked = f"CLAUDE_CODE_SESSION_ID={self.session} sh {quote(GUARD)} claude {event}; exit $?"
-        subprocess.run(
-            ["sh", "-c", hooked], input=json.dumps({**common, **given}).encode(), check=True,
-            env={**kept, **begun, "PLANNER_PYTHON": sys.executable},
+        words = [sys.executable, "-I", str(FAKE), "claude"]
+        return subprocess.run(
+            [*alone(), *before, *words], input=json.dumps(given), text=True, cwd=self.cwd,
+            capture_output=True, check=False, env={**kept, "PLANNER_PYTHON": sys.executable},
         )  # fmt: skip
 
     def asks(self, tool: str, /, **given: object) -> dict[str, Any]:

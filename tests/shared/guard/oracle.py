@@ -12,14 +12,15 @@ import shlex
 import subprocess
 from typing import TYPE_CHECKING, NamedTuple
 
-from shared.guard.decide import decide, understand
+from shared.guard.decide import decide
+from shared.guard.own import understand
 from shared.guard.policy import COMMANDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from shared.guard.lexer import Command, Word
+    from shared.guard.words import Command, Word
 
 # `.` stays on, to read the mutants; the guard accepts no command of that name.
 _BUILTINS_OFF = """\

@@ -6,17 +6,21 @@ import json
 import os
 import pty
 import select
+import shlex
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from shared.guard import consent
+from shared.guard import typed
+from shared.mode.sessions import ASSISTANTS
 from shared.resources import launcher
 from tests.journey import FILES, LAUNCHER, Answer, Journey
-from tests.shared.guard.client import SESSION, Client
+from tests.shared.guard import terminals
+from tests.shared.guard.client import FAKE, SESSION, Client, alone
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +29,7 @@ if TYPE_CHECKING:
 
     Repositories = Callable[..., Repository]
 
-pytestmark = pytest.mark.requirement("PM-13")
+pytestmark = pytest.mark.requirement("PM-13", "PP-7")
 
 
 @pytest.fixture
@@ -103,6 +107,23 @@ def test_what_the_user_types_into_the_client_counts(
     assert recorded(waiting) == ("person", "channel: command")
 
 
+def test_a_typed_prefix_counts_for_the_whole_digest(
+    waiting: Journey, client: Client, digest: str
+) -> None:
+    client.types(digest[:12])
+    answer = approve(waiting, digest[:12], **INSIDE)
+    assert answer.code == 0, answer.text
+    assert recorded(waiting) == ("person", "channel: command")
+
+
+def test_a_typed_prefix_that_is_short_or_of_no_plan_does_not_count(
+    waiting: Journey, client: Client, digest: str
+) -> None:
+    for given in (digest[:1], digest[:11], "0" * 12, "0" * 63, f"{digest}0", digest[:12].upper()):
+        client.types(given)
+        assert approve(waiting, digest, **INSIDE).code == 1
+
+
 def test_spaces_around_the_digest_are_ignored(
     waiting: Journey, client: Client, digest: str
 ) -> None:
@@ -120,7 +141,7 @@ def test_the_same_command_without_a_typed_record_is_refused(waiting: Journey, di
     assert f"{launcher()} mode approve {digest}" in text
 
 
-@pytest.mark.parametrize("name", consent.ASSISTANTS)
+@pytest.mark.parametrize("name", ASSISTANTS)
 @pytest.mark.usefixtures("client")
 def test_an_assistant_cannot_approve_without_a_typed_record(
     waiting: Journey, digest: str, name: str
@@ -150,9 +171,9 @@ def test_an_approval_that_was_typed_long_ago_has_expired(digest: str, client: Cl
     client.types(digest)
     typed_at = time.time()
     environ = {"CLAUDE_CODE_SESSION_ID": SESSION}
-    assert consent._is_typed(digest, environ, typed_at + consent.VALID_S - 60)
-    assert not consent._is_typed(digest, environ, typed_at + consent.VALID_S + 60)
-    assert not consent._is_typed(digest, environ, typed_at - 60)
+    assert typed.is_typed(digest, environ, typed_at + typed.VALID_S - 60)
+    assert not typed.is_typed(digest, environ, typed_at + typed.VALID_S + 60)
+    assert not typed.is_typed(digest, environ, typed_at - 60)
 
 
 @pytest.mark.parametrize(
@@ -175,24 +196,147 @@ def test_a_prompt_with_the_same_text_does_not_approve(
     assert approve(waiting, digest, **INSIDE).code == 1
 
 
-def test_typing_into_a_client_that_an_assistant_started_does_not_approve(
-    waiting: Journey, client: Client, digest: str
+# Who tells the hook that something was typed
+
+LATER = {**INSIDE, "CLAUDE_CODE_SESSION_ID": "session-2"}
+
+
+@pytest.fixture
+def later(client: Client) -> Client:
+    """A session of the same user that does not plan."""
+    return Client(client.cwd, "session-2")
+
+
+def approved_after(waiting: Journey, digest: str) -> bool:
+    """Return whether the approval that the session's client then runs counts."""
+    return approve(waiting, digest, **LATER).code == 0
+
+
+def test_the_client_itself_counts(waiting: Journey, later: Client, digest: str) -> None:
+    done = later.run_client({"hooks": [later.hooked(digest)]})
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert approved_after(waiting, digest)
+
+
+PIPED = (
+    "{hook} <<< '{said}'", "echo '{said}' | {hook}", "echo '{said}' >$HOME/f; {hook} <$HOME/f",
+    "mkfifo $HOME/p; (echo '{said}' >$HOME/p &); {hook} <$HOME/p", "echo '{said}' | exec {hook}",
+    "env -u CLAUDECODE -u CLAUDE_CODE_SESSION_ID {hook} <<< '{said}'",
+    "setsid -w {hook} <<< '{said}'", "{planner} hook claude UserPromptExpansion <<< '{said}'",
+    "python3 $HOME/pair.py '{said}' {hook}",
+)  # fmt: skip
+PAIR = """
+import socket, subprocess, sys
+ours, theirs = socket.socketpair()
+ours.send(sys.argv[1].encode())
+ours.close()
+subprocess.run(sys.argv[2:], stdin=theirs)
+"""
+
+
+def test_what_a_tool_of_the_client_pipes_to_the_hook_does_not_count(
+    waiting: Journey, later: Client, digest: str
 ) -> None:
-    Client(client.cwd, "session-2").types(digest, within=SESSION)
-    inside = {**INSIDE, "CLAUDE_CODE_SESSION_ID": "session-2"}
-    assert approve(waiting, digest, **inside).code == 1
+    """H7: also where the client's variables are removed, and by a pair of sockets of its own."""
+    home = Path(os.environ["HOME"])
+    (home / "pair.py").write_text(PAIR)
+    line, said = later.hooked(digest)
+    hook = line.partition(" ")[2].removesuffix("; exit $?")
+    for how in PIPED:
+        shell = how.format(hook=hook, said=said, planner=LAUNCHER)
+        done = later.run_client({"shell": shell})
+        assert done.returncode == 0, done.stderr
+        assert not approved_after(waiting, digest), how
+
+
+def test_a_client_that_an_assistant_started_does_not_count(
+    waiting: Journey, later: Client, digest: str
+) -> None:
+    path = Path(os.environ["HOME"]) / "given.json"
+    path.write_text(json.dumps({"hooks": [later.hooked(digest)]}))
+    begun = f"{sys.executable} -I {FAKE} claude < {path}"
+    terminals.needs("script")
+    for line in (begun, f"env -u CLAUDECODE {begun}", f"script -qec '{begun}' /dev/null"):
+        for variable in ("export CLAUDECODE=1; ", ""):
+            assert later.run_client({"shell": variable + line}).returncode == 0
+            assert not approved_after(waiting, digest), line
+
+
+def test_a_program_that_is_no_client_does_not_count(
+    waiting: Journey, later: Client, digest: str
+) -> None:
+    given = json.dumps({"hooks": [later.hooked(digest)]})
+    words = [sys.executable, "-I", str(FAKE), "gardener"]
+    subprocess.run([*alone(), *words], input=given, text=True, check=True, capture_output=True)
+    assert not approved_after(waiting, digest)
+
+
+# A terminal
+
+
+COMMAND = f"{LAUNCHER} mode approve {{}} --state-dir {{}}"
 
 
 @pytest.mark.usefixtures("client")
-def test_a_terminal_counts_if_hooks_check_the_session(waiting: Journey, digest: str) -> None:
-    answer = approve_on_a_terminal(waiting, digest)
+@pytest.mark.parametrize(("how", "channel"), [
+    ("person", "terminal"), ("copied", "unproven"), ("python", "unproven"), ("script", "unproven"),
+    ("tmux", "unproven"), ("detached", "unproven"),
+])  # fmt: skip
+def test_a_terminal_is_as_strong_as_what_started_it(
+    waiting: Journey, digest: str, how: str, channel: str
+) -> None:
+    if how in ("script", "tmux"):
+        terminals.needs(how)
+    line = getattr(terminals, how)(COMMAND.format(digest, waiting.state_dir))
+    answer = terminals.run(line, waiting.repository.path)
+    assert answer.code == 0, (answer.text, answer.stderr)
+    who, detail = recorded(waiting)
+    assert who == "person (unproven)"
+    assert detail.partition(" (")[0] == f"channel: {channel}"
+    assert (" (" in detail) is (channel == "unproven")
+
+
+@pytest.mark.usefixtures("client")
+def test_a_terminal_beside_an_assistant_that_nothing_holds_is_unproven(
+    waiting: Journey, digest: str
+) -> None:
+    given = shlex.quote(json.dumps({"shell": "touch $HOME/there; sleep 30"}))
+    beside = f"(echo {given} | {sys.executable} -I {FAKE} claude &)"
+    wait = "until [ -e $HOME/there ]; do sleep 0.05; done"
+    line = terminals.person(COMMAND.format(digest, waiting.state_dir))
+    answer = terminals.run(f"{beside}; {wait}; {line}", waiting.repository.path)
     assert answer.code == 0, answer.text
-    assert recorded(waiting) == ("person", "channel: terminal")
+    assert recorded(waiting)[1] == (
+        "channel: unproven (an assistant runs that nothing holds (claude))"
+    )
+
+
+@pytest.mark.usefixtures("client")
+@pytest.mark.parametrize("how", ["person", "python", "script", "tmux", "detached"])
+def test_an_assistant_gains_nothing_by_removing_its_variables(
+    waiting: Journey, digest: str, how: str
+) -> None:
+    """H7: it approves nothing, or the approval is called what it is."""
+    if how in ("script", "tmux"):
+        terminals.needs(how)
+    line = getattr(terminals, how)(COMMAND.format(digest, waiting.state_dir))
+    given = shlex.quote(
+        json.dumps({"shell": f"env -u CLAUDECODE -u AI_AGENT bash -c {shlex.quote(line)}"})
+    )
+    client = f"echo {given} | {sys.executable} -I {FAKE} claude"
+    answer = terminals.run(client, waiting.repository.path)
+    if answer.code == 0:
+        assert how in ("tmux", "detached"), answer.text
+        assert recorded(waiting)[1].startswith("channel: unproven (")
+    else:
+        assert "an assistant runs this command" in answer.text, answer.stderr
 
 
 def test_an_approval_without_hooks_is_unproven(waiting: Journey, digest: str) -> None:
     assert approve_on_a_terminal(waiting, digest).code == 0
-    assert recorded(waiting) == ("person (unproven)", "channel: unproven")
+    assert recorded(waiting) == (
+        "person (unproven)", "channel: unproven (no hook checks the session that plans)"
+    )  # fmt: skip
 
 
 @pytest.mark.usefixtures("client")
@@ -213,7 +357,7 @@ def test_a_hook_of_an_earlier_planning_proves_nothing(
     assert first.planner("cancel").code == 0
     time.sleep(1.1)  # the database's times have seconds
     second = Journey(first.repository).to("approved")
-    assert recorded(second)[1] == "channel: unproven"
+    assert recorded(second)[1].startswith("channel: unproven (no hook")
 
 
 def test_approving_again_prints_what_is_next(waiting: Journey, client: Client, digest: str) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from shared.config import parse_config
 from shared.guard.decide import decide
 from shared.guard.denial import Denied
 from shared.guard.permissions import refusal_for_assistant
@@ -227,7 +228,8 @@ def write_settings(user: str | None, project_file: Path, project: str | None = N
         with open(os.path.join(folder, "config.toml"), "w", encoding="utf-8") as file:
             file.write(user)
     if project is not None:
-        (project_file / "planner.toml").write_text(project)
+        stored = {"config": parse_config(project.encode()).to_json()}
+        (project_file / "config.json").write_text(json.dumps(stored))
 
 
 @pytest.mark.requirement("PM-5")
@@ -237,8 +239,7 @@ def test_only_the_users_own_file_allows_more(tmp_path: Path) -> None:
         tmp_path,
         '[guard]\nallow = ["rm *"]\ntools = ["mcp__y"]\ndeny = ["git log", "rg"]\n',
     )
-    (tmp_path / "sub").mkdir()
-    extra = load_settings(str(tmp_path / "sub"))
+    extra = load_settings(str(tmp_path))
 
     def allowed(command: str) -> bool:
         return decide(command, cwd=str(tmp_path), extra=extra).allowed
@@ -263,9 +264,9 @@ def test_without_files_nothing_is_added(tmp_path: Path) -> None:
     ["[guard", "guard = 1", "[guard]\ndeny = 'rg'", "[guard]\ndeny = [1]", "[guard]\ndeny = ['']"],
 )
 def test_settings_that_cannot_be_read_deny(text: str, tmp_path: Path) -> None:
-    write_settings(None, tmp_path, text)
+    write_settings(text, tmp_path, None)
     with pytest.raises(Denied):
-        load_settings(str(tmp_path))
+        load_settings(None)
     assert "exit" not in call(tmp_path, "guard", "check", "ls").text
     assert call(tmp_path, "guard", "check", "ls").code == 1
 

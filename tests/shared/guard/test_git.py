@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from shared.guard.decide import decide, understand
-from shared.guard.harden import harden, harden_text
+from shared.guard.decide import decide
+from shared.guard.denial import Denied
+from shared.guard.harden import harden, harden_text, left_out
+from shared.guard.own import understand
 from shared.guard.policy.git import GIT
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 # Each of git's commands in the table, as an assistant would use it.
 READING = {
     "log": "log -p -2 --stat", "show": "show HEAD", "diff": "diff HEAD~1",
+    "diff --no-index": "diff --no-index a.txt .gitattributes",
     "shortlog": "shortlog -sn HEAD", "status": "status -sb", "blame": "blame a.txt",
     "annotate": "annotate a.txt", "branch": "branch -avv", "tag": "tag -l", "remote": "remote -v",
     "remote get-url": "remote get-url origin", "rev-parse": "rev-parse HEAD",
@@ -102,7 +105,7 @@ def test_a_hardened_git_command_starts_nothing_and_leaves_the_index(
         before = file.read()
     text = f"git {READING[name]}"
     assert decide(text, cwd=root).allowed
-    done = run(harden(shlex.split(text)), root)
+    done = run(harden(shlex.split(text), root, os.environ), root)
     assert not trace.exists(), trace.read_text()
     assert done.returncode in (0, 1), done.stderr
     assert "usage:" not in done.stderr
@@ -142,37 +145,55 @@ def test_missing_objects_are_not_fetched_by_the_program_that_a_repository_names(
     assert trace.exists(), "the trap is none"
     trace.unlink()
     for text in ("git show HEAD:a.txt", "git log -p", "git cat-file -p HEAD:a.txt"):
-        run(harden(shlex.split(text)), root)
+        run(harden(shlex.split(text), root, os.environ), root)
         assert not trace.exists(), text
 
 
+@pytest.mark.requirement("PP-8")
+@pytest.mark.parametrize("hidden", ["", "commondir", "include"])
 @pytest.mark.parametrize(
-    "command", ["git status", "git diff", "git blame a.txt", "git ls-files -m"]
+    "command",
+    [
+        "git status",
+        "git diff",
+        "git blame b.bin",
+        "git ls-files -m",
+        "git diff --no-index b.bin c",
+        "git -C src status",
+        "git -C src diff ../b.bin",
+    ],
 )
-def test_a_filter_that_a_tracked_path_uses_denies_what_reads_the_work_tree(
-    command: str, make_repo: Repositories
+def test_no_configured_filter_is_started_wherever_the_configuration_lies(
+    command: str, hidden: str, make_repo: Repositories, tmp_path: Path
 ) -> None:
-    repo = make_repo(files={"a.txt": "one\n", "b.bin": "x", ".gitattributes": "*.bin filter=own\n"})
-    assert decide(command, cwd=str(repo.path)).allowed
-    git(str(repo.path), "config", "filter.own.clean", "touch p")
-    answer = decide(command, cwd=str(repo.path))
-    assert not answer.allowed
-    assert "b.bin" in answer.reason
-    assert decide("git log -p", cwd=str(repo.path)).allowed
-
-
-def test_a_filter_that_no_tracked_path_uses_denies_nothing(make_repo: Repositories) -> None:
-    repo = make_repo(files={"a.txt": "one\n"})
-    git(str(repo.path), "config", "--global", "filter.lfs.process", "git-lfs filter-process")
-    git(str(repo.path), "config", "--global", "filter.lfs.clean", "git-lfs clean -- %f")
-    assert decide("git status", cwd=str(repo.path)).allowed
-
-
-def test_a_filter_is_found_through_an_included_file(make_repo: Repositories) -> None:
-    repo = make_repo(files={"b.bin": "x", ".gitattributes": "*.bin filter=own\n"})
-    (repo.path / "more").write_text('[filter "own"]\n\tprocess = touch p\n')
-    git(str(repo.path), "config", "include.path", "../more")
-    assert not decide("git status", cwd=str(repo.path)).allowed
+    repo = make_repo(files={"b.bin": "x\n", "src/a": "", ".gitattributes": "*.bin filter=own\n"})
+    root, trace = str(repo.path), tmp_path / "trace"
+    (repo.path / "c").write_text("z\n")
+    for name in ("clean", "smudge", "process"):
+        git(root, "config", f"filter.own.{name}", f"touch {trace}; cat")
+    git(root, "config", "filter.own.required", "true")
+    folder = repo.path / ".git"
+    if hidden == "commondir":  # the real configuration lies elsewhere, as for a linked worktree
+        common = tmp_path / "common"
+        folder.rename(common)
+        folder.mkdir()
+        for name in ("HEAD", "index"):
+            (folder / name).write_bytes((common / name).read_bytes())
+        (folder / "commondir").write_text(f"{common}\n")
+    elif hidden == "include":
+        (folder / "config").rename(folder / "more")
+        (folder / "config").write_text("[include]\n\tpath = more\n")
+    os.utime(repo.path / "b.bin", (1, 1))
+    run(shlex.split(command), root)
+    assert trace.exists(), "the trap is none"
+    trace.unlink()
+    (repo.path / "b.bin").write_text("y\n")
+    os.utime(repo.path / "b.bin", (2, 2))
+    assert decide(command, cwd=root).allowed
+    done = run(harden(shlex.split(command), root, os.environ), root)
+    assert not trace.exists()
+    assert done.returncode in (0, 1), done.stderr
+    assert done.stdout
 
 
 @pytest.mark.parametrize(
@@ -206,18 +227,158 @@ def test_git_reads_this_repository_and_no_other(
     assert decide(command, cwd=str(repo.path)).allowed is allowed
 
 
-def test_hardening_keeps_folder_words_and_order() -> None:
-    words = harden(["git", "-C", "src", "--no-pager", "log", "-p", "--", "a b"])
+def test_hardening_keeps_folder_words_and_order(make_repo: Repositories) -> None:
+    repo = make_repo(files={"src/a b": "one\n"})
+    given = ["git", "-C", "src", "--no-pager", "log", "--stat", "--", "a b"]
+    words = harden(given, str(repo.path), os.environ)
     at = words.index("log")
-    assert words[:3] == ["git", "--no-pager", "--no-optional-locks"]
-    assert words[at - 3 : at] == ["-C", "src", "--no-pager"]
-    assert words[at:] == ["log", "--no-ext-diff", "--no-textconv", "-p", "--", "a b"]
+    assert words[:6] == ["git", "--no-pager", "--no-optional-locks", "-C", "src", "--no-pager"]
+    assert words[at:] == ["log", "--no-ext-diff", "--no-textconv", "--stat", "--", "a b"]
 
 
 def test_every_git_command_of_a_list_is_hardened_and_the_rest_is_unchanged(tmp_path: Path) -> None:
-    text = "git log -1 2>/dev/null | head -3 && git show -- ./*.py; ls ./*"
-    hardened = harden_text(understand(text, str(tmp_path)))
+    text = "git log -1 2>/dev/null | head -3 && git log -- ./*.py; ls ./*"
+    hardened = harden_text(understand(text, str(tmp_path)), str(tmp_path), os.environ)
     first, second = hardened.split(" && ")
     assert hardened.count("--no-optional-locks") == 2
     assert first.endswith("log --no-ext-diff --no-textconv -1 2>/dev/null | head -3")
-    assert second.endswith("show --no-ext-diff --no-textconv -- ./*.py ; ls ./*")
+    assert second.endswith("log --no-ext-diff --no-textconv -- ./*.py ; ls ./*")
+
+
+@pytest.mark.requirement("PP-8")
+@pytest.mark.parametrize(
+    ("command", "file"),
+    [
+        ("git grep '[-]*' -- [-]*", "-Osh s.sh;:"),
+        ("git grep -e '[-]*' -- [-]*", "--open-files-in-pager=sh s.sh;:"),
+        ("git diff HEAD '*' -- *", "--output=written"),
+        ('git log -p "*" -- *', "--output=written"),
+        ("git show '?*' -- ?*", "--output=written"),
+        ("grep -r '[-]*' -- [-]*", "--include=x"),
+    ],
+)
+def test_a_quoted_word_stays_quoted_though_a_pattern_has_the_same_characters(
+    command: str, file: str, make_repo: Repositories
+) -> None:
+    """Else the pattern's expansion would put a file name where git reads an option."""
+    repo = make_repo(files={file: "one\n", "s.sh": "touch written\n"})
+    root = str(repo.path)
+    assert decide(command, cwd=root).allowed
+    run(["bash", "-c", harden_text(understand(command, root), root, os.environ)], root)
+    assert not (repo.path / "written").exists()
+    words = harden_text(understand(command, root), root, os.environ)
+    for word in shlex.split(command.partition(" -- ")[0], posix=False):
+        assert word in words
+
+
+HIDDEN = "S3CRET"
+SHOWING = (
+    "git show", "git show HEAD", "git show HEAD~1 HEAD", "git show --stat -p", "git log -p",
+    "git log --patch", "git log -u -1", "git log -U5", "git log -c -p --all", "git log -W -p -- .",
+    "git log -p HEAD~1..HEAD -- .", "git log --word-diff=color -p", "git diff HEAD~1",
+    "git diff HEAD~1 HEAD", "git diff", "git diff --cached", "git diff HEAD -- .",
+    "git diff-tree -p HEAD", "git diff-tree -r -p HEAD~1 HEAD", "git grep S3C",
+    "git grep -e S3C HEAD", "git grep S3C HEAD -- .", "git grep -i s3c -- ':(glob)**'",
+    "git stash show -p", "git stash show -p stash@{0}", "git stash show -p 0",
+    "git log -p --all", "git show stash@{0}", "git -C src log -p", "cd src && git log -p",
+)  # fmt: skip
+
+
+@pytest.fixture
+def keeper(make_repo: Repositories) -> str:
+    """Return a repository in whose every version files with secrets are tracked."""
+    kept = (".env", "src/.env.local", "src/deep/site.PEM", ".env.example", "src/a.txt")
+    repo = make_repo(files=dict.fromkeys(kept, "begin\n"))
+    root = str(repo.path)
+
+    def write(text: str) -> None:
+        for name in kept:
+            secret = "harmless" if name.endswith((".example", ".txt")) else HIDDEN
+            (repo.path / name).write_text(f"{text}={secret}\n")
+
+    for text in ("one", "two"):
+        write(text)
+        git(root, "commit", "-qam", text)
+    write("three")
+    git(root, "stash")
+    write("four")
+    git(root, "add", ".")
+    write("five")
+    return root
+
+
+@pytest.mark.requirement("PP-8")
+@pytest.mark.parametrize("command", SHOWING)
+def test_git_shows_no_secret_of_any_version(command: str, keeper: str) -> None:
+    assert HIDDEN in run(["bash", "-c", command], keeper).stdout, "the trap is none"
+    assert decide(command, cwd=keeper).allowed
+    text = harden_text(understand(command, keeper), keeper, os.environ)
+    done = run(["bash", "-c", text], keeper)
+    assert HIDDEN not in done.stdout
+    assert done.returncode == (1 if "grep" in command else 0), done.stderr
+    if "grep" not in command:
+        assert "harmless" in done.stdout
+        assert ".env.example" in done.stdout or "-C src" in command
+
+
+def test_git_says_which_files_it_leaves_out(keeper: str) -> None:
+    for command in ("git log -p", "git grep S3C", "cd src && git diff", "git -C src show"):
+        commands = understand(command, keeper)
+        assert left_out(commands, keeper, os.environ) == [
+            ".env", "src/.env.local", "src/deep/site.PEM",
+        ]  # fmt: skip
+    for command in ("git log --stat", "git status", "git show --stat -L1,1:src/a.txt"):
+        assert left_out(understand(command, keeper), keeper, os.environ) == []
+
+
+@pytest.mark.parametrize("options", ["", "--graph", "--merges", "--reverse", "-2"])
+def test_a_history_without_its_secrets_has_all_its_commits(
+    options: str, make_repo: Repositories
+) -> None:
+    repo = make_repo(files={"a.txt": "one\n", ".env": "one\n"})
+    root = str(repo.path)
+    git(root, "checkout", "-qb", "side")
+    (repo.path / "b.txt").write_text("b\n")
+    git(root, "add", ".")
+    git(root, "commit", "-qm", "B")
+    git(root, "checkout", "-q", "-")
+    (repo.path / ".env").write_text("two\n")
+    git(root, "commit", "-qam", "Secret")
+    git(root, "merge", "-q", "-m", "Ours", "-s", "ours", "side")
+    plain = f"git log --oneline {options}".split()
+    words = harden([*plain, "-p", "-s"], root, os.environ)
+    assert run(words, root).stdout == run(plain, root).stdout
+    for commit in ("HEAD", "HEAD~1", "side"):
+        words = harden(["git", "show", commit], root, os.environ)
+        assert run(words, root).stdout.startswith("commit ")
+
+
+@pytest.mark.requirement("PP-8")
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git remote -v", "git remote --verbose", "git remote get-url origin",
+        "git config --get remote.origin.url", "git config --get-all remote.origin.pushurl",
+        "git config remote.origin.url", "git config --get Remote.origin.URL",
+    ],
+)  # fmt: skip
+def test_a_password_in_a_remotes_url_is_not_printed(command: str, make_repo: Repositories) -> None:
+    root = str(make_repo(files={"a.txt": "one\n"}).path)
+    for name in ("url", "pushurl"):
+        git(root, "config", f"remote.origin.{name}", "https://git@example.invalid/x.git")
+    git(root, "config", "remote.origin.url", "ssh://git@example.invalid/x.git")
+    git(root, "config", "remote.origin.pushurl", "git@example.invalid:x.git")
+    words = harden(shlex.split(command), root, os.environ)
+    assert run(words, root).returncode == 0
+    for name in ("url", "pushurl"):
+        git(root, "config", f"remote.origin.{name}", "https://me:S3CRET@example.invalid/x.git")
+    with pytest.raises(Denied, match="password"):
+        harden(shlex.split(command), root, os.environ)
+    assert harden(["git", "remote"], root, os.environ)
+
+
+def test_a_filter_whose_name_no_option_can_say_is_denied(make_repo: Repositories) -> None:
+    root = str(make_repo(files={"a.txt": "one\n"}).path)
+    git(root, "config", "filter.a=b.clean", "touch p")
+    with pytest.raises(Denied, match="filter"):
+        harden(["git", "status"], root, os.environ)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from shared.guard.denial import Denied
-from shared.guard.lexer import MAX_CHARS, pipelines, read
+from shared.guard.lexer import MAX_CHARS, read
+from shared.guard.words import pipelines
 
 VARIABLES = {"HOME": "/home/u", "PWD": "/home/u/it", "USER": "u"}
 

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from shared.guard.decide import decide, understand
+from shared.guard.decide import decide
 from shared.guard.kinds import KINDS
+from shared.guard.own import understand
 from shared.guard.policy import COMMANDS
 from shared.guard.policy.git import GIT
 from shared.guard.policy.refused import FAMILIES, REFUSED
@@ -26,12 +27,14 @@ LISTED = {name: rule for name, rule in TABLE.items() if isinstance(rule, Options
 EXACT = {name: rule for name, rule in COMMANDS.items() if isinstance(rule, Exact)}
 SPECIAL = [name for name, rule in COMMANDS.items() if isinstance(rule, Special)]
 GOOD = {
-    "file": "a.txt", "binary": "a.txt", "path": "a.txt", "text": "a", "name": "a", "count": "1",
+    "file": "a.txt", "plain": "a.txt", "binary": "a.txt",
+    "path": "a.txt", "text": "a", "name": "a", "count": "1",
     "step": "1", "stamp": "+%F", "rev": "HEAD", "revtree": "HEAD", "setting": "user.name",
     "sed": "1p", "awk": "'{print $1}'", "jq": ".",
 }  # fmt: skip
 BAD = {
-    "file": "~/.ssh/id_rsa", "binary": "@a.txt", "path": "~/.ssh", "name": "'a b'", "count": "x",
+    "file": "~/.ssh/id_rsa", "plain": "..", "binary": "@a.txt",
+    "path": "~/.ssh", "name": "'a b'", "count": "x",
     "step": "0", "stamp": "0101", "rev": "HEAD:.env", "revtree": "~",
     "setting": "http.x.extraheader", "sed": "'w p'", "jq": "env", "awk": "'BEGIN{system(\"id\")}'",
 }  # fmt: skip

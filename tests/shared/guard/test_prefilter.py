@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from shared.guard import hook
+from shared.place.level import level
 from shared.resources import ROOT
 from tests.journey import call
 from tests.orchestrator.test_imports import AVOIDED, TRACE
@@ -107,6 +108,7 @@ def test_the_plugin_has_the_projects_name_and_version() -> None:
 
 def test_a_hook_loads_neither_third_party_nor_slow_modules(tmp_path: Path) -> None:
     assert call(tmp_path, "mode", "enter", "--agent", SESSION).code == 0
+    level(str(tmp_path))  # tried once, then remembered
     event = {"session_id": SESSION, "cwd": str(tmp_path), "tool_name": "Bash",
              "tool_input": {"command": "git log -1"}}  # fmt: skip
     done = subprocess.run(

@@ -5,22 +5,25 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import stat
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from orchestrator.run import doctor
 from shared import sandbox
-from shared.guard import runner, seccomp
+from shared.guard import runner, texts
+from shared.guard.runner import Wanted, admitted
+from shared.place import level, seccomp
+from shared.place.planning import planning_place
 from shared.resources import ROOT
 from state.errors import Refused
+from tests.journey import call
 from tests.orchestrator.test_imports import AVOIDED, bare_python, cpu_s
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.conftest import Repository
 
 LAUNCHER = os.path.join(ROOT, "bin", "planner")
@@ -74,7 +77,10 @@ def test_a_protected_command_writes_to_dev_null_and_to_its_own_output(tmp_path: 
     assert (answer.stdout, answer.stderr, answer.returncode) == ("kept\n", "loud\n", 7)
 
 
-LAYERS = {"Landlock": "runner.seccomp.is_available = bool", "seccomp": "runner.is_available = bool"}
+# What takes a layer away in the program of `held`.
+NO_SECCOMP = "from shared.place import seccomp; seccomp.is_available = bool"
+NO_LANDLOCK = "from shared import sandbox; sandbox.is_available = bool"
+LAYERS = {"Landlock": NO_SECCOMP, "seccomp": NO_LANDLOCK}
 
 
 @pytest.mark.parametrize("layer", LAYERS)
@@ -106,7 +112,7 @@ def test_a_protected_command_inherits_no_open_file(tmp_path: Path) -> None:
 
 
 def test_if_the_kernel_has_no_layer_the_command_still_runs(tmp_path: Path) -> None:
-    lacking = "runner.is_available = runner.seccomp.is_available = bool"
+    lacking = f"{NO_SECCOMP}; {NO_LANDLOCK}"
     answer = held("echo x >new", tmp_path, before=lacking)
     assert (answer.returncode, os.listdir(tmp_path)) == (0, ["new"])
 
@@ -137,10 +143,27 @@ def test_git_of_a_repository_that_lacks_objects_starts_no_program_to_fetch_them(
         ["git", "show", "HEAD"], cwd=repo.path, capture_output=True, text=True, check=False
     )
     assert "fetched" in free.stderr
-    unheld = "runner.is_available = runner.seccomp.is_available = bool"
+    unheld = f"{NO_SECCOMP}; {NO_LANDLOCK}"
     answer = held("git show HEAD", repo.path, before=unheld)
     assert answer.returncode != 0
     assert "fetched" not in answer.stderr
+
+
+@pytest.fixture
+def parsed(repo: Repository) -> Path:
+    """A repository in which the place is known not to hold."""
+    place = planning_place(str(repo.path), str(repo.path))
+    level.forget(place, "no place in this test")
+    assert not level.level(str(repo.path)).holds
+    return repo.path
+
+
+@pytest.fixture
+def placed(repo: Repository) -> Path:
+    """A repository in which the place holds."""
+    if not level.level(str(repo.path)).holds:
+        pytest.skip("the place does not hold here")
+    return repo.path
 
 
 def ro(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -157,23 +180,119 @@ def test_ro_prints_what_the_command_prints_and_ends_as_it_ends(repo: Repository)
     assert (listed.stdout.strip(), listed.stderr, listed.returncode) == ("1", "", 0)
 
 
-def test_ro_asks_the_guard_again(repo: Repository) -> None:
-    for words in (("--", "touch", "new"), ("-c", "ls && touch new")):
-        answer = ro(*words, cwd=repo.path)
+@pytest.mark.requirement("PP-3")
+def test_where_the_place_does_not_hold_ro_asks_the_parser(parsed: Path) -> None:
+    for words in (("--", "touch", "new"), ("-c", "ls && touch new"), (texts.keep("touch new"),)):
+        answer = ro(*words, cwd=parsed)
         assert answer.returncode == 1
         assert answer.stdout.startswith('<error>\n<problem kind="refused" at="ro">`touch` ')
-    assert sorted(os.listdir(repo.path)) == [".git", "README.md"]
+        assert "may run only in the place, and here" in answer.stdout
+    assert sorted(os.listdir(parsed)) == [".git", "README.md"]
+    read = ro(texts.keep("ls | wc -l; cat README.md"), cwd=parsed)
+    assert (read.stdout, read.returncode) == ("1\n# Sample\n", 0)
 
 
-def test_no_git_command_of_a_list_starts_a_program_of_the_repository(
-    repo: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(repo.path)
-    assert "core.fsmonitor=false" in runner.admitted(["--", "git", "status"])
-    text = runner.admitted(["-c", "ls && git status | head -1; git log"])[-1]
+@pytest.mark.requirement("PP-8")
+def test_where_the_parser_decides_ro_says_which_files_it_leaves_out(parsed: Path) -> None:
+    (parsed / "deep").mkdir()
+    for name in (".env", "deep/server.key", "deep/plain.txt"):
+        (parsed / name).write_text("VALUE\n", encoding="utf-8")
+    said = "planner: not read, as their names say that they are secret: .env, deep/server.key\n"
+    for words in (("--", "grep", "-r", "VALUE", "."), ("-c", "ls | head -1; grep -r VALUE .")):
+        done = ro(*words, cwd=parsed)
+        assert done.returncode == 0
+        assert "deep/plain.txt:VALUE" in done.stdout
+        assert "server.key:" not in done.stdout
+        assert done.stderr == said
+    assert ro("--", "grep", "VALUE", "deep/plain.txt", cwd=parsed).stderr == ""
+    git = ro("--", "git", "remote", "-v", cwd=parsed)
+    assert git.returncode == 0
+    subprocess.run(
+        ["git", "remote", "add", "x", "https://me:VALUE@example.invalid/"], cwd=parsed, check=True
+    )
+    refused = ro("--", "git", "remote", "-v", cwd=parsed)
+    assert refused.returncode == 1
+    assert "password" in refused.stdout
+    assert "VALUE" not in refused.stdout
+
+
+@pytest.mark.requirement("PP-4")
+def test_in_the_place_any_text_runs_and_what_it_writes_is_gone(placed: Path) -> None:
+    text = 'for i in 1 2; do echo "$i" >> new; done; cat new; rm README.md; echo loud >&2; exit 7'
+    answer = ro(texts.keep(text), cwd=placed)
+    assert (answer.stdout, answer.returncode) == ("1\n2\n", 7)
+    assert answer.stderr.startswith("loud\nplanner: not kept: ")
+    assert sorted(os.listdir(placed)) == [".git", "README.md"]
+    words = ro(
+        "--", "python3", "-c", "open('a', 'w').write('x'); print(open('a').read())", cwd=placed
+    )
+    assert (words.stdout, words.returncode) == ("x\n", 0)
+    assert sorted(os.listdir(placed)) == [".git", "README.md"]
+
+
+@pytest.mark.requirement("PP-4")
+def test_a_command_in_the_place_gets_no_input_and_stays_in_its_folder(placed: Path) -> None:
+    (placed / "sub").mkdir()
+    answer = subprocess.run(
+        [LAUNCHER, "ro", texts.keep("cat; pwd; tty")], cwd=placed / "sub", input="typed",
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert answer.stdout == f"{placed}/sub\nnot a tty\n"
+
+
+@pytest.mark.requirement("PP-4")
+@pytest.mark.parametrize("change", ["", "touch new; ", "\n"])
+def test_a_text_that_was_changed_or_is_not_kept_does_not_run(placed: Path, change: str) -> None:
+    name = texts.keep("echo ran")
+    file = Path(texts.folder()) / name
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+    if change:
+        file.write_text(f"{change}echo ran", encoding="utf-8")
+    else:
+        file.unlink()
+    answer = ro(name, cwd=placed)
+    assert answer.returncode == 1
+    assert '<problem kind="not_found"' in answer.stdout
+    assert "send the command itself again" in answer.stdout
+
+
+def test_texts_older_than_a_day_are_removed_as_others_run(parsed: Path) -> None:
+    old, new = texts.keep("ls old"), texts.keep("ls")
+    os.utime(os.path.join(texts.folder(), old), (1, 1))
+    assert ro(new, cwd=parsed).returncode == 0
+    assert os.listdir(texts.folder()) == [new]
+
+
+@pytest.mark.requirement("PP-4")
+def test_a_file_among_the_answers_runs_and_no_other(placed: Path) -> None:
+    assert call(placed, "mode", "enter").code == 0
+    answers = placed / ".planner" / "answers"
+    answers.mkdir(exist_ok=True)
+    command = answers / "command.sh"
+    command.write_text("for i in 1 2; do echo $i; done\ntest -w README.md", encoding="utf-8")
+    for path in ("answers/command.sh", str(command)):
+        answer = ro("--file", path, cwd=placed)
+        assert (answer.stdout, answer.returncode) == ("1\n2\n", 0)
+    command.write_text("rm README.md", encoding="utf-8")
+    assert "`rm` changes files" in ro("--file", str(command), cwd=placed).stdout
+    (answers / "link.sh").symlink_to(placed / "README.md")
+    (answers / "binary.sh").write_bytes(b"\xff")
+    (answers / "long.sh").write_text("x" * 100_001, encoding="utf-8")
+    for path in ("README.md", "answers/absent.sh", "answers/link.sh", "answers/binary.sh",
+                 "answers/long.sh", "answers"):  # fmt: skip
+        answer = ro("--file", path, cwd=placed)
+        assert answer.returncode == 1, path
+        assert answer.stdout.startswith("<error>"), path
+
+
+def test_no_git_command_of_a_list_starts_a_program_of_the_repository(parsed: Path) -> None:
+    folder = str(parsed)
+    assert "core.fsmonitor=false" in admitted(Wanted("git status", ["git", "status"]), folder, None)
+    text = admitted(Wanted("ls && git status | head -1; git log"), folder, None)[-1]
     assert text.count("core.fsmonitor=false") == 2
     with pytest.raises(Refused):
-        runner.admitted(["-c", "git status && git gc"])
+        admitted(Wanted("git status && git gc"), folder, None)
 
 
 def test_a_missing_program_ends_with_127(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -187,38 +306,55 @@ def test_a_missing_program_ends_with_127(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_ro_without_a_command_or_with_two_prints_its_usage(tmp_path: Path) -> None:
-    for words in ((), ("--",), ("-c",), ("-c", "ls", "ls")):
+    for words in ((), ("--",), ("-c",), ("-c", "ls", "ls"), ("--file",), ("ls",), ("0" * 63,)):
         answer = ro(*words, cwd=tmp_path)
         assert answer.returncode == 2
         assert '<problem kind="usage"' in answer.stdout
 
 
-def test_doctor_says_which_layers_protect_shell_commands(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sandbox, "is_available", lambda: True)
-    monkeypatch.setattr(seccomp, "is_available", lambda: True)
-    assert doctor._second_layer().state == "kept read-only by Landlock and seccomp"
-    monkeypatch.setattr(sandbox, "is_available", lambda: False)
-    monkeypatch.setattr(seccomp, "is_available", lambda: False)
-    state = "kept read-only by the guard alone; this system has no Landlock and no seccomp"
-    assert doctor._second_layer().state == state
+@pytest.mark.requirement("PP-3")
+def test_the_lower_levels_say_which_layers_hold_why_and_how_to_have_the_place(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lower = level.Level(level.LANDLOCK, "the kernel forbids it", "ask it")
+    for there, by in ((True, "kept read-only by Landlock and seccomp"), (False, "held by nothing")):
+        monkeypatch.setattr(sandbox, "is_available", lambda there=there: there)
+        monkeypatch.setattr(seccomp, "is_available", lambda there=there: there)
+        assert by in lower.told()
+    assert "since the kernel forbids it; to have any command run: ask it" in lower.told()
 
 
-def test_ro_loads_nothing_costly(tmp_path: Path) -> None:
+def loaded(folder: Path, before: str) -> list[str]:
+    """Return the modules that `planner ro` has loaded when it becomes or has run a command."""
     program = (
-        f"{HOLD} import os; os.execvpe = lambda *_: print(*sys.modules);"
-        "runner.run_ro(['-c', 'ls | head -1'])"
+        f"{HOLD} import os; {before}; code = runner.run_ro(['-c', 'ls | head -1']);"
+        "print(*sys.modules)"
     )
     answer = subprocess.run(
         [sys.executable, "-I", "-S", "-c", program, ROOT],
-        cwd=tmp_path, capture_output=True, text=True, check=True,
+        cwd=folder, capture_output=True, text=True, check=True,
     )  # fmt: skip
-    modules = answer.stdout.split()
+    return answer.stdout.splitlines()[-1].split()
+
+
+def test_ro_loads_nothing_costly_for_the_parser(parsed: Path) -> None:
+    modules = loaded(parsed, "os.execvpe = lambda *_: None")
     assert "shared.guard.policy" in modules
     assert not [m for m in modules if m in AVOIDED or m.partition(".")[0] in AVOIDED]
 
 
+def test_ro_loads_nothing_costly_for_the_place(placed: Path) -> None:
+    modules = loaded(placed, "pass")
+    assert "shared.place.enter" in modules
+    assert "shared.guard.policy" not in modules
+    assert not [m for m in modules if m in AVOIDED or m.partition(".")[0] in AVOIDED]
+
+
 @pytest.mark.slow
-def test_ro_starts_in_at_most_two_and_a_half_times_a_bare_python() -> None:
+def test_ro_starts_in_at_most_two_and_a_half_times_a_bare_python(
+    parsed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(parsed)
     python = bare_python()
     times: dict[str, list[float]] = {"bare": [], "ro": []}
     for _ in range(40):  # in turns, so that a busy machine slows both

@@ -2,30 +2,46 @@
 
 from __future__ import annotations
 
+import getpass
 import os
-from typing import TYPE_CHECKING
+import random
+import shutil
+import subprocess
+import time
+from pathlib import Path
 
 import pytest
 
 from shared.guard.decide import decide
-from shared.guard.harden import harden
-from shared.guard.secrets import Pattern
+from shared.guard.denial import Denied
+from shared.guard.harden import harden, harden_text, left_out
+from shared.guard.own import understand
+from shared.guard.scene import Scene
+from shared.guard.secrets import Pattern, excluded, expand
+from shared.known_secrets import BEGINNINGS, NAMES, is_secret_name
 
-if TYPE_CHECKING:
-    from pathlib import Path
+PATH = os.environ["PATH"]
 
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """Return a project in a home with keys; the project has a .env and links to the keys."""
     home = tmp_path / "me"
-    files = (".ssh/id_rsa", ".netrc", "it/.env", "it/src/a.py", "it/src/b.py", "it/keys/site.pem")
+    files = (
+        ".ssh/id_rsa", ".netrc", ".docker/config.json", ".config/git/credentials", "it/.env",
+        "it/.env.example", "it/src/a.py", "it/src/b.py", "it/src/config.json", "it/keys/site.pem",
+        "it/chromium/a.py",
+    )  # fmt: skip
     for name in files:
         (home / name).parent.mkdir(parents=True, exist_ok=True)
         (home / name).write_text("SECRET\n")
     (home / "it" / "notes.txt").symlink_to("../.ssh/id_rsa")
+    (home / "it" / "[n]otes").symlink_to("../.ssh/id_rsa")
     (home / "it" / "above").symlink_to("..")
     os.mkfifo(home / "it" / "pipe")
+    (home / "it" / ".git").mkdir()
+    for name in (".git/config", ".gitmodules"):
+        (home / "it" / name).write_text("[remote]\n\turl = https://me:SECRET@example.invalid/x\n")
     monkeypatch.setenv("HOME", str(home))
     return str(home / "it")
 
@@ -56,7 +72,16 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
         "stat ~/.ssh/id_rsa", "test -f ~/.ssh/id_rsa", "tree ~/.gnupg", "du -a ~/.aws",
         "cd ~/.ssh && cat config", "cat src/a.py .env", "cat src/*.py .env", "cat -- .env",
         "ls | cat .env", "jq env src/a.py", "jq -n '$ENV'", "jq -n env.HOME", "printenv", "env",
-        "ps e", "ps auxe", "ps -o pid,environ",
+        "ps e", "ps auxe", "ps -o pid,environ", "cat .[[:alpha:]]nv", "cat .[e]nv", "cat .[!x]nv",
+        "cat ~/.[[:lower:]]sh/id_[[:lower:]]sa", "cat /proc/[[:digit:]]*/environ", "cat .[^]x]nv",
+        'cat .[e"]"a]nv', "cat .[[=e=]]nv", "cat .[e'x']nv", "cat .[e\\]]nv", "cat .[^x]nv",
+        "cat '[n]'*", "cat '['n]ote?", "diff src/config.json ~/.docker", "diff ~/.docker src",
+        "diff src ~/.config", "cat ~/.config/git/credentials",
+        "cat ~/.config/containers/auth.json", "cat ~/.config/pypoetry/auth.toml",
+        "cat /etc/kubernetes/admin.conf", "grep -r token ~/.config/git", "tail +1f src/a.py",
+        "tail +f src/a.py", "tail +5cf src/a.py", "cat .git/config", "head -n 3 .git/config",
+        "grep url .git/config",
+        "grep -r url .git", "rg url .git", "cat .gitmodules", "cat src/../.git/config",
     ],
 )  # fmt: skip
 def test_secrets_are_not_read(command: str, project: str) -> None:
@@ -75,7 +100,10 @@ def test_secrets_are_not_read(command: str, project: str) -> None:
         "diff src/a.py src/b.py", "diff -r src keys", "jq .env src/a.py",
         "jq '.[\"env\"]' src/a.py", "cat /etc/hostname", "cat /proc/cpuinfo", "cat keys/site.pub",
         "ps aux", "cat environment.md", "cat src/env.py", "grep -rn TODO --include='*.py' .",
-        "cat < src/a.py", "git log -- src",
+        "cat < src/a.py", "git log -- src", "cat .env.example", "cat chromium/a.py",
+        "grep -r SECRET chromium", "ls ~/.config", "cat src/[ab].py", "cat src/[a-c]*.py",
+        "cat src/?.py", "grep -n SECRET .env.example", "diff src/config.json keys", "cat .env.e*",
+        "tail +5 src/a.py",
     ],
 )  # fmt: skip
 def test_files_without_secrets_are_read(command: str, project: str) -> None:
@@ -86,26 +114,100 @@ def test_files_without_secrets_are_read(command: str, project: str) -> None:
 @pytest.mark.parametrize(
     ("command", "option"),
     [
-        (["grep", "-r", "x", "."], "--exclude=.env*"),
-        (["grep", "-r", "x", "."], "--exclude-dir=.ssh"),
-        (["rg", "x"], "--iglob=!.env*"),
+        (["grep", "-r", "x", "."], "--exclude=.env"),
+        (["grep", "-r", "x", "."], "--exclude=id_rsa"),
+        (["rg", "x"], "--iglob=!.env"),
         (["rg", "x"], "--no-config"),
         (["diff", "-r", "a", "b"], "--exclude=*.pem"),
     ],
 )
 def test_reading_a_whole_folder_leaves_secrets_out(command: list[str], option: str) -> None:
-    assert option in harden(command)
-    guarded = harden([*command, "--", "z"])
+    assert option in harden(command, os.sep, {})
+    guarded = harden([*command, "--", "z"], os.sep, {})
     assert guarded.index(option) < guarded.index("--")
     assert guarded[: len(command)] == command
 
 
-def test_grep_then_prints_no_secret(project: str) -> None:
-    import subprocess
+READING_ALL = (
+    "grep -r SECRET .", "grep -r --include=* SECRET .", "grep -rn SECRET -- *", "egrep -r SECRET .",
+    "grep -r --include='.e[[:alpha:]]v' SECRET .", "diff -r -N src .", "diff -N keys src",
+)  # fmt: skip
 
-    words = harden(["grep", "-r", "--include=*", "SECRET", "."])
-    done = subprocess.run(words, cwd=project, capture_output=True, text=True, check=False)
-    assert sorted(done.stdout.split()) == ["./src/a.py:SECRET", "./src/b.py:SECRET"]
+
+@pytest.mark.requirement("PP-8")
+@pytest.mark.parametrize("command", READING_ALL)
+def test_reading_a_whole_folder_prints_no_secret(command: str, project: str) -> None:
+    for name in (".env", ".git/config", "keys/site.pem", "src/.env.local"):
+        with open(os.path.join(project, name), "w", encoding="utf-8") as file:
+            file.write("[x]\nurl = https://u:SECRET_VALUE@example.invalid/\n")
+    os.unlink(os.path.join(project, "pipe"))
+    before = subprocess.run(["bash", "-c", command], cwd=project, capture_output=True, check=False)
+    assert b"SECRET_VALUE" in before.stdout, "the trap is none"
+    text = harden_text(understand(command, project), project, os.environ)
+    done = subprocess.run(["bash", "-c", text], cwd=project, capture_output=True, check=False)
+    assert b"SECRET_VALUE" not in done.stdout
+    assert b"src/a.py" in done.stdout or b"src/b.py" in done.stdout or "'.e[" in command
+
+
+@pytest.mark.requirement("PP-8")
+def test_what_is_left_out_is_said(project: str) -> None:
+    """Else `no match` would be believed, although a file was not read."""
+    for command, wanted in (
+        ("grep -r SECRET .", [".env", "keys/site.pem"]),
+        ("grep -r SECRET src", []),
+        ("cd src && grep -r SECRET ../keys", ["../keys/site.pem"]),
+        ("rg SECRET src keys", ["keys/site.pem"]),
+        ("diff -r src keys", ["keys/site.pem"]),
+        ("grep -rl SECRET -- k*", [".env", "keys/site.pem"]),
+        ("cat src/a.py", []),
+        ("ls | grep key", []),
+        ("grep SECRET src/a.py", []),
+        ("ls | rg key", []),
+        ("rg SECRET src/a.py", []),
+    ):
+        assert left_out(understand(command, project), project, os.environ) == wanted, command
+
+
+def test_the_patterns_leave_out_exactly_the_secret_names() -> None:
+    from fnmatch import fnmatchcase
+
+    endings = ("", "x", ".b", ".pub", ".example", ".sample", ".template", ".late", ".ample", "e")
+    names = {f"{begin}{end}" for begin in (*BEGINNINGS, *NAMES, "a.pem", "env") for end in endings}
+    names |= {f".env.local{end}" for end in endings} | {"a.py", "prod.env", ".env.e", ".envrc"}
+    names -= {".enve", ".envx"}
+    patterns = list(excluded())
+    found = {name for name in names if any(fnmatchcase(name, pattern) for pattern in patterns)}
+    harmless = {n for n in names if n.endswith((".example", ".sample", ".template", ".pub"))}
+    wanted = {name for name in names if is_secret_name(name)}
+    assert wanted <= found
+    assert found - wanted <= harmless - {n for n in harmless if n.startswith(".env")}
+
+
+def test_a_shell_expands_a_pattern_to_no_file_that_the_guard_did_not_check(
+    tmp_path: Path,
+) -> None:
+    """Real bash is asked, with names that have the characters of patterns in them."""
+    dice = random.Random(20_261_122)  # noqa: S311 – inputs, not keys
+    letters = ["a", "b", "]", "[", "-", "^", "*", ".", "e"]
+    for _ in range(300):
+        (tmp_path / f"{''.join(dice.choices(letters, k=dice.randint(1, 4)))}x").touch()
+    parts = [*"abex]-^*?.*?[", "[a", "b]", "[ab]", "[^a]", "[a-e]", "'['", '"*"', "\\[", "'a]'"]
+    parts += ["[[:alpha:]]", "[]a]", "[!a]", "x", "x"]
+    seen = 0
+    for _ in range(3_000):
+        pattern = "".join(dice.choices(parts, k=dice.randint(1, 6)))
+        try:
+            word = understand(f"cat -- {pattern}", str(tmp_path))[0].words[2]
+        except (Denied, IndexError):
+            continue
+        if not word.globs:
+            continue
+        line = f"printf '%s\\0' {pattern}"
+        done = subprocess.run(["bash", "-c", line], cwd=tmp_path, capture_output=True, check=True)
+        expanded = {os.fsdecode(name) for name in done.stdout.split(b"\0")[:-1]} - {word.value}
+        assert expanded <= set(expand(word, Scene(str(tmp_path)))), pattern
+        seen += len(expanded) > 0
+    assert seen > 100
 
 
 @pytest.mark.parametrize(
@@ -120,4 +222,60 @@ def test_grep_then_prints_no_secret(project: str) -> None:
 def test_a_pattern_matches_at_least_what_a_shell_matches(
     pattern: str, name: str, fits: bool
 ) -> None:
-    assert Pattern(pattern).matches(name) is fits
+    assert Pattern(pattern, range(len(pattern))).matches(name) is fits
+
+
+@pytest.mark.requirement("PP-8")
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cat" + " *" * 1_992, "ls" + " */*" * 900, "cat *a*a*a*a*a*a*a*a*a*a*a*a*a*a*b",
+        "cat" + " loop" * 790, "ls */*/*/*/*/*", "cat" + " ./*/../*" * 400,
+        "ls" + " l0/l0" * 500, "stat" + "".join(f" link{n}" for n in range(350)),
+    ],
+)  # fmt: skip
+def test_no_command_is_decided_slowly_however_much_it_names(command: str, tmp_path: Path) -> None:
+    for number in range(2_900):
+        (tmp_path / f"{'a' * 200}{number}").touch()
+    deep = tmp_path / "d"
+    for number in range(60):
+        (deep / f"{number}").mkdir(parents=True)
+        (deep / f"{number}" / "x").mkdir()
+    (tmp_path / "loop").symlink_to("loop")
+    # Each link leads through the next one hundreds of times.
+    for number in range(9):
+        (tmp_path / f"l{number}").symlink_to("/".join([f"l{number + 1}"] * 400))
+    (tmp_path / "l9").symlink_to(".")
+    for number in range(350):
+        (tmp_path / f"link{number}").symlink_to("d/../" * 800 + "d")
+    begin = time.process_time()
+    answer = decide(command, cwd=str(tmp_path))
+    assert time.process_time() - begin < 0.8
+    assert not answer.allowed
+    assert answer.instead
+    assert "the guard failed" not in answer.reason
+
+
+def test_a_folder_of_thousands_of_files_can_still_be_named(tmp_path: Path) -> None:
+    for number in range(2_900):
+        (tmp_path / f"{number}.txt").touch()
+    for command in ("ls *", "wc -l *.txt", "cat -- *", "grep -l x *.txt", "ls"):
+        assert decide(command, cwd=str(tmp_path)).allowed, command
+
+
+@pytest.mark.requirement("PP-8")
+@pytest.mark.skipif(not shutil.which("javac"), reason="Java is missing: apt install default-jdk")
+@pytest.mark.parametrize("name", ["java", "javac"])
+def test_java_says_its_version_without_writing_figures_about_itself(name: str) -> None:
+    folder = Path(f"/tmp/hsperfdata_{getpass.getuser()}")  # noqa: S108 – Java chooses it
+
+    def changes(words: list[str]) -> bool:
+        before = folder.stat().st_mtime_ns if folder.exists() else 0
+        done = subprocess.run(words, capture_output=True, check=True, env={"PATH": PATH})
+        assert b"version" in done.stderr + done.stdout or b"javac" in done.stdout
+        return (folder.stat().st_mtime_ns if folder.exists() else 0) != before
+
+    given = [name, "-version"]
+    assert changes(given), "the trap is none"
+    assert decide(" ".join(given), cwd=os.sep).allowed
+    assert not changes(harden(given, os.sep, {}))

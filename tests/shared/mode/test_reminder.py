@@ -99,8 +99,10 @@ class TestALightPlan:
         assert lightly.status()["paused"]
 
     @pytest.mark.requirement("PM-8")
-    def test_that_is_cancelled_by_its_limit_is_told_so_once(self, repo: Repository) -> None:
-        repo.write("planner.toml", '[mode]\non_timeout = "cancel"\n')
+    def test_that_is_cancelled_by_its_limit_is_told_so_once(
+        self, repo: Repository, users_settings: Callable[[str], object]
+    ) -> None:
+        users_settings('[mode]\non_timeout = "cancel"\n')
         session = session_of(Lightly(repo).to("gathering").agent)
         late = time.time() + 3_601
         assert injected(session, late).startswith("Planning has ended by its time limit")

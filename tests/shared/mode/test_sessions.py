@@ -201,6 +201,7 @@ def test_the_file_holds_what_hooks_are_promised(tmp_path: Path) -> None:
     home = os.path.realpath(tmp_path / "r" / ".planner")
     assert json.loads(Path(sessions.path_of("s-1")).read_text()) == {
         "agent": "s-1",
+        "session": "s-1",
         "database": f"{home}/planner.db",
         "repository": os.path.dirname(home),
         "state_dir": home,

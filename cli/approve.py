@@ -1,0 +1,66 @@
+"""`planner approve`: approve a plan by its digest, with a signature if asked."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import click
+
+from cli.options import agent_option, state_dir_option
+from shared.builders import Block
+from shared.mode.where import Target
+from shared.output import write
+from state.channels import told
+
+if TYPE_CHECKING:
+    from shared.run import State
+
+
+@click.command("approve")
+@click.argument("digest")
+@click.option("--sign", is_flag=True, help="Sign with your SSH key; one to touch proves a person.")
+@click.option("--key", metavar="FILE", help="The key to sign with; else git's user.signingkey.")
+@click.option("--approval", "file", metavar="FILE", help="A colleague's signed approval.json.")
+@state_dir_option
+@agent_option
+def approve_command(
+    digest: str,
+    key: str | None,
+    file: str | None,
+    state_dir: str | None,
+    agent: str | None,
+    *,
+    sign: bool,
+) -> None:
+    """Approve exactly the bytes that the digest names. Only a person may run it.
+
+    At least 12 digits of it are enough, if no other plan has them. The approval is written to
+    approval.json in the run's state directory; `planner validate --approval` reads a signed one
+    anywhere.
+
+    Example: planner approve 951f84f6d5ed --sign
+    """
+    from orchestrator.execute.approve import Given
+    from orchestrator.mode import light_plan, lookup
+    from orchestrator.mode.view import render_mode
+
+    target = Target(os.getcwd(), agent, state_dir)
+    found = light_plan.approve(target, digest, time.time(), Given(sign, key, file))
+    write(render_mode(found) if isinstance(found, lookup.Mode) else _render(found))
+
+
+def _render(state: State) -> str:
+    run = state.run
+    approval = told(state.database.approved_by(run, run.digest or ""))
+    block = Block("result", digest=run.digest, approval=approval)
+    block.data("approved", state.plan["overview"]["title"])
+    return block.next("done", state.command("step", run.workflow)).render()
+
+
+if __name__ == "__main__":
+    from cli.main import main
+
+    sys.exit(main(["approve", *sys.argv[1:]]))

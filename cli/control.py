@@ -1,0 +1,112 @@
+"""Commands that steer a run while its milestones are carried out: decide, retry, runnable."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import click
+
+from cli.options import (
+    allow_roles,
+    json_option,
+    opened,
+    opened_to_read,
+    role_option,
+    state_dir_option,
+)
+from orchestrator.execute import advance, control
+from orchestrator.execute.advance import MOST_FILES
+from quality_reviewer.risk import LOW, RISKS
+from shared.builders import Block
+from shared.output import write
+
+
+@click.command("decide")
+@click.argument("checkpoint", metavar="ID")
+@click.argument("choice", metavar="CHOICE[,CHOICE]")
+@state_dir_option
+@role_option
+def decide_command(checkpoint: str, choice: str, state_dir: str | None, role: str | None) -> None:
+    """Store the user's answer to a question, and let what waited for it run.
+
+    Example: planner decide CP-001 jwt
+    """
+    allow_roles(role)
+    state = opened(state_dir)
+    choices = [word.strip() for word in choice.split(",")]
+    write(control.render_steered(state, control.decide(state, checkpoint, choices)))
+
+
+@click.command("retry")
+@click.argument("milestone", metavar="ID")
+@state_dir_option
+@role_option
+def retry_command(milestone: str, state_dir: str | None, role: str | None) -> None:
+    """Let a blocked milestone run again.
+
+    Example: planner retry M-002
+    """
+    allow_roles(role)
+    state = opened(state_dir)
+    write(control.render_steered(state, control.retry(state, milestone)))
+
+
+@click.group("auto")
+def auto_command() -> None:
+    """Approve one run in advance within limits, or take that back."""
+
+
+@auto_command.command("on")
+@click.option(
+    "--files", type=click.IntRange(1), default=MOST_FILES, show_default=True,
+    help="The most files that such a plan may touch.",
+)  # fmt: skip
+@click.option(
+    "--risk", type=click.Choice(RISKS), default=LOW, show_default=True,
+    help="The highest risk that such a plan may have.",
+)  # fmt: skip
+@state_dir_option
+def auto_on(files: int, risk: str, state_dir: str | None) -> None:
+    """Approve the run's plan in advance, if it stays within limits. Only a person may run it.
+
+    Example: planner auto on --files 5 --risk low
+    """
+    state = opened(state_dir)
+    advance.allow(state, files, risk)
+    advance.approve_in_advance(state)
+    text = f"A plan of at most {files} files and risk {risk} is approved in advance for this run."
+    block = Block("result", stage=state.run.stage).task(text)
+    write(block.next("done", state.command("step", state.run.workflow)).render())
+
+
+@auto_command.command("off")
+@state_dir_option
+def auto_off(state_dir: str | None) -> None:
+    """Take the approval in advance back; what it has approved stays approved.
+
+    Example: planner auto off
+    """
+    state = opened(state_dir)
+    advance.withdraw(state)
+    write(Block("result").task("No plan of this run is approved in advance.").render())
+
+
+@click.command("runnable")
+@state_dir_option
+@json_option
+def runnable_command(state_dir: str | None, *, as_json: bool) -> None:
+    """Say which milestones can start now, and why each other one waits.
+
+    Example: planner runnable --json
+    """
+    state = opened_to_read(state_dir)
+    found = control.runnable(state)
+    text = json.dumps(found, indent=2, ensure_ascii=False) + "\n"
+    write(text if as_json else control.render_runnable(state, found))
+
+
+if __name__ == "__main__":
+    from cli.main import main
+
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,114 @@
+"""The lanes of `planner start`, which exclude each other: planning, autonomous, chat, or none."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import tempfile
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from orchestrator.run.settings import check_enabled
+from shared.builders import Block
+from shared.mode.sessions import repository_root
+from shared.output import write
+from shared.resources import command, fill, read_prompt
+from shared.steps.printing import print_current
+from state.errors import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from shared.run import State
+
+    Command = Callable[..., Any]
+
+PROMPTS = ("orchestrator", "requirements")
+PLANNING = "--planning"
+AUTONOMOUS = "--autonomous"
+# Lanes of the design that need a part of the planner that is not there yet.
+_MISSING = {"--chat": "the choice of a strategy"}
+
+
+def lane_options(start: Command) -> Command:
+    """Add the options of the lanes; a command is called only in none of them, from --codepath."""
+
+    @click.option("--planning", is_flag=True, help="Refine requirements first: the lifecycle.")
+    @click.option("--autonomous", "--auto", is_flag=True, help="Approve in advance, within limits.")
+    @click.option("--chat", is_flag=True, help="Only settle what should be done.")
+    @click.option("--task", metavar="TEXT", help="The same as TEXT; ignored with --planning.")
+    @click.option("--codepath", metavar="PATH", help="The folder of the code; else this one.")
+    @click.option("--no-git", is_flag=True, help="With --planning: commit and ask nothing of git.")
+    @functools.wraps(start)
+    def wrapped(*, task: str | None, codepath: str | None, no_git: bool, **given: Any) -> None:  # noqa: ANN401 – what other options give
+        flags = {name: given.pop(name.strip("-")) for name in (PLANNING, AUTONOMOUS, *_MISSING)}
+        given["request"] = given["request"] or task
+        lane = _chosen(flags)
+        if lane == PLANNING:
+            write(start_planning(codepath, given["request"], git=not no_git))
+            return
+        if no_git:
+            text = "only the lifecycle (--planning) works without git"
+            raise Refused("usage", "--no-git", text, "leave it out, or add --planning")
+        with contextlib.chdir(resolved(codepath or os.curdir)):
+            config = check_enabled(os.curdir)
+            if not config.enable_persistence and given["state_dir"] is None:
+                given["state_dir"] = tempfile.mkdtemp(prefix="planner-")
+            start(**given, in_advance=lane == AUTONOMOUS)
+
+    return wrapped
+
+
+def _chosen(flags: Mapping[str, bool]) -> str:
+    """Return the option of the lane that was chosen, "" for none; Refused if several were."""
+    given = [name for name, is_set in flags.items() if is_set]
+    if len(given) > 1:
+        text = f"{' and '.join(given)} exclude each other"
+        raise Refused("usage", given[1], text, f"one of {', '.join(flags)}, or none")
+    lane = given[0] if given else ""
+    if lane in _MISSING:
+        text = f"{lane} is not possible yet: {_MISSING[lane]} is not built"
+        raise Refused("refused", lane, text, "leave it out; a person approves the plan")
+    return lane
+
+
+def render_in_advance(state: State) -> str:
+    """Return the block in which a person approves a run's plan in advance, within limits."""
+    block = Block("result", state_dir=state.state_dir).task(read_prompt(*PROMPTS, "in-advance"))
+    block.next("done", state.command("step", state.run.workflow))
+    return block.person(state.command("auto", "on")).render()
+
+
+def resolved(codepath: str) -> str:
+    """Return the folder that --codepath names, `~` expanded; Refused if there is none."""
+    real = os.path.realpath(os.path.expanduser(codepath))
+    if not os.path.isdir(real):
+        text = "does not lead to a folder"
+        raise Refused("not_found", codepath, text, "give --codepath the folder of the code")
+    return real
+
+
+def start_planning(codepath: str | None, task: str | None, *, git: bool) -> str:
+    """Begin the requirements lifecycle and return its prompt; ask for the folder if none is named.
+
+    What to do is written in the requirements, so a task on the command line is ignored.
+    """
+    if codepath is None:
+        return _ask_for_folder(os.getcwd(), git=git)
+    # Not at the top: the other lanes need nothing of the lifecycle.
+    from orchestrator.lifecycle.startup import start_lifecycle
+
+    note = "--task and TEXT are ignored with --planning: the requirements say what to do"
+    return print_current(start_lifecycle(resolved(codepath), git=git, note=note if task else ""))
+
+
+def _ask_for_folder(here: str, *, git: bool) -> str:
+    folder = repository_root(here) or here
+    further = () if git else ("--no-git",)
+    words = ("start", PLANNING, *further, "--codepath")
+    block = Block("step", workflow="requirements", number=1, of=5, name="startup")
+    block.task(fill(read_prompt(*PROMPTS, "ask-folder"), {"command": command(*words)}))
+    block.ask("codepath", "Which folder is to be worked in?", [("here", folder)])
+    return block.next("here", command(*words, folder)).render()

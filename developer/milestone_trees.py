@@ -1,0 +1,123 @@
+"""The worktrees in which agents write milestones at depth intent, one for each (PL-27).
+
+A wave's worktrees start from all that earlier milestones wrote. What an agent hands in is captured
+in its own worktree and then written into the run's scratch worktree, where everything meets.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from developer.verification import job_of
+from developer.verify.confined import Confined
+from developer.verify.lock import undisturbed
+from developer.verify.prepare import check_confirmed, set_up
+from shared.config import commands_hash, write_paths
+from shared.git.capture import capture
+from shared.git.change import FileChange
+from shared.git.files import remove_tree
+from shared.git.merge import commit_of, merge_changes
+from shared.git.worktree import made_at, make_worktree, remove_worktree
+from shared.resources import kept_work_path, milestone_worktree_path
+from shared.workspace import open_workspace
+from state.errors import Refused
+from state.files import read_json, write_json
+from state.milestones import files_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from shared.run import State
+    from state.models import Milestone, Plan
+
+
+def wave_start(state: State) -> str:
+    """Return the commit that a wave's worktrees start from: all that is written so far."""
+    workspace = open_workspace(state)
+    with undisturbed(state.state_dir):
+        return commit_of(workspace.repository, workspace.worktree, workspace.config.link)
+
+
+def make_tree(state: State, plan: Plan, name: str, commit: str) -> None:
+    """Make the worktree of a milestone at `commit`, keeping what an earlier attempt wrote there.
+
+    Such work is stored before the old worktree is removed, so a crash loses none of it.
+    """
+    workspace = open_workspace(state)
+    repository, path = workspace.repository, milestone_worktree_path(state.state_dir, name)
+    kept = kept_work_path(state.state_dir, name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    start = made_at(repository, path) if os.path.isdir(path) else None
+    if start is not None and not os.path.exists(kept):
+        if start == commit:
+            return
+        write_json(kept, [vars(change) for change in _work(state, path, hook=False)])
+    if os.path.exists(kept):
+        remove_worktree(repository, path)
+    make_worktree(repository, path, commit)
+    _prepare(state, plan, name, path)
+    if os.path.exists(kept):
+        # In conflict only where the base moved: the agent writes those files again.
+        changes = [FileChange(**change) for change in read_json(kept)]
+        merge_changes(repository, path, changes, workspace.config.link)
+        remove_tree(kept)
+
+
+def _prepare(state: State, plan: Plan, name: str, path: str) -> None:
+    """Link folders and run the setup commands in a milestone's worktree, if they are confirmed."""
+    job = replace(job_of(state, plan), worktree=path)
+    digest = commands_hash(job.config)
+    if (job.config.link or job.config.setup) and state.database.is_confirmed(digest):
+        with undisturbed(state.state_dir):
+            set_up(job, path, name)
+
+
+def _work(
+    state: State, path: str, milestone: Milestone | None = None, *, hook: bool = True
+) -> list[FileChange]:
+    """Return what differs between a milestone's worktree and the commit that it was made at."""
+    workspace = open_workspace(state)
+    repository, config = workspace.repository, workspace.config
+    start = made_at(repository, path)
+    if start is None:
+        raise Refused("not_found", path, "this milestone has no worktree", "", "planner exec next")
+    if hook and config.format:
+        check_confirmed(config, state.database.is_confirmed, state.state_dir)
+    return capture(
+        repository,
+        path,
+        workspace.vault,
+        repository.git.text("rev-parse", f"{start}^{{tree}}"),
+        runner=Confined(tuple(write_paths(config, repository.root)), repository.root),
+        leave_out=config.link,
+        formatters=config.format if hook else (),
+        hook=hook,
+        owned=files_of(milestone).__contains__ if milestone else None,
+    ).changes
+
+
+def capture_tree(state: State, milestone: Milestone) -> list[FileChange]:
+    """Run formatters and the user's hook in a milestone's worktree; return its changes."""
+    path = milestone_worktree_path(state.state_dir, milestone.id)
+    return _work(state, path, milestone)
+
+
+def merge_tree(state: State, changes: Sequence[FileChange]) -> list[str]:
+    """Write a milestone's changes into the run's worktree; return conflicts, then none is written.
+
+    The changes of a milestone that is merged already are found there and stay.
+    """
+    workspace = open_workspace(state)
+    with undisturbed(state.state_dir):
+        return merge_changes(
+            workspace.repository, workspace.worktree, changes, workspace.config.link
+        )
+
+
+def remove_milestone_tree(state: State, name: str) -> None:
+    """Remove the worktree of a milestone that is merged."""
+    path = milestone_worktree_path(state.state_dir, name)
+    if os.path.lexists(path):
+        remove_worktree(open_workspace(state).repository, path)

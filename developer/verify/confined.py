@@ -1,0 +1,137 @@
+"""Runs formatters and hooks, which no person has confirmed, in the place or as confined as we can.
+
+They may write only in the folder they run in, in a private one and below the paths that
+`[verify] write` names.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from developer.verify.process import (
+    OUT_OF_TIME,
+    private_folder,
+    run_group,
+    temporary_variables,
+)
+from shared.git.settle import Ran
+from shared.place.enter import CannotEnter, run
+from shared.place.level import forget
+from shared.place.planning import capture_place
+from shared.place.values import Limits
+from shared.sandbox import adopt_orphans, is_available, wrap
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import IO
+
+HOOK_LIMIT_S = 900.0
+HOOK_OUTPUT_MAX_BYTES = 64_000
+_WRITE = 'so name there what else they need, for example "~/.cache/pre-commit"'
+HOOK_LIMITS = (
+    "formatters and hooks of a capture may write only in the worktree, in a private TMPDIR and "
+    f"where `[verify] write` of planner.toml says, {_WRITE}"
+)
+PLACE_LIMITS = (
+    "formatters and hooks of a capture have no network and see no secrets, and what they write "
+    "is lost but in the worktree, in a private TMPDIR and where `[verify] write` of planner.toml "
+    f"says, {_WRITE}"
+)
+
+
+@dataclass(frozen=True)
+class Confined:
+    """Runs a command in the place; without one, with limits on where it writes.
+
+    If the kernel can limit writes and fails to, the command does not run. `repository` is the
+    user's, "" if the folder that the command runs in lies in it.
+    """
+
+    writable: tuple[str, ...] = ()
+    repository: str = ""
+    time_limit_s: float = HOOK_LIMIT_S
+
+    def __call__(self, argv: Sequence[str], cwd: str, env: Mapping[str, str], private: str) -> Ran:
+        """Run the command `argv` in `cwd`, then end every process that it started."""
+        temporary = os.path.join(private, "tmp")
+        surroundings = {**env, **temporary_variables(temporary)}
+        with private_folder(temporary), tempfile.TemporaryFile() as output:
+            try:
+                code, limits = self._in_the_place(argv, cwd, surroundings, private, output)
+            except CannotEnter:
+                code = self._outside(argv, cwd, surroundings, private, output)
+                limits = HOOK_LIMITS if is_available() else ""
+            output.seek(max(0, output.seek(0, os.SEEK_END) - HOOK_OUTPUT_MAX_BYTES))
+            said = output.read().decode("utf-8", "replace")
+        if code is None:
+            said += f"\n[ended by the time limit after {self.time_limit_s:.0f} s]"
+        return Ran(OUT_OF_TIME if code is None else code, said, limits)
+
+    def _in_the_place(
+        self, argv: Sequence[str], cwd: str, env: Mapping[str, str], private: str, output: IO[bytes]
+    ) -> tuple[int | None, str]:
+        """Return the exit code, None after the time limit, and what limits hold there."""
+        place = capture_place(cwd, self.repository, env, (cwd, private, *self.writable))
+        # A hook may lie below a folder of which the place has one of its own.
+        place.shown += tuple(os.path.dirname(w) for w in argv if os.path.isabs(w))
+        place.limits = Limits(seconds=self.time_limit_s)
+        try:
+            report = run(place, argv, output=output.fileno())
+        except CannotEnter as error:
+            forget(place, str(error))
+            raise
+        if report.code == OUT_OF_TIME and report.limit:
+            return None, PLACE_LIMITS
+        return report.code, report.limit or PLACE_LIMITS
+
+    def _outside(
+        self, argv: Sequence[str], cwd: str, env: Mapping[str, str], private: str, output: IO[bytes]
+    ) -> int | None:
+        deadline = time.monotonic() + self.time_limit_s
+        words = wrap((cwd, private, *self.writable), list(argv), strict=True)
+        # A file, not a pipe: a process left running would keep a pipe open for ever.
+        with _no_orphans():
+            return run_group(words, cwd, env, output, lambda: time.monotonic() < deadline)
+
+
+@contextlib.contextmanager
+def _no_orphans() -> Iterator[None]:
+    """On Linux, end processes that were started in the `with` block and left their group."""
+    before = _children()
+    adopt_orphans(True)  # noqa: FBT003 – it can only be on or off
+    try:
+        yield
+    finally:
+        # Repeated: a process becomes our child only once its parent has ended.
+        while left := _children() - before:
+            for pid in left:
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                    os.waitpid(pid, 0)
+                except (ProcessLookupError, ChildProcessError):
+                    continue
+                except PermissionError:
+                    before.add(pid)  # it runs as another user, such as after sudo
+        adopt_orphans(False)  # noqa: FBT003
+
+
+def _children() -> set[int]:
+    found = set()
+    for name in os.listdir("/proc") if sys.platform.startswith("linux") else []:
+        with contextlib.suppress(OSError):
+            if name.isdigit() and _parent(name) == os.getpid():
+                found.add(int(name))
+    return found
+
+
+def _parent(pid: str) -> int:
+    with open(f"/proc/{pid}/stat", "rb") as file:
+        # The name of the program stands in brackets and may hold anything.
+        return int(file.read().rpartition(b")")[2].split()[1])

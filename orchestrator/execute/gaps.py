@@ -1,0 +1,95 @@
+"""Store what a reviewer says about the gaps between plan and result: fine, or back to work."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.executor import WORKFLOW
+from shared.drift import check_run
+from shared.named_files import find_answer
+from shared.plan_file import open_plan
+from shared.qr.types import FAIL, SHOULD, Item, LoopState, item_id, rows_of
+from state import store
+from state.errors import Problem, Refused, shown
+from state.files import read_json
+from state.milestones import untouched
+from state.results import OpenItem
+
+if TYPE_CHECKING:
+    from shared.run import State
+    from state.models import Plan
+
+CHECK = "planned-untouched"
+COVERED = "covered"
+VERDICTS = (COVERED, "partly", "missing")
+
+
+def judge_gaps(state: State, path: str, who: str) -> None:
+    """Store a verdict on each gap; all covered, they are shown for approval, else agents go on."""
+    answers = read_json(find_answer(state.state_dir, path))
+    with state.lock("exec reconcile"):
+        state.reload()
+        last = max(WORKFLOW.steps)
+        plan = open_plan(state)
+        if not state.is_writing or state.run.step != last:
+            here = state.command("step", state.run.workflow)
+            text = "there is nothing to reconcile now"
+            raise Refused("conflict", "exec reconcile", text, "do the step that is due", here)
+        check_run(state)
+        gaps = untouched(plan.model_dump())
+        _check(answers, gaps)
+        iteration = state.database.phase(state.run, "impl-code")[1]
+        items = [
+            Item(id=item_id(n), scope=row["gap"].partition(" ")[0], check=CHECK, severity=SHOULD,
+                 status=FAIL, finding=f"{row['gap']}: planned and untouched; {row['reason']}")
+            for n, row in enumerate(answers, 1)
+        ]  # fmt: skip
+        left = [i for i, row in zip(items, answers, strict=True) if row["verdict"] != COVERED]
+        if not left:
+            store.save_plan(state.plan_path, _with_open(plan, items))
+        with state.database as database:
+            verdict = "fail" if left else "pass"
+            outcome = {"verdict": verdict, "computed": verdict, "decided_by": who,
+                       "reason": "", "items": rows_of(left or items)}  # fmt: skip
+            name = "impl-code" if left else "reconcile"
+            database.add_outcome(state.run, name, iteration, outcome)
+            if left:
+                database.set_phase(state.run, "impl-code", LoopState.RETRY, iteration + 1)
+                state.go_to(WORKFLOW.name, WORKFLOW.number("impl-code", "execute"))
+
+
+def _with_open(plan: Plan, items: list[Item]) -> Plan:
+    found = [OpenItem(id=i.id, check=i.check, severity=i.severity, finding=i.finding or "")
+             for i in items]  # fmt: skip
+    reviews = [
+        o.model_copy(update={"open": (*(one for one in o.open if one.check != CHECK), *found)})
+        if o.phase == "impl-code"
+        else o
+        for o in plan.reviews
+    ]
+    return plan.model_copy(update={"reviews": tuple(reviews)})
+
+
+def _check(answers: Any, gaps: list[str]) -> None:  # noqa: ANN401 – any JSON
+    """Raise Refused unless there is a verdict with a reason on each gap, and on nothing else."""
+    example = '[{"gap": "M-001 src/a.py", "verdict": "covered", "reason": "…"}]'
+    if not isinstance(answers, list) or not all(isinstance(row, dict) for row in answers):
+        raise Refused("invalid", "gaps", "the file is not a JSON list of verdicts", example)
+    problems = []
+    named = [row.get("gap") for row in answers]
+    for n, row in enumerate(answers):
+        if row.get("gap") not in gaps or named.count(row.get("gap")) > 1:
+            text = f"{shown(row.get('gap'))} is not a gap, or it is judged twice"
+            problems.append(Problem("not_found", f"[{n}].gap", text, ", ".join(gaps)))
+        if row.get("verdict") not in VERDICTS:
+            text = f"the verdict is {shown(row.get('verdict'))}"
+            problems.append(Problem("invalid", f"[{n}].verdict", text, ", ".join(VERDICTS)))
+        if not isinstance(row.get("reason"), str) or not row["reason"].strip():
+            problems.append(Problem("invalid", f"[{n}].reason", "the reason is missing", example))
+    problems += [
+        Problem("invalid", "gaps", f"there is no verdict on {gap}", "judge each gap")
+        for gap in gaps
+        if gap not in named
+    ]
+    if problems:
+        raise Refused.of(problems)

@@ -1,0 +1,187 @@
+"""Complete the current requirements: rename their files, stage what belongs to them (RL-9)."""
+
+from __future__ import annotations
+
+import os
+import time
+from hashlib import sha256
+from typing import TYPE_CHECKING, NamedTuple
+
+from orchestrator.execute.commit import applied_plan, check_planned, finish_uncommitted
+from orchestrator.lifecycle import closing, history, staging
+from orchestrator.lifecycle.message import check_message
+from orchestrator.lifecycle.opening import at_work
+from orchestrator.lifecycle.transition import append, carry_out, rename, write
+from orchestrator.requirements import STEPS, after, closed
+from orchestrator.requirements_steps import run_of
+from shared.git.repository import repository_at
+from shared.lifecycle import HISTORY, IN_WORK, TODO, WORKFLOW, lane_of, write_lifecycle
+from shared.named_files import find_answer
+from shared.requirements_text import open_todos
+from shared.todo import also_committed, refresh_todo
+from state.errors import Refused
+from state.files import read_bytes, read_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from orchestrator.lifecycle.transition import Operation
+    from shared.lifecycle import Lifecycle
+    from shared.run import State
+    from state.models import Plan
+
+
+class Answers(NamedTuple):
+    """What the user and the assistant have said about requirements that are to be completed.
+
+    `message` is the file with the commit message; `agree` says that open todos do not matter;
+    `wanted` are further changed files to commit, all that were shown if `others`.
+    """
+
+    message: str | None = None
+    agree: bool = False
+    wanted: Sequence[str] = ()
+    others: bool = False
+
+
+def complete(state: State, answers: Answers) -> None:
+    """Rename the current requirements and their todo list as completed, and stage the commit.
+
+    With todos that are not done it only goes to the state that asks the user about them.
+    """
+    with at_work(state, "requirements complete") as facts:
+        to = after(state.run.step, "complete", state.state_dir) or STEPS[state.run.step].name
+        run = run_of(facts)
+        plan = applied_plan(run) if run else None
+        if not facts.stamp:
+            if run is not None and plan is not None:
+                repository = repository_at(state.run.repository)
+                check_planned(run, plan, staging.changed_files(repository))
+                refresh_todo(run)
+            facts.agreed = facts.agreed or answers.agree
+            if open_todos(facts.path(TODO)) and not facts.agreed:
+                carry_out(state, facts, "complete", [], to)
+                return
+            _rename(state, facts, answers, run, plan)
+        elif answers.message is not None:
+            _set_message(state, facts, answers, plan)
+        if facts.git:
+            _stage(state, facts, answers, run, plan)
+
+
+def _rename(
+    state: State, facts: Lifecycle, answers: Answers, run: State | None, plan: Plan | None
+) -> None:
+    """Give the round's files their completed names; without git that ends the round."""
+    facts.stamp = _free_stamp(facts)
+    names = dict(zip((IN_WORK, TODO), facts.completed, strict=True))
+    there = [name for name in names if os.path.exists(facts.path(name))]
+    if not there:
+        text = f"there is neither {IN_WORK} nor {TODO}, so nothing can be completed"
+        here = state.command("step", WORKFLOW)
+        raise Refused("not_found", facts.folder, text, "go on with the current step", here)
+    facts.told = _changed_since(facts, run)
+    operations: list[Operation] = [rename(facts.path(n), facts.path(names[n])) for n in there]
+    if facts.git:
+        _set_message(state, facts, answers, plan, [names[name] for name in there])
+        carry_out(state, facts, "rename", operations, "complete")
+        return
+    history.read_text(facts.path(HISTORY))
+    line = history.completed([names[name] for name in there])
+    operations.append(append(facts.path(HISTORY), line))
+    facts.begin_round()
+    carry_out(state, facts, "close", operations, closed())
+    if run is not None and plan is not None:
+        finish_uncommitted(run, "not committed: the lifecycle works without git")
+
+
+def _free_stamp(facts: Lifecycle) -> str:
+    """Return a time of which there are no completed files yet, a second later for each there is."""
+    seconds = time.time()
+    while True:
+        facts.stamp = history.file_stamp(seconds)
+        if not any(os.path.lexists(facts.path(name)) for name in facts.completed):
+            return facts.stamp
+        seconds += 1
+
+
+def _changed_since(facts: Lifecycle, run: State | None) -> str:
+    path = facts.path(IN_WORK)
+    if run is None or not os.path.exists(path):
+        return ""
+    now = sha256(read_bytes(path)).hexdigest()
+    same = now == lane_of(run.state_dir)["sha256"]
+    return "" if same else f"{IN_WORK} was changed since its implementation began"
+
+
+def _set_message(
+    state: State,
+    facts: Lifecycle,
+    answers: Answers,
+    plan: Plan | None,
+    names: Sequence[str] | None = None,
+) -> None:
+    """Take over the commit message from the file that the assistant has written."""
+    if answers.message is None:
+        text = "the commit needs a message"
+        here = state.command("step", WORKFLOW)
+        raise Refused("usage", "--message", text, "name the file that the step tells", here)
+    path = find_answer(state.state_dir, answers.message)
+    if names is None:
+        names = [name for name in facts.completed if os.path.exists(facts.path(name))]
+    keys = {facts.completed[0]: "Requirements", facts.completed[1]: "Todo"}
+    trailers = [f"{keys[name]}: {name}" for name in names]
+    trailers += [f"Plan-Digest: {plan.digest}"] if plan else []
+    facts.message = check_message(read_text(path), path, trailers)
+    facts.text = facts.message.partition("\n")[0]
+
+
+def _stage(
+    state: State, facts: Lifecycle, answers: Answers, run: State | None, plan: Plan | None
+) -> None:
+    """Stage the plan's files, the planning folder and what the user has agreed to."""
+    repository = repository_at(state.run.repository)
+    known = [*facts.others, *facts.left_out, *facts.wanted]
+    unknown = [path for path in answers.wanted if path not in known]
+    if unknown:
+        text = f"{', '.join(unknown)} is not a changed file that was shown"
+        raise Refused("not_found", "--with", text, ", ".join(known) or "no other file is changed")
+    wanted = {*facts.wanted, *answers.wanted, *(facts.others if answers.others else ())}
+    if wanted - {*facts.wanted}:
+        facts.wanted = sorted(wanted)
+        path = facts.path(facts.completed[1])
+        if os.path.exists(path):
+            text = also_committed(read_text(path), facts.wanted)
+            carry_out(state, facts, "stage", [write(path, text)], "complete")
+    planned = staging.planned_files(run, plan)
+    found = staging.sort_changed(repository, facts, planned, staging.set_aside(run, plan))
+    entries = staging.stage(repository, found.ours)
+    facts.staged = entries
+    facts.others, facts.left_out = found.others, found.left_out
+    write_lifecycle(state.state_dir, facts)
+
+
+def commit(state: State) -> None:
+    """Make the commit that the user has seen and said yes to; then a new round begins."""
+    with at_work(state, "requirements commit") as facts:
+        if facts.stamp:
+            after(state.run.step, "commit", state.state_dir)
+            closing.commit_completed(state, facts)
+        else:
+            after(state.run.step, "closed", state.state_dir)
+
+
+def leave_commit(state: State) -> None:
+    """Leave an open commit to the user, who makes it with git; a new round begins."""
+    with at_work(state, "requirements startup") as facts:
+        to = after(state.run.step, "leave-commit", state.state_dir)
+        if to is None:
+            return
+        run = run_of(facts)
+        lines = history.completed(
+            [name for name in facts.completed if os.path.exists(facts.path(name))]
+        )
+        facts.begin_round()
+        carry_out(state, facts, "leave-commit", [append(facts.path(HISTORY), lines)], to)
+        if run is not None and applied_plan(run) is not None:
+            finish_uncommitted(run, "the user commits it")

@@ -1,0 +1,66 @@
+"""The prompt for the main assistant while agents write approved milestones (depth intent)."""
+
+from __future__ import annotations
+
+from developer.exec_implement import milestone_task
+from orchestrator.host_steps import work
+from quality_reviewer.scale import review_of
+from shared.execution.view import View
+from shared.resources import read_prompt
+from shared.steps.brief import with_commands
+from shared.steps.workflow import Step
+from state.execution import BLOCKED, IN_PROGRESS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from shared.builders import Block
+    from shared.steps.workflow import Context
+    from state.phases import Phase
+
+
+def write_milestones(ctx: Context, script: str) -> Block:
+    """Return the prompt that starts an agent for each milestone of a wave, all at once.
+
+    Without a full review, the main assistant writes one milestone after the other itself. After a
+    failed review, the findings go to one agent, in the worktree in which everything has met.
+    """
+    if ctx.iteration > 1:
+        return work(ctx, script)
+    state, view = ctx.state, View(ctx.state)
+    running = view.with_status(IN_PROGRESS)
+    if len(running) == 1 and review_of(state, ctx.plan)[0] != "full":
+        return milestone_task(ctx, running[0], agent=False)
+    name = "wave" if running else "wave-waits" if view.summary().counts[BLOCKED] else "wave-next"
+    if not running and view.open_checkpoints():
+        name = "wave-asks"
+    block = with_commands(ctx, read_prompt("orchestrator", "executor", name), asks=True)
+    if running:
+        runs = [state.command("step", "exec-implement", "--milestone", m) for m in running]
+        role = ctx.step.agent or ""
+        block.dispatch(role, runs, parallel=len(runs) > 1, model=ctx.state.model(role))
+    reasons = view.reasons()
+    figures = view.summary()
+    block.data("written", f"{figures.done} of {figures.total}")
+    block.data("waiting", "\n".join(f"{name}: {why}" for name, why in reasons.items()))
+    block.next("done", state.command("exec", "next"))
+    _ask(block, ctx, view)
+    for name in view.with_status(BLOCKED):
+        block.next(f"retry {name}", state.command("retry", name))
+    return block
+
+
+def _ask(block: Block, ctx: Context, view: View) -> None:
+    """Add the questions that milestones wait for, each with a command for every option."""
+    for asked in view.open_checkpoints():
+        options = [(o["key"], o["label"]) for o in asked.options]
+        block.ask(asked.id, asked.question, options, multi=asked.multi)
+    for asked in view.open_checkpoints():
+        for key in asked.keys:
+            block.next(f"{asked.id} {key}", ctx.state.command("decide", asked.id, key))
+
+
+def wave_step(name: str, *, phase: Phase, agent: str, script: str) -> Step:
+    """Make the step in which agents write milestones at once, each in a worktree of its own."""
+    return Step(
+        name, "execute", lambda ctx: write_milestones(ctx, script), phase=phase, agent=agent
+    )

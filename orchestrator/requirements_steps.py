@@ -1,0 +1,207 @@
+"""The prompts for the states of the requirements workflow, made from what the lifecycle remembers.
+
+Wording lies in the prompt files; questions, commands and what is shown are decided here.
+"""
+
+from __future__ import annotations
+
+import os
+
+from shared.builders import first_of
+from shared.lifecycle import COMMIT_MESSAGE, IN_WORK, NEW, SUMMARY, TODO, lane_of, read_lifecycle
+from shared.requirements_text import open_todos
+from shared.resources import answer_path, answer_word, command, fill, read_prompt, transition_path
+from shared.run import open_state
+from shared.steps.workflow import Step
+from state.files import read_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from shared.builders import Block
+    from shared.lifecycle import Lifecycle
+    from shared.run import State
+    from shared.steps.workflow import Context
+
+    Options = Sequence[tuple[str, str, tuple[str, ...]]]
+
+SHOWN = 40
+
+
+def state_step(name: str, handler: Callable[[Context, Lifecycle], Block]) -> Step:
+    """Make a step for a state of the lifecycle; its kind is the state's name."""
+    return Step(name, name, lambda ctx: _printed(ctx, handler))
+
+
+def _printed(ctx: Context, handler: Callable[[Context, Lifecycle], Block]) -> Block:
+    if os.path.exists(transition_path(ctx.state.state_dir)):
+        again = ctx.state.command("requirements", "startup")
+        return ctx.block().task(_prompt("interrupted")).next("done", again)
+    return handler(ctx, read_lifecycle(ctx.state.state_dir))
+
+
+def _prompt(name: str, **slots: str) -> str:
+    return fill(read_prompt("orchestrator", "requirements", name), slots)
+
+
+def _ask(block: Block, state: State, name: str, question: str, options: Options) -> Block:
+    """Add a question whose options are (value, text, words of the command for this answer)."""
+    block.ask(name, question, [(value, text) for value, text, _ in options])
+    for value, _, words in options:
+        block.next(value, state.command("requirements", *words))
+    return block
+
+
+def startup(ctx: Context, facts: Lifecycle) -> Block:
+    """Return the prompt that shows where the work would begin, and what was left behind."""
+    block, state = ctx.block().data("note", facts.told), ctx.state
+    where = [f"code: {facts.codepath}"]
+    where += [f"branch: {facts.branch}"] if facts.git else ["without git"]
+    leave = ("quit", "Quit; every file stays where it is.", ("startup", "--quit"))
+    if facts.stamp:
+        block.task(_prompt("startup-pending")).data("where", "\n".join(where))
+        _show_commit(block, facts)
+        ways: Options = [
+            ("commit", "Make this commit.", ("commit",)),
+            ("leave", "I commit the staged files myself.", ("startup", "--leave-commit")),
+            leave,
+        ]
+        return _ask(block, state, "pending", "Make the commit that was left open?", ways)
+    if facts.found:
+        block.task(_prompt("startup-found")).data("where", "\n".join(where))
+        block.data("found", "\n".join(f"{name} from {when}" for name, when in facts.found))
+        if os.path.exists(facts.path(TODO)):
+            block.data(TODO, read_text(facts.path(TODO)))
+        block.data("changed files", "\n".join(first_of(facts.changed, SHOWN)))
+        ways = [
+            ("resume", "Yes - Attempt to resume", ("startup", "--resume")),
+            ("mark-complete", f"No - Mark as complete and proceed to review {NEW}",
+             ("startup", "--mark-complete")),
+            ("quit", "Quit - Exit and investigate manually", ("startup", "--quit")),
+        ]  # fmt: skip
+        question = "Would you like to resume the previous implementation?"
+        return _ask(block, state, "recovery", question, ways)
+    block.task(_prompt("startup")).data("where", "\n".join(where))
+    block.data("changed files", "\n".join(first_of(facts.changed, SHOWN)))
+    files = " although these files are changed or new" if facts.changed else ""
+    question = f"Work on the branch {facts.branch}{files}?" if facts.git else "Go on?"
+    return _ask(block, state, "branch", question, [("yes", "Yes.", ("startup", "--yes")), leave])
+
+
+def new_requirements(ctx: Context, facts: Lifecycle) -> Block:
+    """Return the prompt in which the user writes the requirements of the next round."""
+    block = ctx.block().task(_prompt("new-requirements", file=facts.path(NEW)))
+    block.data("note", facts.told)
+    block.next("done", ctx.state.command("requirements", "refine"))
+    return block.next("quit", ctx.state.command("requirements", "refine", "--quit"))
+
+
+def refine(ctx: Context, facts: Lifecycle) -> Block:
+    """Return the prompt that has the requirements reviewed, then asks the user about them."""
+    state = ctx.state
+    if not facts.reviewed:
+        block = ctx.block().task(_prompt("refine"))
+        review = state.command("step", "requirements-review")
+        block.dispatch("architect", [review], model=state.model("architect"))
+        block.next("done", state.command("requirements", "accept"))
+        block.next("alone", review)
+        block.next("rewrite", state.command("requirements", "refine", "--rewrite"))
+        return block.next("unusable", state.command("requirements", "accept", "--no"))
+    slots = {"file": facts.path(NEW), "summary": answer_path(state.state_dir, SUMMARY)}
+    block = ctx.block().task(_prompt("refined", **slots))
+    ways: Options = [
+        ("yes", "Yes, implement them.", ("implement", "--summary", answer_word(SUMMARY))),
+        ("no", "No, I write or say more first.", ("accept", "--no")),
+        ("quit", "Quit; every file stays where it is.", ("accept", "--quit")),
+    ]
+    return _ask(block, state, "acceptable", "Are these requirements acceptable?", ways)
+
+
+def implement(ctx: Context, facts: Lifecycle) -> Block:
+    """Return the prompt that starts the run that implements the requirements, or goes on with it.
+
+    The history gets a summary of the requirements if it has none yet.
+    """
+    state = ctx.state
+    if facts.started:
+        block = ctx.block().task(_prompt("implement"))
+        block.next("done", state.command("requirements", "implement"))
+    else:
+        slots = {"file": facts.path(IN_WORK), "summary": answer_path(state.state_dir, SUMMARY)}
+        block = ctx.block().task(_prompt("implement-start", **slots))
+        words = ("implement", "--summary", answer_word(SUMMARY))
+        block.next("done", state.command("requirements", *words))
+    return block.next("complete", state.command("requirements", "complete"))
+
+
+def run_of(facts: Lifecycle) -> State | None:
+    """Return the run that implements the requirements, or None if there is none any more."""
+    if not facts.run or not os.path.isdir(facts.run) or not lane_of(facts.run):
+        return None
+    return open_state(facts.run, facts.codepath)
+
+
+def complete(ctx: Context, facts: Lifecycle) -> Block:
+    """Return the prompt for what completing still needs: the todos, the message, a yes."""
+    state = ctx.state
+    if facts.stamp:
+        return _ready(ctx, facts)
+    todos = [] if facts.agreed else open_todos(facts.path(TODO))
+    how = _how_to_complete(state.state_dir, git=facts.git)
+    block = ctx.block().task(f"{_prompt('complete-open')} {how}" if todos else how)
+    words = _completing_words(git=facts.git)
+    if not todos:
+        return block.next("done", state.command(*words))
+    block.data("not done", "\n".join(first_of(todos, SHOWN)))
+    ways: Options = [
+        ("yes", "Yes, complete them all the same.", (*words[1:], "--agree")),
+        ("no", "No, go on implementing.", ("implement",)),
+        ("quit", "Quit; every file stays where it is.", ("complete", "--quit")),
+    ]
+    question = "Do you consider the todos and the requirements completed?"
+    return _ask(block, state, "completed", question, ways)
+
+
+def completing(ctx: Context) -> Block:
+    """Return the prompt after the apply of a plan that implements requirements: they commit it."""
+    lifecycle = lane_of(ctx.state.state_dir)["lifecycle"]
+    git = read_lifecycle(lifecycle).git
+    block = ctx.block().task(_how_to_complete(lifecycle, git=git))
+    block.next("done", command(*_completing_words(git=git), state_dir=lifecycle))
+    return block.next("not done", ctx.state.command("undo"))
+
+
+def _how_to_complete(state_dir: str, *, git: bool) -> str:
+    if not git:
+        return _prompt("complete-no-git")
+    return _prompt("complete", message=answer_path(state_dir, COMMIT_MESSAGE))
+
+
+def _completing_words(*, git: bool) -> tuple[str, ...]:
+    further = ("--message", answer_word(COMMIT_MESSAGE)) if git else ()
+    return ("requirements", "complete", *further)
+
+
+def _ready(ctx: Context, facts: Lifecycle) -> Block:
+    """Return the prompt that shows the commit to be made and asks the user to continue."""
+    block = ctx.block().task(_prompt("ready"))
+    _show_commit(block, facts)
+    ways: list[tuple[str, str, tuple[str, ...]]] = [
+        ("continue", "Commit what is staged.", ("commit",))
+    ]
+    if facts.others:
+        text = "Commit the other changed files as well."
+        ways.append(("with others", text, ("complete", "--with-others")))
+    ways.append(("quit", "Quit; the next start offers this commit.", ("commit", "--quit")))
+    question = "Have you reviewed the staged files?"
+    return _ask(block, ctx.state, "commit", question, ways)
+
+
+def _show_commit(block: Block, facts: Lifecycle) -> None:
+    block.data("message", facts.message)
+    removed = [name for name, entry in facts.staged.items() if entry is None]
+    names = [f"{name} (removed)" if name in removed else name for name in facts.staged]
+    block.data("staged", "\n".join(first_of(names, SHOWN)))
+    block.data("changed, not staged", "\n".join(first_of(facts.others, SHOWN)))
+    block.data("left out as temporary", "\n".join(first_of(facts.left_out, SHOWN)))

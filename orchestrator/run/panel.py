@@ -1,0 +1,140 @@
+"""Show a run to a person: its milestones by wave, a bar, open questions, one line of it (PC-16).
+
+The text is for a terminal: invisible characters of names and questions are shown as escapes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from shared.builders import visible_line
+from shared.execution.costs import WARNING, costs_of
+from shared.steps.entry_points import find_workflow
+from state.execution import BLOCKED, COMPLETED, IN_PROGRESS, NEEDS_DECISION, PENDING
+
+if TYPE_CHECKING:
+    from shared.execution.view import View
+    from shared.run import State
+
+    Json = dict[str, Any]
+
+BADGES = {PENDING: "·", IN_PROGRESS: "▶", BLOCKED: "✗", NEEDS_DECISION: "?", COMPLETED: "✓"}
+BAR_WIDTH, GOAL_LENGTH = 15, 40
+
+
+def bar(done: int, total: int) -> str:
+    """Return a bar of how much is done, such as `[███░░░░░░░░░░░░] 2/10`."""
+    full = BAR_WIDTH * done // total if total else 0
+    return f"[{'█' * full}{'░' * (BAR_WIDTH - full)}] {done}/{total}"
+
+
+def panel(view: View) -> list[str]:
+    """Return the lines of the panel: the bar, then each wave with its milestones and why they wait.
+
+    Empty for a plan without milestones.
+    """
+    if not view.milestones:
+        return []
+    summary = view.summary()
+    lines = [bar(summary.done, summary.total)]
+    by_id, reasons = {m["id"]: m for m in view.milestones}, view.reasons()
+    costs = costs_of(view.state.database, view.state.run)
+    for number, names in enumerate(waves_of(view), 1):
+        lines.append(f"wave {number}")
+        for name in names:
+            cost = costs[name].text() if name in costs else ""
+            lines.append(f"  {_line(view, by_id[name], reasons.get(name, ''), cost)}")
+    return lines
+
+
+def waves_of(view: View) -> list[list[str]]:
+    """Return the waves that the plan holds; while they are not computed yet, all as one."""
+    stored = view.plan["milestone_dependencies"]["waves"]
+    return [wave["milestones"] for wave in stored] or [[m["id"] for m in view.milestones]]
+
+
+def _line(view: View, milestone: Json, why: str, cost: str) -> str:
+    row = view.progress[milestone["id"]]
+    said = [f"{BADGES[row.status]} {row.id} {milestone['name']}"]
+    if milestone["mode"] != "code":
+        said.append(milestone["mode"])
+    if row.status == IN_PROGRESS and row.agent:
+        said.append(f"agent {row.agent}")
+    if row.attempts > 1:
+        said.append(f"attempt {row.attempts}")
+    if why:
+        said.append(why)
+    elif row.note and row.status != COMPLETED:
+        said.append(f"failed before: {row.note}")
+    if cost:
+        said.append(cost)
+    return visible_line(" · ".join(said))
+
+
+def questions(view: View) -> list[str]:
+    """Return the open questions, each in one line with its options."""
+    lines = []
+    for asked in view.open_checkpoints():
+        options = ", ".join(f"{o['key']} ({o['label']})" for o in asked.options)
+        head = f"{asked.header}: " if asked.header else ""
+        how = "one or more of" if asked.multi else "one of"
+        lines.append(visible_line(f"{asked.id} {head}{asked.question} – {how} {options}"))
+    return lines
+
+
+def to_type(state: State, view: View) -> list[tuple[str, str]]:
+    """Return what unblocks the run, as pairs of outcome and command."""
+    answers = [(asked.id, key) for asked in view.open_checkpoints() for key in asked.keys]
+    failed = [name for name in view.with_status(BLOCKED) if not view.progress[name].waits]
+    return [
+        *((f"{name} {key}", state.command("decide", name, key)) for name, key in answers),
+        *((f"{name} retry", state.command("retry", name)) for name in failed),
+    ]
+
+
+def ticker(state: State, view: View | None) -> str:
+    """Return the run in one line: goal, progress, open questions, agents at work, warnings."""
+    goal = visible_line(" ".join(state.run.request.split()))
+    goal = goal if len(goal) <= GOAL_LENGTH else goal[: GOAL_LENGTH - 1].rstrip() + "…"
+    parts = [goal, where(state)]
+    if view is not None and view.milestones and state.run.workflow == "executor":
+        summary = view.summary()
+        asked, agents = len(view.open_checkpoints()), len(view.with_status(IN_PROGRESS))
+        parts.append(f"{summary.done}/{summary.total}")
+        parts += [_counted(asked, "decision")] if asked else []
+        parts += [_counted(agents, "agent")] if agents else []
+        parts += [f"⚠ {len(summary.blocked)} blocked"] if summary.blocked else []
+        parts += _warned(state)
+    return " · ".join(parts)
+
+
+def _warned(state: State) -> list[str]:
+    """Return the last warning that a milestone comes near its limit of tokens, if there is one."""
+    rows = [r["payload"] for r in state.database.event_rows(state.run) if r["kind"] == WARNING]
+    return [f"⚠ {r['step_id']} used {r['percent']} % of its {r['resource']}" for r in rows[-1:]]
+
+
+def where(state: State) -> str:
+    """Return in a few words where a run is: paused, ended, waiting for its person, or its step."""
+    run = state.run
+    if run.status != "ACTIVE":
+        return run.status.lower()
+    if run.stage == "submitted":
+        return "waits for your approval"
+    return find_workflow(run.workflow).steps[run.step].name
+
+
+def waits_for_person(state: State, view: View | None) -> bool:
+    """Return whether nothing goes on before a person approves, decides or retries."""
+    if state.run.status != "ACTIVE":
+        return False
+    if state.run.stage == "submitted":
+        return True
+    if view is None or state.run.workflow != "executor":
+        return False
+    stuck = view.open_checkpoints() or view.summary().blocked
+    return bool(stuck) and not view.with_status(IN_PROGRESS) and not view.runnable()
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"

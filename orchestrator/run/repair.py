@@ -1,0 +1,117 @@
+"""Set damaged files of the planner aside, say what was lost and how to go on (PC-10).
+
+Nothing is deleted: a file that cannot be read is renamed beside its place.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from shared import resources
+from shared.run import State
+from state import store
+from state.actors import UNPROVEN
+from state.connection import DAMAGED
+from state.database import Database
+from state.errors import Refused
+from state.stages import ACTIVE, IDLE, PAUSED
+
+if TYPE_CHECKING:
+    from state.database import Run
+
+
+class SetAside(NamedTuple):
+    """A damaged file: where it lies now, what was lost with it, and how to go on."""
+
+    path: str
+    lost: str
+    way_out: str
+
+
+def repair(folder: str, state_dir: str | None) -> list[SetAside]:
+    """Set aside what is damaged of the database and of the plans under way; [] if all is well."""
+    path = (
+        resources.database_path(os.path.realpath(state_dir))
+        if state_dir
+        else resources.repository_database(folder)
+    )
+    if path is None or not os.path.isfile(path):
+        return []
+    if _is_damaged(path):
+        return [_set_database_aside(path)]
+    database = Database(path)
+    runs = database.runs(IDLE, ACTIVE, PAUSED)
+    return [found for run in runs for found in _repair_plan(database, run)]
+
+
+def _is_damaged(path: str) -> bool:
+    """Return whether the database cannot be read; one of a newer planner or of others is whole."""
+    try:
+        database = Database(path)
+        broken = database.check()
+        database.close()
+    except Refused as refusal:
+        if DAMAGED in refusal.problems[0].problem:
+            return True
+        raise
+    return bool(broken)
+
+
+def _set_database_aside(path: str) -> SetAside:
+    moved = _move_aside(path)
+    for tail in ("-journal", "-wal", "-shm"):
+        if os.path.exists(path + tail):
+            os.replace(path + tail, moved + tail)
+    copies = [f"{path}.v{n}" for n in range(1, 100) if os.path.isfile(f"{path}.v{n}")]
+    lost = "runs, approvals, audit and events of this repository"
+    older = f"; {copies[-1]} is a copy from before an upgrade" if copies else ""
+    way = "the plans in the state directories are whole; start a run anew: planner start"
+    return SetAside(moved, f"{lost}{older}", way)
+
+
+def _repair_plan(database: Database, run: Run) -> list[SetAside]:
+    path = resources.plan_path(run.state_dir)
+    if os.path.exists(path):
+        if not _is_unreadable(path):
+            return []
+        moved = _move_aside(path)
+    else:
+        # A repair that was killed has moved it already.
+        moved = _last_aside(path)
+    if not moved:
+        return []
+    state = State(run.state_dir, database, run)
+    with database:
+        state.move("cancel", UNPROVEN, detail=f"plan.json was damaged and is now {moved}")
+    older = [n for n in sorted(os.listdir(run.state_dir)) if n.startswith("plan.r")]
+    kept = f"{older[-1]} beside it is the revision before; " if older else ""
+    way = f"{kept}the worktree still holds the changes; start a run anew: planner start"
+    return [SetAside(moved, f"the plan of run {run.run_id}, which is cancelled", way)]
+
+
+def _is_unreadable(path: str) -> bool:
+    """Return whether a plan.json is damaged; one of a newer planner is whole and is refused."""
+    try:
+        store.read_plan(path)
+    except Refused as refusal:
+        if any(p.kind != "invalid" or store.NEWER in p.problem for p in refusal.problems):
+            raise
+        return True
+    return False
+
+
+def _last_aside(path: str) -> str:
+    number = 1
+    while os.path.lexists(f"{path}.damaged-{number}"):
+        number += 1
+    return f"{path}.damaged-{number - 1}" if number > 1 else ""
+
+
+def _move_aside(path: str) -> str:
+    number = 1
+    while os.path.lexists(f"{path}.damaged-{number}"):
+        number += 1
+    moved = f"{path}.damaged-{number}"
+    os.replace(path, moved)
+    return moved

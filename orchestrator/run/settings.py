@@ -1,0 +1,107 @@
+"""The settings that count in a repository, each with its source (PC-11)."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from shared import resources
+from shared.config import Config, parse_config
+from shared.config import file_at as read_at
+from shared.config_keys import KEYS
+from shared.git.repository import find_repository
+from shared.providers import DEFAULT, PARTS, load_models, merged, project_tables
+from shared.resources import CONFIG_FILE
+from shared.user_config import limited, load_user_config, user_tables
+from state.errors import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from shared.git.command import Git
+    from shared.providers import Models
+
+
+class Setting(NamedTuple):
+    """One setting with its value, as text, and where the value comes from."""
+
+    name: str
+    value: str
+    source: str
+
+
+def git_of(folder: str) -> Git | None:
+    """Return the git of the repository around a folder if it has a commit, else None."""
+    try:
+        git = find_repository(folder).git
+    except Refused:
+        return None
+    return git if git.ok("rev-parse", "--verify", "-q", "HEAD^{commit}") else None
+
+
+def load_settings(folder: str) -> Config:
+    """Return the settings that count in a folder now: the user's, and the repository's at HEAD."""
+    git = git_of(folder)
+    data = read_at(git, "HEAD", CONFIG_FILE) if git is not None else None
+    return limited(Config() if data is None else parse_config(data), load_user_config())
+
+
+def check_enabled(folder: str) -> Config:
+    """Return the settings of a folder; Refused where they turn the planner off."""
+    config = load_settings(folder)
+    if not config.enabled:
+        text = "the planner is turned off here by [planner] enabled = false"
+        allowed = "make the change directly, or have the user turn it on"
+        raise Refused("refused", "[planner].enabled", text, allowed, "planner config show")
+    return config
+
+
+def settings_of(folder: str) -> list[Setting]:
+    """Return every setting that counts in a folder, with its value and its source."""
+    config, git = load_settings(folder), git_of(folder)
+    models = load_models(git)  # first, since it refuses providers that are not as they should be
+    project, user = project_tables(git, "HEAD"), user_tables()
+    found = []
+    for table, keys in KEYS.items():
+        for key, known in keys.items():
+            value = getattr(config, known.attribute)
+            source = _source(table, key, value, project, user)
+            found.append(Setting(f"[{table}] {key}", _shown(value), source))
+    return [*found, *_providers(project, user), *_models(models)]
+
+
+def _source(table: str, key: str, value: object, project: Any, user: Any) -> str:  # noqa: ANN401
+    named = user.get(table, {}).get(key)
+    if named is not None and _same(named, value):
+        return resources.user_config_path()
+    named = project.get(table, {}).get(key)
+    return CONFIG_FILE if named is not None and _same(named, value) else "default"
+
+
+def _same(named: object, value: object) -> bool:
+    return (tuple(named) if isinstance(named, list) else named) == value
+
+
+def _shown(value: object) -> str:
+    return json.dumps(list(value) if isinstance(value, tuple) else value, ensure_ascii=False)
+
+
+def _providers(project: Any, user: Any) -> Iterator[Setting]:  # noqa: ANN401 – parsed TOML
+    """Yield the settings of providers; a key is said to be set, never what it is."""
+    mine, theirs = user.get("providers", {}), project.get("providers", {})
+    for name, value in merged(theirs, mine).items():
+        if name in (DEFAULT, *PARTS):
+            source = resources.user_config_path() if name in mine else CONFIG_FILE
+            yield Setting(f"[providers] {name}", _shown(value), source)
+            continue
+        for configuration, values in value.items():
+            own = configuration in mine.get(name, {})
+            source = resources.user_config_path() if own else CONFIG_FILE
+            for key, one in values.items():
+                shown = "(set, not shown)" if key == "api_key" else _shown(one)
+                yield Setting(f"[providers.{name}.{configuration}] {key}", shown, source)
+
+
+def _models(models: Models) -> list[Setting]:
+    found = [Setting(f"model of {role}", name, "") for role, name in models.by_role.items()]
+    return found + [Setting("note", text, "") for text in models.notes]

@@ -1,0 +1,126 @@
+"""Say what an approval.json proves by itself, in any clone that has its base (PP-7)."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from shared import approval, resources
+from shared.config import load_config
+from shared.git.repository import find_repository
+from state.channels import PROVEN, SIGNED, SIGNED_OPEN, label, told
+from state.database import Database
+from state.errors import Problem, Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from shared.approval import Approval
+    from shared.git.repository import Repository
+
+
+class Judged(NamedTuple):
+    """What is known of an approval: file, what it proves, that in words, what is wrong with it."""
+
+    file: str
+    channel: str
+    text: str
+    problems: list[Problem]
+
+
+class Asked(NamedTuple):
+    """What an approval is judged by: repository, the plans' digests, commits."""
+
+    repository: str
+    digests: Collection[str] = ()
+    commit: str | None = None
+    target: str | None = None
+
+
+def judge(file: str, asked: Asked) -> Judged:
+    """Return what the approval in `file` proves; Refused if the file does not have the form."""
+    found = approval.load(file)
+    repository = find_repository(asked.repository)
+    problems = _about(file, found, repository, asked)
+    channel = ""
+    text = f"it says {label(found.word)}; only a signature can prove that, and it has none"
+    if found.signature is not None:
+        try:
+            channel, text = _signature(found, repository, asked)
+        except Refused as refusal:
+            problems += refusal.problems
+            text = "its signature does not count"
+        else:
+            if found.word != channel:
+                said = f"it says {label(found.word)}, and its signature proves {label(channel)}"
+                problems.append(Problem("invalid", f"{file} word", said, channel))
+    problems += _demand(file, channel, repository, asked.target or found.base)
+    return Judged(file, channel, text, problems)
+
+
+def _about(file: str, found: Approval, repository: Repository, asked: Asked) -> list[Problem]:
+    """Return a problem for each plan or commit that the approval is not about."""
+    problems = [
+        Problem("invalid", f"{file} digest", f"approves {found.digest}, not the plan {digest}")
+        for digest in asked.digests
+        if digest != found.digest
+    ]
+    if asked.commit is not None:
+        commit = repository.git.text("rev-parse", f"{asked.commit}^{{commit}}")
+        if found.commit not in (None, commit):
+            text = f"is of the commit {found.commit}, not {commit}"
+            problems.append(Problem("invalid", f"{file} commit", text))
+        if commit == found.base and asked.target is None:
+            text = "the commit that is judged cannot say who may sign"
+            problems.append(Problem("invalid", f"{file} base", text, "name the branch by --target"))
+    return problems
+
+
+def _signature(found: Approval, repository: Repository, asked: Asked) -> tuple[str, str]:
+    at = asked.target or found.base
+    signers = approval.allowed_signers(repository.git, _known(repository, at))
+    channel, who = approval.signed_by(found, signers)
+    listed = " and ".join(signers.places)
+    return channel, f"{label(channel)}, by {who}, whom {listed} allows to sign"
+
+
+def _known(repository: Repository, revision: str) -> str:
+    """Return the id of a commit; Refused if this clone does not have it."""
+    done = repository.git.attempt("rev-parse", "--verify", "-q", f"{revision}^{{commit}}")
+    if done.returncode:
+        text = "this clone does not have this commit, which says who may sign"
+        raise Refused("not_found", revision, text, "fetch it, or name a branch by --target")
+    return done.stdout.decode().strip()
+
+
+def _demand(file: str, channel: str, repository: Repository, at: str) -> list[Problem]:
+    """Return a problem if the project asks for a proven approval and the file proves none."""
+    try:
+        require = load_config(repository.git, _known(repository, at)).require
+    except Refused as refusal:
+        return list(refusal.problems) if channel else []
+    if require != "proven" or channel in PROVEN:
+        return []
+    text = f"proves no person, and [approval] require is proven at {at[:12]}"
+    return [Problem("refused", file, text, "planner approve DIGEST --sign, with a key to touch")]
+
+
+def recorded(file: str, digest: str | None, folder: str) -> str:
+    """Return in words how a plan was approved, as far as this machine has it recorded."""
+    near = approval.path_in(os.path.dirname(os.path.abspath(file)))
+    for path in (near, _of_run(digest, folder)):
+        if path and os.path.isfile(path):
+            found = approval.load(path)
+            if found.digest == digest:
+                signed = found.word in (SIGNED, SIGNED_OPEN)
+                check = "; check it by --approval" if signed else ""
+                return f"{told((found.word, found.who))}, as {path} says{check}"
+    return "not known here; name its approval.json by --approval"
+
+
+def _of_run(digest: str | None, folder: str) -> str:
+    """Return the path of the approval.json of the run with this digest, "" if there is none."""
+    root = find_repository(folder).root
+    path = os.path.join(root, resources.PLANNER_FOLDER, resources.DATABASE)
+    runs = Database(path).runs() if os.path.isfile(path) else []
+    return next((approval.path_in(r.state_dir) for r in runs if r.digest == digest), "")

@@ -1,0 +1,42 @@
+"""Workflow script: a reviewer judges what the plan names and nobody wrote (PL-4, PL-29)."""
+
+from __future__ import annotations
+
+import sys
+
+from shared.resources import answer_path, answer_word, fill, read_prompt
+from shared.steps.program import main
+from shared.steps.slices import review_slice
+from shared.steps.workflow import Step, Workflow
+from state.milestones import untouched
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from shared.builders import Block
+    from shared.steps.workflow import Context
+
+AGENT = "quality-reviewer"
+FILE = "reconcile.json"
+
+
+def judge(ctx: Context) -> Block:
+    """Return the prompt that asks a reviewer what each gap between plan and result means."""
+    state, gaps = ctx.state, untouched(ctx.plan)
+    if not gaps:
+        return ctx.block().task("Nothing that the plan names is left out: end here.")
+    slots = {"worktree": state.worktree, "file": answer_path(state.state_dir, FILE)}
+    text = fill(read_prompt("quality_reviewer", "exec_reconcile", "gaps"), slots)
+    own = [gap.partition(" ")[0] for gap in gaps]
+    block = ctx.block().task(text).data("gaps", "\n".join(gaps))
+    block.data("plan", review_slice(ctx.plan, "impl-code", own, again=False))
+    words = ("exec", "reconcile", "--file", answer_word(FILE))
+    return block.next("done", state.command(*words, role=AGENT))
+
+
+STEPS = {1: Step("judge", "review", judge, agent=AGENT)}
+WORKFLOW = Workflow(
+    "exec-reconcile", "Judge what the plan names and nobody wrote.", STEPS, serves="reconcile"
+)
+
+if __name__ == "__main__":
+    sys.exit(main(WORKFLOW, sys.argv[1:]))

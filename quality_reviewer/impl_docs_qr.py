@@ -1,0 +1,17 @@
+"""Workflow script: a reviewer agent answers questions about docs written at depth intent (PL-4)."""
+
+from __future__ import annotations
+
+import sys
+
+from quality_reviewer.ask import review_step
+from shared.steps.program import main
+from shared.steps.workflow import Workflow
+
+STEPS = {1: review_step("answer", phase="impl-docs")}
+WORKFLOW = Workflow(
+    "impl-docs-qr", "Answer a group's questions about the documentation.", STEPS, serves="qr"
+)
+
+if __name__ == "__main__":
+    sys.exit(main(WORKFLOW, sys.argv[1:]))

@@ -1,0 +1,72 @@
+"""What agents have reported to have used: tokens, calls of tools, seconds, by milestone (PC-13).
+
+Only reported figures count. An agent that has reported none is named as unknown, never guessed.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
+
+    from state.database import Database, Run
+
+RESULT = "SubAgentResult"
+WARNING = "PlanResourceWarning"
+LEVELS = (70, 85, 95)  # percent of a milestone's max_tokens
+NOTES = {70: "", 85: "", 95: "compact the context, or split the milestone"}
+
+
+class Cost:
+    """What the agents of one milestone have used; `unknown` counts those that have not said."""
+
+    __slots__ = ("agents", "calls", "seconds", "tokens", "unknown")
+
+    def __init__(self, results: Iterable[Mapping[str, Any]]) -> None:
+        stats = [row.get("stats") or {} for row in results]
+        self.agents = len(stats)
+        self.unknown = sum(tokens_of(one) is None for one in stats)
+        self.tokens = sum(tokens_of(one) or 0 for one in stats)
+        self.calls = sum(int(one.get("tool_calls", 0)) for one in stats)
+        self.seconds = sum(one.get("duration_seconds", 0) for one in stats)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the figures as a JSON object."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+    def text(self) -> str:
+        """Return the figures in a few words; "" if no agent has handed in yet."""
+        if not self.agents:
+            return ""
+        if self.unknown == self.agents:
+            return "tokens unknown"
+        known = f"{self.tokens:,} tokens, {self.calls} calls"
+        return f"{known}, {self.unknown} of {self.agents} unknown" if self.unknown else known
+
+
+def tokens_of(stats: Mapping[str, Any]) -> int | None:
+    """Return the tokens that an agent has reported; None if it has reported none."""
+    found = [stats[name] for name in ("prompt_tokens", "completion_tokens") if name in stats]
+    return int(sum(found)) if found else None
+
+
+def costs_of(database: Database, run: Run) -> dict[str, Cost]:
+    """Return what the agents of each milestone have used, by milestone."""
+    results: dict[str, list[Mapping[str, Any]]] = {}
+    for row in database.event_rows(run):
+        if row["kind"] == RESULT:
+            results.setdefault(row["payload"]["subagent_step_id"], []).append(row["payload"])
+    return {name: Cost(found) for name, found in results.items()}
+
+
+def warning(tokens: int, limit: int) -> dict[str, Any] | None:
+    """Return what a warning says of the tokens used of a limit; None below the first level."""
+    percent = 100 * tokens // limit
+    level = max((level for level in LEVELS if percent >= level), default=0)
+    if not level:
+        return None
+    return {
+        "resource": "tokens", "used": tokens, "limit": limit, "percent": percent,
+        "notes": NOTES[level],
+    }  # fmt: skip

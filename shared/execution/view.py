@@ -1,0 +1,78 @@
+"""How the milestones of a run stand at one moment, for printed steps, panels and deeds alike."""
+
+from __future__ import annotations
+
+import time
+
+from shared.execution.events import overdue
+from state import execution
+from state.execution import Summary
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from shared.run import State
+    from state.rows import Asked, Progress
+
+    Json = dict[str, Any]
+
+MOST_PARALLEL = 1  # unless planner.toml says otherwise
+
+
+class View:
+    """How the milestones of a run stand at one moment, in the plan's order; reading writes nothing.
+
+    A decision whose time limit has passed is shown as blocked, also before that is stored.
+
+    `progress` has each milestone by id, `checkpoints` each question that any of them waits or has
+    waited for. `most` is how many milestones may be in progress at once.
+    """
+
+    __slots__ = ("answers", "checkpoints", "milestones", "most", "plan", "progress", "state")
+
+    def __init__(self, state: State) -> None:
+        self.state = state
+        self.plan = state.plan
+        self.milestones: list[Json] = self.plan["milestones"]
+        self.most: int = state.config["config"].get("max_parallel_steps", MOST_PARALLEL)
+        database, run = state.database, state.run
+        self.answers = database.answers(run)
+        self.checkpoints = database.checkpoints(run)
+        stored = database.progress(run)
+        self.progress: dict[str, Progress] = {
+            m["id"]: stored.get(m["id"]) or execution.initial(m, self.answers)
+            for m in self.milestones
+        }
+        if run.status == "ACTIVE":
+            for row in overdue(self.progress.values(), self.checkpoints, time.time()):
+                self.progress[row.id] = execution.after(row, "time out")
+
+    def runnable(self) -> list[str]:
+        """Return the ids of the milestones to start now; none unless the run is active."""
+        if self.state.run.status != "ACTIVE":
+            return []
+        return execution.runnable(self.milestones, self.progress, self.most)
+
+    def reasons(self) -> dict[str, str]:
+        """Return in words why each milestone that neither runs nor could start has to wait."""
+        return execution.reasons(self.milestones, self.progress, self.most)
+
+    def with_status(self, status: str) -> list[str]:
+        """Return the ids of the milestones with a given status, in the plan's order."""
+        return [name for name, row in self.progress.items() if row.status == status]
+
+    def summary(self) -> Summary:
+        """Return the figures of the whole plan and what is blocked."""
+        return Summary(self.progress.values())
+
+    def open_checkpoints(self) -> list[Asked]:
+        """Return the questions without an answer that milestones wait for."""
+        waited = {name for row in self.progress.values() for name in row.waits}
+        return [asked for asked in self.checkpoints.values() if asked.id in waited]
+
+    def answers_for(self, milestone: str) -> dict[str, list[str]]:
+        """Return what the user has decided about a milestone: checkpoint → chosen keys."""
+        planned = next(m["waits_for"] for m in self.milestones if m["id"] == milestone)
+        asked = {c.id for c in self.checkpoints.values() if c.milestone == milestone}
+        return {k: v for k, v in self.answers.items() if k in asked or k in planned}

@@ -1,0 +1,85 @@
+"""Bring the work of several worktrees together in one, and name its content by a commit (PL-27)."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from shared.git.change import ends, index_lines, listed
+from shared.git.files import refusing
+from shared.git.snapshot import IDENTITY
+from shared.git.stage import stage_all, undo_gitlinks
+from shared.git.worktree import clear_stale_locks, open_worktree
+from state.errors import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from shared.git.change import Change
+    from shared.git.repository import Repository
+    from shared.git.worktree import Worktree
+
+
+@refusing()
+def merge_changes(
+    repo: Repository, worktree: str, changes: Sequence[Change], leave_out: Iterable[str] = ()
+) -> list[str]:
+    """Write the changes made in another worktree into this one; return the paths in conflict.
+
+    A path is in conflict if this worktree holds neither the content before the change nor the one
+    after it; then nothing is written. Repeated after a crash, it ends the same.
+    """
+    tree = open_worktree(repo, worktree)
+    _stage(repo, tree, leave_out)
+    wanted, now = ends(changes), listed(tree.git)
+    conflicts = [p for p, e in wanted.items() if now.get(p) not in (e.before, e.after)]
+    if conflicts:
+        return conflicts
+    left = {path: end.after for path, end in wanted.items()}
+    tree.git.run("update-index", "-z", "--index-info", stdin=index_lines(left, repo.zero))
+    for path in (path for path, entry in left.items() if entry is None):
+        _remove(tree.path, path)
+    names = "".join(f"{path}\0" for path, entry in left.items() if entry is not None).encode()
+    tree.git.run("checkout-index", "-f", "-z", "--stdin", stdin=names)
+    return []
+
+
+@refusing()
+def commit_of(repo: Repository, worktree: str, leave_out: Iterable[str] = ()) -> str:
+    """Return a commit that holds the worktree's files: its base, or a child of it on no branch.
+
+    The same content gives the same commit.
+    """
+    tree = open_worktree(repo, worktree)
+    base = _stage(repo, tree, leave_out)
+    held = tree.git.text("write-tree")
+    if held == tree.git.text("rev-parse", f"{base}^{{tree}}"):
+        return base
+    settled = tree.git.having("i18n.commitEncoding=UTF-8", **IDENTITY)
+    return settled.text("commit-tree", held, "-p", base, "-m", "What earlier milestones wrote")
+
+
+def _stage(repo: Repository, tree: Worktree, leave_out: Iterable[str]) -> str:
+    """Put the worktree's files into its index; return the commit that the worktree was made at."""
+    base = tree.made_at
+    if base is None:
+        raise Refused("not_found", tree.path, "this worktree was never complete")
+    clear_stale_locks(tree.admin)
+    left = tuple(name.rstrip("/").encode() for name in leave_out)
+    at = tree.git.text("rev-parse", f"{base}^{{tree}}")
+    stage_all(tree.git, tree.index_file, at, left)
+    undo_gitlinks(tree.git, at, repo.zero)
+    return base
+
+
+def _remove(worktree: str, path: str) -> None:
+    """Remove a file, and the folders that are empty without it."""
+    place = os.path.join(worktree, path)
+    if os.path.lexists(place):
+        os.unlink(place)
+    folder = os.path.dirname(path)
+    while folder and os.path.isdir(there := os.path.join(worktree, folder)):
+        if os.listdir(there):
+            return
+        os.rmdir(there)
+        folder = os.path.dirname(folder)

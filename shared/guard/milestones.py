@@ -1,0 +1,107 @@
+"""Holds an agent that writes a milestone to the milestone's tools and its worktree (PM-4).
+
+The client's hook events name the sub-agent. Its first planner command with `--milestone` binds it;
+a client that names no sub-agents binds none, and the worktree's capture finds what went elsewhere.
+"""
+
+from __future__ import annotations
+
+import os
+
+from shared.guard import tools
+from shared.guard.denial import Denied
+from shared.guard.own import own_words, understand
+from shared.resources import answer_path, milestone_worktree_path, plan_path
+from state import store
+from state.execution import IN_PROGRESS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from shared.guard.tools import Tool
+    from state.database import Database, Run
+    from state.rows import Progress
+
+_OPTION = "--milestone"
+
+
+def hold_agent(host: str, payload: Mapping[str, Any], database: Database, run: Run | None) -> None:
+    """Deny a tool call of an agent that writes a milestone, if the milestone does not allow it."""
+    agent = str(payload.get("agent_id") or "")
+    if not agent or run is None or run.workflow != "executor" or run.digest is not None:
+        return
+    name, given = str(payload.get("tool_name")), payload.get("tool_input") or {}
+    tool, cwd = tools.find_tool(host, name), str(payload.get("cwd") or os.sep)
+    words = _own_words(tool, given, cwd)
+    row = _bound(database, run, agent, _named(words or []))
+    if row is None or words is not None:
+        return
+    plan = store.read_plan(plan_path(run.state_dir))
+    milestone = next((m for m in plan["milestones"] if m["id"] == row.id), None)
+    if milestone is None:
+        return
+    _check_tool(tool, name, milestone)
+    if tool.kind == tools.WRITE:
+        _check_place(os.path.join(cwd, str(given[tool.field])), run.state_dir, row.id)
+
+
+def _own_words(tool: Tool, given: Mapping[str, Any], cwd: str) -> list[str] | None:
+    """Return the words of a planner command that is called alone; None for any other call."""
+    if tool.kind != tools.SHELL:
+        return None
+    try:
+        return own_words(understand(str(given.get(tool.field) or ""), cwd))
+    except Denied:
+        return None
+
+
+def _named(words: list[str]) -> str:
+    """Return the milestone that a planner command names, or ''."""
+    for at, word in enumerate(words):
+        if word == _OPTION and at + 1 < len(words):
+            return words[at + 1]
+        if word.startswith(f"{_OPTION}="):
+            return word.partition("=")[2]
+    return ""
+
+
+def _bound(database: Database, run: Run, agent: str, named: str) -> Progress | None:
+    """Return the milestone in progress that an agent writes, binding it to the one it names.
+
+    An agent that is started anew takes the milestone over from the one before it.
+    """
+    rows = {n: r for n, r in database.progress(run).items() if r.status == IN_PROGRESS}
+    own = next((row for row in rows.values() if row.agent == agent), None)
+    if own is None and named in rows:
+        own = rows[named].replaced(agent=agent)
+        with database:
+            database.set_progress(run, own)
+            database.audit(run, "guard", "bind agent", detail=f"{named}: {agent}")
+    if own is not None and named not in ("", own.id):
+        text = f"this agent writes {own.id}, and the command is for {named}"
+        raise Denied(text, "hand in your own milestone; the host starts an agent for each")
+    return own
+
+
+def _check_tool(tool: Tool, name: str, milestone: dict[str, Any]) -> None:
+    """Deny a tool that the milestone denies or does not allow, by its name, `shell` or `write`."""
+    own = {name.casefold(), *({tool.kind} & {tools.SHELL, tools.WRITE})}
+    denied = {one.casefold() for one in milestone["denied_tools"]}
+    allowed = {one.casefold() for one in milestone["allowed_tools"]}
+    if own & denied or (allowed and not own & allowed):
+        text = f"the approved plan does not allow {name} for {milestone['id']}"
+        ways = ", ".join(milestone["allowed_tools"])
+        instead = f"use only {ways}" if ways else "do it without this tool"
+        raise Denied(text, f"{instead}; if that cannot be done, hand in the failure and say why")
+
+
+def _check_place(path: str, state_dir: str, name: str) -> None:
+    """Deny writing outside the milestone's own worktree and the folder for answers."""
+    real, home = os.path.realpath(path), os.path.realpath(state_dir)
+    worktree = milestone_worktree_path(home, name)
+    folders = (worktree, answer_path(home, ""))
+    if not any(real.startswith(os.path.join(folder, "")) for folder in folders):
+        text = f"{path} lies outside the worktree of {name}"
+        raise Denied(text, f"change files under {worktree} only; other agents write the rest")

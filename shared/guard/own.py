@@ -1,0 +1,71 @@
+"""Reads a shell command line, and recognises the planner's own commands in it (PP-5).
+
+Ours are known only as one simple command whose words are written out.
+"""
+
+from __future__ import annotations
+
+import os
+
+from shared.guard.denial import Denied
+from shared.guard.lexer import read
+from shared.guard.words import Command, pipelines
+from shared.resources import ROOT
+
+PLANNER = os.path.join(ROOT, "bin", "planner")
+# Words that begin a compound command in some shell. What follows them is not a simple command.
+_KEYWORDS = frozenset({
+    "if", "then", "elif", "else", "fi", "for", "foreach", "while", "until", "repeat", "do", "done",
+    "case", "esac", "select", "function", "end", "time", "coproc", "always", "nocorrect", "noglob",
+    "-", "!", "{", "}", "[[", "]]",
+})  # fmt: skip
+
+
+def understand(command: str, cwd: str) -> list[Command]:
+    """Parse a shell command line into simple commands and their words; Denied if it can't be."""
+    home = os.environ.get("HOME", "")
+    return read(command, {"HOME": home, "PWD": cwd, "USER": os.environ.get("USER", "")})
+
+
+def own_words(commands: list[Command]) -> list[str] | None:
+    """Return the words after our launcher if a command line is a planner command, else None.
+
+    Denied if it is one together with anything else.
+    """
+    words = commands[0].words
+    if not is_launcher(words[0].value):
+        return None
+    if len(commands) > 1 or any(word.globs for word in words):
+        raise Denied(
+            "a planner command must be sent alone, without other commands and patterns such as `*`",
+            "send the planner command on its own",
+        )
+    if any(w.raw.startswith("~") or w.raw.count("$") > w.value.count("$") for w in words):
+        text = "the words of a planner command must stand as they are, without `~` and `$`"
+        raise Denied(text, "write the path itself")
+    if any(redirect.form == "<" for redirect in commands[0].redirects):
+        raise Denied(
+            "a planner command does not read input from `< FILE`", "use the command's option --file"
+        )
+    return [word.value for word in words[1:]]
+
+
+def is_launcher(name: str) -> bool:
+    """Return whether the first word of a command is our launcher, by an absolute path."""
+    return name.startswith("/") and os.path.realpath(name) == PLANNER
+
+
+def witness(command: str, cwd: str) -> str | None:
+    """Return a text that shows a client the original commands and never runs them, or None.
+
+    A client compares its user's rules with the changed text only, so rules for `git log` or for
+    reading a file would no longer match. What follows `false &&` does not run, but rules match it.
+    None if the text is more than simple commands.
+    """
+    try:
+        commands = understand(command, cwd)
+    except Denied:
+        return None
+    if any(one.words[0].raw in _KEYWORDS for one in commands):
+        return None
+    return f"false && {' && '.join(pipelines(commands))}"

@@ -1,0 +1,47 @@
+"""Keeps the client's own tools for reading and searching files from files with secrets (PP-2)."""
+
+from __future__ import annotations
+
+import os
+
+from shared.guard.scene import Scene
+from shared.guard.secrets import check_look, check_pattern, check_read, check_tree, excluded
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+
+def check_reading(path: str, cwd: str) -> None:
+    """Deny a tool that reads the file `path` if the shell might not read it."""
+    check_read(os.path.expanduser(path), Scene(cwd))
+
+
+def check_given(words: list[str], cwd: str) -> None:
+    """Deny a planner command that would read a secret: what it reads, it prints or stores."""
+    if words[:2] in (["plan", "add"], ["plan", "set"]):  # they only name files of the project
+        return
+    for word in words:
+        value = word.partition("=")[2] if word.startswith("--") else word
+        if os.path.isfile(os.path.join(cwd, value)):
+            check_read(value, Scene(cwd))
+
+
+def check_listing(path: str, cwd: str) -> None:
+    """Deny a tool that lists the folder `path` if the shell might not list it."""
+    check_look(os.path.expanduser(path), Scene(cwd))
+
+
+def searching(given: Mapping[str, Any], path: str, cwd: str, field: str) -> dict[str, Any] | None:
+    """Return the input with which a search leaves out secrets, None if it stays; or raise Denied.
+
+    `field` holds the patterns of file names that the search is limited to, if the tool has any.
+    """
+    check_tree(os.path.expanduser(path or cwd), Scene(cwd))
+    if not field:
+        return None
+    wanted = str(given.get(field) or "")
+    check_pattern("" if wanted.startswith("!") else wanted)
+    # The last pattern decides, and one in braces is not taken apart at commas.
+    return {**given, field: f"{wanted} !{{{','.join(sorted(excluded()))}}}".strip()}

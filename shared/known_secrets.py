@@ -1,0 +1,315 @@
+"""Lists where secrets lie: paths below a home, names of files, environment variables, git settings.
+
+The guard denies commands that read these, the place hides them. To hide what a user has:
+
+    secrets_of_user(os.environ)     existing paths below the home, and those that variables name
+    SYSTEM                          paths outside the homes
+    scan(root)                      one walk over a repository: folders with their secret files
+    scan(root, found)               the walk again, which lists only folders that have changed
+    secret_files(found)             the paths that a walk found
+    without_tracked(git, paths)     the same without what is committed, which is not hidden
+    is_secret_variable(name, value) for the environment
+    without_credentials(text)       for `.git/config` and its kin
+
+What these lists miss, docs/guard.md says.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from shared.git.command import Git
+
+    Found = dict[str, tuple[int, list[str], list[str]]]
+
+# Files, and folders with all that is in them, below a home. `~` stands for a space.
+_BELOW_A_HOME = """
+.ssh .gnupg .pki .password-store .local/share/keyrings .gnome2/keyrings .local/share/kwalletd
+.kde/share/apps/kwallet .kde4/share/apps/kwallet .config/sops .config/age .electrum .bitcoin
+.ethereum .config/op .config/1Password .config/Bitwarden .config/keepassxc .Xauthority .ICEauthority
+
+.netrc _netrc .authinfo .authinfo.gpg .git-credentials .config/git/credentials .gcm
+.git-credential-cache .cache/git/credential .config/gh/hosts.yml .config/hub .config/glab-cli
+.config/lab .config/tea .config/github-copilot
+
+.docker/config.json .docker/contexts .docker/machine .docker/trust .dockercfg .kube .minikube
+.config/containers/auth.json .config/helm .config/argocd .argocd .config/k3d
+
+.aws .azure .gcloud .config/gcloud .oci .aliyun .bluemix .chef .boto .s3cfg .databrickscfg .snowsql
+.config/doctl .config/hcloud .config/scw .config/linode-cli .config/rclone .config/flyctl .fly
+.local/share/heroku .config/heroku .config/vercel .local/share/com.vercel.cli .config/netlify
+.config/configstore .config/.wrangler .wrangler .cloudflared .supabase .railway .expo/state.json
+.config/ngrok .ngrok2 .config/stripe .pulumi/credentials.json .terraform.d/credentials.tfrc.json
+.terraformrc .vault-token .dbt/profiles.yml .kaggle .huggingface .cache/huggingface/token
+.cache/huggingface/stored_tokens
+
+.npmrc .yarnrc .yarnrc.yml .pypirc .pip/pip.conf .config/pip/pip.conf .config/pypoetry/auth.toml
+.local/share/uv/credentials .local/share/hatch .condarc .cargo/credentials .cargo/credentials.toml
+.gem/credentials .local/share/gem/credentials .bundle/config .composer/auth.json
+.config/composer/auth.json .m2/settings.xml .m2/settings-security.xml .gradle/gradle.properties
+.sbt/.credentials .ivy2/.credentials .nuget/NuGet/NuGet.Config .config/NuGet/NuGet.Config
+.hex/hex.config .pub-cache/credentials.json .config/dart/pub-credentials.json .jfrog
+
+.claude.json .claude/.credentials.json .codex/auth.json .gemini/oauth_creds.json .vibe/.env
+.local/share/opencode/auth.json .config/openai .config/anthropic .aider.conf.yml .continue
+.config/goose/secrets.yaml .config/io.datasette.llm/keys.json .cursor/mcp.json
+
+.android/adbkey .ansible/galaxy_token .circleci/cli.yml .config/filezilla
+.config/uv/credentials.toml .cvspass .env .local/share/atuin .local/share/pypoetry .mc
+.passwd-s3fs .purple/accounts.xml .secrets .snowflake .subversion/auth .travis/config.yml .tsh
+.vault_pass .vnc/passwd .weechat/sec.conf
+
+.mozilla .thunderbird .config/google-chrome .config/chromium .config/BraveSoftware
+.config/microsoft-edge .config/opera .config/vivaldi snap/firefox snap/chromium
+.var/app/org.mozilla.firefox .var/app/com.google.Chrome .config/Slack .config/discord .config/Signal
+.local/share/TelegramDesktop Library/Keychains Library/Cookies Library/Safari Library/Messages
+Library/Mail Library/Application~Support/Google Library/Application~Support/Firefox
+
+.pgpass .my.cnf .mylogin.cnf .mongorc.js .dbshell .viminfo .lesshst .smbcredentials .fetchmailrc
+.msmtprc .mbsyncrc .offlineimaprc .config/msmtp .config/openvpn .local/share/fish/fish_history
+.bash_history .zsh_history .zhistory .ash_history .sh_history .histfile .python_history
+.node_repl_history .psql_history .mysql_history .sqlite_history .rediscli_history .irb_history
+"""
+HOME = tuple(name.replace("~", " ") for name in _BELOW_A_HOME.split())
+SYSTEM = (
+    "/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers",
+    "/etc/sudoers.d", "/etc/security/opasswd", "/etc/ssl/private", "/etc/pki/tls/private",
+    "/etc/letsencrypt", "/etc/kubernetes", "/etc/rancher", "/etc/docker/key.json", "/etc/wireguard",
+    "/etc/openvpn", "/etc/NetworkManager/system-connections", "/etc/krb5.keytab",
+    "/run/secrets", "/var/run/secrets", "/var/lib/kubelet",
+)  # fmt: skip
+# Where homes lie, and homes that lie elsewhere.
+HOMES = ("/home", "/users", "/var/home")
+ROOTS = ("/root", "/var/root")
+# A variable → the path below its value that is secret; "" means all of it.
+_VARIABLES = {
+    "DOCKER_CONFIG": "config.json", "CARGO_HOME": "credentials.toml", "CODEX_HOME": "auth.json",
+    "CLAUDE_CONFIG_DIR": ".credentials.json", "GH_CONFIG_DIR": "hosts.yml",
+    **dict.fromkeys((
+        "KUBECONFIG", "AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE", "CLOUDSDK_CONFIG",
+        "GOOGLE_APPLICATION_CREDENTIALS", "AZURE_CONFIG_DIR", "GNUPGHOME", "PASSWORD_STORE_DIR",
+        "NPM_CONFIG_USERCONFIG", "PGPASSFILE", "NETRC", "GLAB_CONFIG_DIR", "REGISTRY_AUTH_FILE",
+        "TF_CLI_CONFIG_FILE", "HISTFILE", "XAUTHORITY", "PIP_CONFIG_FILE", "BOTO_CONFIG",
+        "ANSIBLE_VAULT_PASSWORD_FILE", "HF_TOKEN_PATH",
+    ), ""),
+}  # fmt: skip
+_XDG = {
+    "XDG_CONFIG_HOME": ".config/", "XDG_DATA_HOME": ".local/share/", "XDG_CACHE_HOME": ".cache/",
+}  # fmt: skip
+
+# Names of secret files in any folder, in lower case.
+NAMES = frozenset((
+    ".netrc", "_netrc", ".pgpass", ".my.cnf", ".mylogin.cnf", ".npmrc", ".pypirc", ".dockercfg",
+    ".git-credentials", ".dev.vars", ".vault_pass", ".vault-token", ".secrets", "kubeconfig",
+    ".htpasswd", ".s3cfg", ".boto",
+    ".credentials", ".credentials.json", "credentials.json", "credentials.db", "client_secret.json",
+    "service-account.json", "secrets.json", "secrets.yml", "secrets.yaml", "secrets.toml",
+    "shadow", "shadow-", "gshadow", "gshadow-", "sudoers", "opasswd", "wallet.dat", "rclone.conf",
+    "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ecdsa_sk", "id_ed25519_sk", "master.key",
+))  # fmt: skip
+BEGINNINGS = (".env", "id_rsa.", "id_ed25519.", "id_ecdsa.", "id_dsa.", "ssh_host_")
+ENDINGS = (
+    ".pem", ".key", ".p12", ".pfx", ".p8", ".jks", ".keystore", ".kdbx", ".kdb", ".ppk", ".env",
+    ".pkcs12", ".keychain", ".keychain-db", "_history", ".ovpn", ".tfstate", ".tfvars", "_rsa",
+    "_ed25519", "_ecdsa", "_dsa", "private.asc",
+)  # fmt: skip
+# A name with one of these endings shows how a secret file looks, or is the public half of a key.
+HARMLESS = (".example", ".sample", ".template", ".pub")
+
+# Names that are secret only in a folder of that name.
+_IN_FOLDERS = frozenset(((".aws", "credentials"), (".kube", "config"), (".docker", "config.json")))
+
+# Folders of a repository that a walk leaves out: what they hold was installed, built or is ours.
+LEFT_OUT = frozenset((
+    ".git", ".hg", ".svn", ".planner", "node_modules", "bower_components", ".venv", "venv",
+    "site-packages", ".tox", ".nox", "vendor", "Pods", "target", "__pycache__", ".gradle", ".m2",
+    ".pnpm-store", ".yarn", ".eggs", "_build",
+))  # fmt: skip
+MAX_FOLDERS = 20_000
+_SETTLED_NS = 50_000_000  # a folder changed later than this before a walk may change unnoticed
+
+_WORDS = frozenset((
+    "TOKEN", "TOKENS", "SECRET", "SECRETS", "PASSWORD", "PASSWD", "PASS", "PASSPHRASE", "PWORD",
+    "PW", "SK",
+    "CREDENTIAL", "CREDENTIALS", "CREDS", "KEY", "KEYS", "APIKEY", "PAT", "JWT", "AUTH", "COOKIE",
+    "DSN", "PRIVATE", "WEBHOOK", "CONNSTR", "HISTFILE", "KUBECONFIG", "XAUTHORITY", "KRB5CCNAME",
+    "NETRC", "BEARER", "OAUTH",
+))  # fmt: skip
+_WORD_ENDINGS = ("TOKEN", "SECRET", "PASSWORD", "PASSWD", "APIKEY", "PASSPHRASE")
+# Settings for git, which may hold credentials; git refuses to run if a part of them is missing.
+_GIT_SETTINGS = (
+    "GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_",
+)  # fmt: skip
+_AGENTS = ("GPG_AGENT_INFO", "DBUS_SESSION_BUS_ADDRESS", "DOCKER_HOST", "SSH_AUTH_SOCK")
+SECRET_SETTINGS = ("extraheader", "token", "pass", "secret", "credential", "cookie", "insteadof")
+
+
+class SecretPlaces:
+    """Tells of any path, in any letter case, whether it is a secret by where it lies."""
+
+    __slots__ = ("_homes", "_others")
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        home = environment.get("HOME", "").rstrip("/").lower()
+        real = os.path.realpath(environment["HOME"]).lower() if home else ""
+        self._homes = tuple(f"{one}/" for one in dict.fromkeys((home, real, *ROOTS)) if one)
+        self._others = (*_LOWER_SYSTEM, *(path.lower() for path in _named(environment)))
+
+    def __contains__(self, path: str) -> bool:
+        lowered = path.lower()
+        below = self._below_a_home(lowered)
+        if any(beginning in _LOWER_HOME for beginning in _beginnings(below)):
+            return True
+        return any(lowered == o or lowered.startswith(f"{o}/") for o in self._others)
+
+    def below(self, folder: str) -> bool:
+        """Return whether an absolute path is a folder in which a secret place lies."""
+        above = f"{folder.lower().rstrip('/')}/"
+        if any(home.startswith(above) for home in self._homes):
+            return True
+        below = f"{self._below_a_home(above)}"
+        inside = below and any(name.startswith(below) for name in _LOWER_HOME)
+        return bool(inside) or any(other.startswith(above) for other in self._others)
+
+    def _below_a_home(self, lowered: str) -> str:
+        """Return the part of an absolute path that lies below a home, "" if none does."""
+        for home in self._homes:
+            if lowered.startswith(home):
+                return lowered[len(home) :]
+        for above in HOMES:
+            if lowered.startswith(f"{above}/"):
+                return lowered[len(above) + 1 :].partition("/")[2]
+        return ""
+
+
+def secrets_of_user(environment: Mapping[str, str]) -> list[str]:
+    """Return the existing secret paths below the user's home, and those that variables name."""
+    home = environment.get("HOME", "")
+    paths = [os.path.join(home, name) for name in HOME] if os.path.isabs(home) else []
+    return [p for p in dict.fromkeys((*paths, *_named(environment))) if os.path.lexists(p)]
+
+
+def is_secret_name(name: str) -> bool:
+    """Return whether a file is a secret by its name, without folders, in any letter case."""
+    lowered = name.lower()
+    if lowered.endswith(HARMLESS):
+        return False
+    return lowered in NAMES or lowered.startswith(BEGINNINGS) or lowered.endswith(ENDINGS)
+
+
+def scan(root: str, before: Found | None = None, most: int = MAX_FOLDERS) -> Found:
+    """Walk a repository and return each folder's time of change, secret files and subfolders.
+
+    Folders are relative to `root`, which is "". A folder that has the same time as in `before` is
+    not listed again. Of more than `most` folders the walk leaves out the deepest.
+    """
+    known, found, waiting = before or {}, dict[str, tuple[int, list[str], list[str]]](), [""]
+    for folder in waiting:
+        if len(found) == most:
+            break
+        try:
+            changed = os.stat(os.path.join(root, folder)).st_mtime_ns
+            if folder not in known or known[folder][0] != changed:
+                settled = changed < time.time_ns() - _SETTLED_NS
+                found[folder] = (changed if settled else 0, *_list(root, folder))
+            else:
+                found[folder] = known[folder]
+        except OSError:  # removed meanwhile, or not ours to read
+            continue
+        waiting += [os.path.join(folder, name) for name in found[folder][2]]
+    return found
+
+
+def secret_files(found: Found) -> list[str]:
+    """Return the secret files that a walk found, in order, relative to the walk's root."""
+    return sorted(os.path.join(folder, name) for folder in found for name in found[folder][1])
+
+
+def without_tracked(git: Git, paths: Iterable[str]) -> list[str]:
+    """Return those of the paths, relative to the top of git's working tree, that git lacks."""
+    wanted = list(paths)
+    literal = [f":(literal,top){path}" for path in wanted]
+    listed = git.run("ls-files", "-z", "--", *literal).split(b"\0") if wanted else []
+    tracked = {os.fsdecode(path) for path in listed}
+    return [path for path in wanted if path not in tracked]
+
+
+def is_secret_variable(name: str, value: str = "") -> bool:
+    """Return whether an environment variable smells of a secret, by its name or by a URL in it."""
+    words = name.upper().replace("-", "_").split("_")
+    if name in _AGENTS or name.startswith(_GIT_SETTINGS) or not _WORDS.isdisjoint(words):
+        return True
+    if "PWD" in words[1:]:  # alone it is the shell's folder
+        return True
+    return any(word.endswith(_WORD_ENDINGS) for word in words) or without_userinfo(value) != value
+
+
+def without_credentials(text: str) -> str:
+    """Return git configuration or other text without passwords in URLs and in settings."""
+    joined = text.replace("\\\n", "")
+    return "".join(_without_credentials(line) for line in joined.splitlines(keepends=True))
+
+
+def without_userinfo(text: str) -> str:
+    """Return text in which `***` replaces name and password in URLs; `ssh://git@host` stays."""
+    first, *rest = text.split("://")
+    scheme, found = first, [first]
+    for piece in rest:
+        ends = [piece.find(end) for end in "/ \t\n\"'"]
+        host = piece[: min((end for end in ends if end >= 0), default=len(piece))]
+        user, at, _ = host.rpartition("@")
+        harmless = not at or (scheme.endswith("ssh") and ":" not in user)
+        found.append(piece if harmless else f"***@{piece[len(user) + 1 :]}")
+        scheme = piece
+    return "://".join(found)
+
+
+def _without_credentials(line: str) -> str:
+    shown = without_userinfo(line)
+    key, equals, value = shown.partition("=")
+    secret = any(part in key.lower() for part in SECRET_SETTINGS if part != "insteadof")
+    if equals and not key.lstrip().startswith(("[", "#", ";")) and (secret or "password=" in value):
+        end = "\n" if line.endswith("\n") else ""
+        return f"{key}= ***{end}"
+    return shown
+
+
+def _list(root: str, folder: str) -> tuple[list[str], list[str]]:
+    secret, folders, within = list[str](), list[str](), os.path.basename(folder)
+    with os.scandir(os.path.join(root, folder)) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                if entry.name not in LEFT_OUT:
+                    folders.append(entry.name)
+            elif is_secret_name(entry.name) or (within, entry.name) in _IN_FOLDERS:
+                secret.append(entry.name)
+    return secret, folders
+
+
+def _named(environment: Mapping[str, str]) -> Iterator[str]:
+    """Yield the secret paths that environment variables name."""
+    for variable in environment:
+        if variable in _VARIABLES:
+            for value in filter(os.path.isabs, environment[variable].split(os.pathsep)):
+                yield os.path.normpath(os.path.join(value, _VARIABLES[variable]))
+        elif variable in _XDG and os.path.isabs(environment[variable]):
+            folder, other = _XDG[variable], environment[variable]
+            yield from (os.path.join(other, n.removeprefix(folder)) for n in HOME if folder in n)
+
+
+def _beginnings(path: str) -> Iterator[str]:
+    """Yield a path's first part, its first two parts, and so on."""
+    at = path.find("/")
+    while at >= 0:
+        yield path[:at]
+        at = path.find("/", at + 1)
+    yield path
+
+
+_LOWER_HOME = frozenset(name.lower() for name in HOME)
+_LOWER_SYSTEM = tuple(path.lower() for path in SYSTEM)

@@ -1,0 +1,141 @@
+"""What the requirements lifecycle remembers, and the names of the files in the planning folder.
+
+Printed steps read through this module, so it imports the standard library alone.
+"""
+
+from __future__ import annotations
+
+import os
+
+from shared import resources
+from state.files import read_json, write_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+WORKFLOW = "requirements"
+LANE = "planning"
+ORIGINAL = "{{ORIGINAL USER REQUIREMENTS -- THIS SECTION WILL BE IGNORED BY THE IMPLEMENTATION}}"
+CURRENT = "{{CURRENT REQUIREMENTS}}"
+
+NEW = "new_requirements.md"
+IN_WORK = "current_requirements.md"
+TODO = "todo.md"
+HISTORY = "planner_history.txt"
+
+# What the assistant writes for our commands, among its answers.
+SUMMARY = "summary.md"
+COMMIT_MESSAGE = "commit.md"
+
+
+class Lifecycle:
+    """The facts of a lifecycle between two commands, as they are in lifecycle.json.
+
+    `found` are files left behind by an interrupted round, each with its time; `review` is the
+    SHA-256 of the requirements when their review began; `rewrite` says that the user asked for a
+    rewrite, `started` that the history has the beginning of the implementation; `run` is the state
+    directory of the run that implements them; `stamp` is the time in the names of the completed
+    files; `staged` maps each path that waits for the commit to its mode and blob, or to None where
+    it is removed; `wanted` are other files that the user agreed to commit.
+    """
+
+    __slots__ = (
+        "agreed",
+        "branch",
+        "changed",
+        "codepath",
+        "found",
+        "git",
+        "left_out",
+        "message",
+        "others",
+        "review",
+        "reviewed",
+        "rewrite",
+        "run",
+        "staged",
+        "stamp",
+        "started",
+        "text",
+        "told",
+        "wanted",
+    )  # fmt: skip
+    codepath: str
+    git: bool
+    branch: str
+    changed: list[str]
+    found: list[list[str]]
+    review: str
+    reviewed: bool
+    rewrite: bool
+    started: bool
+    run: str
+    agreed: bool
+    stamp: str
+    text: str
+    message: str
+    staged: dict[str, list[str] | None]
+    others: list[str]
+    wanted: list[str]
+    left_out: list[str]
+    told: str
+
+    def __init__(self, codepath: str, *, git: bool) -> None:
+        self.codepath, self.git = codepath, git
+        self.branch = self.told = ""
+        self.changed, self.found = [], []
+        self.begin_round()
+
+    def begin_round(self) -> None:
+        """Forget what belongs to one round of requirements."""
+        self.review = self.run = self.stamp = self.text = self.message = ""
+        self.reviewed = self.rewrite = self.started = self.agreed = False
+        self.staged = {}
+        self.others, self.wanted, self.left_out = [], [], []
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the facts as a dict that can be written as JSON."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> Lifecycle:
+        """Return the facts from a dict that `to_json` made."""
+        facts = cls(values["codepath"], git=values["git"])
+        for name in cls.__slots__:
+            setattr(facts, name, values.get(name, getattr(facts, name)))
+        return facts
+
+    def path(self, name: str) -> str:
+        """Return the path of a file in the planning folder."""
+        return os.path.join(self.codepath, resources.PLANNING_FOLDER, name)
+
+    @property
+    def folder(self) -> str:
+        """Return the path of the planning folder."""
+        return os.path.join(self.codepath, resources.PLANNING_FOLDER)
+
+    @property
+    def completed(self) -> tuple[str, str]:
+        """Return the names that requirements and todo list get when this round is complete."""
+        return f"completed_requirements_{self.stamp}.md", f"completed_todo_{self.stamp}.md"
+
+
+def read_lifecycle(state_dir: str) -> Lifecycle:
+    """Return what the lifecycle of a state directory remembers."""
+    return Lifecycle.from_json(read_json(resources.lifecycle_path(state_dir)))
+
+
+def write_lifecycle(state_dir: str, facts: Lifecycle) -> None:
+    """Store what the lifecycle of a state directory remembers."""
+    write_json(resources.lifecycle_path(state_dir), facts.to_json())
+
+
+def lane_of(state_dir: str) -> dict[str, str]:
+    """Return where the requirements of a run come from, empty for a run of no lane.
+
+    `planning` is their folder, `lifecycle` the state directory of their lifecycle, `sha256` theirs.
+    """
+    path = resources.lane_path(state_dir)
+    found: dict[str, str] = read_json(path) if os.path.exists(path) else {}
+    return found

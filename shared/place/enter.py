@@ -1,0 +1,98 @@
+"""Runs a command in the place: nothing of it lasts or goes on, and it reaches nothing of others.
+
+    report = run(planning_place(folder, repository, state_dir), ["bash", "-c", text])
+    report.code, report.notes("edit in the worktree")
+
+`planning_place` is in shared/place/planning.py; shared/place/level.py says, cheaply, whether a
+place can be entered. `CannotEnter` means that nothing ran: never run the command otherwise then.
+
+Three processes stand around the command. The first, ours, passes its output on. The second makes
+the namespaces. The third is the first process in them: it builds the file tree, counts what runs,
+and when it ends the kernel ends all the others. Each ends when the one before it ends.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from shared.place.relay import Relay
+from shared.place.report import Report
+from shared.place.values import Place
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["CannotEnter", "Place", "run"]
+
+_KILL = 9
+
+
+class CannotEnter(OSError):  # noqa: N818 – nothing went wrong: there is no place here
+    """Raised if the place could not be entered, with the reason; the command did not run."""
+
+
+def run(place: Place, argv: Sequence[str], *, output: int | None = None) -> Report:
+    """Run `argv` in the place and return how it ended, after all that it started has ended.
+
+    Its output goes to ours, or both kinds to the file descriptor `output`. Raises CannotEnter.
+    """
+    targets = (1, 2) if output is None else (output, output)
+    relay = Relay(targets, place.limits.output)
+    sys.stdout.flush()
+    ready, mapped, ended, alive = (os.pipe() for _ in range(4))
+    first = os.fork()
+    if not first:
+        from shared.place.inside import separate
+
+        os.close(ready[0])
+        os.close(mapped[1])
+        os.close(ended[0])
+        os.close(alive[1])
+        separate(place, argv, relay.writers, (ready[1], mapped[0], ended[1], alive[0]))
+    for descriptor in (ready[1], mapped[0], ended[1], alive[0], *set(relay.writers)):
+        os.close(descriptor)
+    try:
+        if os.read(ready[0], 1):
+            try:
+                _map_users(first)
+            except OSError as error:
+                # As root in another sandbox, such as a client's own.
+                raise CannotEnter(f"user ids cannot be mapped: {error.strerror}") from None
+            os.write(mapped[1], b"\n")
+        said = relay.pass_on(ended[0], stop=alive[1])
+    except BaseException:
+        os.kill(first, _KILL)
+        raise
+    finally:
+        for descriptor in (ready[0], mapped[1], ended[0], alive[1]):
+            os.close(descriptor)
+        relay.close()
+        os.waitpid(first, 0)
+    report = Report.read(said)
+    if report is None or report.failure:
+        raise CannotEnter(report.failure if report else "it ended without a word")
+    return report
+
+
+def _map_users(process: int) -> None:
+    """Map the user and group ids of the process's new namespace: all if we may, else our own."""
+    try:
+        for kind in ("uid", "gid"):
+            _write(process, f"{kind}_map", _all_ids(kind))
+    except PermissionError:
+        _write(process, "uid_map", f"{os.geteuid()} {os.geteuid()} 1")
+        _write(process, "setgroups", "deny")
+        _write(process, "gid_map", f"{os.getegid()} {os.getegid()} 1")
+
+
+def _all_ids(kind: str) -> str:
+    with open(f"/proc/self/{kind}_map", encoding="ascii") as file:
+        rows = [line.split() for line in file]
+    return "".join(f"{first} {first} {count}\n" for first, _, count in rows)
+
+
+def _write(process: int, name: str, text: str) -> None:
+    with open(f"/proc/{process}/{name}", "w", encoding="ascii") as file:
+        file.write(text)

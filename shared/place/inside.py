@@ -1,0 +1,145 @@
+"""What the processes inside the place do: make the namespaces, start the command, end everything.
+
+They are copies of our process. Nothing of the project runs in them, and the command can neither
+read their memory nor signal them.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from shared import sandbox
+from shared.place import filter as system_calls
+from shared.place import kernel
+from shared.place.report import Report
+from shared.place.supervise import Supervisor
+from shared.place.system import PRIVATE
+from shared.place.view import View
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from shared.place.values import Place
+
+_KILL, _INTERRUPT = 9, 2
+_IGNORED_BY_PYTHON = (13, 25)
+_NOT_FOUND, _NOT_RUN = 127, 126
+# Of root's: reading and writing whatever the rights of files say, and changing owners.
+_CAPABILITIES = (0, 1, 2, 3, 4, 5, 6, 7)
+_EIGHT_THREADS = 8
+
+
+def separate(
+    place: Place, argv: Sequence[str], output: tuple[int, int], pipes: tuple[int, int, int, int]
+) -> None:
+    """Make the namespaces, then start the first process in them and wait for it; never returns."""
+    ready, mapped, ended, alive = pipes
+    try:
+        _close_others({0, 1, 2, *output, *pipes})
+        kernel.unshare(kernel.SPACES)
+        # Not before: new rights clear it.
+        kernel.end_with_parent(_KILL)
+        os.write(ready, b"\n")
+        if os.read(mapped, 1):
+            first = os.fork()
+            if not first:
+                _lead(place, argv, output, (ended, alive))
+            os.close(ended)
+            for descriptor in set(output):
+                os.close(descriptor)
+            os.waitpid(first, 0)
+    except BaseException as error:  # noqa: BLE001 – whatever it is, our process must hear of it
+        Report(failure=_reason(error)).write(ended)
+    finally:
+        os._exit(0)
+
+
+def _lead(
+    place: Place, argv: Sequence[str], output: tuple[int, int], pipes: tuple[int, int]
+) -> None:
+    """Be the first process of the place; never returns."""
+    ended, alive = pipes
+    try:
+        kernel.end_with_parent(_KILL)
+        # The command may send us those signals only that we have a handler for.
+        kernel.default_signals((_INTERRUPT,))
+        view = View(place)
+        view.build()
+        if place.loopback:
+            kernel.start_loopback()
+        kernel.hide_memory()
+        started, failed = os.pipe()
+        command = os.fork()
+        if not command:
+            _become(place, argv, output, failed, sealed=view.sealed)
+        os.close(failed)
+        for descriptor in set(output):
+            os.close(descriptor)
+        reason = os.read(started, 1 << 12)
+        if reason:
+            report = Report(failure=os.fsdecode(reason))
+        else:
+            report = Supervisor(place, view.written, command, alive).watch()
+        report.write(ended)
+    except BaseException as error:  # noqa: BLE001 – whatever it is, our process must hear of it
+        Report(failure=_reason(error)).write(ended)
+    finally:
+        os._exit(0)
+
+
+def _become(
+    place: Place, argv: Sequence[str], output: tuple[int, int], failed: int, *, sealed: bool
+) -> None:
+    """Give up all rights that the command does not need and become it; never returns."""
+    try:
+        os.setsid()
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        for number, descriptor in enumerate((nothing, *output)):
+            os.dup2(descriptor, number)
+        # Kept until the command is there: then it closes by itself.
+        os.dup2(failed, 3, inheritable=False)
+        failed = 3
+        kernel.close_from(4)
+        os.chdir(place.folder)
+        _limit(place)
+        if sandbox.is_available():
+            # A pipe or socket that lasts would be met by programs outside.
+            plain = (place.home, place.repository, *place.kept)
+            sandbox.restrict((*PRIVATE, "/dev"), plain=plain, scoped=True)
+        kernel.keep_capabilities(() if os.geteuid() else _CAPABILITIES)
+        system_calls.forbid(local_sockets=sealed)
+        kernel.default_signals(_IGNORED_BY_PYTHON)
+    except BaseException as error:  # noqa: BLE001 – the command must not run
+        os.write(failed, os.fsencode(_reason(error)))
+        os._exit(_NOT_RUN)
+    try:
+        os.execvpe(argv[0], list(argv), dict(place.environment))  # noqa: S606 – its purpose
+    except OSError as error:
+        sys.stderr.write(f"{argv[0]}: {error.strerror}\n")
+        sys.stderr.flush()
+    finally:
+        os._exit(_NOT_FOUND)
+
+
+def _limit(place: Place) -> None:
+    limits = place.limits
+    kernel.limit(kernel.CORE_SIZE, 0)
+    kernel.limit(kernel.FILE_SIZE, limits.written)
+    if os.geteuid():
+        # Root is not bound by it. Threads count too.
+        kernel.limit(kernel.PROCESSES, _EIGHT_THREADS * limits.processes)
+
+
+def _close_others(kept: set[int]) -> None:
+    before = -1
+    for descriptor in sorted(kept):
+        if before + 1 < descriptor:  # an empty range would be taken for one without end
+            os.closerange(before + 1, descriptor)
+        before = descriptor
+    kernel.close_from(before + 1)
+
+
+def _reason(error: BaseException) -> str:
+    return str(getattr(error, "strerror", None) or error) or type(error).__name__

@@ -1,0 +1,132 @@
+"""What holds an assistant's commands here: namespaces, Landlock alone, or nothing; tried, not told.
+
+`level(repository)` answers from memory in well under a millisecond, unless the machine, its mounts
+or the user's rights have changed since it was tried. A run tries for real all the same.
+"""
+
+from __future__ import annotations
+
+import binascii
+import os
+import sys
+import time
+
+from shared.place.memory import recall, remember
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from shared.place.values import Place
+
+NAMESPACES, LANDLOCK, NOTHING = "namespaces", "landlock", "none"
+
+_MOST = "/proc/sys/user/max_user_namespaces"
+_DEBIAN = "/proc/sys/kernel/unprivileged_userns_clone"
+_UBUNTU = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns"
+# With the mounts and the ids, what decides whether the place can be entered.
+_DECIDING = ("/proc/sys/kernel/random/boot_id", "/proc/self/mountinfo", _MOST, _DEBIAN, _UBUNTU)
+_AGAIN_S = 600.0
+
+
+class Level:
+    """The name of a level, why it is not a better one, and how to switch the better one on."""
+
+    __slots__ = ("name", "reason", "way")
+
+    def __init__(self, name: str, reason: str = "", way: str = "") -> None:
+        self.name = name
+        self.reason = reason
+        self.way = way
+
+    @property
+    def holds(self) -> bool:
+        """Return whether any shell text may run, since the place holds it."""
+        return self.name == NAMESPACES
+
+    def told(self) -> str:
+        """Return in words what may run and what holds it, and how to have a better level."""
+        if self.holds:
+            return "any command may run; namespaces hold it, and nothing that it writes lasts"
+        from shared import sandbox
+        from shared.place import seccomp
+
+        layers = {"Landlock": sandbox.is_available(), "seccomp": seccomp.is_available()}
+        held = [name for name, there in layers.items() if there]
+        by = f"kept read-only by {' and '.join(held)}" if held else "held by nothing else"
+        way = f"; to have any command run: {self.way}" if self.way else ""
+        return f"only what the guard understands may run, {by}, since {self.reason}{way}"
+
+
+def level(repository: str) -> Level:
+    """Return the level for commands in a repository: remembered, else tried and then remembered."""
+    return _remembered(repository) or try_again(repository)
+
+
+def try_again(repository: str) -> Level:
+    """Enter the place with a command that does nothing; remember and return the level found."""
+    if not sys.platform.startswith("linux"):
+        return Level(NOTHING, "this system is not Linux")
+    # Not at the top: the hook asks the memory alone.
+    from shared.place.enter import CannotEnter, run
+    from shared.place.planning import planning_place
+
+    try:
+        run(planning_place(repository, repository), ["true"])
+    except CannotEnter as error:
+        found = lesser(str(error))
+    else:
+        found = Level(NAMESPACES)
+    _remember(repository, found)
+    return found
+
+
+def lesser(failure: str) -> Level:
+    """Return the level below the namespaces, which could not be entered because of `failure`."""
+    from shared import sandbox
+
+    reason, way = _cause(failure)
+    return Level(LANDLOCK if sandbox.is_available() else NOTHING, reason, way)
+
+
+def forget(place: Place, failure: str) -> None:
+    """Correct the memory: the place could not be entered after all."""
+    _remember(place.repository, lesser(failure))
+
+
+def _remembered(repository: str) -> Level | None:
+    kept = recall("level", repository)
+    if kept.get("state") != _state():
+        return None
+    found = Level(kept["name"], kept["reason"], kept["way"])
+    # What failed may have been short of something for a moment.
+    return found if found.holds or 0 <= time.time() - kept["tried"] < _AGAIN_S else None
+
+
+def _remember(repository: str, found: Level) -> None:
+    values = {name: getattr(found, name) for name in Level.__slots__}
+    remember("level", repository, {"state": _state(), "tried": time.time(), **values})
+
+
+def _state() -> int:
+    parts = [str((os.geteuid(), os.getgroups())).encode(), *map(_content, _DECIDING)]
+    return binascii.crc32(b"|".join(parts))
+
+
+def _content(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError:
+        return b""
+
+
+def _cause(failure: str) -> tuple[str, str]:
+    """Return in words why there is no place here, and how it is switched on."""
+    if _content(_MOST).strip() == b"0":
+        return "user namespaces are switched off", "sysctl -w user.max_user_namespaces=10000"
+    if os.geteuid() and _content(_DEBIAN).strip() == b"0":
+        way = "sysctl -w kernel.unprivileged_userns_clone=1"
+        return "user namespaces are for root alone", way
+    if os.geteuid() and _content(_UBUNTU).strip() == b"1":
+        way = "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"
+        return "AppArmor restricts user namespaces of programs without a profile", way
+    return failure.replace("\n", " "), ""

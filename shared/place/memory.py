@@ -1,0 +1,41 @@
+"""Remembers what is slow to find out about a repository, in small files of the user's."""
+
+from __future__ import annotations
+
+import binascii
+import json
+import os
+
+from shared.mode import sessions
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def recall(kind: str, key: str) -> dict[str, Any]:
+    """Return what was remembered of this kind for `key`; nothing if it can't be read."""
+    try:
+        with open(_path(kind, key), encoding="utf-8") as file:
+            values = json.load(file)
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return values if isinstance(values, dict) and values.get("key") == key else {}
+
+
+def remember(kind: str, key: str, values: dict[str, Any]) -> None:
+    """Remember `values` for `key`; where that can't be written, nothing is remembered."""
+    path = _path(kind, key)
+    temporary = f"{path}.{os.getpid()}"
+    try:
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        with open(temporary, "w", encoding="utf-8") as file:
+            json.dump({"key": key, **values}, file)
+        os.replace(temporary, path)
+    except OSError:
+        return
+
+
+def _path(kind: str, key: str) -> str:
+    name = f"{kind}-{binascii.crc32(os.fsencode(key)):08x}"
+    return os.path.join(os.path.dirname(sessions.folder()), "place", name)

@@ -1,0 +1,73 @@
+"""Passes a command's output on to ours, so that it never holds our files, and counts it."""
+
+from __future__ import annotations
+
+import os
+import select
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_PIECE = 1 << 16
+_STOP = b"output\n"
+
+
+class Relay:
+    """One pipe for each of `targets`, or one for both where both are the same file."""
+
+    def __init__(self, targets: Sequence[int], most: int) -> None:
+        first = os.pipe()
+        second = first if _are_one(*targets) else os.pipe()
+        self.writers = (first[1], second[1])
+        self._targets = {first[0]: targets[0]} | {second[0]: targets[-1]}
+        if second == first:
+            self._targets = {first[0]: targets[0]}
+        self._left = most
+        self.broken = False
+
+    def pass_on(self, ended: int, stop: int) -> bytes:
+        """Pass output on until all pipes are closed; return what came through the pipe `ended`.
+
+        A word is written to `stop` when there is too much output, or nobody reads it any more.
+        """
+        poll, said = select.poll(), b""
+        for descriptor in (ended, *self._targets):
+            poll.register(descriptor, select.POLLIN)
+        still_open = 1 + len(self._targets)
+        while still_open:
+            for descriptor, _ in poll.poll():
+                piece = os.read(descriptor, _PIECE)
+                if not piece:
+                    poll.unregister(descriptor)
+                    still_open -= 1
+                elif descriptor == ended:
+                    said += piece
+                else:
+                    self._write(self._targets[descriptor], piece, stop)
+        return said
+
+    def close(self) -> None:
+        """Close what is left open of the pipes."""
+        for descriptor in self._targets:
+            os.close(descriptor)
+
+    def _write(self, target: int, piece: bytes, stop: int) -> None:
+        kept, was = piece[: max(0, self._left)], self._left
+        self._left -= len(piece)
+        try:
+            while kept and not self.broken:
+                kept = kept[os.write(target, kept) :]
+        except BrokenPipeError:
+            self.broken = True
+        if was >= 0 > self._left or (self.broken and was >= 0):
+            self._left = -1
+            os.write(stop, _STOP)
+
+
+def _are_one(first: int, second: int) -> bool:
+    try:
+        one, other = os.fstat(first), os.fstat(second)
+    except OSError:
+        return False
+    return (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino)

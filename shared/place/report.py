@@ -1,0 +1,61 @@
+"""How a run in the place ended, as the first process of the place tells it to ours."""
+
+from __future__ import annotations
+
+import os
+
+_SHOWN = 3
+
+
+class Report:
+    """How a command ended: its exit code, the limit that ended it, and what it wrote in vain.
+
+    `failure` says why the command did not run at all. `lost` are some of the files in the
+    repository that it wrote or removed, `count` is how many there were.
+    """
+
+    __slots__ = ("code", "count", "failure", "limit", "lost")
+
+    def __init__(
+        self,
+        code: int = 0,
+        *,
+        failure: str = "",
+        limit: str = "",
+        lost: list[str] | None = None,
+        count: int = 0,
+    ) -> None:
+        self.code = code
+        self.failure = failure
+        self.limit = limit
+        self.lost = (lost or [])[:_SHOWN]
+        self.count = count
+
+    def write(self, descriptor: int) -> None:
+        """Write the report for `read`."""
+        words = [str(self.code), str(self.count), self.failure, self.limit, *self.lost]
+        os.write(descriptor, b"\0".join(map(os.fsencode, words)) + b"\0")
+
+    @classmethod
+    def read(cls, said: bytes) -> Report | None:
+        """Return the report that these bytes hold, None if they are not all of one."""
+        words = [os.fsdecode(word) for word in said.split(b"\0")]
+        try:
+            code, count, failure, limit, *lost, _ = words
+        except ValueError:
+            return None
+        return cls(int(code), failure=failure, limit=limit, lost=lost, count=int(count))
+
+    def notes(self, instead: str) -> list[str]:
+        """Return the lines that a person or model should read; `instead` says where to edit."""
+        found = [f"planner: ended: {self.limit}"] if self.limit else []
+        if self.count:
+            more = self.count - 1
+            rest = f" and {more} more" if more else ""
+            found.append(f"planner: not kept: {_on_one_line(self.lost[0])}{rest}; {instead}")
+        return found
+
+
+def _on_one_line(path: str) -> str:
+    """Return the path with what is not printable escaped: its name can't forge a line of ours."""
+    return path if path.isprintable() else ascii(path)[1:-1]

@@ -1,0 +1,153 @@
+"""Counts what runs in the place, ends all of it at a limit or with the command, says what was lost.
+
+It runs in the first process of the place: what it sees in /proc is the place's alone.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import time
+
+from shared.place.report import Report
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from shared.place.values import Place
+
+_EVERY_MS = 250
+_KILL, _SIGNALLED = 9, 128
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+_OUT_OF_TIME, _STOPPED = 124, 137
+# What tools leave everywhere: nobody misses it.
+_BY_TOOLS = frozenset({
+    ".git", "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis", ".tox",
+    ".nox", ".venv", "venv", "node_modules", "target", "build", "dist", ".gradle", ".next",
+    ".turbo", ".cache", ".parcel-cache", ".nyc_output", "coverage", ".eggs", ".planner",
+})  # fmt: skip
+_ENDINGS = (".pyc", ".egg-info", ".tsbuildinfo")
+_MOST_WALKED = 5_000
+
+
+class Supervisor:
+    """Watches the process `command` and all that it starts."""
+
+    def __init__(self, place: Place, layers: Mapping[str, int], command: int, alive: int) -> None:
+        self._limits = place.limits
+        self._layer = layers.get(place.repository)
+        self._command = command
+        self._alive = alive
+        self._deadline = time.monotonic() + place.limits.seconds
+        self._memory = os.open("/tmp", os.O_RDONLY)  # noqa: S108 – the place's own
+
+    def watch(self) -> Report:
+        """Wait until the command ends, has to end or is no longer wanted; end all that is left."""
+        limit, code = "", None
+        end = os.pidfd_open(self._command)
+        poll = select.poll()
+        for descriptor in (end, self._alive):
+            poll.register(descriptor, select.POLLIN)
+        while code is None and not limit:
+            ready = [descriptor for descriptor, _ in poll.poll(_EVERY_MS)]
+            code = self._reap()
+            if code is None:
+                limit = self._stopped() if self._alive in ready else self._over()
+        _end_all()
+        if code is None:
+            code = _OUT_OF_TIME if "time" in limit else _STOPPED
+        lost = sorted(self._lost())
+        return Report(code, limit=limit, lost=lost, count=len(lost))
+
+    def _reap(self) -> int | None:
+        """Return the command's exit code if it has ended; take leave of orphans that have."""
+        while True:
+            try:
+                ended, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return _STOPPED
+            if not ended:
+                return None
+            if ended == self._command:
+                code = os.waitstatus_to_exitcode(status)
+                return code if code >= 0 else _SIGNALLED - code
+
+    def _stopped(self) -> str:
+        said = os.read(self._alive, 64)
+        return f"more than {_size(self._limits.output)} of output" if said else "nobody waits"
+
+    def _over(self) -> str:
+        """Return which limit the run has passed, or nothing."""
+        limits = self._limits
+        if time.monotonic() > self._deadline:
+            return f"time limit of {limits.seconds:g} s"
+        count, memory = _use()
+        if count > limits.processes:
+            return f"more than {limits.processes} processes"
+        if memory > limits.memory:
+            return f"more than {_size(limits.memory)} of memory"
+        used = os.fstatvfs(self._memory)
+        if not used.f_bavail:
+            return f"more than {_size(limits.written)} written"
+        return ""
+
+    def _lost(self) -> Iterator[str]:
+        """Yield the files of the repository that the run wrote or removed."""
+        if self._layer is None:
+            return
+        folders, left = [""], _MOST_WALKED
+        while folders and left > 0:
+            folder = folders.pop()
+            for name, is_folder in _entries(self._layer, folder):
+                left -= 1
+                if name in _BY_TOOLS or name.endswith(_ENDINGS):
+                    continue
+                path = os.path.join(folder, name)
+                if is_folder:
+                    folders.append(path)
+                else:
+                    yield path
+
+
+def _entries(top: int, folder: str) -> list[tuple[str, bool]]:
+    """Return name and kind of what is in a folder below the open folder `top`."""
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+    try:
+        opened = os.open(folder or ".", flags, dir_fd=top)
+    except OSError:
+        return []
+    with os.scandir(opened) as found:
+        entries = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in found]
+    os.close(opened)
+    return entries
+
+
+def _use() -> tuple[int, int]:
+    """Return how many processes there are besides this one, and their own memory in bytes."""
+    count = pages = 0
+    for name in os.listdir("/proc"):
+        if not name.isdigit() or name == "1":
+            continue
+        count += 1
+        try:
+            with open(f"/proc/{name}/statm", "rb") as file:
+                _, resident, shared, *_ = map(int, file.read().split())
+        except OSError:
+            continue
+        pages += resident - shared
+    return count, pages * _PAGE
+
+
+def _end_all() -> None:
+    """End all other processes of the place; each is gone when this returns."""
+    try:
+        while True:
+            os.kill(-1, _KILL)
+            os.waitpid(-1, 0)
+    except (ProcessLookupError, ChildProcessError):
+        return
+
+
+def _size(number: int) -> str:
+    return f"{number >> 30} GiB" if number >= 1 << 30 else f"{number >> 20} MiB"

@@ -1,0 +1,61 @@
+"""What one run in the place is given: folders, what lasts, environment and limits."""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_MEBIBYTE = 1 << 20
+
+
+class Limits:
+    """When a run is ended: seconds, processes, bytes of memory, written to files, and of output."""
+
+    __slots__ = ("memory", "output", "processes", "seconds", "written")
+
+    def __init__(
+        self,
+        *,
+        seconds: float = 600.0,
+        processes: int = 512,
+        memory: int = 4096 * _MEBIBYTE,
+        written: int = 2048 * _MEBIBYTE,
+        output: int = 64 * _MEBIBYTE,
+    ) -> None:
+        self.seconds = seconds
+        self.processes = processes
+        self.memory = memory
+        self.written = written
+        self.output = output
+
+
+class Place:
+    """A repository as a command in the place sees it, and what of the command's writing lasts.
+
+    `folder` is where the command starts, `repository` the root of the working tree, `home` the
+    user's home folder. Writing lasts below `kept` alone. `protected`, which the command sees where
+    writing otherwise vanishes, cannot be written; nor can `shown`, the user's folders of which the
+    place otherwise has an empty one of its own, such as /tmp. `hidden` are files and folders that
+    are absent; `replaced` has by path what a file seems to hold.
+    """
+
+    __slots__ = (
+        "environment", "folder", "hidden", "home", "kept", "limits", "loopback", "protected",
+        "replaced", "repository", "shown",
+    )  # fmt: skip
+
+    def __init__(self, folder: str, repository: str, environment: Mapping[str, str]) -> None:
+        self.folder = folder
+        self.repository = os.path.realpath(repository)
+        self.environment = environment
+        self.home = os.path.realpath(environment.get("HOME") or os.path.expanduser("~"))
+        self.protected: tuple[str, ...] = ()
+        self.kept: tuple[str, ...] = ()
+        self.shown: tuple[str, ...] = ()
+        self.hidden: tuple[str, ...] = ()
+        self.replaced: Mapping[str, bytes] = {}
+        self.loopback = True
+        self.limits = Limits()

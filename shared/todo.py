@@ -1,0 +1,62 @@
+"""Write the todo list of a run that implements requirements: its milestones and their state."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from shared import resources
+from shared.git.journal import journal_state
+from shared.lifecycle import IN_WORK, TODO, lane_of
+from state.execution import COMPLETED
+from state.files import write_atomic
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from shared.run import State
+
+_ALSO = "## Committed as well, as the user agreed"
+
+
+def refresh_todo(state: State) -> None:
+    """Write todo.md anew from the run's plan; do nothing for a run without requirements."""
+    lane = lane_of(state.state_dir)
+    if not lane or not os.path.isfile(os.path.join(lane["planning"], IN_WORK)):
+        return
+    path = os.path.join(lane["planning"], TODO)
+    milestones = state.plan["milestones"] if os.path.exists(state.plan_path) else []
+    text = render_todo(lane["sha256"], milestones, _done(state, milestones))
+    write_atomic(path, text.encode(), None if os.path.exists(path) else 0o644)
+
+
+def render_todo(digest: str, milestones: list[dict[str, Any]], done: set[str]) -> str:
+    """Return the text of a todo list; before there are milestones, the plan is what is to do."""
+    head = f"# Todo\n\nRequirements: {IN_WORK}\nSHA-256: {digest}\n\n"
+    rows = [
+        f"- [{'x' if m['id'] in done else ' '}] {m['id']} {' '.join(m['name'].split())}\n"
+        for m in milestones
+    ]
+    return head + ("".join(rows) or f"- [ ] plan {IN_WORK}\n")
+
+
+def _done(state: State, milestones: list[dict[str, Any]]) -> set[str]:
+    """Return the milestones that are done: all that are applied, before that those written."""
+    applied = journal_state(resources.journal_path(state.state_dir))
+    if applied == "applied":
+        return {m["id"] for m in milestones}
+    progress = state.database.progress(state.run) if applied is None else {}
+    return {name for name, row in progress.items() if row.status == COMPLETED}
+
+
+def agreed_in(todo: str) -> list[str]:
+    """Return the files that a completed todo list names as committed on the user's yes."""
+    rows = todo.partition(f"{_ALSO}\n")[2].split("\n")
+    return [row.removeprefix("- ") for row in rows if row.startswith("- ")]
+
+
+def also_committed(todo: str, files: Sequence[str]) -> str:
+    """Return a completed todo list that names the other files that the user agreed to commit."""
+    kept = todo.partition(_ALSO)[0].rstrip("\n")
+    rows = "".join(f"- {file}\n" for file in files)
+    return f"{kept}\n\n{_ALSO}\n\n{rows}"

@@ -1,0 +1,201 @@
+"""The rows of planner.db as objects: a run, planning by an agent, a milestone, and more."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import sqlite3
+    from typing import Any
+
+
+class Run:
+    """One run (a user's request handled from start to end), as read from its database row."""
+
+    __slots__ = (
+        "commit_id", "created_at", "depth", "digest", "repository", "request", "review",
+        "revision", "run_id", "stage", "state_dir", "status", "step", "workflow",
+    )  # fmt: skip
+    run_id: str
+    request: str
+    repository: str
+    state_dir: str
+    depth: str
+    status: str
+    stage: str
+    workflow: str
+    step: int
+    review: str
+    revision: int
+    digest: str | None
+    commit_id: str | None
+    created_at: str
+
+    def __init__(self, row: sqlite3.Row) -> None:
+        for name in self.__slots__:
+            setattr(self, name, row[name])
+
+
+class Planning:
+    """The planning-mode state of one agent, as read from its database row; times are text."""
+
+    __slots__ = (
+        "agent_name", "approval_timeout_s", "approved_at", "approved_by", "digest",
+        "gathering_start", "gathering_timeout_s", "last_tool_at", "on_timeout", "paused_at",
+        "phase", "plan_json", "reason", "revision", "run_id", "submitted_at", "task_description",
+    )  # fmt: skip
+    agent_name: str
+    phase: str
+    task_description: str | None
+    plan_json: str | None
+    gathering_start: str | None
+    submitted_at: str | None
+    approved_at: str | None
+    approved_by: str | None
+    reason: str | None
+    run_id: str | None
+    revision: int
+    digest: str | None
+    last_tool_at: str | None
+    paused_at: str | None
+    gathering_timeout_s: int
+    approval_timeout_s: int
+    on_timeout: str
+
+    def __init__(self, row: sqlite3.Row) -> None:
+        for name in self.__slots__:
+            setattr(self, name, row[name])
+
+
+# The fields of a milestone that nobody has begun.
+_NEW: dict[str, Any] = {
+    "status": "PENDING", "note": "", "waits": (), "agent": "", "attempts": 0, "started_at": "",
+}  # fmt: skip
+
+
+class Progress:
+    """How far one milestone is: an immutable copy of its database row, or what a new row holds.
+
+    `note` is why it is blocked, or was before its last retry; `waits` are the checkpoints without
+    an answer that keep it from running; `attempts` counts its starts; `agent` works on it now.
+    """
+
+    __slots__ = ("agent", "attempts", "id", "note", "started_at", "status", "waits")
+    id: str
+    status: str
+    note: str
+    waits: tuple[str, ...]
+    agent: str
+    attempts: int
+    started_at: str
+
+    def __init__(self, milestone_id: str, **values: Any) -> None:  # noqa: ANN401 – any field
+        for name, default in _NEW.items():
+            object.__setattr__(self, name, values.pop(name, default))
+        object.__setattr__(self, "id", milestone_id)
+        object.__setattr__(self, "waits", tuple(self.waits))
+        if values:
+            raise TypeError(f"a Progress has no {', '.join(values)}")
+
+    def __setattr__(self, name: str, value: object) -> None:
+        message = f"a Progress is immutable: {name}"
+        raise AttributeError(message)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Progress) and all(
+            getattr(self, name) == getattr(other, name) for name in self.__slots__
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.id, self.status))
+
+    def __repr__(self) -> str:
+        return f"Progress({self.id} {self.status} {self.note!r} waits={self.waits})"
+
+    def replaced(self, **values: Any) -> Progress:  # noqa: ANN401 – any field
+        """Return a copy with the given fields replaced."""
+        kept = {name: getattr(self, name) for name in self.__slots__} | values
+        return Progress(kept.pop("id"), **kept)
+
+
+class Asked:
+    """One checkpoint of a run under way: the question that milestones wait for, and its options.
+
+    `milestone` is the one whose agent has asked, "" for a question of the plan. The time limit of
+    `timeout_s` seconds (0: none) counts from `asked_at`.
+    """
+
+    __slots__ = (
+        "asked_at",
+        "header",
+        "id",
+        "milestone",
+        "multi",
+        "options",
+        "question",
+        "timeout_s",
+    )
+    asked_at: str
+    header: str
+    id: str
+    milestone: str
+    multi: bool
+    options: list[dict[str, str]]
+    question: str
+    timeout_s: int
+
+    def __init__(self, values: dict[str, Any]) -> None:
+        for name in self.__slots__:
+            setattr(self, name, values[name])
+
+    @property
+    def keys(self) -> list[str]:
+        """Return the keys of the options, in order."""
+        return [option["key"] for option in self.options]
+
+
+class Deviation:
+    """A file that differs from the plan: which milestone reported it, why, if it is accepted."""
+
+    __slots__ = ("accepted", "file", "milestone", "reason")
+    accepted: str | None
+    file: str
+    milestone: str
+    reason: str
+
+    def __init__(self, row: sqlite3.Row) -> None:
+        for name in self.__slots__:
+            setattr(self, name, row[name])
+
+
+class Holder:
+    """The instance of a client that executes a run, as its database row says.
+
+    `pid` is the client's process, 0 if unknown; `at` is when it last ran a command of execution.
+    """
+
+    __slots__ = ("at", "instance", "machine", "pid", "process_start", "since")
+    at: str
+    instance: str
+    machine: str
+    pid: int
+    process_start: str
+    since: str
+
+    def __init__(self, row: sqlite3.Row) -> None:
+        for name in self.__slots__:
+            setattr(self, name, row[name])
+
+
+class Auto:
+    """A person's approval in advance for one run, with its limits (PM-13)."""
+
+    __slots__ = ("at", "channel", "most_files", "risk", "who")
+    at: str
+    channel: str
+    most_files: int
+    risk: str
+    who: str
+
+    def __init__(self, row: sqlite3.Row) -> None:
+        for name in self.__slots__:
+            setattr(self, name, row[name])

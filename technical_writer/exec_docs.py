@@ -1,0 +1,16 @@
+"""Prints the technical writer's task at depth intent: document the written change (PL-4)."""
+
+from __future__ import annotations
+
+import sys
+
+from shared.steps.brief import work_step
+from shared.steps.program import main
+from shared.steps.workflow import Workflow
+
+SCRIPT = "technical_writer.exec_docs"
+STEPS = {1: work_step("write", phase="impl-docs", agent="technical-writer", script=SCRIPT)}
+WORKFLOW = Workflow("exec-docs", "Document the written change.", STEPS, serves="execute")
+
+if __name__ == "__main__":
+    sys.exit(main(WORKFLOW, sys.argv[1:]))

@@ -1,0 +1,92 @@
+"""kill -9 of a planner command between any two of its file operations, and around each git."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import traceback
+from typing import TYPE_CHECKING, Any
+
+from tests.journey import call
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from tests.conftest import Repository
+
+# What changes files or starts a program; before and after each of these, the command is killed.
+OPERATIONS = (
+    (os, "rename"), (os, "replace"), (os, "unlink"), (os, "mkdir"), (os, "rmdir"),
+    (subprocess, "run"),
+)  # fmt: skip
+ENDED = 0
+
+
+class Kept:
+    """A repository as it was at one moment, to go back to any number of times."""
+
+    def __init__(self, repository: Repository) -> None:
+        self.path = repository.path
+        self.copy = repository.path.with_suffix(".kept")
+        shutil.copytree(self.path, self.copy, symlinks=True)
+
+    def restore(self) -> None:
+        shutil.rmtree(self.path)
+        shutil.copytree(self.copy, self.path, symlinks=True)
+
+
+def killed_at(number: int, folder: Path, *words: str) -> bool:
+    """Run a command in a process that is killed at its `number`-th moment; False if it ended."""
+    child = os.fork()
+    if child == 0:
+        try:
+            _die_at(number)
+            code = call(folder, *words).code
+        except BaseException:  # noqa: BLE001 – told to the parent by the exit code
+            traceback.print_exc()
+            code = 99
+        os._exit(code)
+    _, status = os.waitpid(child, 0)
+    if os.WIFSIGNALED(status):
+        return True
+    assert os.waitstatus_to_exitcode(status) == ENDED, f"moment {number}: {words}"
+    return False
+
+
+def _die_at(number: int) -> None:
+    moments = 0
+
+    def moment() -> None:
+        nonlocal moments
+        moments += 1
+        if moments == number:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def around(function: Callable[..., Any]) -> Callable[..., Any]:
+        def call_it(*args: Any, **values: Any) -> Any:  # noqa: ANN401 – what the function takes
+            moment()
+            found = function(*args, **values)
+            moment()
+            return found
+
+        return call_it
+
+    for module, name in OPERATIONS:
+        setattr(module, name, around(getattr(module, name)))
+
+
+def kill_everywhere(
+    kept: Kept, words: Sequence[str], check: Callable[[int], None], every: int = 1
+) -> int:
+    """Kill a command at every moment, or each `every`-th, and check each time; return how often."""
+    number = times = 1
+    while True:
+        kept.restore()
+        if not killed_at(number, kept.path, *words):
+            return times - 1
+        check(number)
+        number += every
+        times += 1

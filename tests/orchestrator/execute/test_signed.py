@@ -1,0 +1,236 @@
+"""Approvals with a signature: given here, by a colleague elsewhere, and checked in any clone."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from orchestrator.summary import summary
+from shared.run import open_state
+from shared.ssh_signature import message
+from state.files import write_json
+from tests.journey import FILES, Answer, Journey, call
+from tests.shared.software_key import Key
+from tests.shared.test_ssh_signature import plain_key
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.conftest import Repository
+
+    Repositories = Callable[..., Repository]
+
+pytestmark = pytest.mark.requirement("PP-7")
+
+ANN, BOB = "ann@example.com", "bob@example.com"
+OPEN = "signed, key open to programs"
+
+
+class Signing:
+    """A submitted plan in a repository whose base lists Ann's touched key and a plain one."""
+
+    def __init__(self, make_repo: Repositories, folder: Path, config: str = "") -> None:
+        self.touched = Key()
+        self.plain, line = plain_key(folder)
+        self.listed = self.touched.line(BOB) + line.decode()
+        files = {**FILES, "planning/allowed_signers": self.listed, "planner.toml": config}
+        self.repository = make_repo(files=files)
+        self.journey = Journey(self.repository).to("submitted")
+        status = json.loads(self.journey.planner("status", "--json").text)
+        self.digest = str(status["digest"])
+        self.base = self.repository.git("rev-parse", "HEAD")
+        self.folder = folder
+
+    def colleagues(self, key: Key | None = None, flags: int = 1, **changed: object) -> str:
+        """Write the approval.json that a colleague sends, and return its path."""
+        signature = (key or self.touched).sign(message(self.digest, self.base), flags=flags)
+        found = {
+            "digest": self.digest, "base": self.base, "word": "signed", "who": BOB,
+            "signature": signature, "commit": None, **changed,
+        }  # fmt: skip
+        path = self.folder / "sent.json"
+        write_json(str(path), found)
+        return str(path)
+
+    def approve(self, *options: str) -> Answer:
+        return call(self.repository.path, "approve", self.digest[:12], *options)
+
+    @property
+    def stage(self) -> str:
+        return open_state(self.journey.state_dir, "/").run.stage
+
+    @property
+    def kept(self) -> dict[str, Any]:
+        """The run's own approval.json."""
+        found: dict[str, Any] = json.loads(
+            Path(self.journey.state_dir, "approval.json").read_text(encoding="utf-8")
+        )
+        return found
+
+    def validated(self, path: str, *options: str) -> Answer:
+        """Return what a fresh clone says of an approval."""
+        clone = self.folder / "clone"
+        if not clone.exists():
+            words = ["git", "clone", "-q", str(self.repository.path), str(clone)]
+            subprocess.run(words, check=True, capture_output=True)
+        return call(clone, "validate", "--approval", path, *options)
+
+
+@pytest.fixture
+def signing(make_repo: Repositories, tmp_path: Path) -> Signing:
+    return Signing(make_repo, tmp_path)
+
+
+@pytest.fixture
+def strict(make_repo: Repositories, tmp_path: Path) -> Signing:
+    return Signing(make_repo, tmp_path, '[approval]\nrequire = "proven"\n')
+
+
+def test_a_persons_own_signature_stands_wherever_the_plan_is_shown(signing: Signing) -> None:
+    answer = signing.approve("--sign", "--key", signing.plain)
+    assert answer.code == 0, answer.text
+    said = f"{OPEN} (not proven), by {ANN}"
+    block = answer.block
+    assert (block.get("digest"), block.get("approval")) == (signing.digest, said)
+    assert "Add two" in answer.data("approved")
+    journey = signing.journey
+    assert json.loads(journey.planner("status", "--json").text)["approval"] == said
+    assert f"channel: {OPEN}" in journey.planner("audit").text
+    assert f"approved: {said}" in summary(open_state(journey.state_dir, "/"))
+    page = journey.planner("review")
+    assert page.code == 0
+    assert OPEN in Path(journey.state_dir, "review.html").read_text(encoding="utf-8")
+    assert not signing.kept["commit"]
+    for words in (("exec", "apply"), ("exec", "commit")):
+        answer = journey.planner(*words)
+        assert answer.code == 0, answer.text
+    assert answer.block.get("approval") == said
+    commit = signing.repository.git("rev-parse", "HEAD")
+    assert signing.kept["commit"] == commit
+    plan = f"{journey.state_dir}/plan.json"
+    shown = call(signing.repository.path, "validate", plan, "--commit", commit)
+    assert shown.code == 0, shown.text
+    assert f"{OPEN} (not proven), by {ANN}" in shown.data("approval")
+    kept = f"{journey.state_dir}/approval.json"
+    assert "says who may sign" not in signing.validated(kept, "--commit", commit).text
+
+
+def test_git_names_the_key_where_the_command_does_not(signing: Signing) -> None:
+    assert "user.signingkey" in signing.approve("--sign").problems[0][1]
+    signing.repository.git("config", "--global", "user.signingkey", signing.plain)
+    assert signing.approve("--sign").code == 0
+
+
+def test_a_colleagues_signature_counts_here_and_in_a_fresh_clone(signing: Signing) -> None:
+    path = signing.colleagues()
+    shown = signing.validated(path)
+    assert shown.code == 0, shown.text
+    assert shown.data("approval").startswith(f"signed (proven), by {BOB}, whom planning/allowed_")
+    answer = signing.approve("--approval", path)
+    assert answer.code == 0, answer.text
+    assert answer.block.get("approval") == f"signed (proven), by {BOB}"
+    assert signing.validated(f"{signing.journey.state_dir}/approval.json").code == 0
+
+
+def test_an_approval_that_does_not_fit_is_refused_and_changes_nothing(signing: Signing) -> None:
+    changes: tuple[dict[str, object], ...] = (
+        {"digest": "0" * 64}, {"base": "0" * 40}, {"signature": None}, {"signature": "x"},
+        {"word": "sure"}, {"more": 1}, {"signature": Key().sign(message(signing.digest, "b"))},
+    )  # fmt: skip
+    for changed in changes:
+        answer = signing.approve("--approval", signing.colleagues(None, 1, **changed))
+        assert answer.code == 1, answer.text
+        assert signing.stage == "submitted"
+    assert not Path(signing.journey.state_dir, "approval.json").exists()
+
+
+def test_a_key_that_only_the_working_tree_lists_does_not_count(signing: Signing) -> None:
+    """Nor one that the commit lists which is judged: the base says who may sign."""
+    other = Key()
+    signing.repository.commit({"planning/allowed_signers": signing.listed + other.line(ANN)})
+    path = signing.colleagues(other)
+    assert "not among the allowed signers" in signing.approve("--approval", path).text
+    assert "not among the allowed signers" in signing.validated(path).text
+    head = signing.repository.git("rev-parse", "HEAD")
+    changed = signing.colleagues(other, base=head)
+    assert signing.validated(changed, "--commit", head).code == 1
+
+
+def test_the_target_branch_can_say_who_may_sign(signing: Signing) -> None:
+    other = Key()
+    signing.repository.git("switch", "-q", "-c", "trusted")
+    signing.repository.commit({"planning/allowed_signers": other.line(ANN)})
+    signing.repository.git("switch", "-q", "main")
+    assert signing.validated(signing.colleagues(other), "--target", "origin/trusted").code == 0
+    assert signing.validated(signing.colleagues(), "--target", "origin/trusted").code == 1
+
+
+def test_the_users_own_settings_can_say_who_may_sign(
+    signing: Signing, users_settings: Callable[[str], object], tmp_path: Path
+) -> None:
+    other = Key()
+    (tmp_path / "mine").write_text(other.line(ANN), encoding="utf-8")
+    users_settings(f'[approval]\nallowed_signers = "{tmp_path}/mine"\n')
+    shown = signing.validated(signing.colleagues(other))
+    assert shown.code == 0, shown.text
+    assert f"{tmp_path}/mine" in shown.data("approval")
+
+
+def test_what_a_file_says_without_a_signature_is_only_said(signing: Signing) -> None:
+    for word in ("command", "terminal", "signed"):
+        shown = signing.validated(signing.colleagues(word=word, signature=None))
+        assert "only a signature can prove that" in shown.data("approval")
+    shown = signing.validated(signing.colleagues(flags=0))
+    assert shown.code == 1
+    assert "its signature proves signed, key open to programs (not proven)" in shown.text
+
+
+def test_a_project_that_wants_proof_refuses_what_is_weaker(strict: Signing) -> None:
+    weak = [
+        ("mode", "approve", strict.digest), ("approve", strict.digest),
+        ("approve", strict.digest, "--key", strict.plain),
+        ("approve", strict.digest, "--approval", strict.colleagues(flags=0, word=OPEN)),
+    ]  # fmt: skip
+    for words in weak:
+        answer = call(strict.repository.path, *words)
+        kind, text = answer.problems[0]
+        assert (answer.code, kind) == (1, "refused")
+        assert "[approval] require is proven" in text
+        assert f"approve {strict.digest} --sign" in text
+        assert strict.stage == "submitted"
+    assert "only a proven approval counts" in strict.journey.planner("step", "executor").text
+    assert strict.validated(strict.colleagues(signature=None)).code == 1
+    assert strict.approve("--approval", strict.colleagues()).code == 0
+    assert strict.stage == "executing"
+
+
+def test_no_assistant_signs(signing: Signing, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLAUDECODE", "1")
+    for options in (("--sign", "--key", signing.plain), ("--approval", signing.colleagues())):
+        answer = signing.approve(*options)
+        assert answer.code == 1
+        assert "an assistant runs this command" in answer.text
+
+
+@pytest.mark.requirement("PM-13")
+def test_a_prefix_names_one_plan_among_all_that_were_ever_frozen(signing: Signing) -> None:
+    def approve(given: str) -> Answer:
+        return call(signing.repository.path, "approve", given)
+
+    digest = signing.digest
+    assert "too few" in approve(digest[:11]).text
+    assert "no plan was ever frozen here" in approve("0" * 12).text
+    superseded = digest[:20] + "0" * 44
+    state = open_state(signing.journey.state_dir, "/")
+    with state.database as database:
+        database.audit(state.run, "host", "submit", digest=superseded)
+    answer = approve(digest[:20])
+    assert (answer.code, answer.problems[0][0]) == (1, "conflict")
+    assert superseded in answer.text
+    assert digest in answer.text
+    assert signing.stage == "submitted"
+    assert approve(digest[:21]).code == 0

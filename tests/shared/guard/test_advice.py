@@ -1,0 +1,157 @@
+"""Shell texts that clearly mean a change of the user's files, and texts that only look like it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from shared.guard.advice import View, check_text
+from shared.guard.denial import Denied
+from shared.guard.settings import Settings
+from shared.resources import launcher
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.requirement("PP-4")
+
+
+@pytest.fixture
+def view(tmp_path: Path) -> View:
+    """A repository with a run's worktree, below a folder that is no temporary one."""
+    repository = tmp_path / "repository"
+    home = repository / ".planner" / "runs" / "r"
+    (home / "worktree").mkdir(parents=True)
+    ours = (f"{home}/answers/", f"{home}/worktree")
+    found = View(str(repository), str(repository), ours, Settings(deny=(("tokei",),)))
+    found.temporary = (str(tmp_path / "tmp"), "/tmp/only")  # noqa: S108
+    return found
+
+
+def reason(text: str, view: View) -> str:
+    """Return why a text is denied, "" if it passes; {repo}, {worktree} and {tmp} are folders."""
+    repository = view.repository
+    worktree = f"{repository}/.planner/runs/r/worktree"
+    for slot, value in (("repo", repository), ("worktree", worktree), ("tmp", "/tmp/only")):  # noqa: S108
+        text = text.replace("{" + slot + "}", value)
+    try:
+        check_text(text, view)
+    except Denied as denied:
+        return denied.reason if denied.instead else ""
+    return ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # the names of the seed
+        "rm README.md", "rm -rf /", "rmdir src", "mv a b", "cp a b", "mkdir d", "touch new.py",
+        "mkdir a b && cd b", "mkdir d && cd d && touch a", "cd d; mkdir d",
+        "ln -s a b", "install -m 644 a b", "chmod +x a", "chown me a", "tee a", "mktemp ./x.XXXX",
+        "sed -i s/a/b/ a", "sed -Ei.bak -e s/a/b/ a", "sed --in-place s/a/b/ a",
+        # wherever bash takes them for a command
+        "ls && rm a", "ls | tee log", "ls; (cd src && rm a)", 'for f in *.py; do rm "$f"; done',
+        "if true; then touch a; fi", "echo $(rm a)", 'echo "`touch a`"', "f() { mkdir d; }; f",
+        "A=1 rm a", "\\rm a", "'rm' a", "/bin/rm a", "timeout 5 rm a", "env A=1 rm -f a",
+        "find . -name x | xargs rm", "find . -print0 | xargs -0 -I{} mv {} d", "bash -c 'rm a'",
+        "cd src && touch a", "cd {tmp} && cd {repo} && touch a", "mv {tmp}/a src/", "cp {tmp}/a .",
+        "touch -d 2020-01-01 a", "rm -- -a", "sudo rm a", "nohup touch a &", "rm ~/a",
+        "touch /etc/a",
+        # redirections
+        "echo x > a", "cat a >> b", "ls &> log", "make 2> log", "cat > src/a.py <<'EOF'\nx\nEOF",
+        "echo x >| a", "{ echo x; } > a", "while read l; do echo $l; done > a", "echo > $HOME/a",
+        # editors
+        "vim a", "nano a", "code .", "ed a",
+        # packages
+        "pip install requests", "pip3.11 install -e .", "python3 -m pip install x",
+        "uv pip install x",
+        "uv add x", "npm ci", "npm i x", "npm --silent install", "yarn", "yarn add x",
+        "pnpm add x", "poetry add x", "cargo install x", "cargo add x", "go get x",
+        "apt-get -y install x",
+        "sudo apt install x", "brew install x", "gem install x", "bundle install", "npm publish",
+        "cargo publish", "twine upload dist/a", "dpkg -i a.deb", "conda create -n x",
+        # git
+        "git add .", "git commit -m x", "git commit -n -m x", "git push", "git checkout -b x",
+        "git reset --hard", "git stash", "git stash pop", "git -C src rm a", "git -c a.b=c add .",
+        "git branch x", "git branch -D x", "git tag v1", "git tag -a v1 -m x", "git config a.b c",
+        "git config --global a.b c", "git remote add a b", "git worktree add ../x", "git clean -fd",
+        "git apply a.patch", "git pull", "git fetch", "git rebase -i x", "git init",
+        "cd {worktree} && git add .", "git submodule update", "git bisect start",
+    ],
+)  # fmt: skip
+def test_what_clearly_changes_files_or_packages_is_denied(text: str, view: View) -> None:
+    assert reason(text, view)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # only looks like it
+        "grep rm a", "grep -rn 'rm -rf' .", 'echo "a > b"', "echo 'x' | grep -c '>'", "ls # rm a",
+        "cat <<EOF\nrm a\necho > b\nEOF", "python3 - <<'EOF'\nopen('a', 'w')\nEOF", "command -v rm",
+        "which rm mv", "type touch", "man rm", "rm --help", "git help commit", "rg -n 'git commit'",
+        "[[ a > b ]] && echo yes", "(( a > b ))", "awk '$1 > 2 {print}' a", "jq '.a > 1' a.json",
+        "test -x rm", "for tool in rm mv; do echo $tool; done", "echo rm a", "git log --grep=rm",
+        "git grep 'touch '", "sed -n '/rm/p' a", "sed 's/-i/x/' a", "find . -name rm",
+        "echo $((1 > 2))", "diff <(sort a) <(sort b)",
+        # output that does not last, or is not the user's
+        "ls 2>/dev/null", "ls >/dev/null 2>&1", "make &>/dev/null", "ls > /dev/stderr",
+        "ls > {tmp}/x",
+        'echo x > "$out"', "ls >&2", "rm -rf {tmp}/x", "mkdir -p {tmp}/a && cp -r src {tmp}/a",
+        'rm -rf "$(mktemp -d)"', 'd=$(mktemp -d); cp a "$d"; rm -rf "$d"', "mktemp", "mktemp -d",
+        "mktemp -t x.XXXX", "cd {tmp} && touch a && git init && git add . && git commit -m x",
+        'cd "$(mktemp -d)" && touch a', "sed -i s/a/b/ {tmp}/a", "ls | tee {tmp}/log | head",
+        "cd {worktree} && rm a.py", "touch {worktree}/a",
+        "echo x > {repo}/.planner/runs/r/answers/a",
+        "git init {tmp}/x", "ls | tee", "ls | tee /dev/null",
+        "mkdir -p build && cd build && cmake .. && make",
+        # tests, builds, wrappers, loops, interpreters
+        "pytest -q", "npm test", "npm run build", "make -j4", "cargo test", "cargo build --release",
+        "go test ./...", "mvn -q test", "gradle build", "tox",
+        "python3 -c 'import os; os.remove(\"a\")'",
+        "python3 setup.py build", "node -e 'x'", "timeout 5 pytest", "xargs -0 wc -l",
+        "env A=1 make",
+        'while read f; do wc -l "$f"; done', "find . -name '*.py' -exec wc -l {} +", "time make",
+        "bash -lc 'pytest -q'", "npm ls", "npm outdated", "npm view x", "pip list", "pip show x",
+        "uv run pytest",
+        "uv pip list", "cargo tree", "go list ./...", "poetry show", "poetry run pytest",
+        "yarn test",
+        "npm install --help", "apt list --installed", "dpkg -l", "rpm -qa", "pacman -Q",
+        "brew list",
+        # git that reads
+        "git status", "git log -3", "git diff", "git show HEAD", "git branch", "git branch -a",
+        "git branch --list 'x*'", "git branch --contains x", "git tag", "git tag -l 'v*'",
+        "git config a.b", "git config --get a.b", "git config -l", "git remote -v",
+        "git stash list",
+        "git stash show -p", "git worktree list", "git apply --check a", "git clean -n",
+        "git push --dry-run", "git merge-base a b", "git -C src log", "git rev-parse HEAD",
+        "git submodule status", "git notes show", "git bisect log", "git --version", "git",
+        "", "   ", "# only this", "(", "echo 'not closed",
+    ],
+)  # fmt: skip
+def test_what_only_looks_like_it_passes(text: str, view: View) -> None:
+    assert reason(text, view) == ""
+
+
+@pytest.mark.requirement("PP-5")
+@pytest.mark.parametrize(
+    "text",
+    ["cd src && P status", "P status | head", "P status > {tmp}/x", "x=$(P status)",
+     "for i in 1 2; do P step planner $i; done", "bash -c 'P status'", "timeout 5 P status",
+     "env -u CLAUDECODE script -qec 'P mode approve d' /dev/null", "setsid -w P mode approve d",
+     "env -u A P cancel", "find . -exec P cancel \\;", "script -c 'cd /; P cancel'",
+     "python3 -c \"import os; os.system('P cancel')\""],
+)  # fmt: skip
+def test_our_own_program_among_other_commands_is_to_be_sent_alone(text: str, view: View) -> None:
+    assert "must be sent alone" in reason(text.replace("P ", f"{launcher()} "), view)
+
+
+@pytest.mark.parametrize("text", ["cat P", "grep -n exec P README.md", "ls -l P", "echo 'see P'"])
+def test_our_own_program_may_be_read(text: str, view: View) -> None:
+    assert reason(text.replace("P", launcher()), view) == ""
+
+
+@pytest.mark.parametrize("text", ["tokei x", "ls | tokei x", "for i in 1; do tokei $i; done"])
+def test_what_the_settings_deny_is_denied_wherever_it_stands(text: str, view: View) -> None:
+    assert "[guard] deny" in reason(text, view)

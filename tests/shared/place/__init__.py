@@ -1,0 +1,1 @@
+"""Attacks on the place, and the arena that runs each of them for real."""

@@ -1,0 +1,1 @@
+"""What assistants send while they explore, and the projects in which they do."""

@@ -1,0 +1,331 @@
+"""The place: a command sees the user's files, nothing that it does lasts, limits end it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from shared.place.level import try_again
+from shared.place.marker import MARKER
+from shared.resources import ROOT
+from tests.developer.verify.conftest import running
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.conftest import Repository
+
+ENTER = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from shared.place.enter import run
+from shared.place.planning import planning_place
+from shared.place.values import Limits
+place = planning_place(sys.argv[2], sys.argv[2], sys.argv[3] or None)
+place.limits = Limits(**eval(sys.argv[4]))
+report = run(place, ["bash", "-c", sys.argv[5]])
+print(*report.notes("edit elsewhere"), sep="\\n", end="", file=sys.stderr)
+sys.exit(report.code)
+"""
+Text = subprocess.CompletedProcess[str]
+
+
+@pytest.fixture(autouse=True)
+def _with_a_place() -> None:
+    found = try_again(ROOT)
+    if not found.holds:
+        pytest.skip(f"no place here: {found.reason}")
+
+
+def words(folder: Path, command: str, state_dir: object = "", **limits: float) -> list[str]:
+    """Return the command line that runs `command` by bash in the place, as `planner ro` does."""
+    given = (ROOT, str(folder), str(state_dir), repr(limits), command)
+    return [sys.executable, "-I", "-S", "-c", ENTER, *given]
+
+
+def enter(folder: Path, command: str, state_dir: object = "", **limits: float) -> Text:
+    """Run `command` by bash in the place."""
+    return subprocess.run(
+        words(folder, command, state_dir, **limits),
+        capture_output=True, text=True, errors="replace", check=False, timeout=60,
+    )  # fmt: skip
+
+
+@pytest.mark.requirement("PP-1")
+def test_what_a_command_writes_in_the_repository_is_seen_by_it_and_then_lost(
+    repo: Repository,
+) -> None:
+    before = sorted(os.listdir(repo.path))
+    answer = enter(repo.path, "echo x > new.txt && rm -rf .git && ls -A && cat new.txt; exit 3")
+    assert "new.txt" in answer.stdout
+    assert answer.returncode == 3
+    assert "not kept: new.txt; edit elsewhere" in answer.stderr
+    assert sorted(os.listdir(repo.path)) == before
+
+
+@pytest.mark.requirement("PP-1")
+def test_the_repository_has_its_own_time_in_the_place(repo: Repository) -> None:
+    os.utime(repo.path, (1_000_000, 2_000_000))
+    assert enter(repo.path, "stat -c %Y .").stdout == "2000000\n"
+
+
+@pytest.mark.requirement("PP-1")
+@pytest.mark.parametrize(
+    "command",
+    [
+        "touch /usr/x", "touch /etc/x", "echo 1 >/proc/sys/kernel/panic", "mkdir /sys/fs/cgroup/x",
+        "mount -t tmpfs none /mnt", "unshare -Ur true", "unshare -m true", "chroot / true",
+        "chmod u+s README.md", "keyctl show", "rm /run/planner-place", "mknod x b 7 0",
+        "python3 -c 'import socket; socket.socket(40, 1)'", "kill -9 1; test ! -e /proc/1",
+        "cat /proc/1/environ", "readlink /proc/1/fd/1", "cat /proc/1/mem", "ls /proc/1/root/",
+        "true </dev/tty",
+        "python3 -c 'import fcntl; fcntl.ioctl(0, 0x5412, b\"x\")'",
+    ],
+)  # fmt: skip
+def test_what_leads_out_of_the_place_fails(repo: Repository, command: str) -> None:
+    assert enter(repo.path, command).returncode != 0
+
+
+@pytest.mark.requirement("PP-1")
+def test_tools_write_to_the_home_to_tmp_and_to_shared_memory_and_nothing_of_it_stays(
+    repo: Repository,
+) -> None:
+    home = Path(os.environ["HOME"])
+    (home / ".cache").mkdir(exist_ok=True)
+    (home / ".cache" / "old").write_text("old\n", encoding="utf-8")
+    command = (
+        "set -e; cat ~/.cache/old; echo new >~/.cache/old; rm ~/.cache/old; mkdir -p ~/.npm/x;"
+        "echo t >/tmp/t; echo s >/dev/shm/s; cat /tmp/t /dev/shm/s; ls -A /tmp"
+    )
+    answer = enter(repo.path, command)
+    assert answer.stdout.split()[:3] == ["old", "t", "s"], answer.stderr
+    assert (home / ".cache" / "old").read_text(encoding="utf-8") == "old\n"
+    assert not (home / ".npm").exists()
+    assert not (Path("/tmp") / "t").exists()  # noqa: S108
+    assert answer.stderr == ""
+
+
+@pytest.mark.requirement("PP-1")
+def test_answers_and_worktree_are_kept_and_the_planners_own_files_are_not_writable(
+    repo: Repository,
+) -> None:
+    run = repo.path / ".planner" / "run"
+    for name in ("answers", "worktree"):
+        (run / name).mkdir(parents=True)
+    (run / "worktree" / ".git").write_text("gitdir: x\n", encoding="utf-8")
+    (run / "plan.json").write_text("{}\n", encoding="utf-8")
+    command = (
+        "cd .planner/run; echo a >answers/a; echo w >worktree/w; echo bad >plan.json;"
+        "echo bad >worktree/.git; rm -f worktree/.git; mv worktree other; mv ../../.planner x;"
+        "rm -f plan.json; ln -sfn /etc answers"
+    )
+    enter(repo.path, command, run)
+    assert (run / "answers" / "a").read_text(encoding="utf-8") == "a\n"
+    assert (run / "worktree" / "w").read_text(encoding="utf-8") == "w\n"
+    assert (run / "worktree" / ".git").read_text(encoding="utf-8") == "gitdir: x\n"
+    assert (run / "plan.json").read_text(encoding="utf-8") == "{}\n"
+    assert sorted(os.listdir(run)) == ["answers", "plan.json", "worktree"]
+
+
+@pytest.mark.requirement("PP-1")
+def test_a_link_in_place_of_the_answers_lets_nothing_last(repo: Repository, tmp_path: Path) -> None:
+    run, elsewhere = repo.path / ".planner" / "run", tmp_path / "elsewhere"
+    run.mkdir(parents=True)
+    elsewhere.mkdir()
+    (run / "answers").symlink_to(elsewhere)
+    enter(repo.path, "echo x >.planner/run/answers/x", run)
+    assert os.listdir(elsewhere) == []
+
+
+@pytest.mark.requirement("PP-1")
+def test_neither_sockets_nor_pipes_nor_processes_of_others_are_reached(repo: Repository) -> None:
+    home = Path(os.environ["HOME"])
+    local, internet = socket.socket(socket.AF_UNIX), socket.socket()
+    with local, internet, subprocess.Popen(["sleep", "60"]) as victim:
+        local.bind(str(home / "socket"))
+        internet.bind(("127.0.0.1", 0))
+        os.mkfifo(home / "pipe")
+        reader = os.open(home / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+        for listener in (local, internet):
+            listener.listen()
+            listener.settimeout(0.1)
+        program = (
+            "import os, socket\n"
+            "for kind, to in ((socket.AF_UNIX, os.path.expanduser('~/socket')),"
+            f" (socket.AF_INET, {internet.getsockname()})):\n"
+            "    try: socket.socket(kind).connect(to); print('connected')\n"
+            "    except OSError as error: print(type(error).__name__)\n"
+            "flags = os.O_WRONLY | os.O_NONBLOCK\n"
+            "try: os.write(os.open(os.path.expanduser('~/pipe'), flags), b'x')\n"
+            "except OSError as error: print(type(error).__name__)\n"
+            f"try: os.kill({victim.pid}, 9)\n"
+            "except OSError as error: print(type(error).__name__)\n"
+        )
+        answer = enter(repo.path, f"python3 - <<'EOF'\n{program}EOF")
+        assert answer.stdout.split() == [
+            "ConnectionRefusedError", "ConnectionRefusedError", "OSError", "ProcessLookupError",
+        ], answer  # fmt: skip
+        for listener in (local, internet):
+            with pytest.raises(TimeoutError):
+                listener.accept()
+        assert os.read(reader, 1) == b""
+        os.close(reader)
+        assert victim.poll() is None
+        victim.kill()
+
+
+@pytest.mark.requirement("PP-1")
+def test_a_command_has_a_loopback_of_its_own(repo: Repository) -> None:
+    program = (
+        "import socket; s = socket.create_server(('127.0.0.1', 0));"
+        "c = socket.create_connection(s.getsockname()); print('connected')"
+    )
+    assert enter(repo.path, f'python3 -c "{program}"').stdout == "connected\n"
+
+
+BOMB = "import os\nwhile True:\n    try: os.fork()\n    except OSError: pass"
+ENDED: dict[str, tuple[str, dict[str, float], str]] = {
+    "sleeps": ("sleep 3600", {"seconds": 1}, "time limit of 1 s"),
+    "ignores TERM": ("trap '' TERM INT HUP; sleep 3600", {"seconds": 1}, "time limit of 1 s"),
+    "forks": (f'python3 -c "{BOMB}"', {"processes": 64}, "more than 64 processes"),
+    "eats memory": (
+        "python3 -c 'import time; x = bytearray(10**9); time.sleep(60)'", {"memory": 1 << 28},
+        "more than 256 MiB of memory",
+    ),
+    "writes": (
+        "dd if=/dev/zero of=big bs=1M count=10000 2>/dev/null; sleep 60", {"written": 1 << 26},
+        "more than 64 MiB written",
+    ),
+    "writes to /tmp": (
+        "dd if=/dev/zero of=/tmp/big bs=1M count=10000 2>/dev/null; sleep 60",
+        {"written": 1 << 26}, "more than 64 MiB written",
+    ),
+    "prints": ("cat /dev/zero", {"output": 1 << 22}, "more than 4 MiB of output"),
+}  # fmt: skip
+
+
+@pytest.mark.requirement("PP-1")
+@pytest.mark.parametrize("what", ENDED)
+def test_a_limit_ends_all_of_it_and_says_so_in_one_line(repo: Repository, what: str) -> None:
+    command, limits, said = ENDED[what]
+    mark = f"planner-mark-{os.getpid()}-{what.replace(' ', '-')}"
+    began = time.monotonic()
+    answer = enter(repo.path, f": {mark}; {command}", **limits)
+    assert time.monotonic() - began < 20
+    assert said in answer.stderr
+    assert answer.stderr.count("planner: ended") == 1
+    assert answer.returncode in {124, 137}
+    assert running(mark) == []
+
+
+@pytest.mark.requirement("PP-1")
+def test_a_daemon_ends_with_the_command_that_left_it(repo: Repository) -> None:
+    mark = f"planner-daemon-{os.getpid()}"
+    command = f"setsid nohup bash -c 'sleep 300; : {mark}' >/dev/null 2>&1 & disown; echo started"
+    began = time.monotonic()
+    assert enter(repo.path, command).stdout == "started\n"
+    assert time.monotonic() - began < 20
+    assert running(mark) == []
+
+
+@pytest.mark.requirement("PP-1")
+def test_what_waits_for_input_gets_none_and_the_exit_code_is_the_commands(repo: Repository) -> None:
+    answer = enter(repo.path, "cat; read -r line || echo nothing; kill -TERM $$")
+    assert answer.stdout == "nothing\n"
+    assert answer.returncode == 128 + signal.SIGTERM
+
+
+@pytest.mark.requirement("PP-1")
+@pytest.mark.parametrize("after", [0.05, 0.1, 0.2, 0.5, 1.0])
+def test_killing_ours_at_any_moment_leaves_nothing(repo: Repository, after: float) -> None:
+    mark = f"planner-killed-{os.getpid()}-{after}"
+    command = f"(trap '' TERM; sleep 300; : {mark}) & sleep 300"
+    process = subprocess.Popen(words(repo.path, command), stdout=subprocess.DEVNULL)
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(after)
+    process.kill()
+    process.wait()
+    deadline = time.monotonic() + 10
+    while running(mark) and time.monotonic() < deadline:
+        os.sched_yield()
+    assert running(mark) == []
+
+
+@pytest.mark.requirement("PP-1")
+def test_output_keeps_its_order_where_both_kinds_go_to_one_file(repo: Repository) -> None:
+    command = "for i in 1 2 3 4 5; do echo out $i; echo err $i >&2; done"
+    done = subprocess.run(
+        words(repo.path, command),
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=True,
+    )  # fmt: skip
+    lines = [f"{kind} {i}" for i in range(1, 6) for kind in ("out", "err")]
+    assert done.stdout.splitlines() == lines
+
+
+@pytest.mark.requirement("PP-2")
+def test_secrets_are_absent_and_git_settings_are_shown_without_credentials(
+    make_repo: Callable[..., Repository],
+) -> None:
+    repo = make_repo(files={"README.md": "x\n", ".env.example": "KEY=\n", "test.pem": "public\n"})
+    home = Path(os.environ["HOME"])
+    names = (".ssh/id_rsa", ".config/gh/hosts.yml", ".netrc")
+    for path in (*map(home.joinpath, names), repo.path / ".env", repo.path / "sub" / ".env.local"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("hunter2\n", encoding="utf-8")
+    (home / ".config" / "gh" / "config.yml").write_text("kept\n", encoding="utf-8")
+    repo.git("remote", "add", "origin", "https://me:hunter2@example.invalid/x")
+    command = (
+        "cat ~/.config/gh/config.yml .env.example test.pem;"
+        "grep -rs hunter2 ~ . /proc/*/environ; cat ~/.n* .e*; git remote -v; git config -l; env;"
+        "ls -a ~ . sub"
+    )
+    old, os.environ["MY_TOKEN"] = dict(os.environ), "hunter2"
+    try:
+        answer = enter(repo.path, command)
+    finally:
+        os.environ.clear()
+        os.environ.update(old)
+    assert answer.stdout.startswith("kept\nKEY=\npublic\n")
+    assert "hunter2" not in answer.stdout + answer.stderr
+    assert ".ssh" not in answer.stdout
+    assert "example.invalid" in answer.stdout
+
+
+@pytest.mark.requirement("PP-2")
+def test_a_secret_that_is_replaced_while_a_command_runs_stays_hidden(repo: Repository) -> None:
+    home = Path(os.environ["HOME"])
+    (home / ".netrc").write_text("hunter1\n", encoding="utf-8")
+    command = "echo ready; while [ ! -e go ]; do cat ~/.netrc 2>/dev/null && exit; done"
+    process = subprocess.Popen(words(repo.path, command, seconds=3), stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"ready\n"
+    for number in range(100):
+        new = home / ".new"
+        new.write_text(f"hunter{number}\n", encoding="utf-8")
+        new.replace(home / ".netrc")
+    assert process.stdout.read() == b""
+    process.stdout.close()
+    assert process.wait() == 124
+
+
+@pytest.mark.requirement("PP-1")
+def test_our_own_program_started_inside_refuses_and_says_what_to_send(repo: Repository) -> None:
+    launcher = Path(ROOT, "bin", "planner")
+    answer = enter(repo.path, f"for i in 1; do {launcher} status --json; done")
+    assert answer.returncode == 1
+    assert '<problem kind="refused" at="planner">' in answer.stdout
+    assert f"{launcher} status --json" in answer.stdout
+    hidden = f"env -i PATH=$PATH {launcher} mode status; rm -f /run/planner-place; {launcher} audit"
+    assert enter(repo.path, hidden).stdout.count("refused") == 2
+
+
+def test_the_launcher_and_the_place_name_one_marker() -> None:
+    assert f'"{MARKER}"' in Path(ROOT, "bin", "planner").read_text(encoding="utf-8")

@@ -1,0 +1,235 @@
+"""The levels of the place: tried, named with their reason; what is odd is right or falls back."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from shared.place import level
+from shared.resources import ROOT
+from tests.shared.place.test_enter import enter, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.conftest import Repository
+
+LEVEL = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+from shared.place.level import level
+found = level(sys.argv[2])
+print(json.dumps([found.name, found.reason, found.way, found.told()]))
+"""
+NOBODY = 23456
+LAUNCHER = os.path.join(ROOT, "bin", "planner")
+
+
+@pytest.fixture(autouse=True)
+def _with_a_place() -> None:
+    found = level.try_again(ROOT)
+    if not found.holds:
+        pytest.skip(f"no place here: {found.reason}")
+
+
+def ask(folder: Path, *before: str) -> list[str]:
+    """Return name, reason, way out and text of the level, asked behind the words `before`."""
+    python = [sys.executable, "-I", "-S", "-c", LEVEL, ROOT, str(folder)]
+    done = subprocess.run([*before, *python], capture_output=True, text=True, check=True)
+    found: list[str] = json.loads(done.stdout)
+    return found
+
+
+def without_namespaces(*command: str) -> list[str]:
+    """Return the words that run a command where the kernel gives no more user namespaces."""
+    forbid = 'echo 0 >/proc/sys/user/max_user_namespaces && exec "$@"'
+    return ["unshare", "--user", "--map-root-user", "sh", "-c", forbid, "sh", *command]
+
+
+@pytest.mark.requirement("PP-3")
+def test_a_kernel_that_gives_no_namespaces_leaves_landlock_and_says_how_to_switch_them_on(
+    repo: Repository,
+) -> None:
+    name, reason, way, told = ask(repo.path, *without_namespaces())
+    assert name in {"landlock", "none"}
+    assert reason == "user namespaces are switched off"
+    assert way == "sysctl -w user.max_user_namespaces=10000"
+    assert way in told
+    # The memory does not outlive what it was made from.
+    assert ask(repo.path)[0] == "namespaces"
+
+
+@pytest.mark.requirement("PP-3")
+def test_what_was_admitted_for_the_place_does_not_run_where_it_cannot_be_entered(
+    repo: Repository,
+) -> None:
+    assert level.level(str(repo.path)).holds
+    text = "for i in 1; do echo ran; done"
+    done = subprocess.run(
+        without_namespaces(LAUNCHER, "ro", "-c", text),
+        cwd=repo.path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "ran\n" not in done.stdout
+    assert "user namespaces are switched off" in done.stdout
+
+
+@pytest.mark.requirement("PP-3")
+def test_doctor_and_status_name_the_level_and_how_to_have_a_better_one(repo: Repository) -> None:
+    def said(*command: str) -> str:
+        done = subprocess.run(
+            command, cwd=repo.path, capture_output=True, text=True, check=False
+        )  # fmt: skip
+        return done.stdout
+
+    said(LAUNCHER, "mode", "enter", "--reason", "to look")
+    for command in (["doctor"], ["mode", "status"], ["mode", "status", "--json"]):
+        assert "namespaces hold it" in said(LAUNCHER, *command)
+        lower = said(*without_namespaces(LAUNCHER, *command))
+        assert "sysctl -w user.max_user_namespaces=10000" in lower
+
+
+@pytest.mark.requirement("PP-3")
+def test_the_level_is_remembered_and_answers_fast_enough_for_the_hook(repo: Repository) -> None:
+    level.level(str(repo.path))
+    times = []
+    for _ in range(50):
+        began = time.perf_counter()
+        assert level.level(str(repo.path)).holds
+        times.append(time.perf_counter() - began)
+    assert sorted(times)[12] < 0.001
+
+
+@pytest.mark.requirement("PP-3")
+def test_a_failure_is_tried_again_after_a_while(
+    repo: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(level, "_cause", lambda _: ("too little memory", ""))
+    from shared.place.planning import planning_place
+
+    level.forget(planning_place(str(repo.path), str(repo.path)), "x")
+    assert level.level(str(repo.path)).reason == "too little memory"
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now + 700)
+    assert level.level(str(repo.path)).holds
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount")
+@pytest.mark.requirement("PP-3")
+def test_a_mount_below_the_repository_falls_back_by_name_and_one_below_the_home_does_not(
+    repo: Repository,
+) -> None:
+    home = Path(os.environ["HOME"])
+    for folder in (repo.path / "data", home / "mnt", home / ".cache", home / "other"):
+        folder.mkdir(exist_ok=True)
+    (home / "other" / ".netrc").write_text("kept\n", encoding="utf-8")
+    (home / ".netrc").write_text("hunter2\n", encoding="utf-8")
+
+    def mounted(where: Path, *command: str) -> str:
+        script = f'mount -t tmpfs none "{where}" && exec "$@"'
+        done = subprocess.run(
+            ["unshare", "--mount", "sh", "-c", script, "sh", *command],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        return done.stdout + done.stderr
+
+    asked = [sys.executable, "-I", "-S", "-c", LEVEL, ROOT, str(repo.path)]
+    name, reason, *_ = json.loads(mounted(repo.path / "data", *asked))
+    assert name != "namespaces"
+    assert reason == f"a file system is mounted below the repository, at {repo.path}/data"
+    tries = "cat ~/other/.netrc; cat ~/.netrc; echo x >~/.cache/x && echo wrote; echo x >~/x"
+    said = mounted(home / "mnt", *words(repo.path, tries))
+    assert "kept" in said
+    assert "wrote" in said
+    assert "hunter2" not in said
+    assert "Read-only file system" in said
+    assert os.listdir(home / ".cache") == []
+
+
+@pytest.mark.requirement("PP-1")
+def test_a_linked_worktree_a_submodule_and_a_linked_path_are_seen_as_they_are(
+    repo: Repository, tmp_path: Path
+) -> None:
+    library, linked, link = tmp_path / "library", tmp_path / "linked", tmp_path / "link"
+    shutil.copytree(repo.path, library)
+    repo.git("submodule", "add", "-q", str(library), "sub")
+    repo.git("commit", "-qm", "With a submodule")
+    repo.git("worktree", "add", "-q", "-b", "other", str(linked))
+    link.symlink_to(repo.path)
+    refs = repo.git("for-each-ref")
+    commit = "echo x >x && git add x && git commit -qm x && git log -1 --format=%s"
+    command = f"git status --porcelain && {commit}"
+    for folder in (linked, repo.path / "sub", link):
+        answer = enter(folder, command)
+        assert answer.stdout == "x\n", (folder, answer.stderr)
+    assert repo.git("for-each-ref") == refs
+    assert repo.git("status", "--porcelain") == ""
+    assert not (repo.path / ".git" / "worktrees" / "linked" / "index.lock").exists()
+
+
+@pytest.mark.requirement("PP-1")
+def test_objects_that_a_repository_borrows_are_seen(repo: Repository, tmp_path: Path) -> None:
+    clone = tmp_path / "clone"
+    subprocess.run(["git", "clone", "-q", "-s", str(repo.path), str(clone)], check=True)
+    assert enter(clone, "git show HEAD:README.md").stdout == "# Sample\n"
+
+
+@pytest.fixture
+def plain() -> Iterator[Path]:
+    """A home with a repository, both of a user without rights."""
+    if os.geteuid() != 0:
+        pytest.skip("only root may become another user")
+    with tempfile.TemporaryDirectory() as top:
+        home, repository = Path(top), Path(top, "repo")
+        for command in (
+            ["git", "init", "-q", str(repository)],
+            ["git", "-C", str(repository), "commit", "-q", "--allow-empty", "-m", "Begin"],
+        ):
+            subprocess.run(command, check=True)
+        (repository / "a").write_text("a\n", encoding="utf-8")
+        (home / ".netrc").write_text("hunter2\n", encoding="utf-8")
+        for folder, names, files in os.walk(home):
+            for name in (".", *names, *files):
+                os.chown(Path(folder, name), NOBODY, NOBODY)
+        yield repository
+
+
+def as_nobody(folder: Path, command: str) -> subprocess.CompletedProcess[str]:
+    home, python = str(folder.parent), shutil.which("python3", path="/usr/local/bin:/usr/bin")
+    if python is None:
+        pytest.skip("no Python that another user may start")
+    return subprocess.run(
+        [python, *words(folder, command)[1:]],
+        env={"PATH": os.environ["PATH"], "HOME": home}, cwd=folder,
+        user=NOBODY, group=NOBODY, extra_groups=[], capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+@pytest.mark.requirement("PP-1", "PP-2")
+def test_a_user_without_rights_has_the_same_place(plain: Path) -> None:
+    command = (
+        "id -u; rm a; echo b >b; ls; cat ~/.netrc; git add b; git status --porcelain; touch ~/x"
+    )
+    answer = as_nobody(plain, command)
+    assert answer.stdout.split() == [str(NOBODY), "b", "A", "b"], answer.stderr
+    assert "hunter2" not in answer.stdout
+    assert sorted(os.listdir(plain)) == [".git", "a"]
+    bomb = 'python3 -c "import os\nwhile True:\n try: os.fork()\n except OSError: pass"'
+    assert "more than 512 processes" in as_nobody(plain, bomb).stderr
+
+
+@pytest.mark.requirement("PP-3")
+def test_a_repository_of_another_owner_falls_back_by_name(plain: Path) -> None:
+    os.chown(plain, 0, 0)
+    answer = as_nobody(plain, "echo ran")
+    assert f"CannotEnter: {plain} belongs to another user" in answer.stderr
+    assert answer.stdout == ""
