@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import gc
 import os
 import subprocess
 from pathlib import Path
@@ -41,6 +42,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-golden", action="store_true", help="write the golden files instead of comparing"
     )
+
+
+def pytest_runtest_logstart() -> None:
+    """Keep what the tests before left in memory out of the times of this one.
+
+    A garbage collection walks through all objects, here those of thousands of tests too; a process
+    of the product has none of them.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

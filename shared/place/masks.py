@@ -45,6 +45,8 @@ class Masks:
         copy_rights(originals[""], layer)
         for name in sorted(found):
             below = os.path.relpath(name, path)
+            if not os.path.lexists(os.path.join(source, below)):
+                continue  # where a link leads that leads nowhere
             for folder in _folders_of(below):
                 if folder not in originals:
                     originals[folder] = os.stat(os.path.join(source, folder))

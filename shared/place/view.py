@@ -103,9 +103,16 @@ class View:
         return [mounted for mounted in self._kinds if mounted.startswith(beginning)]
 
     def _cover(self, path: str) -> None:
-        """Show what lies at `path` read-only."""
+        """Show what lies at `path` read-only, unless it is gone since it was listed."""
         if self._layers.hides(path):
             return
+        try:
+            self._show(path)
+        except FileNotFoundError:
+            if os.path.lexists(path):
+                raise
+
+    def _show(self, path: str) -> None:
         found = os.lstat(path)
         if stat.S_ISLNK(found.st_mode):
             os.symlink(os.readlink(path), ROOT + path)

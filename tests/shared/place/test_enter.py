@@ -300,6 +300,17 @@ def test_secrets_are_absent_and_git_settings_are_shown_without_credentials(
 
 
 @pytest.mark.requirement("PP-2")
+def test_a_link_to_a_secret_that_is_not_there_does_not_close_the_place(repo: Repository) -> None:
+    home = Path(os.environ["HOME"])
+    (home / ".netrc").symlink_to("gone/netrc")
+    (home / ".pgpass").symlink_to("/etc/gone/pgpass")
+    answer = enter(repo.path, "ls -A ~")
+    assert answer.returncode == 0, answer.stderr
+    assert {".gitconfig"} <= {*answer.stdout.split()}
+    assert ".netrc" not in answer.stdout.split()
+
+
+@pytest.mark.requirement("PP-2")
 def test_a_secret_that_is_replaced_while_a_command_runs_stays_hidden(repo: Repository) -> None:
     home = Path(os.environ["HOME"])
     (home / ".netrc").write_text("hunter1\n", encoding="utf-8")
