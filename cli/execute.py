@@ -91,6 +91,23 @@ def done(milestone: str, attempt: int, path: str, state_dir: str | None, role: s
     write(render_finished(state, waves.hand_in(state, of, path, role)))
 
 
+@exec_command.command("limited")
+@click.argument("milestone", metavar="ID")
+@state_dir_option
+@role_option
+def limited(milestone: str, state_dir: str | None, role: str | None) -> None:
+    """Say that a rate limit ended a milestone's agent; it is started again after a while.
+
+    Example: planner exec limited M-001
+    """
+    allow_roles(role)
+    state = opened(state_dir)
+    waves.hold_off(state, milestone)
+    row = state.database.progress(state.run)[milestone]
+    block = Block("result").data("milestone", f"{row.id} {row.status}: {row.note}")
+    write(block.next("done", state.command("exec", "next")).render())
+
+
 @exec_command.command("ask")
 @milestone_option
 @attempt_option

@@ -10,6 +10,8 @@ from state.files import parse_json, read_bytes
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from state.rows import Progress
+
 SUCCESS, FAILURE = "success", "failure"
 _FIELDS = ("milestone", "status", "output", "error", "stats", "artifacts")
 _STATS = (
@@ -27,10 +29,11 @@ class Result(NamedTuple):
     stats: dict[str, float]
     artifacts: list[str]
 
-    def payload(self, milestone: str, agent: str) -> dict[str, Any]:
-        """Return the event payload that records the result."""
+    def payload(self, row: Progress) -> dict[str, Any]:
+        """Return the event payload that records the result of the agent that works on `row`."""
         status = FAILURE if self.error else SUCCESS
-        names = {"subagent_id": agent, "subagent_step_id": milestone, "status": status}
+        names = {"subagent_id": row.subagent, "subagent_step_id": row.id, "agent": row.agent}
+        names["status"] = status
         return {**names, **self._asdict(), "error": self.error or None}
 
 

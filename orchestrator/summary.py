@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from shared.execution.costs import whole_cost
 from shared.resources import archived_plan, superseded_plan_path
 from shared.steps.slices import answer_lines
 from state import store
@@ -64,6 +65,12 @@ def _files_of(milestone: dict[str, Any], run: Run) -> list[str]:
     return [change["file"] for change in changes_of(milestone)]
 
 
+def _spent(state: State) -> list[str]:
+    """Return what the agents that wrote the plan's changes have used; nothing before one has."""
+    cost = whole_cost(state.database, state.run)
+    return [f"written by agents: {cost.text()}"] if cost.agents else []
+
+
 def summary(state: State) -> str:
     """Return the summary of a plan to approve, one line per entry; line breaks become spaces."""
     plan, run = state.plan, state.run
@@ -85,6 +92,7 @@ def summary(state: State) -> str:
         *_revised(state, plan),
         *(f"remark: {text}" for text in plan["remarks"]),
         _reviewed(plan),
+        *_spent(state),
         *(
             f"passed against the figures, {o['phase']}: {o['reason']}"
             for o in plan["reviews"]

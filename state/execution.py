@@ -35,6 +35,8 @@ ACTIONS: dict[str, tuple[tuple[str, ...], str]] = {
     # Also after the time limit: nothing was chosen, so the answer is still wanted.
     "decide": ((NEEDS_DECISION, BLOCKED), PENDING),
     "retry": ((BLOCKED, PENDING), PENDING),
+    # A rate limit ended the agent; the milestone starts again, but not before a moment.
+    "hold off": ((IN_PROGRESS,), PENDING),
     # The agent, or its whole host, is gone.
     "recover": ((IN_PROGRESS,), PENDING),
     "end": ((IN_PROGRESS,), BLOCKED),
@@ -78,9 +80,11 @@ def after(progress: Progress, action: str, **values: Any) -> Progress:  # noqa: 
         text = f"{action} is not possible for {progress.id}, which is {progress.status}"
         raise Refused("conflict", progress.id, text, ", ".join(possible), "planner status")
     if action == "start":
-        values["attempts"] = progress.attempts + 1
+        values |= {"attempts": progress.attempts + 1, "not_before": "", "turns": 0}
     elif action == "succeed":
-        values["note"] = ""  # what failed before is cleared by the success
+        values |= {"note": "", "limited": 0}  # what failed before is cleared by the success
+    elif action == "retry":
+        values |= {"not_before": "", "limited": 0}
     elif action == "ask":
         values["waits"] = dict.fromkeys((*progress.waits, *values["waits"]))
     elif action == "time out":
@@ -92,11 +96,14 @@ def after(progress: Progress, action: str, **values: Any) -> Progress:  # noqa: 
     return progress.replaced(**{"status": status, "agent": "", **values})
 
 
-def runnable(milestones: Sequence[Json], progress: Mapping[str, Progress], most: int) -> list[str]:
+def runnable(
+    milestones: Sequence[Json], progress: Mapping[str, Progress], most: int, now: str
+) -> list[str]:
     """Return the ids of the milestones to start now, in the plan's order (PC-4).
 
-    Each is pending, all that it depends on is completed, and it has no file in common with one in
-    progress or with another of the list. Together with those in progress they are at most `most`.
+    Each is pending and not held off after `now`, all that it depends on is completed, and it has no
+    file in common with one in progress or with another of the list. Together with those in progress
+    they are at most `most`.
     """
     statuses = {name: row.status for name, row in progress.items()}
     running = [m for m in milestones if statuses[m["id"]] == IN_PROGRESS]
@@ -106,7 +113,7 @@ def runnable(milestones: Sequence[Json], progress: Mapping[str, Progress], most:
     for milestone in milestones:
         if len(found) >= free:
             break
-        if statuses[milestone["id"]] != PENDING:
+        if statuses[milestone["id"]] != PENDING or progress[milestone["id"]].not_before > now:
             continue
         if any(statuses[name] != COMPLETED for name in milestone["depends_on"]):
             continue
@@ -118,13 +125,13 @@ def runnable(milestones: Sequence[Json], progress: Mapping[str, Progress], most:
 
 
 def reasons(
-    milestones: Sequence[Json], progress: Mapping[str, Progress], most: int
+    milestones: Sequence[Json], progress: Mapping[str, Progress], most: int, now: str
 ) -> dict[str, str]:
     """Return in words why each milestone does not run now, those that run or could start left out.
 
     Completed ones are left out too. `most` is how many may run at once.
     """
-    next_ones = {*runnable(milestones, progress, most)}
+    next_ones = {*runnable(milestones, progress, most, now)}
     ahead = [
         (m["id"], files_of(m))
         for m in milestones
@@ -137,6 +144,8 @@ def reasons(
             found[row.id] = row.note
         elif row.status == NEEDS_DECISION:
             found[row.id] = f"needs the decision {', '.join(row.waits)}"
+        elif row.status == PENDING and row.not_before > now:
+            found[row.id] = f"{row.note}; starts again at {row.not_before}"
         elif row.status == PENDING and row.id not in next_ones:
             found[row.id] = _why_pending(milestone, progress, ahead, most)
     return found

@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     from state.rows import Run
 
 
+# Columns of a milestone that its object holds as they are.
+_KEPT = (
+    "status", "note", "agent", "attempts", "started_at", "not_before", "limited", "turns",
+)  # fmt: skip
+
+
 class ExecutionRows(Connection):
     """The rows of planner.db about the execution of plans; each `with` block is one transaction."""
 
@@ -31,24 +37,20 @@ class ExecutionRows(Connection):
         return {row["milestone"]: self._progress(row) for row in self._rows(sql, (run.run_id,))}
 
     def _progress(self, row: sqlite3.Row) -> Progress:
-        kept = ("status", "note", "agent", "attempts", "started_at")
-        values = {name: row[name] for name in kept}
+        values = {name: row[name] for name in _KEPT}
         return Progress(row["milestone"], waits=self._list(row["waits"]), **values)
 
     def set_progress(self, run: Run, progress: Progress) -> None:
         """Store how far a milestone is; replace its row or add one."""
-        p, waits = progress, json.dumps(progress.waits)
-        row = (p.status, p.note, waits, p.agent, p.attempts, p.started_at, now(), run.run_id, p.id)
-        sql = (
-            "UPDATE milestones SET status=?, note=?, waits=?, agent=?, attempts=?, started_at=?,"
-            " at=? WHERE run_id=? AND milestone=?"
-        )
+        values = {name: getattr(progress, name) for name in _KEPT}
+        values |= {"waits": json.dumps(progress.waits), "at": now()}
+        row = (*values.values(), run.run_id, progress.id)
+        changed = ", ".join(f"{name}=?" for name in values)
+        sql = f"UPDATE milestones SET {changed} WHERE run_id=? AND milestone=?"  # noqa: S608
         if not self._execute(sql, row).rowcount:
-            sql = (
-                "INSERT INTO milestones (status, note, waits, agent, attempts, started_at, at,"
-                " run_id, milestone) VALUES (?,?,?,?,?,?,?,?,?)"
-            )
-            self._execute(sql, row)
+            names = ", ".join((*values, "run_id", "milestone"))
+            marks = ",".join("?" * len(row))
+            self._execute(f"INSERT INTO milestones ({names}) VALUES ({marks})", row)  # noqa: S608
 
     def drop_progress(self, run: Run, milestone: str) -> None:
         """Remove the row of a milestone that the plan holds no longer."""

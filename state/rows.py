@@ -69,6 +69,7 @@ class Planning:
 # The fields of a milestone that nobody has begun.
 _NEW: dict[str, Any] = {
     "status": "PENDING", "note": "", "waits": (), "agent": "", "attempts": 0, "started_at": "",
+    "not_before": "", "limited": 0, "turns": 0,
 }  # fmt: skip
 
 
@@ -77,9 +78,14 @@ class Progress:
 
     `note` is why it is blocked, or was before its last retry; `waits` are the checkpoints without
     an answer that keep it from running; `attempts` counts its starts; `agent` works on it now.
+    `limited` counts the rate limits in a row that ended its agents; it starts `not_before` then.
+    `turns` counts the calls of tools by the agent that works on it.
     """
 
-    __slots__ = ("agent", "attempts", "id", "note", "started_at", "status", "waits")
+    __slots__ = (
+        "agent", "attempts", "id", "limited", "not_before", "note", "started_at", "status", "turns",
+        "waits",
+    )  # fmt: skip
     id: str
     status: str
     note: str
@@ -87,6 +93,9 @@ class Progress:
     agent: str
     attempts: int
     started_at: str
+    not_before: str
+    limited: int
+    turns: int
 
     def __init__(self, milestone_id: str, **values: Any) -> None:  # noqa: ANN401 – any field
         for name, default in _NEW.items():
@@ -110,6 +119,11 @@ class Progress:
 
     def __repr__(self) -> str:
         return f"Progress({self.id} {self.status} {self.note!r} waits={self.waits})"
+
+    @property
+    def subagent(self) -> str:
+        """Return the id of the agent that works or has last worked on it; "" before the first."""
+        return f"{self.id}-{self.attempts}" if self.attempts else ""
 
     def replaced(self, **values: Any) -> Progress:  # noqa: ANN401 – any field
         """Return a copy with the given fields replaced."""

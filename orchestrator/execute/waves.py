@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from developer.hand_in import read_result
@@ -18,10 +20,13 @@ from orchestrator.plan.finish import Finished, finish_phase
 from shared.drift import check_run
 from shared.execution.deeds import Execution
 from shared.execution.holder import hold
+from shared.execution.view import View
 from shared.named_files import find_answer
 from shared.plan_file import check_going, open_plan
 from shared.resources import answer_word
 from state import store
+from state.backoff import CAP_S
+from state.clock import moment
 from state.edits import apply_edits
 from state.errors import Problem, Refused
 from state.execution import COMPLETED, IN_PROGRESS
@@ -37,6 +42,7 @@ if TYPE_CHECKING:
     from state.models import Milestone, Plan
 
 STEP = WORKFLOW.number("impl-code", "execute")
+_LOOK_S = 0.1
 DOCS = WORKFLOW.number("impl-docs", "execute")
 
 
@@ -53,6 +59,7 @@ def go_on(state: State) -> Finished:
     The end is that of a work step: verify, checks, and the review of what all agents wrote.
     """
     again = state.command("exec", "next")
+    _sit_out_rate_limit(state)
     with state.lock("exec next"):
         state.reload()
         _check_writing(state, "exec next")
@@ -71,6 +78,27 @@ def go_on(state: State) -> Finished:
             if done:
                 _refuse_deviations(state)
     return finish_phase(state, "impl-code", None, None) if done else Finished(again)
+
+
+def _sit_out_rate_limit(state: State) -> None:
+    """Wait, at most a minute, while a rate limit is all that keeps milestones from starting."""
+    view = View(state)
+    at = view.held_off()
+    if state.run.status != "ACTIVE" or view.runnable() or view.with_status(IN_PROGRESS):
+        return
+    end = time.monotonic() + CAP_S
+    while moment(time.time()) < at and time.monotonic() < end:
+        time.sleep(_LOOK_S)
+
+
+def hold_off(state: State, milestone: str) -> None:
+    """Let a milestone whose agent a rate limit ended start again later, at a random moment."""
+    with state.lock("exec limited"):
+        state.reload()
+        _check_writing(state, "exec limited")
+        _milestone(store.load_plan(state.plan_path), milestone)
+        with state.database:
+            Execution(state).hold_off(milestone, random.random())  # noqa: S311 – no secret
 
 
 def _start(state: State, plan: Plan, names: Sequence[str]) -> None:
@@ -154,7 +182,7 @@ def _store(state: State, name: str, result: Result, who: str) -> None:
     with state.database as database:
         execution = Execution(state)
         row = execution.progress[name]
-        database.event(state.run, "SubAgentResult", result.payload(name, row.agent))
+        database.event(state.run, "SubAgentResult", result.payload(row))
         database.audit(state.run, who, "hand in", detail=f"{name}: {result.error or result.output}")
         execution.spend(name, result.stats)
         if result.error:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from shared.builders import visible_line
-from shared.execution.costs import WARNING, costs_of
+from shared.execution.costs import WARNING, costs_of, whole_cost
 from shared.steps.entry_points import find_workflow
 from state.execution import BLOCKED, COMPLETED, IN_PROGRESS, NEEDS_DECISION, PENDING
 
@@ -23,7 +23,10 @@ BAR_WIDTH, GOAL_LENGTH = 15, 40
 
 
 def bar(done: int, total: int) -> str:
-    """Return a bar of how much is done, such as `[███░░░░░░░░░░░░] 2/10`."""
+    """Return a bar of how much is done, such as `[████░░░░░░░░░░░] 3/10`.
+
+    Rounded down, so that it is full only at the end.
+    """
     full = BAR_WIDTH * done // total if total else 0
     return f"[{'█' * full}{'░' * (BAR_WIDTH - full)}] {done}/{total}"
 
@@ -44,6 +47,8 @@ def panel(view: View) -> list[str]:
         for name in names:
             cost = costs[name].text() if name in costs else ""
             lines.append(f"  {_line(view, by_id[name], reasons.get(name, ''), cost)}")
+    if costs:
+        lines.append(f"in all {whole_cost(view.state.database, view.state.run).text()}")
     return lines
 
 

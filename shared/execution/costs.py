@@ -42,6 +42,8 @@ class Cost:
         if self.unknown == self.agents:
             return "tokens unknown"
         known = f"{self.tokens:,} tokens, {self.calls} calls"
+        if self.agents > 1:
+            known += f", {self.agents} agents"
         return f"{known}, {self.unknown} of {self.agents} unknown" if self.unknown else known
 
 
@@ -54,10 +56,18 @@ def tokens_of(stats: Mapping[str, Any]) -> int | None:
 def costs_of(database: Database, run: Run) -> dict[str, Cost]:
     """Return what the agents of each milestone have used, by milestone."""
     results: dict[str, list[Mapping[str, Any]]] = {}
-    for row in database.event_rows(run):
-        if row["kind"] == RESULT:
-            results.setdefault(row["payload"]["subagent_step_id"], []).append(row["payload"])
+    for result in _results(database, run):
+        results.setdefault(result["subagent_step_id"], []).append(result)
     return {name: Cost(found) for name, found in results.items()}
+
+
+def whole_cost(database: Database, run: Run) -> Cost:
+    """Return what the agents of all milestones have used together."""
+    return Cost(_results(database, run))
+
+
+def _results(database: Database, run: Run) -> list[dict[str, Any]]:
+    return [r["payload"] for r in database.event_rows(run) if r["kind"] == RESULT]
 
 
 def warning(tokens: int, limit: int) -> dict[str, Any] | None:

@@ -20,12 +20,14 @@ Printed steps read through this module, so it imports no third-party package.
 
 from __future__ import annotations
 
+import math
 import time
 
 from shared.execution import costs, events
 from shared.execution.view import View
 from shared.lifecycle import lane_of
 from state import execution
+from state.backoff import TRIES, delay_s
 from state.clock import moment
 from state.errors import Refused
 from state.execution import BLOCKED, COMPLETED, IN_PROGRESS, PENDING
@@ -104,7 +106,8 @@ class Execution(View):
         tokens = costs.tokens_of(stats)
         told = costs.warning(tokens, limit) if limit and tokens is not None else None
         if told is not None:
-            self._tell(costs.WARNING, step_id=name, **told)
+            who = self.progress[name].subagent
+            self._tell(costs.WARNING, step_id=name, subagent_id=who, **told)
 
     def block(self, name: str, why: str) -> None:
         """Record that a milestone cannot go on, and why; it stays so until retry or cancel."""
@@ -112,6 +115,24 @@ class Execution(View):
         if (row.status, row.note) != (BLOCKED, why):
             self._check_not_ended("block")
             self._do(row, "block", note=why)
+
+    def hold_off(self, name: str, share: float) -> None:
+        """Let a milestone whose agent a rate limit ended start again after a while (PC-13).
+
+        `share` of the longest wait, drawn at random. After too many rate limits in a row it is
+        blocked. Repeated while it waits, nothing changes.
+        """
+        self._check_not_ended("hold off")
+        row = self._known(name)
+        if row.not_before and row.status == PENDING:
+            return
+        limits = row.limited + 1
+        note = f"rate limit {limits} of {TRIES}"
+        if limits < TRIES:
+            at = moment(math.ceil(time.time() + delay_s(limits, share)))
+            self._do(row, "hold off", not_before=at, limited=limits, note=note)
+        else:
+            self._do(row, "block", note=f"{note}; retry it when the limit has passed")
 
     def ask(self, name: str, questions: Sequence[Json]) -> list[str]:
         """Let a milestone wait for the user's answers; return the ids of the questions.
@@ -170,7 +191,7 @@ class Execution(View):
             raise Refused("conflict", name, text, can, "planner status")
         for checkpoint in row.waits:
             self.state.database.ask_again(self.state.run, checkpoint)
-        if row.status == BLOCKED:
+        if row.status == BLOCKED or row.limited:
             self._do(row, "retry")
 
     def complete_all(self) -> None:

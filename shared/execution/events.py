@@ -52,7 +52,7 @@ def store(database: Database, run: Run, plan_id: str, moved: Progress) -> None:
     payload = {
         "plan_id": plan_id, "step_id": moved.id,
         "old_status": before.status if before else PENDING, "new_status": moved.status,
-        "notes": moved.note,
+        "notes": moved.note, "subagent_id": moved.subagent,
     }  # fmt: skip
     database.event(run, "PlanStepUpdate", payload)
 

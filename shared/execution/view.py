@@ -6,7 +6,8 @@ import time
 
 from shared.execution.events import overdue
 from state import execution
-from state.execution import Summary
+from state.clock import moment
+from state.execution import PENDING, Summary
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,13 +30,14 @@ class View:
     waited for. `most` is how many milestones may be in progress at once.
     """
 
-    __slots__ = ("answers", "checkpoints", "milestones", "most", "plan", "progress", "state")
+    __slots__ = ("answers", "checkpoints", "milestones", "most", "now", "plan", "progress", "state")
 
     def __init__(self, state: State) -> None:
         self.state = state
         self.plan = state.plan
         self.milestones: list[Json] = self.plan["milestones"]
         self.most: int = state.config["config"].get("max_parallel_steps", MOST_PARALLEL)
+        self.now = moment(time.time())
         database, run = state.database, state.run
         self.answers = database.answers(run)
         self.checkpoints = database.checkpoints(run)
@@ -52,11 +54,16 @@ class View:
         """Return the ids of the milestones to start now; none unless the run is active."""
         if self.state.run.status != "ACTIVE":
             return []
-        return execution.runnable(self.milestones, self.progress, self.most)
+        return execution.runnable(self.milestones, self.progress, self.most, self.now)
+
+    def held_off(self) -> str:
+        """Return when the first milestone that a rate limit holds off may start; "" if none is."""
+        held = [row.not_before for row in self.progress.values() if row.status == PENDING]
+        return min((at for at in held if at > self.now), default="")
 
     def reasons(self) -> dict[str, str]:
         """Return in words why each milestone that neither runs nor could start has to wait."""
-        return execution.reasons(self.milestones, self.progress, self.most)
+        return execution.reasons(self.milestones, self.progress, self.most, self.now)
 
     def with_status(self, status: str) -> list[str]:
         """Return the ids of the milestones with a given status, in the plan's order."""

@@ -79,6 +79,7 @@ WHO = {
     "exec commit": HOST + _LATER,
     "exec next": HOST,
     "exec done": "host, developer, technical-writer",
+    "exec limited": HOST,
     "exec ask": "host, developer, technical-writer",
     "exec reconcile": "host, quality-reviewer",
     "exec deviate": "host, developer, technical-writer",

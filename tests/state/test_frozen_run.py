@@ -58,6 +58,7 @@ HARMLESS = {
     "mode rebase": "is about the user's tree",
     "exec next": "works while agents write, when nothing is frozen",
     "exec done": "works while agents write, when nothing is frozen",
+    "exec limited": "works while agents write, when nothing is frozen",
     "exec ask": "works while agents write, when nothing is frozen",
     "exec reconcile": "works while agents write, when nothing is frozen",
     "decide": "answers a question of an agent that writes",

@@ -1,4 +1,4 @@
-"""What agents report to have used, and the warnings before a limit (PC-12)."""
+"""What agents report to have used, and the warnings before a limit (PC-12, PC-13)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.shared.execution.scene import Scene, milestone
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.requirement("PC-12")
+pytestmark = [pytest.mark.requirement(name) for name in ("PC-12", "PC-13")]
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def test_what_is_unknown_is_said() -> None:
     assert Cost([]).text() == ""
     assert Cost([known]).text() == "1,234 tokens, 7 calls"
     assert Cost([{"stats": {}}]).text() == "tokens unknown"
-    assert Cost([known, {"stats": {}}]).text() == "1,234 tokens, 7 calls, 1 of 2 unknown"
+    assert Cost([known, {"stats": {}}]).text() == "1,234 tokens, 7 calls, 2 agents, 1 of 2 unknown"
 
 
 def test_costs_stand_behind_their_milestone(scene: Scene) -> None:
@@ -69,7 +69,7 @@ def test_costs_stand_behind_their_milestone(scene: Scene) -> None:
     payload = {"plan_id": state.plan["plan_id"], "subagent_step_id": "M-002", "stats": stats}
     with state.database as database:
         database.event(state.run, "SubAgentResult", payload)
-    assert (
-        panel(scene.view())[-1]
-        == "  · M-002 Part 2 · waits its turn: at most 1 at once · 500 tokens, 2 calls"
-    )
+    assert panel(scene.view())[-2:] == [
+        "  · M-002 Part 2 · waits its turn: at most 1 at once · 500 tokens, 2 calls",
+        "in all 500 tokens, 2 calls",
+    ]

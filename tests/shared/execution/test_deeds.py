@@ -28,6 +28,7 @@ POSSIBLE = {
     "time out": {"NEEDS_DECISION"},
     "decide": {"NEEDS_DECISION", "BLOCKED"},
     "retry": {"BLOCKED", "PENDING"},
+    "hold off": {"IN_PROGRESS"},
     "recover": {"IN_PROGRESS"},
     "end": {"IN_PROGRESS"},
 }

@@ -22,6 +22,7 @@ class Model:
 
     def __init__(self, plan: dict[str, tuple[set[str], set[str], set[str]]], most: int) -> None:
         self.plan, self.most, self.paused = plan, most, False
+        self.limits = dict[str, int]()
         self.open = {name: set(questions) for name, (_, _, questions) in plan.items()}
         self.status = {n: "NEEDS_DECISION" if q else "PENDING" for n, q in self.open.items()}
 
@@ -52,10 +53,15 @@ class Model:
             self.status[name] = "BLOCKED"
 
     def retry(self, name: str) -> None:
+        self.limits.pop(name, None)
         self.status[name] = "NEEDS_DECISION" if self.open[name] else "PENDING"
 
     def crash(self) -> None:
         self.status |= dict.fromkeys(self.named("IN_PROGRESS"), "PENDING")
+
+    def limit(self, name: str) -> None:
+        self.limits[name] = self.limits.get(name, 0) + 1
+        self.status[name] = "PENDING" if self.limits[name] < 5 else "BLOCKED"
 
 
 names = st.sampled_from
@@ -122,6 +128,15 @@ class Executions(RuleBasedStateMachine):
         name = self.one(data, "IN_PROGRESS")
         self.scene.do("block", name, "it failed")
         self.model.status[name] = "BLOCKED"
+
+    @precondition(lambda self: self.has("IN_PROGRESS"))
+    @rule(data=st.data())
+    def limited(self, data: st.DataObject) -> None:
+        name = self.one(data, "IN_PROGRESS")
+        self.scene.do("hold_off", name, 1)
+        self.model.limit(name)
+        assert self.model.status[name] == "BLOCKED" or name not in self.scene.view().runnable()
+        self.scene.limits_pass()
 
     @precondition(lambda self: self.has("IN_PROGRESS"))
     @rule(data=st.data(), number=st.integers(1, 3))
