@@ -45,7 +45,7 @@ _BELOW_A_HOME = """
 .local/share/heroku .config/heroku .config/vercel .local/share/com.vercel.cli .config/netlify
 .config/configstore .config/.wrangler .wrangler .cloudflared .supabase .railway .expo/state.json
 .config/ngrok .ngrok2 .config/stripe .pulumi/credentials.json .terraform.d/credentials.tfrc.json
-.terraformrc .vault-token .dbt/profiles.yml .kaggle .huggingface .cache/huggingface/token
+.netlify .terraformrc .vault-token .dbt/profiles.yml .kaggle .huggingface .cache/huggingface/token
 .cache/huggingface/stored_tokens
 
 .npmrc .yarnrc .yarnrc.yml .pypirc .pip/pip.conf .config/pip/pip.conf .config/pypoetry/auth.toml
@@ -111,6 +111,7 @@ NAMES = frozenset((
     "service-account.json", "secrets.json", "secrets.yml", "secrets.yaml", "secrets.toml",
     "shadow", "shadow-", "gshadow", "gshadow-", "sudoers", "opasswd", "wallet.dat", "rclone.conf",
     "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ecdsa_sk", "id_ed25519_sk", "master.key",
+    "key.asc", "secret.asc",
 ))  # fmt: skip
 BEGINNINGS = (".env", "id_rsa.", "id_ed25519.", "id_ecdsa.", "id_dsa.", "ssh_host_")
 ENDINGS = (
@@ -120,6 +121,8 @@ ENDINGS = (
 )  # fmt: skip
 # A name with one of these endings shows how a secret file looks, or is the public half of a key.
 HARMLESS = (".example", ".sample", ".template", ".pub")
+# What editors and people add to the name of a copy; Emacs also puts `#` or `.#` before it.
+COPIES = ("~", ".bak", ".old", ".orig", ".save", ".swp", ".swo")
 
 # Names that are secret only in a folder of that name.
 _IN_FOLDERS = frozenset(((".aws", "credentials"), (".kube", "config"), (".docker", "config.json")))
@@ -197,9 +200,16 @@ def secrets_of_user(environment: Mapping[str, str]) -> list[str]:
 def is_secret_name(name: str) -> bool:
     """Return whether a file is a secret by its name, without folders, in any letter case."""
     lowered = name.lower()
-    if lowered.endswith(HARMLESS):
-        return False
-    return lowered in NAMES or lowered.startswith(BEGINNINGS) or lowered.endswith(ENDINGS)
+    bare = lowered.rstrip("#").removeprefix(".#").lstrip("#")
+    while copy := next(filter(bare.endswith, COPIES), ""):
+        bare = bare.removesuffix(copy)
+    # An editor puts a dot before the name of a copy.
+    names = (bare,) if bare == lowered else (bare, bare.removeprefix("."))
+    return any(
+        n in NAMES or n.startswith(BEGINNINGS) or n.endswith(ENDINGS)
+        for n in names
+        if not n.endswith(HARMLESS)
+    )
 
 
 def scan(root: str, before: Found | None = None, most: int = MAX_FOLDERS) -> Found:

@@ -177,9 +177,12 @@ class Pattern:
 
 def excluded() -> Iterator[str]:
     """Yield name patterns of files with secrets, to exclude when a whole folder is read."""
-    yield from NAMES
-    yield from (f"*{ending}" for ending in ENDINGS)
-    yield ".env"
+    for name in (*NAMES, *(f"*{ending}" for ending in ENDINGS)):
+        yield name
+        # As COPIES has it; a dot before it is that of an editor's.
+        yield from (f"{name}~", f"{name}.[bos][alrw][kdigvpo]*", f".{name}.sw[po]")
+        yield from (f"#{name}#", f".#{name}")
+    yield from (".env", "[#.]*.env*#", ".#*.env*")
     # Patterns can only say one character at a time that a name does not end as an example's does.
     for tail in sorted({ending[at:] for ending in HARMLESS for at in range(1, len(ending) + 1)}):
         before = sorted({e[-len(tail) - 1] for e in HARMLESS if e[1:].endswith(tail)})

@@ -109,6 +109,11 @@ def test_secrets_that_variables_name_are_known(tmp_path: Path) -> None:
         ("credentials.json", True), ("terraform.tfstate", True), (".env.example", False),
         (".env.sample", False), (".env.template", False), (".env.local.example", False),
         ("id_rsa.pub", False), ("env.py", False), ("environment.md", False), ("keys.py", False),
+        ("server.key~", True), ("server.pem.bak", True), (".server.key.swp", True),
+        ("#.env#", True), (".env#", True), (".env.bak~", True), ("~" * 255, False),
+        (".#server.pem", True), ("credentials.json.orig", True),
+        ("key.asc", True), (".env.example~", False), ("id_rsa.pub.bak", False), ("a.py~", False),
+        (".a.py.swp", False), ("#notes#", False), ("~", False), (".swp", False), ("##", False),
     ],
 )  # fmt: skip
 def test_a_file_is_secret_by_its_name(name: str, secret: bool) -> None:

@@ -174,6 +174,10 @@ def test_the_patterns_leave_out_exactly_the_secret_names() -> None:
     endings = ("", "x", ".b", ".pub", ".example", ".sample", ".template", ".late", ".ample", "e")
     names = {f"{begin}{end}" for begin in (*BEGINNINGS, *NAMES, "a.pem", "env") for end in endings}
     names |= {f".env.local{end}" for end in endings} | {"a.py", "prod.env", ".env.e", ".envrc"}
+    names |= {
+        f"{b}{e}" for b in ("a.key", "id_rsa", "a.py") for e in ("~", ".bak", ".swp", ".orig")
+    }
+    names |= {".a.key.swp", "#.env#", "#a.key#", ".#a.key", ".a.py.swp"}
     names -= {".enve", ".envx"}
     patterns = list(excluded())
     found = {name for name in names if any(fnmatchcase(name, pattern) for pattern in patterns)}

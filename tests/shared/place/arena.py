@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Literal
 
 from tests.shared.place import files
 from tests.shared.place.client import GRACE, run
-from tests.shared.place.scene import PLANNER, SEARCH, Scene, build, pack, unpack
+from tests.shared.place.scene import PLANNER, ROOT, SEARCH, Scene, build, pack, unpack
 from tests.shared.place.watch import NOTICE, Listeners, Open, Pipe, Terminal, Victim
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ class Arena:
         outcome.ran = sign in printed.splitlines()
         outcome.effects += self._left_over()
         time.sleep(NOTICE)
-        outcome.effects += self._noticed(terminal) + self._printed(done.stdout, printed)
+        outcome.effects += self._noticed(terminal) + self._printed(printed)
         terminal.close()
         changed = self._changed(outcome)
         outcome.output = printed.replace(f"{sign}\n", "")[-600:]
@@ -216,10 +216,12 @@ class Arena:
             f"the secret of {n}" for n, word in self.scene.secrets.items() if hidden(word, text)
         ]
 
-    def _printed(self, stdout: str, printed: str) -> list[str]:
+    def _printed(self, printed: str) -> list[str]:
         claim = f"claim-{self.scene.mark}"
-        claims = [line for line in stdout.splitlines() if line.startswith(claim)]
+        claims = [line for line in printed.splitlines() if line.startswith(claim)]
         told = [f"the command shows: {line.removeprefix(claim).strip()}" for line in claims]
+        if f'File "{ROOT}/shared/place' in printed and "KeyboardInterrupt" not in printed:
+            told.append("the place itself failed")
         return told + [f"printed {name}" for name in self._secrets(printed)]
 
     def _left_over(self) -> list[str]:

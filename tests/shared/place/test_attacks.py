@@ -97,8 +97,8 @@ def warn_of_missing(rows: list[dict[str, object]]) -> None:
 def test_there_are_enough_attacks_of_enough_ideas() -> None:
     attacks = list(load(FILES))
     ideas = Counter(attack.idea for attack in attacks)
-    assert len(attacks) >= 1000
-    assert len(ideas) >= 100
+    assert len(attacks) >= 2000
+    assert len(ideas) >= 150
     assert max(ideas.values()) <= 20
     assert len({attack.id for attack in attacks}) == len({a.text for a in attacks}) == len(attacks)
 
