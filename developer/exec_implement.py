@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from shared.execution.costs import RESULT
 from shared.execution.view import View
 from shared.resources import answer_path, answer_word, fill, milestone_worktree_path, read_prompt
 from shared.steps.brief import with_commands, work_task
@@ -12,11 +13,16 @@ from shared.steps.slices import answer_lines, milestone_slice
 from shared.steps.workflow import Step, Workflow
 from state.errors import Refused
 from state.execution import IN_PROGRESS
+from state.modes import MODES, tools_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from shared.builders import Block
     from shared.steps.workflow import Context
+
+    Json = dict[str, Any]
 
 SCRIPT = "developer.exec_implement"
 AGENT = "developer"
@@ -54,7 +60,9 @@ def milestone_task(ctx: Context, name: str, *, agent: bool) -> Block:
         text += "\n\n" + fill(_prompt("impl-code-execute-ask"), {"questions": file})
     block = with_commands(ctx, text, asks=not agent)
     block.rules(_prompt("impl-code-execute-rules"))
+    block.data("your part", guidance(milestone))
     block.data("for this milestone", milestone["prompt_suffix"] or "")
+    block.data("found before", "\n".join(_found_before(view, milestone)))
     block.data("failed before", row.note)
     block.data("plan", milestone_slice(ctx.plan, name, whole=agent))
     answers = view.answers_for(name)
@@ -71,6 +79,29 @@ def milestone_task(ctx: Context, name: str, *, agent: bool) -> Block:
         ask = ("exec", "ask", *own, "--file", answer_word(questions))
         block.next("question", state.command(*ask, role=role))
     return block
+
+
+def guidance(milestone: Json) -> str:
+    """Return what the agent of a milestone is told of its mode, its tools and its budget."""
+    mode = MODES[milestone["mode"]]
+    allowed, denied = tools_of(milestone)
+    limits = {"tools": ", ".join(sorted(allowed)), "not": ", ".join(sorted(denied))}
+    limits |= {"tokens at most": milestone["max_tokens"], "turns at most": milestone["max_turns"]}
+    lines = [f"{mode.title}: {mode.guidance}" if mode.guidance else ""]
+    lines += [f"{name}: {value}" for name, value in limits.items() if value]
+    return "\n".join(line for line in lines if line)
+
+
+def _found_before(view: View, milestone: Json) -> list[str]:
+    """Return what agents handed in that wrote no files, of the milestones that this one needs."""
+    needed = [
+        m["id"] for m in view.milestones
+        if m["id"] in milestone["depends_on"] and not MODES[m["mode"]].writes
+    ]  # fmt: skip
+    rows = view.state.database.event_rows(view.state.run) if needed else []
+    told = [r["payload"] for r in rows if r["kind"] == RESULT]
+    found = {r["subagent_step_id"]: r["output"] for r in told}  # the last one counts
+    return [f"{name}: {found[name]}" for name in needed if found.get(name)]
 
 
 def _prompt(name: str) -> str:

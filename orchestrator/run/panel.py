@@ -11,6 +11,7 @@ from shared.builders import visible_line
 from shared.execution.costs import WARNING, costs_of, whole_cost
 from shared.steps.entry_points import find_workflow
 from state.execution import BLOCKED, COMPLETED, IN_PROGRESS, NEEDS_DECISION, PENDING
+from state.modes import MODES
 
 if TYPE_CHECKING:
     from shared.execution.view import View
@@ -62,7 +63,7 @@ def _line(view: View, milestone: Json, why: str, cost: str) -> str:
     row = view.progress[milestone["id"]]
     said = [f"{BADGES[row.status]} {row.id} {milestone['name']}"]
     if milestone["mode"] != "code":
-        said.append(milestone["mode"])
+        said.append(f"{MODES[milestone['mode']].icon} {milestone['mode']}")
     if row.status == IN_PROGRESS and row.agent:
         said.append(f"agent {row.agent}")
     if row.attempts > 1:

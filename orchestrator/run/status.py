@@ -16,6 +16,7 @@ from shared.place.level import level
 from shared.run import open_state
 from shared.steps.entry_points import find_workflow
 from state.channels import told
+from state.modes import MODES
 from state.stages import READ_ONLY
 
 if TYPE_CHECKING:
@@ -69,7 +70,8 @@ def _milestones(view: View) -> dict[str, Any]:
             {
                 "id": m["id"], "name": m["name"], "changes": len(m["code_changes"]),
                 "status": row.status, "wave": wave_of.get(row.id), "mode": m["mode"],
-                "owner": m.get("delegated_to") or m.get("owner"), "agent": row.agent or None,
+                "owner": m["delegated_to"] or m["owner"] or MODES[m["mode"]].title,
+                "agent": row.agent or None,
                 "attempts": row.attempts, "why": reasons.get(row.id, ""), "note": row.note,
                 "cost": costs[row.id].to_json() if row.id in costs else None,
             }

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from quality_reviewer.checks.subject import Finding
+from state.modes import MODES
 from state.validator import check_plan
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def check_milestones(subject: Subject) -> Iterator[Finding]:
             text = f"{milestone.id} has no acceptance criteria; say how to see that it is done"
             yield Finding(milestone.id, text)
         works = milestone.code_intents or milestone.tests.files
-        if not works and not milestone.is_documentation_only:
+        if not works and not milestone.is_documentation_only and _writes(milestone):
             text = f"{milestone.id} has neither intent nor test file; add one for each of its files"
             yield Finding(milestone.id, text)
 
@@ -106,12 +107,18 @@ def check_tests(subject: Subject) -> Iterator[Finding]:
     """Every milestone with code names its tests – files, type, a scenario – or says why none."""
     for milestone in subject.plan.milestones:
         reason = milestone.tests.skip_reason
-        if milestone.is_documentation_only or (reason and reason.strip()):
+        exempt = milestone.is_documentation_only or not _writes(milestone)
+        if exempt or (reason and reason.strip()):
             continue
         missing = _missing_of_tests(milestone)
         if missing:
             text = f"{milestone.id} plans no {' and no '.join(missing)} for its tests"
             yield Finding(milestone.id, f"{text}; add it under `tests`, or give tests.skip_reason")
+
+
+def _writes(milestone: Milestone) -> bool:
+    """Return whether a milestone writes files; research and runs of commands may plan none."""
+    return MODES[milestone.mode].writes or bool(milestone.files)
 
 
 def _missing_of_tests(milestone: Milestone) -> list[str]:

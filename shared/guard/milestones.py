@@ -14,6 +14,7 @@ from shared.guard.own import own_words, understand
 from shared.resources import answer_path, milestone_worktree_path, plan_path
 from state import store
 from state.execution import IN_PROGRESS
+from state.modes import tools_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,9 +43,13 @@ def hold_agent(host: str, payload: Mapping[str, Any], database: Database, run: R
     milestone = next((m for m in plan["milestones"] if m["id"] == row.id), None)
     if milestone is None:
         return
+    path = os.path.join(cwd, str(given[tool.field])) if tool.kind == tools.WRITE else ""
+    if path and _is_answer(path, run.state_dir):
+        return  # an agent that may do nothing more may still say how it went
     _check_tool(tool, name, milestone)
-    if tool.kind == tools.WRITE:
-        _check_place(os.path.join(cwd, str(given[tool.field])), run.state_dir, row.id)
+    if path:
+        _check_place(path, run.state_dir, row.id)
+    _check_turns(database, run, row, milestone)
 
 
 def _own_words(tool: Tool, given: Mapping[str, Any], cwd: str) -> list[str] | None:
@@ -75,7 +80,7 @@ def _bound(database: Database, run: Run, agent: str, named: str) -> Progress | N
     rows = {n: r for n, r in database.progress(run).items() if r.status == IN_PROGRESS}
     own = next((row for row in rows.values() if row.agent == agent), None)
     if own is None and named in rows:
-        own = rows[named].replaced(agent=agent)
+        own = rows[named].replaced(agent=agent, turns=0)
         with database:
             database.set_progress(run, own)
             database.audit(run, "guard", "bind agent", detail=f"{named}: {agent}")
@@ -88,20 +93,34 @@ def _bound(database: Database, run: Run, agent: str, named: str) -> Progress | N
 def _check_tool(tool: Tool, name: str, milestone: dict[str, Any]) -> None:
     """Deny a tool that the milestone denies or does not allow, by its name, `shell` or `write`."""
     own = {name.casefold(), *({tool.kind} & {tools.SHELL, tools.WRITE})}
-    denied = {one.casefold() for one in milestone["denied_tools"]}
-    allowed = {one.casefold() for one in milestone["allowed_tools"]}
+    allowed, denied = tools_of(milestone)
     if own & denied or (allowed and not own & allowed):
         text = f"the approved plan does not allow {name} for {milestone['id']}"
-        ways = ", ".join(milestone["allowed_tools"])
+        ways = ", ".join(sorted(allowed))
         instead = f"use only {ways}" if ways else "do it without this tool"
         raise Denied(text, f"{instead}; if that cannot be done, hand in the failure and say why")
 
 
+def _check_turns(database: Database, run: Run, row: Progress, milestone: dict[str, Any]) -> None:
+    """Count an agent's call of a tool; deny it if the plan's number of turns is used up (PC-6)."""
+    most = milestone["max_turns"]
+    if most is None:
+        return
+    if row.turns >= most:
+        text = f"the approved plan gives the agent of {row.id} {most} turns, and they are used up"
+        raise Denied(text, "write the result file and hand in what you have, or the failure")
+    with database:
+        database.set_progress(run, row.replaced(turns=row.turns + 1))
+
+
+def _is_answer(path: str, state_dir: str) -> bool:
+    folder = answer_path(os.path.realpath(state_dir), "")
+    return os.path.realpath(path).startswith(os.path.join(folder, ""))
+
+
 def _check_place(path: str, state_dir: str, name: str) -> None:
-    """Deny writing outside the milestone's own worktree and the folder for answers."""
-    real, home = os.path.realpath(path), os.path.realpath(state_dir)
-    worktree = milestone_worktree_path(home, name)
-    folders = (worktree, answer_path(home, ""))
-    if not any(real.startswith(os.path.join(folder, "")) for folder in folders):
+    """Deny writing outside the milestone's own worktree."""
+    worktree = milestone_worktree_path(os.path.realpath(state_dir), name)
+    if not os.path.realpath(path).startswith(os.path.join(worktree, "")):
         text = f"{path} lies outside the worktree of {name}"
         raise Denied(text, f"change files under {worktree} only; other agents write the rest")

@@ -20,6 +20,7 @@ from shared.steps.slices import agent_slice, answer_lines, entity_lines, work_sl
 from shared.steps.workflow import Step
 from state import store
 from state.files import read_text
+from state.modes import MODES
 from state.phases import CODE_PHASES
 
 TYPE_CHECKING = False
@@ -68,6 +69,9 @@ def work_task(ctx: Context, script: str, *, agent: bool, of_design: Collection[s
     block.data("reason of who decided", failed["reason"])
     block.data("remarks", "\n".join(ctx.plan["remarks"]))
     block.data("plan", _part_of_plan(ctx, failed["items"], agent=agent, edits=edits))
+    if not variant and _has_modes(ctx):
+        rows = [f"{name}: {mode.planner_guidance}" for name, mode in MODES.items()]
+        block.data("`mode` of a milestone, code unless set", "\n".join(rows))
     block.data("answers", answer_lines(ctx.plan, state.database.answers(state.run)))
     if asks:
         block.data("notes of an agent before you", notes_for(ctx))
@@ -78,6 +82,11 @@ def work_task(ctx: Context, script: str, *, agent: bool, of_design: Collection[s
         ask = ("context", "ask", "--file", answer_word("questions.json"))
         block.next("question", state.command(*ask, role=ctx.step.agent))
     return block
+
+
+def _has_modes(ctx: Context) -> bool:
+    """Return whether the plan gets its milestones now, and agents will carry them out."""
+    return ctx.phase == "plan-design" and ctx.state.run.depth == "intent"
 
 
 def _assignment(ctx: Context, script: str, *, redesign: bool) -> tuple[str, list[str], bool]:

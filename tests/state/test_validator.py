@@ -165,6 +165,7 @@ def test_a_file_may_belong_to_two_milestones_at_depth_intent() -> None:
     assert [w.milestones for w in plan.milestone_dependencies.waves] == [("M-001",), ("M-002",)]
 
 
+@pytest.mark.requirement("PC-3")
 def test_a_cycle_is_spelled_out() -> None:
     edits = [
         add("milestone", "$a", name="A", depends_on=["$c"]),

@@ -1,0 +1,91 @@
+"""An imported plan loses the dependencies that no order can keep, with a warning each (PC-3)."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestrator.plan.import_plan import drop_dependencies
+from state.models import Milestone
+from state.store import load_plan
+from state.waves import find_cycle
+from tests.journey import FILES, Journey
+from tests.state.plans import OLDER_PLAN
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.conftest import Repository
+
+    Repositories = Callable[..., Repository]
+
+pytestmark = pytest.mark.requirement("PC-3")
+
+NAMES = ["M-001", "M-002", "M-003", "M-004"]
+
+
+def plan_of(**depends_on: list[str]) -> list[dict[str, Any]]:
+    """Return milestones by the last digit of their ids, with what they depend on."""
+    return [
+        {"id": f"M-00{name[1:]}", "depends_on": [f"M-00{one}" for one in before]}
+        for name, before in depends_on.items()
+    ]
+
+
+@pytest.mark.parametrize(
+    ("milestones", "kept", "warnings"),
+    [
+        (plan_of(m1=[], m2=["1"]), [[], ["M-001"]], []),
+        (plan_of(m1=["1"]), [[]], ["M-001: its dependency on M-001, which is itself"]),
+        (plan_of(m1=["9"]), [[]], ["M-001: its dependency on M-009, which the plan does not have"]),
+        (
+            plan_of(m1=["3"], m2=["1"], m3=["2", "9"]),
+            [["M-003"], ["M-001"], []],
+            ["M-003: its dependency on M-002, which closes M-003 -> M-002 -> M-001 -> M-003",
+             "M-003: its dependency on M-009, which the plan does not have"],
+        ),
+    ],
+)  # fmt: skip
+def test_each_impossible_dependency_is_removed_with_a_warning_of_its_own(
+    milestones: list[dict[str, Any]], kept: list[list[str]], warnings: list[str]
+) -> None:
+    assert drop_dependencies(milestones) == warnings
+    assert [m["depends_on"] for m in milestones] == kept
+
+
+@given(st.lists(st.lists(st.sampled_from([*NAMES, "M-009"]), unique=True), min_size=4, max_size=4))
+def test_what_is_left_has_an_order_and_as_much_was_warned_of(before: list[list[str]]) -> None:
+    rows = [{"id": n, "depends_on": list(b)} for n, b in zip(NAMES, before, strict=True)]
+    warnings = drop_dependencies(rows)
+    found = [
+        Milestone(id=r["id"], number=n, name="x", depends_on=tuple(r["depends_on"]))
+        for n, r in enumerate(rows, 1)
+    ]
+    assert find_cycle(found) == []
+    assert len(warnings) == sum(map(len, before)) - sum(len(r["depends_on"]) for r in rows)
+    for name, row, wanted in zip(NAMES, rows, before, strict=True):
+        for lost in {*wanted} - {*row["depends_on"]}:
+            assert any(w.startswith(f"{name}: its dependency on {lost},") for w in warnings)
+
+
+def test_the_command_says_what_it_has_left_out(make_repo: Repositories) -> None:
+    journey = Journey(make_repo("repo", files=FILES))
+    journey.start()
+    plan = json.loads(json.dumps(OLDER_PLAN))
+    plan["milestones"] = [
+        {**plan["milestones"][0], **row, "number": n, "files": [f"src/{n}.py"], "name": f"Part {n}",
+         "code_intents": [], "code_changes": [], "documentation": {}, "tests": {}}
+        for n, row in enumerate(plan_of(m1=["2"], m2=["1"]), 1)
+    ]  # fmt: skip
+    journey.write_answer("old.json", plan)
+    answer = journey.planner("plan", "import", f"{journey.state_dir}/answers/old.json")
+    assert answer.code == 0, answer.text
+    assert answer.data("left out") == (
+        "M-002: its dependency on M-001, which closes M-002 -> M-001 -> M-002"
+    )
+    stored = load_plan(f"{journey.state_dir}/plan.json")
+    assert [m.depends_on for m in stored.milestones] == [("M-002",), ()]
