@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from orchestrator.run import queue
 from shared import drift, resources
 from shared.builders import Block
 from shared.steps.printing import print_current
@@ -112,6 +113,8 @@ def render_proof(state: State, changes: Sequence[Change]) -> str:
         f"and {resources.archived_plan(state.run.run_id)}. The run is complete and planning has "
         f"ended; tell the user. To undo the commit: {state.command('undo')}"
     )
+    if queue.has_ready(state.database):
+        block.next("queue", resources.command("queue", "next"))
     return block.task(text).render()
 
 

@@ -135,6 +135,11 @@ def user_config_path() -> str:
     return os.path.join(home, "planner", "config.toml")
 
 
+def template_path(name: str) -> str:
+    """Return the file of the user's template of plans with a given name."""
+    return os.path.join(os.path.dirname(user_config_path()), "templates", f"{name}.json")
+
+
 def lock_path(state_dir: str) -> str:
     """Return the path of a state directory's lock file, which is never renamed or removed."""
     return os.path.join(state_dir, "lock")

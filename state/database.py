@@ -11,6 +11,7 @@ import json
 
 from state.clock import now
 from state.execution_rows import ExecutionRows
+from state.queue_rows import QueueRows
 from state.rows import Deviation, Planning, Run
 
 TYPE_CHECKING = False
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Database", "Planning", "Run"]
 
 
-class Database(ExecutionRows):
+class Database(ExecutionRows, QueueRows):
     """The queries of the open database planner.db; each `with` block is one transaction."""
 
     def add_run(self, values: dict[str, Any]) -> None:
@@ -128,6 +129,11 @@ class Database(ExecutionRows):
         sql = "SELECT * FROM outcomes WHERE run_id=? AND revision=? AND phase=? ORDER BY seq"
         rows = self._rows(sql, (run.run_id, run.revision, phase))
         return [{**dict(row), "items": self._json(row["items"])} for row in rows]
+
+    def verdicts(self) -> list[tuple[str, int, str]]:
+        """Return phase, round and verdict of each gate of all runs, oldest first."""
+        rows = self._rows("SELECT phase, iteration, verdict FROM outcomes ORDER BY seq")
+        return [(row["phase"], row["iteration"], row["verdict"]) for row in rows]
 
     # answers, approvals, acceptances
 

@@ -213,3 +213,21 @@ class Auto:
     def __init__(self, row: sqlite3.Row) -> None:
         for name in self.__slots__:
             setattr(self, name, row[name])
+
+
+class Queued:
+    """A request in the queue: it starts once the plans of those that it is `after` are completed.
+
+    A higher `priority` starts first.
+    """
+
+    __slots__ = ("after", "at", "id", "priority", "request")
+
+    def __init__(self, name: str, request: str, priority: int, after: list[str], at: str) -> None:
+        self.id, self.request, self.priority = name, request, priority
+        self.after, self.at = after, at
+
+    @property
+    def number(self) -> int:
+        """Return the number in its id, by which the queue has grown."""
+        return int(self.id.rpartition("-")[2])

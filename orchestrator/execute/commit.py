@@ -111,8 +111,7 @@ def finish_uncommitted(state: State, why: str) -> None:
     with state.lock("exec finish"):
         state.reload()
         if state.run.status == "ACTIVE":
-            with state.database as database:
-                database.event(state.run, "PlanCompleted", {"status": "COMPLETED"})
+            with state.database:
                 state.move("finish", "program", detail=why)
         cleanup.tidy(state)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.run import panel
+from orchestrator.run import panel, queue
 from shared import resources
 from shared.builders import Block, visible_line
 from shared.execution.costs import costs_of
@@ -57,6 +57,7 @@ def status_of(state: State) -> dict[str, Any]:
         "auto": {"files": auto.most_files, "risk": auto.risk} if auto else None,
         **(_milestones(view) if view else {"milestones": []}),
         "waits_for_person": panel.waits_for_person(state, view),
+        "queue": queue.waiting(state.database),
         "state_dir": state.state_dir,
         "next": state.command("step", run.workflow),
     }
@@ -96,6 +97,7 @@ def render_status(state: State) -> str:
     if view is None or status["status"] in ENDED:
         return block.next("done", status["next"]).render()
     block.data("open questions", "\n".join(panel.questions(view)))
+    block.data("queue", "\n".join(status["queue"]))
     if (holder := state.database.holder(state.run)) is not None and not is_mine(state, holder):
         block.data("executed by", described(holder))
         if not is_alive(holder):
@@ -136,6 +138,8 @@ def screen(state: State) -> str:
     if view is not None:
         lines += ["", *panel.panel(view)]
         lines += ["", *asked] if (asked := panel.questions(view)) else []
+    queued = queue.waiting(state.database)
+    lines += ["", "Queue:", *(f"  {line}" for line in queued)] if queued else []
     if state.run.status not in ENDED:
         typed = [command for _, command in panel.to_type(state, view)] if view else []
         if state.run.stage == "submitted":

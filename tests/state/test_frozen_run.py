@@ -69,6 +69,14 @@ HARMLESS = {
     "events": "prints",
     "export": "prints",
     "runnable": "prints",
+    "queue add": "is about runs to come",
+    "queue list": "prints",
+    "queue next": "begins, or prints where the run is",
+    "queue remove": "is about runs to come",
+    "template save": "is about runs to come",
+    "template list": "prints",
+    "template use": "is about runs to come",
+    "stats": "prints",
     **dict.fromkeys(
         (
             f"requirements {word}"

@@ -333,6 +333,8 @@ def test_without_git_completing_renames_and_commits_nothing(without_git: Rounds)
     assert "return x + 2" in (rounds.repository.path / "src/a.py").read_text()
     assert rounds.plan is not None
     assert json.loads(rounds.plan.planner("status", "--json").text)["status"] == "COMPLETED"
+    told = rounds.plan.planner("events").data("events")
+    assert told.count("ended COMPLETED: 1 of 1 milestones") == told.count("ended") == 1
     assert rounds.plan.planner("undo").code == 0
     assert "return x + 1" in (rounds.repository.path / "src/a.py").read_text()
 

@@ -1,0 +1,93 @@
+"""Read the queue of a repository: plans that start one after another (PC-14).
+
+A request of the queue belongs to the first run with its words that was started after it was added.
+So starting needs no second write, and a run that the user starts by hand counts as well. Status
+shows the queue and has to be quick, so this loads neither git nor pydantic.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from shared.builders import visible_line
+from state.errors import Refused
+
+if TYPE_CHECKING:
+    from state.database import Database, Run
+    from state.rows import Queued
+
+READY, WAITING = "READY", "WAITING"
+UNDER_WAY = ("IDLE", "ACTIVE", "PAUSED")
+LIST = "planner queue list"
+
+
+class Place(NamedTuple):
+    """A request of the queue, its run if it has begun, and what it waits for."""
+
+    row: Queued
+    run: Run | None
+    waits: list[str]
+
+    @property
+    def status(self) -> str:
+        """Return the status of its run; READY or WAITING before it has one."""
+        return self.run.status if self.run else WAITING if self.waits else READY
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as a JSON object."""
+        row, run = self.row, self.run
+        return {
+            "id": row.id, "request": row.request, "priority": row.priority, "after": row.after,
+            "status": self.status, "waits_for": self.waits, "run": run.run_id if run else None,
+        }  # fmt: skip
+
+    def line(self) -> str:
+        """Return it as one line of text."""
+        said = [f"{self.row.id} {self.status} {self.row.request}"]
+        said += [f"priority {self.row.priority}"] if self.row.priority else []
+        said += [f"waits for {', '.join(self.waits)}"] if self.waits else []
+        return visible_line(" · ".join(said))
+
+
+def places(database: Database) -> list[Place]:
+    """Return the queue, the next one first; what has begun or ended stands where it was."""
+    rows, runs = database.queued(), database.runs()
+    taken: dict[str, Run] = {}
+    for row in sorted(rows, key=lambda row: row.number):
+        own = [
+            run for run in runs
+            if run.request == row.request and run.created_at >= row.at and run not in taken.values()
+        ]  # fmt: skip
+        if own:  # what was cancelled may have been started again
+            taken[row.id] = next((run for run in own if run.status != "CANCELLED"), own[0])
+    done = {name for name, run in taken.items() if run.status == "COMPLETED"}
+    return [
+        Place(row, taken.get(row.id), [_shown(n, taken) for n in row.after if n not in done])
+        for row in rows
+    ]
+
+
+def _shown(name: str, runs: dict[str, Run]) -> str:
+    return f"{name} ({runs[name].status})" if name in runs else name
+
+
+def following(database: Database) -> Place:
+    """Return what is due: the plan of the queue that is under way, else the next one to start."""
+    found = places(database)
+    due = [p for p in found if p.status in UNDER_WAY] or [p for p in found if p.status == READY]
+    if not due:
+        waits = [place.line() for place in found if place.status == WAITING]
+        text = "nothing of the queue can start" if waits else "nothing waits in the queue"
+        ways = "; ".join(waits) or 'planner queue add "TEXT"'
+        raise Refused("not_found", "queue", text, ways, LIST)
+    return due[0]
+
+
+def has_ready(database: Database) -> bool:
+    """Return whether a plan of the queue can start."""
+    return any(place.status == READY for place in places(database))
+
+
+def waiting(database: Database) -> list[str]:
+    """Return what has not begun, a line each, to be shown beside a run."""
+    return [place.line() for place in places(database) if place.run is None]

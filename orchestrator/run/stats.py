@@ -1,0 +1,97 @@
+"""Figures of all runs of a repository: how they ended, how long, rounds of reviews, costs (PC-15).
+
+All of it is counted from what the database keeps anyway; what nobody has reported is said.
+"""
+
+from __future__ import annotations
+
+import calendar
+import time
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from shared.execution.costs import RESULT, Cost
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from state.database import Database
+
+_HOUR_S = 3600
+
+
+def stats_of(database: Database) -> dict[str, Any]:
+    """Return the figures of a repository as a JSON object."""
+    runs = database.runs()
+    events = database.event_rows(None)
+    steps = [e["payload"] for e in events if e["kind"] == "PlanStepUpdate"]
+    hours = _hours({run.run_id: run.created_at for run in runs}, events)
+    return {
+        "runs": _counted(run.status for run in runs),
+        "revisions": sum(run.revision for run in runs),
+        "median_hours": round(median(hours), 2) if hours else None,
+        "milestones": {
+            "starts": sum(s["new_status"] == "IN_PROGRESS" for s in steps),
+            "completed": sum(s["new_status"] == "COMPLETED" for s in steps),
+            "blocked": sum(s["new_status"] == "BLOCKED" for s in steps),
+            "asked": sum(s["new_status"] == "NEEDS_DECISION" for s in steps),
+        },
+        "reviews": _reviews(database),
+        "agents": Cost(e["payload"] for e in events if e["kind"] == RESULT).to_json(),
+    }
+
+
+def render_stats(found: dict[str, Any]) -> str:
+    """Return the figures as lines of text."""
+    runs, done, hours = found["runs"], found["milestones"], found["median_hours"]
+    ended = ", ".join(f"{n} {status.lower()}" for status, n in runs.items()) or "none"
+    lines = [
+        f"runs: {ended}; {found['revisions']} revisions",
+        f"from start to end: {'unknown' if hours is None else f'{hours} hours'} (median)",
+        "milestones: " + ", ".join(f"{n} {name}" for name, n in done.items()),
+    ]
+    lines += [
+        f"{phase}: {row['gates']} gates, {row['first_time']} passed the first time, "
+        f"{row['rounds']} rounds at most"
+        for phase, row in found["reviews"].items()
+    ]
+    cost = found["agents"]
+    unknown = f", {cost['unknown']} did not say" if cost["unknown"] else ""
+    lines.append(
+        f"agents: {cost['agents']}, {cost['tokens']:,} tokens, {cost['calls']} calls{unknown}"
+    )
+    return "\n".join(lines)
+
+
+def _counted(words: Iterable[str]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for word in words:
+        found[word] = found.get(word, 0) + 1
+    return found
+
+
+def _hours(started: dict[str, str], events: Iterable[dict[str, Any]]) -> list[float]:
+    """Return how many hours each completed run took."""
+    return [
+        (_seconds(event["at"]) - _seconds(started[event["run_id"]])) / _HOUR_S
+        for event in events
+        if event["kind"] == "PlanCompleted"
+        and event["payload"]["final_status"] == "COMPLETED"
+        and event["run_id"] in started
+    ]
+
+
+def _seconds(text: str) -> int:
+    return calendar.timegm(time.strptime(text, "%Y-%m-%dT%H:%M:%SZ"))
+
+
+def _reviews(database: Database) -> dict[str, dict[str, int]]:
+    """Return for each phase how many gates were passed, how many at once, and the most rounds."""
+    found: dict[str, dict[str, int]] = {}
+    for phase, iteration, verdict in database.verdicts():
+        row = found.setdefault(phase, {"gates": 0, "first_time": 0, "rounds": 0})
+        row["rounds"] = max(row["rounds"], iteration)
+        if verdict == "pass":
+            row["gates"] += 1
+            row["first_time"] += iteration == 1
+    return found

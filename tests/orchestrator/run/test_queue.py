@@ -1,0 +1,181 @@
+"""The queue of plans, templates of it, and figures of all runs (PC-14, PC-15)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.journey import FILES, Answer, Journey, call, words_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.conftest import Repository
+
+    Repositories = Callable[..., Repository]
+
+
+class Queue:
+    """The queue of a repository, used by the commands alone."""
+
+    def __init__(self, repository: Repository) -> None:
+        self.path = str(repository.path)
+
+    def __call__(self, *words: str) -> Answer:
+        return call(self.path, *words)
+
+    def add(self, request: str, *words: str) -> str:
+        answer = self("queue", "add", request, *words)
+        assert answer.code == 0, answer.text
+        return answer.data("queued")
+
+    def rows(self) -> list[dict[str, Any]]:
+        return list(json.loads(self("queue", "list", "--json").text))
+
+    def statuses(self) -> dict[str, str]:
+        return {row["id"]: row["status"] for row in self.rows()}
+
+
+@pytest.fixture
+def queue(make_repo: Repositories, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Queue:
+    """Return the empty queue of a repository; templates go into a folder of the test."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    return Queue(make_repo("queued", files=FILES))
+
+
+@pytest.mark.requirement("PC-14")
+def test_the_highest_priority_is_first_then_the_oldest_and_what_waits_says_for_what(
+    queue: Queue,
+) -> None:
+    assert [queue.add("one"), queue.add("two", "--priority", "5")] == ["Q-001", "Q-002"]
+    queue.add("three", "--priority", "9", "--after", "Q-001", "--after", "Q-002")
+    assert [(r["id"], r["status"], r["waits_for"]) for r in queue.rows()] == [
+        ("Q-003", "WAITING", ["Q-001", "Q-002"]), ("Q-002", "READY", []), ("Q-001", "READY", []),
+    ]  # fmt: skip
+    shown = queue("queue", "list").data("queue").splitlines()
+    assert shown[0] == "Q-003 WAITING three · priority 9 · waits for Q-001, Q-002"
+
+
+@pytest.mark.requirement("PC-14")
+def test_adding_the_same_again_while_it_waits_adds_nothing(queue: Queue) -> None:
+    assert queue.add("one") == queue.add(" one ") == "Q-001"
+    assert queue.add("one", "--priority", "1") == "Q-002"
+
+
+@pytest.mark.requirement("PC-14")
+@pytest.mark.parametrize(
+    ("words", "kind"),
+    [
+        (("queue", "add", "x", "--after", "Q-009"), "not_found"),
+        (("queue", "add", "  "), "usage"),
+        (("queue", "add", "x", "--priority", "100"), "usage"),
+        (("queue", "remove", "Q-009"), "not_found"),
+        (("queue", "next"), "not_found"),
+        (("template", "use", "none"), "not_found"),
+        (("template", "save", "../x"), "invalid"),
+        (("template", "save", "x", "--slot", "version"), "usage"),
+    ],
+)
+def test_what_does_not_fit_is_refused_and_changes_nothing(
+    queue: Queue, words: tuple[str, ...], kind: str
+) -> None:
+    queue.add("one")
+    queue.add("two", "--after", "Q-001")
+    if words == ("queue", "next"):
+        queue("queue", "remove", "Q-001")
+        queue("queue", "remove", "Q-002")
+    before = queue.rows()
+    answer = queue(*words)
+    assert (answer.code in {1, 2}, answer.problems[0][0]) == (True, kind)
+    assert queue.rows() == before
+
+
+@pytest.mark.requirement("PC-14")
+def test_the_next_plan_starts_and_is_printed_again_until_it_has_ended(queue: Queue) -> None:
+    queue.add("Parse dates")
+    queue.add("Format dates", "--after", "Q-001")
+    first = queue("queue", "next")
+    assert first.code == 0, first.text
+    assert queue("queue", "next").block.get("state_dir") == first.block.get("state_dir")
+    assert queue.statuses() == {"Q-001": "ACTIVE", "Q-002": "WAITING"}
+    status = queue("status")
+    assert status.data("queue") == "Q-002 WAITING Format dates · waits for Q-001 (ACTIVE)"
+    assert queue("cancel").code == 0
+    assert queue.statuses() == {"Q-001": "CANCELLED", "Q-002": "WAITING"}
+    refused = queue("queue", "next")
+    assert "waits for Q-001 (CANCELLED)" in refused.problems[0][1]
+    assert queue("queue", "remove", "Q-001").data("wait for it no longer") == "Q-002"
+    assert queue("queue", "next").code == 0
+    assert queue.statuses() == {"Q-002": "ACTIVE"}
+
+
+@pytest.mark.requirement("PC-14")
+def test_a_completed_plan_frees_those_after_it_and_its_proof_names_the_next(
+    make_repo: Repositories,
+) -> None:
+    journey = Journey(make_repo("queued", files=FILES))
+    queue = Queue(journey.repository)
+    journey.start()
+    queue("cancel")
+    queue.add(journey.request)
+    queue.add("Format dates", "--after", "Q-001")
+    again = Journey(journey.repository)
+    again.start()
+    assert queue.statuses()["Q-001"] == "ACTIVE", "a run started by hand counts"
+    proof = again.to("committed").last
+    assert queue.statuses() == {"Q-001": "COMPLETED", "Q-002": "READY"}
+    assert words_of(proof.next("queue"))[:2] == ["queue", "next"]
+    assert json.loads(queue("stats", "--json").text)["runs"] == {"CANCELLED": 1, "COMPLETED": 1}
+
+
+@pytest.mark.requirement("PC-15")
+def test_a_template_brings_several_plans_with_their_order_and_slots(queue: Queue) -> None:
+    queue.add("Bump to 1.2")
+    queue.add("Release 1.2", "--priority", "3", "--after", "Q-001")
+    saved = queue("template", "save", "release", "--slot", "version=1.2")
+    assert Path(saved.data("saved")).is_file()
+    listed = queue("template", "list").data("release").splitlines()
+    assert listed == ["Bump to {{version}}", "Release {{version}}"]
+    refused = queue("template", "use", "release", "--set", "date=1.3")
+    assert "has the slots version" in refused.problems[0][1]
+    queued = queue("template", "use", "release", "--set", "version=1.3")
+    assert queued.data("queued").split() == ["Q-003", "Q-004"]
+    assert [(r["request"], r["priority"], r["after"]) for r in queue.rows()] == [
+        ("Release 1.2", 3, ["Q-001"]), ("Release 1.3", 3, ["Q-003"]),
+        ("Bump to 1.2", 0, []), ("Bump to 1.3", 0, []),
+    ]  # fmt: skip
+
+
+@pytest.mark.requirement("PC-15")
+@pytest.mark.parametrize(
+    "content",
+    ["{", "{}", "[1]", '[{"request": "x"}]', '[{"request": "", "priority": 0, "after": []}]',
+     '[{"request": "x", "priority": 0, "after": [1]}]'],
+)  # fmt: skip
+def test_a_damaged_template_is_refused_and_nothing_is_queued(queue: Queue, content: str) -> None:
+    queue.add("one")
+    path = Path(queue("template", "save", "kept").data("saved"))
+    path.write_text(content)
+    before = queue.rows()
+    assert queue("template", "use", "kept").problems[0][0] == "invalid"
+    assert queue.rows() == before
+
+
+@pytest.mark.requirement("PC-15")
+def test_the_figures_count_what_the_database_has_and_say_what_is_unknown(
+    make_repo: Repositories,
+) -> None:
+    journey = Journey(make_repo("figures", files=FILES)).to("committed")
+    queue = Queue(journey.repository)
+    found = json.loads(queue("stats", "--json").text)
+    assert found["runs"] == {"COMPLETED": 1}
+    assert found["milestones"] == {"starts": 1, "completed": 1, "blocked": 0, "asked": 0}
+    assert found["median_hours"] < 1
+    assert {phase: row["first_time"] for phase, row in found["reviews"].items()}["plan-code"] == 1
+    assert found["agents"]["agents"] == 0
+    shown = queue("stats").data("stats").splitlines()
+    assert shown[0] == "runs: 1 completed; 1 revisions"
+    assert shown[-1] == "agents: 0, 0 tokens, 0 calls"
