@@ -10,97 +10,56 @@ import os
 import re
 
 from shared.guard import writing
+from shared.guard.changes import changed_files, git_verb, taken_back, unwrapped
 from shared.guard.denial import Denied
 from shared.guard.own import PLANNER
 from shared.guard.permissions import WHO
 from shared.guard.scan import MOST_CHARS, UNKNOWN, commands_in
+from shared.guard.view import inside
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from shared.guard.scan import Found
-    from shared.guard.settings import Settings
+    from shared.guard.view import View
 
-TEMPORARY = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 – the place has folders of its own there
 _PLAN = "put the change into the plan; the planner applies it after approval"
+_ELSE = f"write below /tmp, or {_PLAN}"
+_LOOK = f"{_PLAN}. To look: git log, git diff"
+_TO_PLAN = ("rm", "rmdir", "mv", "chmod", "chown")
 _ALONE = "send the planner command on its own"
 _PACKAGES = (
     "read the manifest and lock files; name in the plan what to install. What the worktree needs"
     " is the setting [worktree] setup"
 )
 _MADE = re.compile(r"mktemp|\bTE?MP(?:DIR)?\b", re.IGNORECASE)
-_DURATION = re.compile(r"\d+(?:\.\d+)?[smhd]?")
-_ASSIGNMENT = re.compile(r"\w+=")
-_WRAPPERS = frozenset({
-    "sudo", "doas", "env", "nice", "ionice", "nohup", "command", "builtin", "exec", "timeout",
-    "stdbuf", "setsid", "xargs",
-})  # fmt: skip
 _SHELLS = frozenset(("bash", "sh", "dash", "zsh", "ksh"))
 _LAUNCHER = os.path.join("bin", "planner")
 _OURS = {name.partition(" ")[0] for name in WHO}
 _HELP = ("--help", "--version")
 
 
-class View:
-    """Where a shell text would run: `repository` is the user's, `ours` are folders that it keeps.
-
-    `settings` hold the commands that the user denies.
-    """
-
-    __slots__ = ("folder", "ours", "repository", "settings", "temporary")
-
-    def __init__(
-        self, cwd: str, repository: str, ours: tuple[str, ...], settings: Settings
-    ) -> None:
-        self.folder: str | None = os.path.realpath(cwd)
-        self.repository = os.path.realpath(repository)
-        self.ours = tuple(map(os.path.realpath, ours))
-        self.temporary = (*TEMPORARY, *filter(os.path.isabs, [os.environ.get("TMPDIR", "")]))
-        self.settings = settings
-
-    def lasts(self, path: str) -> bool:
-        """Return whether a change of this path is meant to last; False if that is not known."""
-        if path.startswith(UNKNOWN) or (self.folder is None and not os.path.isabs(path)):
-            return False
-        known = path.partition(UNKNOWN)[0]
-        home = os.environ.get("HOME", "")
-        expanded = home + known[1:] if known == "~" or known.startswith("~/") else known
-        # Not realpath, which would ask the file system about each of very many words.
-        full = os.path.normpath(os.path.join(self.folder or "/", expanded))
-        if any(_inside(full, folder) for folder in self.ours):
-            return False
-        if _inside(full, self.repository):
-            return True
-        return not full.startswith(("/dev/", "/proc/self/fd/")) and not any(
-            _inside(full, folder) for folder in self.temporary
-        )
-
-    def enter(self, words: list[str]) -> None:
-        """Follow a `cd`; where it leads may be unknown."""
-        target = words[1] if len(words) == 2 else UNKNOWN  # noqa: PLR2004 – cd and a folder
-        if UNKNOWN in target or target.startswith("-") or self.folder is None:
-            self.folder = target if os.path.isabs(target) and UNKNOWN not in target else None
-        else:
-            self.folder = os.path.normpath(os.path.join(self.folder, os.path.expanduser(target)))
-
-
 def check_text(text: str, view: View) -> None:
     """Raise Denied if a shell text clearly means to change files of the user, or runs our program.
 
-    Changes in temporary folders, in the run's worktree and among its answers are left alone.
+    Changes in temporary folders, in the run's worktree and among its answers are left alone, and
+    so are those that the text itself takes back.
     """
     if PLANNER in text[MOST_CHARS:]:
         raise Denied("a planner command comes after very much else", _ALONE)
     variables = {"HOME": os.environ.get("HOME", UNKNOWN), "PWD": view.folder or UNKNOWN}
     temporary = _MADE.search(text[:MOST_CHARS]) is not None
     commands = [*commands_in(text, variables)]
-    for found, following in zip(commands, [*commands[1:], None], strict=False):
+    tries = taken_back(commands, view)
+    for at, found in enumerate(commands):
+        if at in tries:
+            view.settings.check(found.words)
+            _check_ours(found.words)
+            continue
         for target in found.targets:
             if view.lasts(target):
                 reason = f"`> {_shown(target)}` writes a file of the user"
-                raise Denied(reason, f"leave the redirection out and read the output, or {_PLAN}")
-        if _makes_for(following, found):
+                raise Denied(reason, f"leave the redirection out and read the output, {_ELSE}")
+        if _makes_for(commands[at + 1] if at + 1 < len(commands) else None, found):
             view.settings.check(found.words)
         elif found.words:
             _check(found, view, temporary=temporary)
@@ -116,7 +75,7 @@ def _makes_for(following: Found | None, found: Found) -> bool:
 def _check(found: Found, view: View, *, temporary: bool) -> None:
     view.settings.check(found.words)
     _check_ours(found.words)
-    words, fed = _unwrapped(found.words)
+    words, fed = unwrapped(found.words)
     if not words:
         return
     name, *rest = words
@@ -148,57 +107,19 @@ def _check_ours(words: list[str]) -> None:
                 _check_ours(found.words)
 
 
-def _unwrapped(words: list[str]) -> tuple[list[str], bool]:
-    """Return a command without others before it, such as `timeout 5`, and whether it is fed."""
-    fed = False
-    while words and words[0] in _WRAPPERS and not {"-v", "-V"} & {*words[1:2]}:
-        fed = fed or words[0] == "xargs"
-        at = 1
-        while at < len(words) and _belongs_to_wrapper(words[at]):
-            at += 1
-        words = words[at:]
-    return words, fed
-
-
-def _belongs_to_wrapper(word: str) -> bool:
-    return word.startswith(("-", "{")) or bool(_DURATION.fullmatch(word) or _ASSIGNMENT.match(word))
-
-
 def _check_files(name: str, rest: list[str], view: View, *, fed: bool, temporary: bool) -> None:
     """Deny a command that changes the files that are its operands, if these are the user's."""
-    which = writing.OPERANDS.get(name)
-    if which is None:
-        if name == "sed" and (files := _edited_in_place(rest)) and any(map(view.lasts, files)):
-            raise Denied("`sed -i` changes files", _PLAN)
+    changed = changed_files(name, rest)
+    if changed is None:
         return
-    operands = list(_operands(name, rest))
-    if name == "mktemp" and {"-t", "--tmpdir"} & {*rest}:
+    if name == "sed":
+        if any(map(view.lasts, changed)):
+            how = "To try it: end the same command with `git checkout -- FILE`"
+            raise Denied("`sed -i` changes files", f"{_PLAN}. {how}")
         return
-    changed = {writing.ALL: operands, writing.REST: operands[1:], writing.LAST: operands[-1:]}
-    unknown = any(word.startswith(UNKNOWN) for word in changed[which])
-    if fed or any(map(view.lasts, changed[which])) or (unknown and not temporary):
-        raise Denied(f"`{name}` changes files", _PLAN)
-
-
-def _operands(name: str, rest: list[str]) -> Iterator[str]:
-    skipped = plain = False
-    for word in rest:
-        if plain or skipped or not word.startswith("-") or word == "-":
-            if not skipped:
-                yield word
-            skipped = False
-        else:
-            plain = word == "--"
-            skipped = word in writing.VALUED.get(name, ())
-
-
-def _edited_in_place(rest: list[str]) -> list[str]:
-    """Return the files that sed changes; none if it only prints."""
-    if not any(re.match(r"-[nErsuz]*i|--in-place", word) for word in rest):
-        return []
-    scripted = any(re.match(r"-[nErsuzi]*[ef]|--expression|--file", word) for word in rest)
-    operands = [word for word in rest if not word.startswith("-")]
-    return operands if scripted else operands[1:]
+    unknown = any(word.startswith(UNKNOWN) for word in changed)
+    if fed or any(map(view.lasts, changed)) or (unknown and not temporary):
+        raise Denied(f"`{name}` changes files", _PLAN if name in _TO_PLAN else _ELSE)
 
 
 def _check_programs(name: str, rest: list[str]) -> None:
@@ -220,18 +141,18 @@ def _check_programs(name: str, rest: list[str]) -> None:
 
 def _check_git(rest: list[str], view: View) -> None:
     """Deny git where it writes into the user's repository."""
-    folder, at = view.folder, 0
-    while at < len(rest) and rest[at].startswith("-"):
-        if rest[at] == "-C" and at + 1 < len(rest):
-            known = folder is not None and UNKNOWN not in rest[at + 1]
-            folder = os.path.normpath(os.path.join(folder or "", rest[at + 1])) if known else None
-        at += 2 if rest[at] in ("-C", "-c") else 1
-    verb, *words = rest[at:] or [""]
-    if folder is None or not _inside(folder, view.repository) or not _writes(verb, words):
+    verb, words, folders = git_verb(rest)
+    folder = view.folder
+    for named in folders:
+        known = folder is not None and UNKNOWN not in named
+        folder = os.path.normpath(os.path.join(folder or "", named)) if known else None
+    if folder is None or not inside(folder, view.repository) or not _writes(verb, words):
         return
     if verb == "init" and words and not view.lasts(words[-1]):
         return
-    raise Denied(f"`git {verb}` writes into the repository", f"{_PLAN}. To look: git log, git diff")
+    back = writing.GIT_TAKES_BACK.get(verb)
+    how = f"end the same command with `git {verb} {back}`, or {_PLAN}" if back else _LOOK
+    raise Denied(f"`git {verb}` writes into the repository", how)
 
 
 def _writes(verb: str, words: list[str]) -> bool:
@@ -251,10 +172,6 @@ def _sets(words: list[str]) -> bool:
     reads = any(word.startswith(("--get", "-l", "--list", "-f", "--file")) for word in words)
     operands = [word for word in words if not word.startswith("-")]
     return not reads and len(operands) > 1 and operands[0] not in ("get", "list")
-
-
-def _inside(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
 
 
 def _shown(text: str) -> str:

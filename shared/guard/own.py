@@ -60,10 +60,13 @@ def witness(command: str, cwd: str) -> str | None:
 
     A client compares its user's rules with the changed text only, so rules for `git log` or for
     reading a file would no longer match. What follows `false &&` does not run, but rules match it.
-    None if the text is more than simple commands.
+    None if the text is more than simple commands, but for comments before them.
     """
+    lines = command.split("\n")
+    while len(lines) > 1 and not lines[0].partition("#")[0].strip(" \t"):
+        del lines[0]
     try:
-        commands = understand(command, cwd)
+        commands = understand("\n".join(lines), cwd)
     except Denied:
         return None
     if any(one.words[0].raw in _KEYWORDS for one in commands):

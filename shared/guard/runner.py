@@ -140,8 +140,9 @@ def _read_file(path: str, session: Session | None) -> str:
 
 def _check_advice(text: str, session: Session | None) -> None:
     """Raise Refused for what the hook would have denied; it has not seen the file's text."""
-    from shared.guard.advice import View, check_text
+    from shared.guard.advice import check_text
     from shared.guard.settings import load_settings
+    from shared.guard.view import View
 
     folder = os.getcwd()
     home = _home(session) if session else ""
@@ -178,6 +179,7 @@ def run_in_place(wanted: Wanted, folder: str, session: Session | None) -> int | 
         level.forget(place, str(error))
         return None
     instead = f"edit in {worktree_path(_home(session))}" if session and session.run_id else _PLAN
+    report.leave_out_ignored(place.repository)
     for line in report.notes(instead):
         sys.stderr.write(f"{line}\n")
     return report.code

@@ -10,9 +10,10 @@ import os
 
 from shared import resources
 from shared.guard import own, texts
-from shared.guard.advice import View, check_text
+from shared.guard.advice import check_text
 from shared.guard.client_settings import read_client
 from shared.guard.denial import Denied
+from shared.guard.view import View
 from shared.place.level import level
 from shared.resources import answer_path, launcher, worktree_path
 

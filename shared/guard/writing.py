@@ -73,6 +73,8 @@ GIT_WRITES_WITH = {
     "notes": _words("add append copy edit merge prune remove"),
     "bisect": _words("start good bad new old skip reset replay run"),
 }
+# What takes back all that the verb has done.
+GIT_TAKES_BACK = {"bisect": "reset", "stash": "pop", "worktree": "remove"}
 GIT_WRITES_BUT = {
     "apply": _words("--check --stat --numstat --summary"),
     "clean": _words("-n --dry-run -nd -nfd -ndx -nx -dn"),

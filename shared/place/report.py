@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import os
 
-_SHOWN = 3
-
 
 class Report:
     """How a command ended: its exit code, the limit that ended it, and what it wrote in vain.
 
     `failure` says why the command did not run at all. `lost` are some of the files in the
-    repository that it wrote or removed, `count` is how many there were.
+    repository that it wrote or removed.
     """
 
-    __slots__ = ("code", "count", "failure", "limit", "lost")
+    __slots__ = ("code", "failure", "limit", "lost")
 
     def __init__(
         self,
@@ -23,34 +21,50 @@ class Report:
         failure: str = "",
         limit: str = "",
         lost: list[str] | None = None,
-        count: int = 0,
     ) -> None:
         self.code = code
         self.failure = failure
         self.limit = limit
-        self.lost = (lost or [])[:_SHOWN]
-        self.count = count
+        self.lost = lost or []
 
     def write(self, descriptor: int) -> None:
         """Write the report for `read`."""
-        words = [str(self.code), str(self.count), self.failure, self.limit, *self.lost]
-        os.write(descriptor, b"\0".join(map(os.fsencode, words)) + b"\0")
+        words = [str(self.code), self.failure, self.limit, *self.lost]
+        with os.fdopen(os.dup(descriptor), "wb") as file:
+            file.write(b"\0".join(map(os.fsencode, words)) + b"\0")
 
     @classmethod
     def read(cls, said: bytes) -> Report | None:
         """Return the report that these bytes hold, None if they are not all of one."""
         words = [os.fsdecode(word) for word in said.split(b"\0")]
         try:
-            code, count, failure, limit, *lost, _ = words
+            code, failure, limit, *lost, _ = words
         except ValueError:
             return None
-        return cls(int(code), failure=failure, limit=limit, lost=lost, count=int(count))
+        return cls(int(code), failure=failure, limit=limit, lost=lost)
+
+    def leave_out_ignored(self, repository: str) -> None:
+        """Leave out of `lost` what git ignores: what builds and caches write, nobody misses."""
+        if not self.lost:
+            return
+        # Not at the top: most commands write nothing and need no git of ours.
+        from shared.git.repository import find_repository
+        from state.errors import Refused
+
+        asked = b"\0".join(map(os.fsencode, self.lost))
+        try:
+            git = find_repository(repository).git
+        except Refused:
+            return
+        said = git.attempt("check-ignore", "-z", "--stdin", stdin=asked).stdout
+        ignored = {os.fsdecode(path) for path in said.split(b"\0")}
+        self.lost = [path for path in self.lost if path not in ignored]
 
     def notes(self, instead: str) -> list[str]:
         """Return the lines that a person or model should read; `instead` says where to edit."""
         found = [f"planner: ended: {self.limit}"] if self.limit else []
-        if self.count:
-            more = self.count - 1
+        if self.lost:
+            more = len(self.lost) - 1
             rest = f" and {more} more" if more else ""
             found.append(f"planner: not kept: {_on_one_line(self.lost[0])}{rest}; {instead}")
         return found

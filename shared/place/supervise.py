@@ -58,7 +58,7 @@ class Supervisor:
         if code is None:
             code = _OUT_OF_TIME if "time" in limit else _STOPPED
         lost = sorted(self._lost())
-        return Report(code, limit=limit, lost=lost, count=len(lost))
+        return Report(code, limit=limit, lost=lost)
 
     def _reap(self) -> int | None:
         """Return the command's exit code if it has ended; take leave of orphans that have."""

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
-from shared.guard.advice import View, check_text
+from shared.guard.advice import check_text
 from shared.guard.denial import Denied
 from shared.guard.settings import Settings
+from shared.guard.view import View
 from shared.resources import launcher
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.requirement("PP-4")
 
@@ -132,6 +130,66 @@ def test_what_clearly_changes_files_or_packages_is_denied(text: str, view: View)
 )  # fmt: skip
 def test_what_only_looks_like_it_passes(text: str, view: View) -> None:
     assert reason(text, view) == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "echo 'print(1)' > new.py && python3 new.py; rm -f new.py; ls",
+        "cd src && echo x > new.py; python3 new.py; rm new.py",
+        "mkdir new && touch new/a && ls new; rm -rf new", "cp README.md a.md; wc a.md; rm -- a.md",
+        "sed -i s/a/b/ README.md && pytest -q; git checkout -q -- README.md; git status --short",
+        "sed -i s/a/b/ README.md; git diff; git restore .", "pytest > log; tail log; rm log",
+        "cp README.md a.bak && sed -i s/a/b/ README.md && pytest; mv a.bak README.md",
+        "cp README.md a.bak; echo x > README.md; cp a.bak README.md; rm a.bak",
+        "git stash -q; pytest -q; git stash pop -q; git status --short",
+        "git stash && git stash pop",
+        "git worktree add -q ../old v1 && ls ../old; git worktree remove --force ../old",
+        "git bisect start HEAD v1; git bisect run make; git bisect reset",
+        "echo x > a; rm a; touch b; rm b", "timeout 5 git stash; env A=1 git stash pop",
+    ],
+)  # fmt: skip
+def test_a_text_that_takes_its_own_changes_back_passes(text: str, view: View) -> None:
+    (Path(view.repository) / "README.md").touch()
+    assert reason(text, view) == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "rm new.py; echo x > new.py", "echo x > new.py; rm new.py; echo x > new.py",
+        "echo x > README.md; rm README.md", "sed -i s/a/b/ README.md; rm README.md",
+        "echo x > a; rm a README.md", "echo x > a > b; rm a", "echo x > a; rm b",
+        "touch a b; rm a", "mkdir new; rm -rf new src", "rm -rf src; git status", "rm a; rm a",
+        "sed -i s/a/b/ a; git checkout -- b", "git checkout -- a; sed -i s/a/b/ a",
+        "git stash pop; git stash", "git stash; git worktree remove x",
+        "git stash pop; git stash pop",
+        "git stash; git stash drop", "cp a README.md; mv a README.md", 'echo x > a; rm "$f"',
+        "cp x new; cp new README.md; rm new", "git bisect start; ls", "git add a; git restore a",
+        "echo x > new; tokei; rm new",
+    ],
+)  # fmt: skip
+def test_a_text_that_leaves_a_change_is_denied(text: str, view: View) -> None:
+    for name in ("README.md", "src"):
+        (Path(view.repository) / name).touch()
+    assert reason(text, view)
+
+
+@pytest.mark.parametrize(
+    ("text", "way"),
+    [
+        ("git stash", "end the same command with `git stash pop`"),
+        ("git bisect start", "end the same command with `git bisect reset`"),
+        ("git worktree add ../x", "end the same command with `git worktree remove`"),
+        ("sed -i s/a/b/ a", "end the same command with `git checkout -- FILE`"),
+        ("echo x > a.py", "write below /tmp"), ("cp a b", "write below /tmp"),
+        ("rm a", "put the change into the plan"), ("git commit -m x", "git log"),
+    ],
+)  # fmt: skip
+def test_a_denial_names_a_way_that_fits(text: str, way: str, view: View) -> None:
+    with pytest.raises(Denied) as caught:
+        check_text(text, view)
+    assert way in caught.value.instead
 
 
 @pytest.mark.requirement("PP-5")

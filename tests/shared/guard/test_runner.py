@@ -231,6 +231,16 @@ def test_in_the_place_any_text_runs_and_what_it_writes_is_gone(placed: Path) -> 
 
 
 @pytest.mark.requirement("PP-4")
+def test_what_git_ignores_is_not_missed(placed: Path) -> None:
+    (placed / ".gitignore").write_text("out/\n*.log\n", encoding="utf-8")
+    made = "mkdir -p out/deep && touch out/deep/a out/b x.log"
+    assert ro("-c", made, cwd=placed).stderr == ""
+    said = ro("-c", f"{made}; touch new 'a b.txt' $'n\\nl'", cwd=placed).stderr
+    assert said.startswith("planner: not kept: a b.txt and 2 more; ")
+    many = ro("-c", "for i in $(seq 3000); do echo >$i.log; done; touch zz", cwd=placed).stderr
+    assert many.startswith("planner: not kept: zz; ")
+
+
 def test_a_command_in_the_place_gets_no_input_and_stays_in_its_folder(placed: Path) -> None:
     (placed / "sub").mkdir()
     answer = subprocess.run(

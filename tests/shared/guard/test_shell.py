@@ -271,6 +271,13 @@ def test_codex_may_patch_answers_and_nothing_else(codex: Client) -> None:
 # The witness
 
 
+@pytest.mark.parametrize("before", ["# why", '  # it\'s a "test" $(x)', "\n#\n\t# two"])
+def test_comments_before_simple_commands_are_no_part_of_the_witness(before: str) -> None:
+    assert witness(f"{before}\nls src | head", "/") == "false && ls src | head"
+    assert witness(before, "/") is None
+    assert witness(f"x {before}\nls", "/") is None
+
+
 @pytest.mark.parametrize("shell", ["sh", "bash"])
 @pytest.mark.parametrize("command", ["seen a", "seen a; seen b", "seen a || seen b\nseen c | seen"])
 def test_the_original_command_does_not_run(tmp_path: Path, shell: str, command: str) -> None:

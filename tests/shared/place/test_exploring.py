@@ -23,7 +23,7 @@ PLANNER = Path(ROOT) / "bin" / "planner"
 FOLDER = Path(__file__).parent / "exploring"
 ALL = bool(os.environ.get("ALL_COMMANDS"))
 RULES = {"deny": ["Bash(rm:*)"], "ask": ["Bash(git push:*)"]}
-SHARE = 0.98  # of the commands that run here neither denied nor asked
+SHARE = 0.98  # of the commands run here neither denied nor asked, and as many say the same
 
 pytestmark = [
     pytest.mark.slow,
@@ -82,6 +82,7 @@ def test_nearly_all_pass_and_say_what_they_say_outside(session: Session) -> None
     assert unexplained == {}
     if ALL:
         assert 1 - (counts["deny"] + counts["ask"]) / len(found) >= SHARE
+        assert counts["same"] / len(found) >= SHARE
 
 
 @pytest.mark.filterwarnings("default::pytest.PytestWarning")

@@ -1,0 +1,64 @@
+"""Says of the paths in a shell text where they lead, and whether a change there is to last."""
+
+from __future__ import annotations
+
+import os
+
+from shared.guard.scan import UNKNOWN
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from shared.guard.settings import Settings
+
+TEMPORARY = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 – the place has folders of its own there
+
+
+class View:
+    """Where a shell text would run: `repository` is the user's, `ours` are folders that it keeps.
+
+    `settings` hold the commands that the user denies.
+    """
+
+    __slots__ = ("folder", "ours", "repository", "settings", "temporary")
+
+    def __init__(
+        self, cwd: str, repository: str, ours: tuple[str, ...], settings: Settings
+    ) -> None:
+        self.folder: str | None = os.path.realpath(cwd)
+        self.repository = os.path.realpath(repository)
+        self.ours = tuple(map(os.path.realpath, ours))
+        self.temporary = (*TEMPORARY, *filter(os.path.isabs, [os.environ.get("TMPDIR", "")]))
+        self.settings = settings
+
+    def lasts(self, path: str) -> bool:
+        """Return whether a change of this path is meant to last; False if that is not known."""
+        if path.startswith(UNKNOWN) or (self.folder is None and not os.path.isabs(path)):
+            return False
+        full = self.full(path.partition(UNKNOWN)[0])
+        if any(inside(full, folder) for folder in self.ours):
+            return False
+        if inside(full, self.repository):
+            return True
+        return not full.startswith(("/dev/", "/proc/self/fd/")) and not any(
+            inside(full, folder) for folder in self.temporary
+        )
+
+    def full(self, path: str) -> str:
+        """Return the absolute path that a word of the text means."""
+        home = os.environ.get("HOME", "")
+        expanded = home + path[1:] if path == "~" or path.startswith("~/") else path
+        # Not realpath, which would ask the file system about each of very many words.
+        return os.path.normpath(os.path.join(self.folder or "/", expanded))
+
+    def enter(self, words: list[str]) -> None:
+        """Follow a `cd`; where it leads may be unknown."""
+        target = words[1] if len(words) == 2 else UNKNOWN  # noqa: PLR2004 – cd and a folder
+        if UNKNOWN in target or target.startswith("-") or self.folder is None:
+            self.folder = target if os.path.isabs(target) and UNKNOWN not in target else None
+        else:
+            self.folder = os.path.normpath(os.path.join(self.folder, os.path.expanduser(target)))
+
+
+def inside(path: str, folder: str) -> bool:
+    """Return whether a path is a folder or lies in it; both are absolute."""
+    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
