@@ -120,13 +120,10 @@ def resume_command(state_dir: str | None, agent: str | None, *, take_over: bool)
     """
     from orchestrator.mode import light_plan
     from orchestrator.mode.view import render_mode
-    from shared.execution import holder
     from shared.steps.printing import print_current
 
     found = _found(agent, state_dir)
-    if take_over and found.state:
-        holder.take_over(found.state)
-    light_plan.resume(found, agent)
+    light_plan.resume(found, agent, take_over=take_over)
     write(print_current(found.state) if found.state else render_mode(found))
 
 

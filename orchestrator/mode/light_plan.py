@@ -12,10 +12,11 @@ from orchestrator.mode.lookup import find_light, own_mode
 from orchestrator.run import end
 from orchestrator.run.folders import make_planner_folder
 from orchestrator.run.limits import settle
-from orchestrator.run.start import join
+from orchestrator.run.start import bind_agent
 from shared import drift, resources
 from shared.config import Config, load_config, parse_config
 from shared.drift import is_watched, problem_of, tree_of_light
+from shared.execution import holder
 from shared.git.repository import repository_at
 from shared.guard.consent import (
     assistant_variable,
@@ -211,13 +212,17 @@ def pause(found: Mode) -> None:
         _change(found, "pause")
 
 
-def resume(found: Mode, agent: str | None) -> None:
-    """Resume paused planning at the same revision; a session that is new to it joins it."""
-    if found.status == PAUSED:
-        _change(found, "resume")
+def resume(found: Mode, agent: str | None, *, take_over: bool = False) -> None:
+    """Resume paused planning at the same revision; a session that is new to it joins it.
+
+    With `take_over` this instance executes the run in place of one that is dead. Of a run, all of
+    it is stored, or nothing.
+    """
     if found.state is not None:
-        join(found.state, agent_name(agent, found.state.run.repository))
+        _resume_run(found, found.state, agent, take_over=take_over)
         return
+    if found.status == PAUSED:
+        found.change("resume", HOST)
     repository = os.path.dirname(found.home)
     name = agent_name(agent, repository)
     # A person in a terminal has no session that could be kept read-only.
@@ -225,6 +230,15 @@ def resume(found: Mode, agent: str | None) -> None:
     if is_session and name != found.agent and not sessions.join(name, found.agent):
         text = f"{sessions.folder()} cannot be written, so hooks would not keep this session"
         raise Refused("refused", "resume", f"{text} read-only", "let it be written")
+
+
+def _resume_run(found: Mode, state: State, agent: str | None, *, take_over: bool) -> None:
+    with state.lock("resume"), state.database:
+        if take_over:
+            holder.take_over(state)
+        if found.status == PAUSED:
+            state.move("resume", HOST, at=moment(found.now))
+        bind_agent(state, agent)
 
 
 def _change(found: Mode, action: str) -> None:

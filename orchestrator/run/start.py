@@ -135,9 +135,15 @@ def render_start(started: Started) -> str:
 
 def join(state: State, agent: str | None) -> None:
     """Let an agent take part in a run; the run's time limits then apply to the agent."""
+    with state.database:
+        bind_agent(state, agent)
+
+
+def bind_agent(state: State, agent: str | None) -> None:
+    """Let an agent take part in a run, in the caller's transaction."""
     name = agent_name(agent, state.run.repository)
-    with state.database as database:
-        transitions.bind(database, state.run, name, limits.columns(state.config["config"]))
+    columns = limits.columns(state.config["config"])
+    transitions.bind(state.database, state.run, name, columns)
 
 
 def _take_choices(state: State, chosen: Choices) -> None:

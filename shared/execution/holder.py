@@ -11,6 +11,7 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared.execution.deeds import Execution
+from shared.guard.ancestry import above, read
 from shared.mode.sessions import SESSION_VARIABLES, agent_name
 from state.clock import moment
 from state.errors import Refused
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 VARIABLE = "PLANNER_INSTANCE"
 # A holder whose process cannot be seen from here counts as alive for so long after a command.
 QUIET_S = 600
-_START_FIELD = 19  # of /proc/PID/stat, counted after the name of the program
 
 
 class Instance(NamedTuple):
@@ -60,19 +60,17 @@ def take_over(state: State) -> list[str]:
     """Make this instance the holder in place of one that is dead; return the milestones set back.
 
     What was in progress is pending again, since its agents died with their host. Refused while the
-    holder lives.
+    holder lives. Use it in a transaction.
     """
-    own = this_instance(state.run.repository)
-    with state.database as database:
-        holder = database.holder(state.run)
-        if holder is None or holder.instance == own.name:
-            return []
-        if is_alive(holder):
-            raise _held(holder)
-        database.set_holder(state.run, *own)
-        detail = f"from {described(holder)}"
-        database.audit(state.run, "host", "take over", detail=detail)
-        return Execution(state).recover()
+    own, database = this_instance(state.run.repository), state.database
+    holder = database.holder(state.run)
+    if holder is None or holder.instance == own.name:
+        return []
+    if is_alive(holder):
+        raise _held(holder)
+    database.set_holder(state.run, *own)
+    database.audit(state.run, "host", "take over", detail=f"from {described(holder)}")
+    return Execution(state).recover()
 
 
 def is_mine(state: State, holder: Holder) -> bool:
@@ -105,39 +103,16 @@ def _held(holder: Holder) -> Refused:
 
 def _giver(variable: str) -> int:
     """Return the process that gave this one a variable: the first above us that has not got it."""
-    value, pid = os.environ[variable], os.getppid()
-    while pid > 1:
-        found = _environment(pid)
-        if found is None or found.get(variable) != value:
-            return pid if found is not None else 0
-        pid = _parent(pid)
+    pair = os.fsencode(f"{variable}={os.environ[variable]}")
+    for process in above(os.getpid()):
+        if process.pid == 1 or not process.variables:
+            return 0  # what it has cannot be seen
+        if pair not in process.variables:
+            return process.pid
     return 0
 
 
-def _environment(pid: int) -> dict[str, str] | None:
-    try:
-        with open(f"/proc/{pid}/environ", "rb") as file:
-            pairs = [os.fsdecode(pair).partition("=") for pair in file.read().split(b"\0")]
-    except OSError:
-        return None
-    return {name: value for name, _, value in pairs}
-
-
-def _status(pid: int) -> list[bytes]:
-    """Return the fields of a process's /proc/PID/stat after its name; [] if it is gone."""
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            return file.read().rpartition(b")")[2].split()
-    except OSError:
-        return []
-
-
-def _parent(pid: int) -> int:
-    fields = _status(pid)
-    return int(fields[1]) if fields else 0
-
-
 def _started(pid: int) -> str:
-    """Return when a process was started, as the kernel counts; "" if it is gone or a zombie."""
-    fields = _status(pid) if pid else []
-    return fields[_START_FIELD].decode() if fields and fields[0] != b"Z" else ""
+    """Return when a process was started, as the kernel counts; "" if it has ended."""
+    found = read(pid) if pid else None
+    return found.began if found else ""

@@ -37,12 +37,17 @@ class Process:
     path = ""  # of its program, then of the file that an interpreter runs
     owner = 0
     began = ""
-    is_marked = False  # it has a variable that clients set for their commands
+    variables: frozenset[bytes] = frozenset()  # NAME=value; empty if the system does not show them
 
     def __init__(self, pid: int, parent: int, names: Collection[str]) -> None:
         self.pid = pid
         self.parent = parent
         self.names = frozenset(names)
+
+    @property
+    def is_marked(self) -> bool:
+        """Return whether it has a variable that clients set for their commands."""
+        return any(pair.startswith(_MARKS) for pair in self.variables)
 
     @property
     def is_client(self) -> bool:
@@ -67,6 +72,8 @@ def read(pid: int) -> Process | None:
         stat, owner = _bytes(f"{folder}/stat"), os.stat(folder).st_uid
         before, _, after = stat.rpartition(b")")
         fields = after.split()
+        if fields[0] == b"Z":
+            return None  # it has ended, and its parent has not asked how
         name, parent, began = before.partition(b"(")[2], int(fields[1]), fields[19].decode()
     except (OSError, IndexError, ValueError):
         return None
@@ -75,8 +82,7 @@ def read(pid: int) -> Process | None:
     script = _script(path or words[0], words)
     found = Process(pid, parent, {os.fsdecode(name), *(_base(p) for p in (path, script) if p)})
     found.path, found.owner, found.began = f"{path}\0{script}", owner, began
-    environment = _try(f"{folder}/environ").split(b"\0")
-    found.is_marked = any(pair.startswith(_MARKS) for pair in environment)
+    found.variables = frozenset(filter(None, _try(f"{folder}/environ").split(b"\0")))
     return found
 
 

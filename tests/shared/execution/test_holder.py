@@ -101,6 +101,22 @@ def test_a_holder_that_cannot_be_seen_lives_while_its_commands_come(
     assert holder.is_alive(found) == lives
 
 
+def test_a_process_that_has_ended_and_was_not_waited_for_does_not_live(scene: Scene) -> None:
+    child = subprocess.Popen(["cat"], stdin=subprocess.PIPE)
+    began = holder._started(child.pid)
+    state = scene.state()
+    with state.database as database:
+        database.set_holder(state.run, "one", os.uname().nodename, child.pid, began)
+    found = state.database.holder(state.run)
+    assert found is not None
+    assert holder.is_alive(found)
+    assert child.stdin is not None
+    child.stdin.close()
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+    assert not holder.is_alive(found)
+    child.wait()
+
+
 def test_anybody_may_pause_decide_and_look_while_another_executes(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
