@@ -57,7 +57,7 @@ def run_whole_suite(environment: dict[str, str]) -> int:
         tempfile.TemporaryDirectory(prefix="planner-coverage-") as report,
         tempfile.TemporaryDirectory(prefix="planner-tests-") as folder,
     ):
-        os.chmod(folder, 0o711)  # some tests become a user without rights
+        os.chmod(folder, 0o711)  # noqa: S103 – some tests become a user without rights
         measured = environment | {
             "COVERAGE_FILE": os.path.join(report, "coverage"),
             "TMPDIR": folder,
