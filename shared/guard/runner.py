@@ -169,12 +169,12 @@ def run_in_place(wanted: Wanted, folder: str, session: Session | None) -> int | 
     if not level.level(repository).holds:
         return None
     # Not at the top: where the place does not hold, nothing else needs it.
-    from shared.place.enter import CannotEnter, run
+    from shared.place.enter import CannotEnter
     from shared.place.planning import planning_place
 
     place = planning_place(folder, repository, _home(session) if session else None)
     try:
-        report = run(place, wanted.words or [*SHELL, wanted.text])
+        report = level.run_twice(place, wanted.words or [*SHELL, wanted.text])
     except CannotEnter as error:
         level.forget(place, str(error))
         return None
@@ -225,14 +225,14 @@ def hold(words: list[str]) -> None:
 
     Raises OSError if the kernel has a layer and refuses to use it.
     """
-    from shared.place import seccomp
+    from shared.place import bpf, seccomp
     from shared.sandbox import become, is_available, restrict
 
     environment = scrubbed(os.environ)
     os.closerange(3, _DESCRIPTORS)
     if is_available():
         restrict(_WRITABLE, alone=True)
-    if seccomp.is_available():
+    if bpf.is_available():
         seccomp.forbid()
     try:
         become(words, environment)

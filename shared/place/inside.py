@@ -105,9 +105,12 @@ def _become(
         os.chdir(place.folder)
         _limit(place)
         if sandbox.is_available():
-            # A pipe or socket that lasts would be met by programs outside.
-            plain = (place.home, place.repository, *place.kept)
-            sandbox.restrict((*PRIVATE, "/dev"), plain=plain, scoped=True)
+            # A pipe or socket that lasts would be met by programs outside. What may be made in a
+            # folder may be made below it, so there are none in /tmp if the repository lies there.
+            above = {path for path in PRIVATE for one in place.kept if one.startswith(f"{path}/")}
+            plain = (place.home, place.repository, *place.kept, *above)
+            free = (*(path for path in PRIVATE if path not in above), "/dev")
+            sandbox.restrict(free, plain=plain, scoped=True)
         kernel.keep_capabilities(() if os.geteuid() else _CAPABILITIES)
         system_calls.forbid(local_sockets=sealed)
         kernel.default_signals(_IGNORED_BY_PYTHON)

@@ -15,6 +15,9 @@ from shared.place.memory import recall, remember
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from shared.place.report import Report
     from shared.place.values import Place
 
 NAMESPACES, LANDLOCK, NOTHING = "namespaces", "landlock", "none"
@@ -24,7 +27,9 @@ _DEBIAN = "/proc/sys/kernel/unprivileged_userns_clone"
 _UBUNTU = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns"
 # With the mounts and the ids, what decides whether the place can be entered.
 _DECIDING = ("/proc/sys/kernel/random/boot_id", "/proc/self/mountinfo", _MOST, _DEBIAN, _UBUNTU)
-_AGAIN_S = 600.0
+# A failure is tried again after so many seconds: one whose cause is known, and any other, which may
+# have been a lack of memory or processes for a moment.
+_AGAIN_S, _SOON_S = 600.0, 10.0
 
 
 class Level:
@@ -47,9 +52,9 @@ class Level:
         if self.holds:
             return "any command may run; namespaces hold it, and nothing that it writes lasts"
         from shared import sandbox
-        from shared.place import seccomp
+        from shared.place import bpf
 
-        layers = {"Landlock": sandbox.is_available(), "seccomp": seccomp.is_available()}
+        layers = {"Landlock": sandbox.is_available(), "seccomp": bpf.is_available()}
         held = [name for name, there in layers.items() if there]
         by = f"kept read-only by {' and '.join(held)}" if held else "held by nothing else"
         way = f"; to have any command run: {self.way}" if self.way else ""
@@ -66,17 +71,27 @@ def try_again(repository: str) -> Level:
     if not sys.platform.startswith("linux"):
         return Level(NOTHING, "this system is not Linux")
     # Not at the top: the hook asks the memory alone.
-    from shared.place.enter import CannotEnter, run
+    from shared.place.enter import CannotEnter
     from shared.place.planning import planning_place
 
     try:
-        run(planning_place(repository, repository), ["true"])
+        run_twice(planning_place(repository, repository), ["true"])
     except CannotEnter as error:
         found = lesser(str(error))
     else:
         found = Level(NAMESPACES)
     _remember(repository, found)
     return found
+
+
+def run_twice(place: Place, argv: Sequence[str]) -> Report:
+    """Run a command in the place; if it cannot be entered, try once more, then raise CannotEnter."""
+    from shared.place.enter import CannotEnter, run
+
+    try:
+        return run(place, argv)
+    except CannotEnter:  # nothing has run; what was lacking may be there now
+        return run(place, argv)
 
 
 def lesser(failure: str) -> Level:
@@ -97,8 +112,8 @@ def _remembered(repository: str) -> Level | None:
     if kept.get("state") != _state():
         return None
     found = Level(kept["name"], kept["reason"], kept["way"])
-    # What failed may have been short of something for a moment.
-    return found if found.holds or 0 <= time.time() - kept["tried"] < _AGAIN_S else None
+    kept_s = _AGAIN_S if found.way else _SOON_S
+    return found if found.holds or 0 <= time.time() - kept["tried"] < kept_s else None
 
 
 def _remember(repository: str, found: Level) -> None:

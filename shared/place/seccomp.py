@@ -6,19 +6,14 @@ ioctls that change a file or type into the terminal. A forbidden call fails with
 
 from __future__ import annotations
 
-import ctypes
 import os
-import struct
-import sys
 
+from shared.place.bpf import ALLOW, DENY, EQUAL, IOCTL, IOCTLS, Filter, install
 from shared.sandbox import give_up_privileges
 
-_SET_SECCOMP, _FILTER = 22, 2
-_ALLOW, _DENY = 0x7FFF0000, 0x00050001  # the second: fail with EPERM
-_LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
-_NUMBER, _ARCHITECTURE, _SECOND_ARGUMENT = 0, 4, 24
-# From here on the numbers belong to x32, which an x86-64 kernel may offer too.
-_X32 = 0x40000000
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from shared.place.bpf import Step
 
 # Name: number on x86-64, number in the generic table; 0 if there is no such call.
 _CALLS = {
@@ -36,54 +31,17 @@ _CALLS = {
     "kill": (62, 129), "tkill": (200, 130), "rt_sigqueueinfo": (129, 138),
     "pidfd_send_signal": (424, 424),
 }  # fmt: skip
-_IOCTL = (16, 29)
-_REQUESTS = {
-    "FS_IOC_SETFLAGS": 0x40086602, "FS_IOC32_SETFLAGS": 0x40046602, "FS_IOC_FSSETXATTR": 0x401C5820,
-    "TIOCSTI": 0x5412, "TIOCLINUX": 0x541C,
-}  # fmt: skip
-# Processor: the kernel's number for it, and the column of the tables above.
-_PROCESSORS = {
-    "x86_64": (0xC000003E, 0),
-    "aarch64": (0xC00000B7, 1),
-    "riscv64": (0xC00000F3, 1),
-    "loongarch64": (0xC0000102, 1),
-}
-
-
-class _Program(ctypes.Structure):
-    _fields_ = (("length", ctypes.c_ushort), ("steps", ctypes.c_char_p))
-
-
-def is_available() -> bool:
-    """Return whether the system-call filter supports this operating system and processor."""
-    return sys.platform.startswith("linux") and os.uname().machine in _PROCESSORS
 
 
 def forbid() -> None:
     """Forbid this process and its children the listed system calls; raise OSError on failure."""
     give_up_privileges()
-    steps = _steps(*_PROCESSORS[os.uname().machine])
-    program = _Program(len(steps), b"".join(struct.pack("=HBBI", *step) for step in steps))
-    library = ctypes.CDLL(None, use_errno=True)
-    if library.prctl(_SET_SECCOMP, _FILTER, ctypes.byref(program), 0, 0):
-        raise OSError(ctypes.get_errno(), "seccomp")
+    install(program(os.uname().machine))
 
 
-def _steps(architecture: int, column: int) -> list[tuple[int, int, int, int]]:
-    """Return the seccomp filter's BPF instructions: code, jump if true, jump if false, operand."""
-    denied = sorted(numbers[column] for numbers in _CALLS.values() if numbers[column])
-    checks: list[tuple[int, int]] = [(_EQUAL, number) for number in denied]
-    if not column:
-        checks.append((_AT_LEAST, _X32))
-    requests = list(_REQUESTS.values())
-    # Each check is followed by the rest of the checks, then "allow", then "deny".
-    to_deny = len(checks) + 2 + len(requests) + 1
-    steps = [(_LOAD, 0, 0, _ARCHITECTURE), (_EQUAL, 1, 0, architecture), (_RETURN, 0, 0, _DENY)]
-    steps.append((_LOAD, 0, 0, _NUMBER))
-    for place, (code, number) in enumerate(checks, 1):
-        steps.append((code, to_deny - place, 0, number))
-    steps.append((_EQUAL, 0, len(requests) + 1, _IOCTL[column]))
-    steps.append((_LOAD, 0, 0, _SECOND_ARGUMENT))
-    for place, request in enumerate(requests):
-        steps.append((_EQUAL, len(requests) - place, 0, request))
-    return [*steps, (_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _DENY)]
+def program(machine: str) -> list[Step]:
+    """Return the filter for a processor; raises OSError for one that is not known."""
+    made = Filter(machine)
+    made.answer(_CALLS.values(), DENY)
+    made.examine(IOCTL, 1, [(EQUAL, request, DENY) for request in IOCTLS.values()], ALLOW)
+    return made.steps()

@@ -16,7 +16,7 @@ import pytest
 from shared import sandbox
 from shared.guard import runner, texts
 from shared.guard.runner import Wanted, admitted
-from shared.place import level, seccomp
+from shared.place import bpf, level
 from shared.place.planning import planning_place
 from shared.resources import ROOT
 from state.errors import Refused
@@ -78,7 +78,7 @@ def test_a_protected_command_writes_to_dev_null_and_to_its_own_output(tmp_path: 
 
 
 # What takes a layer away in the program of `held`.
-NO_SECCOMP = "from shared.place import seccomp; seccomp.is_available = bool"
+NO_SECCOMP = "from shared.place import bpf; bpf.is_available = bool"
 NO_LANDLOCK = "from shared import sandbox; sandbox.is_available = bool"
 LAYERS = {"Landlock": NO_SECCOMP, "seccomp": NO_LANDLOCK}
 
@@ -88,7 +88,7 @@ def test_a_protected_command_reaches_no_socket_and_no_other_process(
     tmp_path: Path, layer: str
 ) -> None:
     """Each layer does this alone, since not every kernel with Landlock can."""
-    if not (seccomp.is_available() if layer == "seccomp" else sandbox._abi() >= sandbox._SCOPE_ABI):
+    if not (bpf.is_available() if layer == "seccomp" else sandbox._abi() >= sandbox._SCOPE_ABI):
         pytest.skip(f"this system's {layer} does not do it")
     with socket.create_server(("127.0.0.1", 0)) as server:
         connect = f"exec 3<>/dev/tcp/127.0.0.1/{server.getsockname()[1]}"
@@ -329,7 +329,7 @@ def test_the_lower_levels_say_which_layers_hold_why_and_how_to_have_the_place(
     lower = level.Level(level.LANDLOCK, "the kernel forbids it", "ask it")
     for there, by in ((True, "kept read-only by Landlock and seccomp"), (False, "held by nothing")):
         monkeypatch.setattr(sandbox, "is_available", lambda there=there: there)
-        monkeypatch.setattr(seccomp, "is_available", lambda there=there: there)
+        monkeypatch.setattr(bpf, "is_available", lambda there=there: there)
         assert by in lower.told()
     assert "since the kernel forbids it; to have any command run: ask it" in lower.told()
 

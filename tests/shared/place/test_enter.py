@@ -136,6 +136,20 @@ def test_answers_and_worktree_are_kept_and_the_planners_own_files_are_not_writab
 
 
 @pytest.mark.requirement("PP-1")
+def test_no_pipe_or_socket_stays_in_a_repository_below_tmp_either(repo: Repository) -> None:
+    if not str(repo.path).startswith("/tmp/"):  # noqa: S108 – where the place has its own
+        pytest.skip("the tests' folders do not lie in /tmp")
+    kept = repo.path / ".planner" / "run" / "answers"
+    kept.mkdir(parents=True)
+    bind = "import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])"
+    tries = f"mkfifo pipe; python3 -c '{bind}' socket; mknod device c 0 0; touch file"
+    answer = enter(repo.path, f"cd {kept}; {tries}", kept.parent)
+    assert os.listdir(kept) == ["file"], answer.stderr
+    made = "cd /var/tmp && mkfifo pipe && cd /dev/shm && mkfifo pipe && echo made"
+    assert enter(repo.path, made, kept.parent).stdout == "made\n"
+
+
+@pytest.mark.requirement("PP-1")
 def test_a_link_in_place_of_the_answers_lets_nothing_last(repo: Repository, tmp_path: Path) -> None:
     run, elsewhere = repo.path / ".planner" / "run", tmp_path / "elsewhere"
     run.mkdir(parents=True)

@@ -110,17 +110,48 @@ def test_the_level_is_remembered_and_answers_fast_enough_for_the_hook(repo: Repo
 
 
 @pytest.mark.requirement("PP-3")
+@pytest.mark.parametrize(("way", "seconds"), [("", 12), ("sysctl -w a=1", 620)])
 def test_a_failure_is_tried_again_after_a_while(
-    repo: Repository, monkeypatch: pytest.MonkeyPatch
+    repo: Repository, monkeypatch: pytest.MonkeyPatch, way: str, seconds: int
 ) -> None:
-    monkeypatch.setattr(level, "_cause", lambda _: ("too little memory", ""))
+    monkeypatch.setattr(level, "_cause", lambda _: ("too little memory", way))
     from shared.place.planning import planning_place
 
     level.forget(planning_place(str(repo.path), str(repo.path)), "x")
-    assert level.level(str(repo.path)).reason == "too little memory"
     now = time.time()
-    monkeypatch.setattr(time, "time", lambda: now + 700)
+    monkeypatch.setattr(time, "time", lambda: now + seconds * 0.8)
+    assert level.level(str(repo.path)).reason == "too little memory"
+    monkeypatch.setattr(time, "time", lambda: now + seconds)
     assert level.level(str(repo.path)).holds
+
+
+@pytest.mark.requirement("PP-3")
+@pytest.mark.parametrize(("failures", "holds"), [(1, True), (2, False)])
+def test_one_failure_alone_lowers_no_level_and_a_command_runs_once(
+    repo: Repository, failures: int, holds: bool
+) -> None:
+    script = f"""
+import os, sys
+sys.path.insert(0, {ROOT!r})
+from shared.place import enter, level
+from shared.guard.runner import Wanted, run_in_place
+level.try_again({str(repo.path)!r})
+left, real = [0] * {failures}, enter._map_users
+def map_users(process):
+    if left:
+        left.pop()
+        raise OSError(12, "out of memory")
+    real(process)
+enter._map_users = map_users
+print(run_in_place(Wanted("echo ran"), {str(repo.path)!r}, None), flush=True)
+print(level.level({str(repo.path)!r}).holds)
+"""
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", script],
+        cwd=repo.path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    said = ["ran", "0", "True"] if holds else ["None", "False"]
+    assert done.stdout.split() == said, done.stderr
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount")

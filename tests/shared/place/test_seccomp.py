@@ -1,38 +1,84 @@
-"""The filter of system calls, simulated step by step to test all processors."""
+"""The filters of system calls, simulated step by step to test all processors."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
-from shared.place import seccomp
+from shared.place import bpf, seccomp
+from shared.place import filter as of_place
+
+if TYPE_CHECKING:
+    from shared.place.bpf import Step
+
+MACHINES = sorted(bpf.PROCESSORS)
 
 
-def verdict(column: int, number: int, argument: int = 0, foreign: int = 0) -> bool:
-    """Return whether the filter for a column of the tables allows a system call."""
-    architecture = next(a for a, c in seccomp._PROCESSORS.values() if c == column)
-    data = {0: number, 4: architecture + foreign, 24: argument}
-    steps, at, loaded = seccomp._steps(architecture, column), 0, 0
+def verdict(steps: list[Step], machine: str, number: int, *arguments: int, foreign: int = 0) -> int:
+    """Return how a filter answers a system call."""
+    data = {0: number, 4: bpf.PROCESSORS[machine][0] + foreign}
+    data |= {16 + 8 * at: value for at, value in enumerate((*arguments, 0, 0, 0)[:6])}
+    at, loaded = 0, 0
     while True:
         code, if_true, if_false, operand = steps[at]
         at += 1
-        if code == seccomp._RETURN:
-            return operand == seccomp._ALLOW
-        if code == seccomp._LOAD:
+        if code == bpf.RETURN:
+            return operand
+        if code == bpf.LOAD:
             loaded = data[operand]
-        else:
-            true = loaded == operand if code == seccomp._EQUAL else loaded >= operand
-            at += if_true if true else if_false
+            continue
+        true = {
+            bpf.EQUAL: loaded == operand, bpf.AT_LEAST: loaded >= operand,
+            bpf.ANY_BIT: bool(loaded & operand),
+        }[code]  # fmt: skip
+        at += if_true if true else if_false
 
 
-@pytest.mark.parametrize("column", [0, 1])
-def test_the_filter_forbids_exactly_the_calls_of_its_table_on_each_processor(
-    column: int,
-) -> None:
+def test_a_processor_that_is_not_known_has_no_filter() -> None:
+    with pytest.raises(OSError, match="no filter of system calls is known for vax"):
+        seccomp.program("vax")
+
+
+@pytest.mark.requirement("PP-1", "PP-3")
+@pytest.mark.parametrize("machine", MACHINES)
+def test_the_lower_filter_forbids_exactly_the_calls_of_its_table(machine: str) -> None:
+    column, steps = bpf.PROCESSORS[machine][1], seccomp.program(machine)
     taken = {numbers[column] for numbers in seccomp._CALLS.values() if numbers[column]}
-    assert {n for n in range(600) if not verdict(column, n)} == taken
-    ioctl = seccomp._IOCTL[column]
-    requests = set(seccomp._REQUESTS.values())
-    assert not any(verdict(column, ioctl, request) for request in requests)
-    assert verdict(column, ioctl, 0x5401)
-    assert not verdict(column, 0, foreign=1)
-    assert verdict(column, 0x40000001) is bool(column)
+    assert {n for n in range(600) if verdict(steps, machine, n) == bpf.DENY} == taken
+    for request in bpf.IOCTLS.values():
+        assert verdict(steps, machine, bpf.IOCTL[column], 0, request) == bpf.DENY
+    assert verdict(steps, machine, bpf.IOCTL[column], 0, 0x5401) == bpf.ALLOW
+    assert verdict(steps, machine, 0, foreign=1) == bpf.DENY
+    assert verdict(steps, machine, 0x40000001) == (bpf.ALLOW if column else bpf.DENY)
+
+
+@pytest.mark.requirement("PP-1")
+@pytest.mark.parametrize("machine", MACHINES)
+def test_the_filter_of_the_place_decides_by_arguments_too(machine: str) -> None:
+    column, steps = bpf.PROCESSORS[machine][1], of_place.program(machine, local_sockets=True)
+    denied = {numbers[column] for numbers in of_place._DENIED.values() if numbers[column]}
+    unknown = {numbers[column] for numbers in of_place._DENIED_AS_UNKNOWN.values()}
+    sockets = {of_place._SOCKET[column], of_place._SOCKET_PAIR[column]}
+    answers = {n: verdict(steps, machine, n) for n in range(600)}
+    assert {n for n, said in answers.items() if said == bpf.DENY} == denied | sockets
+    assert {n for n, said in answers.items() if said == bpf.UNKNOWN} == unknown
+    for call, argument, bits in of_place._DENIED_BITS.values():
+        if call[column]:
+            given = [0] * argument + [bits & -bits]
+            assert verdict(steps, machine, call[column], *given) == bpf.DENY
+            given[-1] = ~bits & 0xFFFF
+            assert verdict(steps, machine, call[column], *given) == bpf.ALLOW
+    for call, flags in of_place._OPENING.values():
+        if call[column]:
+            for made, said in ((0o100, bpf.DENY), (0o20000000, bpf.DENY), (0, bpf.ALLOW)):
+                given = [*[0] * flags, made, 0o4755]
+                assert verdict(steps, machine, call[column], *given) == said
+    sealed = of_place.program(machine, local_sockets=False)
+    for family in range(50):
+        answer = verdict(steps, machine, of_place._SOCKET[column], family)
+        assert answer == (bpf.ALLOW if family in (1, 2, 10, 16) else bpf.DENY)
+        answer = verdict(sealed, machine, of_place._SOCKET[column], family)
+        assert answer == (bpf.ALLOW if family in (2, 10, 16) else bpf.DENY)
+        answer = verdict(sealed, machine, of_place._SOCKET_PAIR[column], family)
+        assert answer == (bpf.ALLOW if family == 1 else bpf.DENY)
