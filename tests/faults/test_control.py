@@ -31,6 +31,7 @@ WANTED = 4
 COMMANDS = {
     "decide": ("decide", "CP-001", "jwt"),
     "retry": ("retry", "M-001"),
+    "limited": ("exec", "limited", "M-003"),
     "pause": ("pause",),
     "resume": ("resume",),
     "take over": ("resume", "--take-over"),

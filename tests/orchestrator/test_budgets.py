@@ -16,6 +16,7 @@ from shared.resources import ROOT
 from tests.conftest import GOLDEN
 from tests.journey import FILES, SHOWN, VERIFIED, Answer, Journey, all_pass, words_of
 from tests.larger_tasks import larger
+from tests.orchestrator.execute.waves import at_once, intents
 from tests.orchestrator.test_golden import tokens
 
 if TYPE_CHECKING:
@@ -28,12 +29,14 @@ if TYPE_CHECKING:
 PLANNING_TOKENS, PLANNING_CALLS, PLANNING_AGENTS = 10_000, 40, 8
 SMALL_TOKENS, SMALL_CALLS = 4_000, 12
 FIX_TOKENS = 1_500
+WAVES_TOKENS, WAVES_CALLS = 3_000, 10
 BUDGETS_HEAD = """\
 # What a run costs to read
 
 Tokens are characters by four. Counted is all that is printed to the host and its agents, and
 SKILL.md, but not the changes themselves; paths are those of a usual home. The budgets are 4,000
-tokens for the small plan, 10,000 for the planning in full, 1,500 for a fix round.
+tokens for the small plan, 10,000 for the planning in full, 3,000 for carrying out intents beside
+what their agents read, 1,500 for a fix round.
 `tests/orchestrator/test_budgets.py` measures and holds them, and this table.
 """
 PERSON = ("mode", "config")
@@ -242,10 +245,37 @@ def test_a_small_reviewed_plan_stays_within_its_budget(
     assert len(journey.agents) == 1
 
 
+@pytest.mark.requirement("PL-27")
+def test_carrying_out_intents_stays_within_its_budget(
+    make_repo: Repositories, golden: Golden
+) -> None:
+    journey = intents(make_repo, ((), (), (1, 2)))
+    at_once(journey, 2)
+    journey.to("submitted")
+    begun = len(journey.calls)
+    journey.to("committed")
+    pairs = zip(journey.calls[begun:], journey.read[begun:], strict=True)
+    own = [(call, text) for call, text in pairs if not by_agent(call)]
+    assert len([a for a in journey.agents if "exec-implement" in a]) == len("123")
+    texts = [text for call, text in own if call[0] not in PERSON]
+    spent = sum(tokens(at_home(text, journey)) for text in texts)
+    table = [f"tokens {spent}, calls {len(texts)}", *costs(journey, texts)]
+    golden("budgets/waves.txt", "\n".join(table) + "\n")
+    assert spent <= WAVES_TOKENS
+    assert len(texts) <= WAVES_CALLS
+
+
+def by_agent(call: tuple[str, ...]) -> bool:
+    """Return whether an agent ran a command, not its host."""
+    hosts = call[0] != "step" or call[1] in ("planner", "executor")
+    return "--role" in call or not hosts
+
+
 def test_the_document_of_budgets_is_what_was_measured(golden: Golden) -> None:
     files = {
         "A small plan with its one reviewer, from start to proof": "small-reviewed-plan",
         "A plan of three milestones and eight intents in full, from start to freeze": "planning",
+        "Three intents carried out, two at once, beside their agents' work": "waves",
         "A fix round of the small plan": "fix-round-small",
         "Fix rounds in full": "fix-rounds",
     }
