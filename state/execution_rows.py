@@ -52,6 +52,24 @@ class ExecutionRows(Connection):
             marks = ",".join("?" * len(row))
             self._execute(f"INSERT INTO milestones ({names}) VALUES ({marks})", row)  # noqa: S608
 
+    # A client's hook stores these while commands move the milestone, so they touch nothing else.
+
+    def bind_agent(self, run: Run, milestone: str, agent: str) -> None:
+        """Store which agent of the client works on a milestone, if it is still in progress."""
+        sql = (
+            "UPDATE milestones SET agent=?, turns=0 WHERE run_id=? AND milestone=?"
+            " AND status='IN_PROGRESS'"
+        )
+        self._execute(sql, (agent, run.run_id, milestone))
+
+    def count_turn(self, run: Run, milestone: str, agent: str) -> None:
+        """Add one to the turns of an agent, if it still works on the milestone."""
+        sql = (
+            "UPDATE milestones SET turns=turns+1 WHERE run_id=? AND milestone=? AND agent=?"
+            " AND status='IN_PROGRESS'"
+        )
+        self._execute(sql, (run.run_id, milestone, agent))
+
     def drop_progress(self, run: Run, milestone: str) -> None:
         """Remove the row of a milestone that the plan holds no longer."""
         sql = "DELETE FROM milestones WHERE run_id=? AND milestone=?"

@@ -82,9 +82,11 @@ def go_on(state: State) -> Finished:
 
 def _sit_out_rate_limit(state: State) -> None:
     """Wait, at most a minute, while a rate limit is all that keeps milestones from starting."""
+    if not state.is_writing or state.run.status != "ACTIVE":
+        return
     view = View(state)
     at = view.held_off()
-    if state.run.status != "ACTIVE" or view.runnable() or view.with_status(IN_PROGRESS):
+    if view.runnable() or view.with_status(IN_PROGRESS):
         return
     end = time.monotonic() + CAP_S
     while moment(time.time()) < at and time.monotonic() < end:

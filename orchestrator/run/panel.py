@@ -139,7 +139,8 @@ def waits_for_person(state: State, view: View | None) -> bool:
     if view is None or state.run.workflow != "executor":
         return False
     stuck = view.open_checkpoints() or view.summary().blocked
-    return bool(stuck) and not view.with_status(IN_PROGRESS) and not view.runnable()
+    goes_on = view.with_status(IN_PROGRESS) or view.runnable() or view.held_off()
+    return bool(stuck) and not goes_on
 
 
 def _counted(number: int, what: str) -> str:

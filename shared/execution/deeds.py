@@ -227,9 +227,10 @@ class Execution(View):
         values = {**asked, "milestone": milestone, "timeout_s": limit}
         self.state.database.add_checkpoint(self.state.run, values)
         self.checkpoints = self.state.database.checkpoints(self.state.run)
+        who = self.progress[milestone].subagent if milestone else ""
         self._tell(
             "PlanDecision", decision_id=asked["id"], question=asked["question"],
-            options=asked["options"],
+            options=asked["options"], step_id=milestone, subagent_id=who,
         )  # fmt: skip
 
     def _tell(self, kind: str, **payload: object) -> None:

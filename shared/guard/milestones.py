@@ -82,7 +82,7 @@ def _bound(database: Database, run: Run, agent: str, named: str) -> Progress | N
     if own is None and named in rows:
         own = rows[named].replaced(agent=agent, turns=0)
         with database:
-            database.set_progress(run, own)
+            database.bind_agent(run, named, agent)
             database.audit(run, "guard", "bind agent", detail=f"{named}: {agent}")
     if own is not None and named not in ("", own.id):
         text = f"this agent writes {own.id}, and the command is for {named}"
@@ -110,7 +110,7 @@ def _check_turns(database: Database, run: Run, row: Progress, milestone: dict[st
         text = f"the approved plan gives the agent of {row.id} {most} turns, and they are used up"
         raise Denied(text, "write the result file and hand in what you have, or the failure")
     with database:
-        database.set_progress(run, row.replaced(turns=row.turns + 1))
+        database.count_turn(run, row.id, row.agent)
 
 
 def _is_answer(path: str, state_dir: str) -> bool:

@@ -17,11 +17,13 @@ from tests.orchestrator.execute.waves import (
     status_of,
     writing,
 )
+from tests.shared.execution.scene import OPTIONS, Scene, milestone
 from tests.shared.guard.client import SESSION
 from tests.shared.guard.test_milestones import Agent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from tests.conftest import Repository
     from tests.journey import Journey
@@ -110,6 +112,38 @@ def test_a_milestone_that_writes_nothing_may_write_its_result_alone(
     denied = agent.denial("Write", file_path=f"{home}/milestones/M-001/src/m1_1.py")
     assert "does not allow Write for M-001" in denied
     assert agent.asks("Write", file_path=f"{home}/answers/result-M-001-1.json") == {}
+
+
+@pytest.mark.requirement("PC-6")
+def test_a_hook_that_comes_late_does_not_take_back_what_a_command_has_stored(
+    tmp_path: Path,
+) -> None:
+    scene = Scene(tmp_path, [milestone(1, "a.py"), milestone(2, "b.py")], max_parallel_steps=2)
+    scene.do("begin")
+    scene.do("start", "M-001", "a1")
+    scene.do("start", "M-002", "a2")
+    scene.do("succeed", "M-001")
+    state = scene.state()
+    with state.database as database:
+        for name in ("M-001", "M-002"):
+            database.count_turn(state.run, name, "a2")
+            database.bind_agent(state.run, name, "a3")
+            database.count_turn(state.run, name, "a2")
+            database.count_turn(state.run, name, "a3")
+    rows = scene.view().progress
+    assert [(r.status, r.agent, r.turns) for r in rows.values()] == [
+        ("COMPLETED", "", 0), ("IN_PROGRESS", "a3", 1)
+    ]  # fmt: skip
+
+
+@pytest.mark.requirement("PC-6")
+def test_a_question_of_an_agent_names_it(tmp_path: Path) -> None:
+    scene = Scene(tmp_path, [milestone(1, "a.py")])
+    scene.do("begin")
+    scene.do("start", "M-001")
+    scene.do("ask", "M-001", [{"question": "Which?", "options": OPTIONS}])
+    (told,) = scene.events("PlanDecision")
+    assert (told["step_id"], told["subagent_id"]) == ("M-001", "M-001-1")
 
 
 @pytest.mark.requirement("PC-6")

@@ -8,7 +8,7 @@ import pytest
 
 from orchestrator.run.panel import bar, panel, waits_for_person
 from orchestrator.run.status import watch
-from tests.shared.execution.scene import Scene, checkpoint, milestone
+from tests.shared.execution.scene import OPTIONS, Scene, checkpoint, milestone
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,5 +69,33 @@ def test_a_run_waits_for_its_person_only_when_nothing_else_can_go_on(tmp_path: P
     assert not waits_for_person(scene.state(), scene.view())
     scene.do("succeed", "M-001")
     assert waits_for_person(scene.state(), scene.view())
+    scene.do("decide", "CP-001", ["jwt"])
+    scene.do("start", "M-002")
+    scene.do("ask", "M-002", [{"question": "Which?", "options": OPTIONS}])
+    assert waits_for_person(scene.state(), scene.view())
     scene.move("pause")
+    assert not waits_for_person(scene.state(), scene.view())
+
+
+def test_a_run_that_only_a_rate_limit_holds_does_not_wait_for_its_person(tmp_path: Path) -> None:
+    scene = Scene(tmp_path, [milestone(1, "a.py"), milestone(2, "b.py")], max_parallel_steps=2)
+    scene.do("begin")
+    scene.do("start", "M-001")
+    scene.do("start", "M-002")
+    scene.do("block", "M-002", "no disk")
+    scene.do("hold_off", "M-001", 1)
+    assert scene.view().runnable() == []
+    assert not waits_for_person(scene.state(), scene.view())
+
+
+def test_a_submitted_plan_waits_for_its_person_also_before_anything_has_begun(
+    tmp_path: Path,
+) -> None:
+    scene = Scene(tmp_path, [milestone(1, "a.py")])
+    assert not waits_for_person(scene.state(), scene.view())
+    state = scene.state()
+    state.database.connection.execute("UPDATE runs SET stage='submitted'")
+    state.reload()
+    assert waits_for_person(state, scene.view())
+    scene.move("cancel")
     assert not waits_for_person(scene.state(), scene.view())
