@@ -85,7 +85,7 @@ def try_again(repository: str) -> Level:
 
 
 def run_twice(place: Place, argv: Sequence[str]) -> Report:
-    """Run a command in the place; if it cannot be entered, try once more, then raise CannotEnter."""
+    """Run a command in the place, trying twice to enter it; raises CannotEnter."""
     from shared.place.enter import CannotEnter, run
 
     try:
