@@ -19,6 +19,7 @@ from shared.guard.permissions import refusal_for_assistant
 from shared.guard.settings import Settings, load_settings
 from shared.mode import sessions
 from shared.mode.sessions import agent_name
+from shared.named_files import check_named
 from shared.output import write
 from state.errors import Refused
 
@@ -56,7 +57,7 @@ def check(ctx: click.Context, command: str | None, path: str | None, *, as_json:
         _answer(sys.stdin.buffer)
     else:
         try:
-            with open(path or "", "rb") as file:
+            with open(check_named(path or ""), "rb") as file:
                 _answer(file)
         except OSError as error:
             raise Refused(

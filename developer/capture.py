@@ -8,7 +8,7 @@ from developer.verification import job_of
 from developer.verify.confined import Confined
 from developer.verify.lock import undisturbed
 from developer.verify.prepare import prepare
-from shared.config import commands_hash, write_paths
+from shared.config import commands_hash, secret_paths, write_paths
 from shared.git.capture import capture
 from shared.plan_file import open_plan
 from shared.workspace import base_of, open_workspace
@@ -35,17 +35,19 @@ def capture_into(state: State, plan: Plan) -> Captured:
     """Run formatters and the user's hook in the worktree; return the plan with its code changes."""
     workspace = open_workspace(state)
     config = workspace.config
-    if config.format and not state.database.is_confirmed(commands_hash(config)):
+    confirmed = state.database.is_confirmed(commands_hash(config))
+    if config.format and not confirmed:
         prepare(job_of(state, plan), state.database.is_confirmed)
     planned = {file for m in plan.milestones for file in files_of(m)}
     root = workspace.repository.root
+    secrets = secret_paths(config, root) if confirmed else ()
     with undisturbed(state.state_dir):
         found = capture(
             workspace.repository,
             workspace.worktree,
             workspace.vault,
             base_of(plan).tree,
-            runner=Confined(tuple(write_paths(config, root)), root),
+            runner=Confined(tuple(write_paths(config, root)), root, tuple(secrets)),
             leave_out=config.link,
             formatters=config.format,
             owned=planned.__contains__,

@@ -14,7 +14,7 @@ from developer.verification import job_of
 from developer.verify.confined import Confined
 from developer.verify.lock import undisturbed
 from developer.verify.prepare import check_confirmed, set_up
-from shared.config import commands_hash, write_paths
+from shared.config import commands_hash, secret_paths, write_paths
 from shared.git.capture import capture
 from shared.git.change import FileChange
 from shared.git.files import remove_tree
@@ -85,12 +85,15 @@ def _work(
         raise Refused("not_found", path, "this milestone has no worktree", "", "planner exec next")
     if hook and config.format:
         check_confirmed(config, state.database.is_confirmed, state.state_dir)
+    confirmed = state.database.is_confirmed(commands_hash(config))
+    secrets = secret_paths(config, repository.root) if confirmed else ()
+    writable = tuple(write_paths(config, repository.root))
     return capture(
         repository,
         path,
         workspace.vault,
         repository.git.text("rev-parse", f"{start}^{{tree}}"),
-        runner=Confined(tuple(write_paths(config, repository.root)), repository.root),
+        runner=Confined(writable, repository.root, tuple(secrets)),
         leave_out=config.link,
         formatters=config.format if hook else (),
         hook=hook,

@@ -36,7 +36,9 @@ class Config:
     """A project's settings from planner.toml; commands are lines for `sh -c`, run in their order.
 
     `link` are paths of the repository that the worktree borrows. `write` are further paths that
-    commands may write to: in the repository, in the home folder (`~/…`) or absolute. A plan with
+    commands may write to: in the repository, in the home folder (`~/…`) or absolute. `secrets` are
+    files of the repository that formatters and hooks may read although their names say that they
+    hold secrets, once a person has confirmed `commands_hash`. A plan with
     more milestones or lines than `review_…` say, or with a `sensitive` file, is reviewed in full.
     `deny` are command lines that the guard denies besides its own. With `auto_run` an approved plan
     is applied at once; without `enable_persistence` a run keeps its files in a temporary folder.
@@ -64,6 +66,7 @@ class Config:
     deny: tuple[str, ...] = ()
     require: str = REQUIRED[0]
     allowed_signers: str = ALLOWED_SIGNERS
+    secrets: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return the project's settings as a dict that can be written as JSON."""
@@ -135,13 +138,15 @@ def parse_config(data: bytes) -> Config:
 
 
 def commands_hash(config: Config) -> str:
-    """Return a hash of the project's commands and writable paths, or "" if it has no commands."""
-    shown = {
+    """Return a hash of what a person confirms of the project's settings, "" if there is nothing."""
+    shown: dict[str, object] = {
         "setup": config.setup,
         "format": config.format,
         "verify": config.verify,
         "run": dict(config.run),
     }
+    if config.secrets:
+        shown["secrets"] = config.secrets
     if not any(shown.values()):
         return ""
     # The names are ASCII, so that sorting them and no spaces make this the canonical form.
@@ -158,6 +163,7 @@ def render_commands(config: Config) -> str:
         ("[worktree] format", config.format),
         ("[verify] commands", config.verify),
         ("[verify] write", config.write),
+        ("[verify] secrets", config.secrets),
     )
     lines = [f"{title}: {_visible(value)}" for title, values in lists for value in values]
     lines += [f"[run] {name}: {_visible(command)}" for name, command in config.run.items()]
@@ -177,6 +183,11 @@ def write_paths(config: Config, repository: str) -> list[str]:
         os.path.expanduser(path) if path.startswith("~/") else os.path.join(repository, path)
         for path in config.write
     ]
+
+
+def secret_paths(config: Config, repository: str) -> list[str]:
+    """Return the absolute paths of the secrets that the project's commands may read."""
+    return [os.path.join(repository, path) for path in config.secrets]
 
 
 def _visible(command: str) -> str:

@@ -27,6 +27,7 @@ RESERVED_NAMES = ("verify", "format", "setup")
 
 _COMMANDS = 'a list of shell commands, for example ["python -m pytest -q"]'
 _PATHS = 'a list of paths inside the repository, for example ["node_modules"]'
+_SECRETS = 'a list of paths inside the repository, for example [".env.test"]'
 _WRITE = 'a list of paths: in the repository, in the home folder or absolute, for example ["~/.m2"]'
 _COUNT = "a whole number, the largest that counts as a small plan, for example "
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -160,6 +161,7 @@ KEYS: dict[str, dict[str, Key]] = {
     "verify": {
         "commands": Key("verify", _COMMANDS, _check_commands),
         "write": Key("write", _WRITE, _check_write),
+        "secrets": Key("secrets", _SECRETS, _check_paths),
         "time_limit_s": Key(
             "time_limit_s",
             f"seconds per command, 1 to {LONGEST_TIME_LIMIT_S}, for example 600",

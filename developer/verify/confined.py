@@ -51,11 +51,13 @@ class Confined:
     """Runs a command in the place; without one, with limits on where it writes.
 
     If the kernel can limit writes and fails to, the command does not run. `repository` is the
-    user's, "" if the folder that the command runs in lies in it.
+    user's, "" if the folder that the command runs in lies in it. `secrets` are files that the
+    command may read although the place hides others of their kind.
     """
 
     writable: tuple[str, ...] = ()
     repository: str = ""
+    secrets: tuple[str, ...] = ()
     time_limit_s: float = HOOK_LIMIT_S
 
     def __call__(self, argv: Sequence[str], cwd: str, env: Mapping[str, str], private: str) -> Ran:
@@ -79,6 +81,8 @@ class Confined:
     ) -> tuple[int | None, str]:
         """Return the exit code, None after the time limit, and what limits hold there."""
         place = capture_place(cwd, self.repository, env, (cwd, private, *self.writable))
+        allowed = {os.path.realpath(path) for path in self.secrets}
+        place.hidden = tuple(path for path in place.hidden if path not in allowed)
         # A hook may lie below a folder of which the place has one of its own.
         place.shown += tuple(os.path.dirname(w) for w in argv if os.path.isabs(w))
         place.limits = Limits(seconds=self.time_limit_s)

@@ -13,12 +13,15 @@ from typing import NamedTuple
 from shared import resources
 from shared.git.command import OLDEST, version
 from shared.git.journal import journal_state
-from shared.git.repository import check_startable
+from shared.git.repository import check_startable, find_repository
+from shared.known_secrets import is_secret_name
 from shared.mode.sessions import repository_root
 from shared.place.level import try_again
 from state import store
 from state.database import Database, Run
 from state.errors import Refused
+
+_SHOWN = 5  # of files that git tracks and whose names say that they hold secrets
 
 
 class Finding(NamedTuple):
@@ -31,7 +34,7 @@ class Finding(NamedTuple):
 
 def examine(folder: str, state_dir: str | None) -> list[Finding]:
     """Return the findings on this machine, on the repository around `folder` and on its runs."""
-    found = [*_machine(), _place(folder), *_repository(folder)]
+    found = [*_machine(), _place(folder), *_repository(folder), *_tracked_secrets(folder)]
     path = (
         resources.database_path(os.path.realpath(state_dir))
         if state_dir
@@ -64,6 +67,21 @@ def _repository(folder: str) -> list[Finding]:
     if not problems:
         return [Finding("repository", "a run can start here")]
     return [Finding("repository", p.problem, p.allowed or p.retry) for p in problems]
+
+
+def _tracked_secrets(folder: str) -> list[Finding]:
+    """Report tracked files that look like secrets: the place shows them, as every clone does."""
+    try:
+        git = find_repository(folder).git
+        tracked = map(os.fsdecode, git.names("ls-files", "-z", "--full-name", ":/"))
+    except Refused:
+        return []
+    found = [path for path in tracked if is_secret_name(os.path.basename(path))]
+    if not found:
+        return []
+    shown = ", ".join(map(ascii, found[:_SHOWN]))
+    more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+    return [Finding("secrets", f"git tracks {shown}{more}, so commands may read them")]
 
 
 def _database(path: str) -> list[Finding]:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -139,6 +140,17 @@ def test_a_time_limit_is_a_number_of_seconds_within_a_day(value: str) -> None:
 def test_a_path_to_write_to_is_normal(path: str) -> None:
     (problem,) = problems_of(f"[verify]\nwrite = ['{path}']\n")
     assert problem.at == "planner.toml [verify].write"
+
+
+@pytest.mark.requirement("PP-2")
+def test_a_person_confirms_which_secrets_commands_may_read() -> None:
+    config = parse_config(b'[verify]\nsecrets = [".env.test"]\n')
+    assert config.secrets == (".env.test",)
+    assert "[verify] secrets: .env.test" in render_commands(config)
+    other = replace(config, secrets=(".env",))
+    assert len({commands_hash(one) for one in (Config(), config, other)}) == 3
+    (problem,) = problems_of("[verify]\nsecrets = ['~/.netrc', 'a']\n".replace("~", "/etc"))
+    assert problem.at == "planner.toml [verify].secrets"
 
 
 def test_paths_to_write_to_are_found_in_repository_and_home(

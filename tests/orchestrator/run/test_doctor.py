@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.journey import FILES, Journey, call
 
 if TYPE_CHECKING:
@@ -34,6 +36,23 @@ def test_the_doctor_says_what_is_wrong_and_how_to_fix_it(make_repo: Repositories
     assert answer.block.get("wrong") == "2"
     assert "HEAD is detached" in answer.text
     assert "plan.r1.json is the revision before" in answer.text
+
+
+@pytest.mark.requirement("PP-2")
+def test_the_doctor_names_files_that_git_tracks_and_that_look_like_secrets(
+    make_repo: Repositories,
+) -> None:
+    keys = {f"keys/{n}.pem": "x\n" for n in range(6)}
+    repository = make_repo(files={**FILES, **keys, ".env": "A=1\n", ".env.example": "A=\n"})
+    repository.write(".env.local", "untracked\n")
+    answer = call(repository.path / "keys", "doctor")
+    assert answer.code == 0, answer.text
+    assert (
+        "secrets: git tracks '.env', 'keys/0.pem', 'keys/1.pem', 'keys/2.pem', 'keys/3.pem' "
+        "and 2 more, so commands may read them"
+    ) in answer.text
+    repository.git("rm", "-qr", "--cached", ".env", "keys")
+    assert "secrets:" not in call(repository.path, "doctor").text
 
 
 def test_the_doctor_does_not_stumble_over_a_damaged_database(make_repo: Repositories) -> None:

@@ -322,6 +322,18 @@ def test_wrong_usage_is_refused(words: tuple[str, ...], tmp_path: Path) -> None:
     assert answer.problems
 
 
+@pytest.mark.parametrize("name", [".env", "link", "pipe", "folder", "/dev/zero"])
+def test_a_file_of_commands_is_a_regular_file_and_no_secret(name: str, tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("TOKEN=hunter2\n", encoding="utf-8")
+    (tmp_path / "link").symlink_to(".env")
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    answer = call(tmp_path, "guard", "check", "--file", name)
+    assert answer.code == 1
+    assert answer.problems
+    assert "hunter2" not in answer.text
+
+
 # what it costs to start
 
 
