@@ -122,7 +122,7 @@ def make_scene(folder: str) -> Scene:
     for name, value in (("name", "A Tester"), ("email", "tester@example.invalid")):
         _run(["git", "config", "--global", f"user.{name}", value], folder, environment)
     _run(["git", "commit", "-q", "--allow-empty", "-m", "Begin"], repository, environment)
-    started = _run([PLANNER, "start", "Measure"], repository, environment)
+    started = _run([PLANNER, "start", "Measure", "--depth", "full"], repository, environment)
     state_dir = ET.fromstring(started).get("state_dir", "")  # noqa: S314 – our own output
     scene = Scene(repository, state_dir, b"", environment)
     _write(scene, "context.json", {"task_spec": ["measure it"]})

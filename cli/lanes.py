@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 PROMPTS = ("orchestrator", "requirements")
 PLANNING = "--planning"
 AUTONOMOUS = "--autonomous"
-# Lanes of the design that need a part of the planner that is not there yet.
-_MISSING = {"--chat": "the choice of a strategy"}
+CHAT = "--chat"
+LANES = (PLANNING, AUTONOMOUS, CHAT)
 
 
 def lane_options(start: Command) -> Command:
@@ -37,13 +37,13 @@ def lane_options(start: Command) -> Command:
 
     @click.option("--planning", is_flag=True, help="Refine requirements first: the lifecycle.")
     @click.option("--autonomous", "--auto", is_flag=True, help="Approve in advance, within limits.")
-    @click.option("--chat", is_flag=True, help="Only settle what should be done.")
+    @click.option("--chat", is_flag=True, help="Answer or find out; change no file.")
     @click.option("--task", metavar="TEXT", help="The same as TEXT; ignored with --planning.")
     @click.option("--codepath", metavar="PATH", help="The folder of the code; else this one.")
     @click.option("--no-git", is_flag=True, help="With --planning: commit and ask nothing of git.")
     @functools.wraps(start)
     def wrapped(*, task: str | None, codepath: str | None, no_git: bool, **given: Any) -> None:  # noqa: ANN401 – what other options give
-        flags = {name: given.pop(name.strip("-")) for name in (PLANNING, AUTONOMOUS, *_MISSING)}
+        flags = {name: given.pop(name.strip("-")) for name in LANES}
         given["request"] = given["request"] or task
         lane = _chosen(flags)
         if lane == PLANNING:
@@ -56,7 +56,7 @@ def lane_options(start: Command) -> Command:
             config = check_enabled(os.curdir)
             if not config.enable_persistence and given["state_dir"] is None:
                 given["state_dir"] = tempfile.mkdtemp(prefix="planner-")
-            start(**given, in_advance=lane == AUTONOMOUS)
+            start(**given, in_advance=lane == AUTONOMOUS, chat=lane == CHAT)
 
     return wrapped
 
@@ -67,11 +67,7 @@ def _chosen(flags: Mapping[str, bool]) -> str:
     if len(given) > 1:
         text = f"{' and '.join(given)} exclude each other"
         raise Refused("usage", given[1], text, f"one of {', '.join(flags)}, or none")
-    lane = given[0] if given else ""
-    if lane in _MISSING:
-        text = f"{lane} is not possible yet: {_MISSING[lane]} is not built"
-        raise Refused("refused", lane, text, "leave it out; a person approves the plan")
-    return lane
+    return given[0] if given else ""
 
 
 def render_in_advance(state: State) -> str:

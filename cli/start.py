@@ -9,9 +9,14 @@ import click
 
 from cli.lanes import lane_options, render_in_advance
 from cli.options import agent_option, state_dir_option
-from orchestrator.run.start import BASES, DEPTHS, Choices, render_start, start_run
+from orchestrator.routing.opening import begin
+from orchestrator.run.choices import BASES, DEPTHS, Choices
+from orchestrator.run.start import render_start, start_run
 from quality_reviewer.scale import MODES
 from shared.output import write
+from shared.steps.printing import print_current
+from shared.strategy import CHAT, CODE, WORKFLOW
+from state.errors import Refused
 
 
 @click.command("start")
@@ -32,16 +37,28 @@ def start_command(
     agent: str | None,
     *,
     in_advance: bool,
+    chat: bool,
     **chosen: str | None,
 ) -> None:
     """Start a run for a request, or go on with the one started with the same words.
 
+    Without an option that says how to plan, it begins with the question whether to plan at all.
+
     Example: planner start "Parse ISO dates in the importer"
     """
-    choices = Choices(chosen["base"], chosen["review"], chosen["depth"])
+    given = [f"--{name}" for name, value in chosen.items() if value is not None]
+    if chat and given:
+        text = f"--chat and {given[0]} exclude each other: a chat plans no change"
+        raise Refused("usage", given[0], text, "leave one of them out")
+    weighs = not given and not in_advance
+    choices = Choices(chosen["base"], chosen["review"], chosen["depth"], strategy=weighs)
     started = start_run(os.getcwd(), request, state_dir, choices, agent)
-    if in_advance and started.state is not None and not started.uncommitted:
-        write(render_in_advance(started.state))
+    state = started.state
+    if state is not None and state.run.workflow == WORKFLOW:
+        begin(state, CHAT if chat else CODE)
+        write(print_current(state))
+    elif in_advance and state is not None and not started.uncommitted:
+        write(render_in_advance(state))
     else:
         write(render_start(started))
 

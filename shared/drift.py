@@ -94,6 +94,7 @@ def problem_of(tree: WatchedTree) -> str:
 
 def check_run(state: State) -> None:
     """Raise Refused if the user's files changed since the run's fingerprint was taken."""
+    _ = state.plan_path  # refused while there is none to protect
     check(tree_of(state), state.command("mode", "rebase"))
 
 

@@ -199,6 +199,19 @@ def lane_path(state_dir: str) -> str:
     return os.path.join(state_dir, "requirements.json")
 
 
+# files of the choice of a strategy
+
+
+def strategy_path(state_dir: str) -> str:
+    """Return the path of what the choice of a strategy remembers between two commands."""
+    return os.path.join(state_dir, "strategy.json")
+
+
+def strategy_document_path(state_dir: str) -> str:
+    """Return the path of context.md, the numbered sections that are made from it for readers."""
+    return os.path.join(state_dir, "context.md")
+
+
 # prompts
 
 

@@ -14,6 +14,7 @@ from shared.lifecycle import WORKFLOW as LIFECYCLE
 from shared.mode import limits
 from shared.mode.sessions import agent_name
 from shared.mode.transitions import change_run
+from shared.strategy import WORKFLOW as STRATEGY
 from state import store
 from state.clock import now
 from state.database import Database
@@ -35,13 +36,12 @@ class State:
     """
 
     __slots__ = (
-        "_config", "agents", "database", "opened_at", "overdue", "plan_path", "run", "state_dir",
+        "_config", "agents", "database", "opened_at", "overdue", "run", "state_dir",
         "worktree",
     )  # fmt: skip
 
     def __init__(self, state_dir: str, database: Database, run: Run) -> None:
         self.state_dir = state_dir
-        self.plan_path = resources.plan_path(state_dir)
         self.worktree = resources.worktree_path(state_dir)
         self.database = database
         self.opened_at = time.time()
@@ -49,6 +49,15 @@ class State:
         self.run, self.overdue = limits.run_at(run, self.agents, self.opened_at)
         self._config: dict[str, Any] | None = None
         database.agent = agent_name(None, run.repository)
+
+    @property
+    def plan_path(self) -> str:
+        """Return the path of the run's plan.json; Refused while the run's strategy is chosen."""
+        if self.run.workflow == STRATEGY:
+            text = "the run has no plan yet: its strategy is not chosen"
+            here = self.command("step", STRATEGY)
+            raise Refused("conflict", self.state_dir, text, "do the step that is due", here)
+        return resources.plan_path(self.state_dir)
 
     @property
     def plan(self) -> dict[str, Any]:

@@ -25,7 +25,9 @@ def refresh_todo(state: State) -> None:
     if not lane or not os.path.isfile(os.path.join(lane["planning"], IN_WORK)):
         return
     path = os.path.join(lane["planning"], TODO)
-    milestones = state.plan["milestones"] if os.path.exists(state.plan_path) else []
+    milestones = (
+        state.plan["milestones"] if os.path.exists(resources.plan_path(state.state_dir)) else []
+    )
     text = render_todo(lane["sha256"], milestones, _done(state, milestones))
     write_atomic(path, text.encode(), None if os.path.exists(path) else 0o644)
 

@@ -38,6 +38,7 @@ ACTIONS: dict[str, tuple[tuple[str, ...], str, dict[str, str]]] = {
     "finish": ((ACTIVE,), COMPLETED, {EXECUTING: INACTIVE}),
     "cancel": ((IDLE, *_LIVE), CANCELLED, _LEAVE),
     "reopen": ((COMPLETED, CANCELLED), IDLE, {INACTIVE: INACTIVE}),
+    "close": ((IDLE,), COMPLETED, {INACTIVE: INACTIVE}),
     "revert": ((COMPLETED,), CANCELLED, {INACTIVE: INACTIVE}),
 }
 

@@ -94,7 +94,8 @@ def _why_not_stored(value: object) -> tuple[str, str] | None:
                 "give text that is valid UTF-8",
             )
     elif isinstance(value, (int, float)):
-        if not math.isfinite(value):
+        # A large integer is finite, but too large to be looked at as a float.
+        if isinstance(value, float) and not math.isfinite(value):
             return f"{value} is not a JSON number", "finite numbers"
         # Floats too: canonical JSON writes 1e17 as an integer.
         if abs(value) > LARGEST_INTEGER:

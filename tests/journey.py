@@ -250,6 +250,8 @@ class Journey:
         """Start the run, with as much review as `review` says."""
         if "--review" not in options and self.review != "auto":
             options = (*options, "--review", self.review)
+        if "--depth" not in options:
+            options = (*options, "--depth", "full")
         self.last = self.run("start", self.request, *options)
         self.state_dir = self.last.block.get("state_dir", "")
         return self.last

@@ -142,7 +142,7 @@ def test_only_a_hundred_lines_more_or_less_change_the_picture_of_the_rooms() -> 
 
 def test_the_examples_of_errors_are_real(golden: Golden, repo: Repository) -> None:
     document = ROOT / "docs" / "errors.md"
-    run_examples('```\n$ planner start "Parse dates"\n```', repo.path)
+    run_examples('```\n$ planner start "Parse dates" --depth full\n```', repo.path)
     golden("../../docs/errors.md", run_examples(document.read_text(), repo.path))
 
 

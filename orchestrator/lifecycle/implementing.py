@@ -12,7 +12,8 @@ from orchestrator.lifecycle.refining import problems_of
 from orchestrator.lifecycle.transition import append, carry_out, rename
 from orchestrator.requirements import STEPS, after
 from orchestrator.requirements_steps import run_of
-from orchestrator.run.start import Choices, Started, join, start_run
+from orchestrator.run.choices import Choices
+from orchestrator.run.start import Started, join, start_run
 from shared.git.repository import check_startable, head, repository_at
 from shared.lifecycle import HISTORY, IN_WORK, NEW, TODO, write_lifecycle
 from shared.named_files import find_answer

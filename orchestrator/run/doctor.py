@@ -17,6 +17,7 @@ from shared.git.repository import check_startable, find_repository
 from shared.known_secrets import is_secret_name
 from shared.mode.sessions import repository_root
 from shared.place.level import try_again
+from shared.strategy import WORKFLOW as STRATEGY
 from state import store
 from state.database import Database, Run
 from state.errors import Refused
@@ -111,6 +112,8 @@ def _run(run: Run) -> list[Finding]:
             for words in (("exec", "apply"), ("undo",))
         )
         return [Finding(name, f"{at}, `exec apply` or `undo` was interrupted", ways)]
+    if run.workflow == STRATEGY:
+        return [Finding(name, f"{at}, before any plan")]
     path = resources.plan_path(run.state_dir)
     if not os.path.exists(path):
         return [Finding(name, f"{at}, no plan yet", "planner start with the same words")]

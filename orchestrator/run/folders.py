@@ -74,7 +74,7 @@ def _take_back(repository: Repository, state: State, before: Before | None) -> N
     folder = state.state_dir
     with contextlib.suppress(OSError, Refused):
         remove_worktree(repository, state.worktree)
-    for path in (state.plan_path, resources.run_config_path(folder)):
+    for path in (resources.plan_path(folder), resources.run_config_path(folder)):
         with contextlib.suppress(FileNotFoundError):
             os.unlink(path)
     remove_tree(resources.fingerprint_path(folder))

@@ -6,10 +6,17 @@ import os
 import secrets
 import time
 import uuid
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from orchestrator.run.ask_first import ask_for_base, ask_for_goal
-from orchestrator.run.folders import look, make_folder, make_planner_folder, taken_back_if_refused
+from orchestrator.run.choices import LEFT_OPEN, Choices, leave_strategy, take_choices
+from orchestrator.run.folders import (
+    Before,
+    look,
+    make_folder,
+    make_planner_folder,
+    taken_back_if_refused,
+)
 from orchestrator.run.limits import settle
 from shared import drift, resources
 from shared.config import commands_hash, load_config, render_commands
@@ -32,8 +39,8 @@ from shared.mode import limits, transitions
 from shared.mode.sessions import agent_name
 from shared.providers import load_models
 from shared.run import State
-from shared.steps.entry_points import find_workflow
 from shared.steps.printing import print_current
+from shared.strategy import WORKFLOW as STRATEGY
 from shared.user_config import limited, load_user_config
 from state import store
 from state.clock import now
@@ -43,27 +50,6 @@ from state.files import Lock, write_json
 from state.models import Base, Plan
 from state.shape import SCHEMA_VERSION
 from state.validator import check_value
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-BASES = ("head", "snapshot")
-DEPTHS = ("full", "intent")
-
-
-class Choices(NamedTuple):
-    """The choices made when a run starts; for None the program decides or asks the user.
-
-    `lane` says where the requirements come from that a run of the lifecycle implements.
-    """
-
-    base: str | None = None
-    review: str | None = None
-    depth: str | None = None
-    lane: Mapping[str, str] | None = None
-
-
-LEFT_OPEN = Choices()
 
 
 class Started(NamedTuple):
@@ -91,11 +77,7 @@ def start_run(
     state = _run_at(state_dir)
     if state is not None:
         folder = state.run.repository
-    problems = [*check_startable(folder), *check_value("TEXT", request or "")]
-    problems += check_path(os.path.realpath(state_dir)) if state_dir else []
-    if problems:
-        raise Refused.of(problems)
-    repository = find_repository(folder)
+    repository = _check_startable(folder, request, state_dir)
     if state is None and state_dir is None:
         state = _run_for(repository, request)
     before = None
@@ -106,11 +88,21 @@ def start_run(
         home = os.path.realpath(state_dir or _default_home(repository, run_id))
         _check_before(repository, home, chosen, agent)
         before = look(home)
-        state = _create(repository, (request or "").strip(), run_id, state_dir)
+        state = _create(repository, (request or "").strip(), run_id, state_dir, chosen)
         if chosen.lane:
             write_json(resources.lane_path(home), dict(chosen.lane))
     settle(state)
-    _take_choices(state, chosen)
+    return _go_on(repository, state, chosen, before, agent)
+
+
+def _go_on(
+    repository: Repository, state: State, chosen: Choices, before: Before | None, agent: str | None
+) -> Started:
+    if state.run.workflow == STRATEGY and state.run.status == "IDLE" and not chosen.strategy:
+        leave_strategy(state)
+    take_choices(state, chosen)
+    if state.run.workflow == STRATEGY:
+        return Started(state)
     if state.run.status == "IDLE":
         aside = tree_of(state).aside
         waiting = [p for p in uncommitted(repository) if not any(within(p, a) for a in aside)]
@@ -122,6 +114,15 @@ def start_run(
     elif state.run.stage != "inactive":
         join(state, agent)
     return Started(state)
+
+
+def _check_startable(folder: str, request: str | None, state_dir: str | None) -> Repository:
+    """Return the repository around a folder; Refused with every reason why no run starts there."""
+    problems = [*check_startable(folder), *check_value("TEXT", request or "")]
+    problems += check_path(os.path.realpath(state_dir)) if state_dir else []
+    if problems:
+        raise Refused.of(problems)
+    return find_repository(folder)
 
 
 def render_start(started: Started) -> str:
@@ -144,31 +145,6 @@ def bind_agent(state: State, agent: str | None) -> None:
     name = agent_name(agent, state.run.repository)
     columns = limits.columns(state.config["config"])
     transitions.bind(state.database, state.run, name, columns)
-
-
-def _take_choices(state: State, chosen: Choices) -> None:
-    if chosen.review not in (None, state.run.review):
-        _choose(state, "review", chosen.review)
-    if chosen.depth not in (None, state.run.depth):
-        _check_depth_open(state)
-        _choose(state, "depth", chosen.depth)
-
-
-def _choose(state: State, column: str, value: str | None) -> None:
-    before = getattr(state.run, column)
-    with state.lock("start"), state.database as database:
-        database.set_run(state.run.run_id, **{column: value})
-        database.audit(state.run, "host", column, before=before, after=value)
-    state.reload()
-
-
-def _check_depth_open(state: State) -> None:
-    """Raise Refused if a run's depth (full or intent) would change after its design is decided."""
-    run, planner = state.run, find_workflow("planner")
-    early = run.workflow == planner.name and run.step <= planner.last("intent")
-    if not early or run.revision > 1:
-        text = f"the depth is {run.depth}, which cannot change after the design is decided"
-        raise Refused("conflict", "--depth", text, run.depth, state.command("step", "planner"))
 
 
 def _run_at(state_dir: str | None) -> State | None:
@@ -208,10 +184,14 @@ def _check_before(repository: Repository, folder: str, chosen: Choices, agent: s
     name = agent_name(agent, repository.root)
     transitions.check_only_here(resources.database_path(folder), name)
     if chosen.base == "head" or (chosen.base is None and not uncommitted(repository)):
-        limited(load_config(repository.git, head(repository).commit), load_user_config())
+        commit = head(repository).commit
+        limited(load_config(repository.git, commit), load_user_config())
+        load_models(repository.git, commit)
 
 
-def _create(repository: Repository, request: str, run_id: str, state_dir: str | None) -> State:
+def _create(
+    repository: Repository, request: str, run_id: str, state_dir: str | None, chosen: Choices
+) -> State:
     if state_dir is None:
         make_planner_folder(repository.root)
         exclude_planner(repository)
@@ -220,7 +200,9 @@ def _create(repository: Repository, request: str, run_id: str, state_dir: str | 
     database = Database(resources.database_path(folder), create=True)
     with Lock(resources.lock_path(folder), "start"), database:
         run = new_run(database, run_id, request, repository.root, folder)
-    return State(folder, database, run)
+        if chosen.strategy:
+            database.set_run(run_id, workflow=STRATEGY)
+    return State(folder, database, database.run_at(folder) or run)
 
 
 def new_run(database: Database, run_id: str, request: str, repository: str, folder: str) -> Run:
@@ -232,12 +214,8 @@ def new_run(database: Database, run_id: str, request: str, repository: str, fold
     database.add_run(values)
     run = database.run_at(folder)
     if run is None:
-        raise Refused(
-            "conflict",
-            folder,
-            "the new run was stored, but cannot be found again",
-            "run the command again",
-        )
+        text = "the new run was stored, but cannot be found again"
+        raise Refused("conflict", folder, text, "run the command again")
     return run
 
 

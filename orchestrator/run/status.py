@@ -30,7 +30,7 @@ _SHOWN = ("why", "digest", "approval", "commit", "apply", "holder", "shell")
 
 def view_of(state: State) -> View | None:
     """Return how the milestones of a run stand; None before it has a plan."""
-    return View(state) if os.path.exists(state.plan_path) else None
+    return View(state) if os.path.exists(resources.plan_path(state.state_dir)) else None
 
 
 def status_of(state: State) -> dict[str, Any]:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 # Name of a workflow → the module that defines it as WORKFLOW. The host's come first.
 MODULES = {
+    "strategy": "orchestrator.strategy",
     "planner": "orchestrator.planner",
     "executor": "orchestrator.executor",
     "requirements": "orchestrator.requirements",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from shared.resources import read_prompt
 from shared.steps.entry_points import find_workflow
 from shared.steps.workflow import Context
+from shared.strategy import WORKFLOW as STRATEGY
 from state.errors import Refused
 
 TYPE_CHECKING = False
@@ -59,8 +60,11 @@ def print_step(
     context = Context(workflow, number, state, selectors)
     if workflow.serves:
         return _print_for_agent(context)
-    if current is None and _comes_later(workflow):
-        text = "this step is due once the plan is frozen (submitted)"
+    if current is None and _comes_later(workflow, run.workflow):
+        first = run.workflow == STRATEGY
+        text = "this step is due once " + (
+            "the strategy asks for a plan" if first else "the plan is frozen (submitted)"
+        )
         at = f"{workflow.name} {number}"
         raise Refused("conflict", at, text, "go on with the current step", here)
     if run.status == "PAUSED":
@@ -91,8 +95,8 @@ def _print_for_agent(context: Context) -> str:
     return context.step.handler(context).render()
 
 
-def _comes_later(workflow: Workflow) -> bool:
-    return workflow.name == "executor"
+def _comes_later(workflow: Workflow, current: str) -> bool:
+    return workflow.name == "executor" or (workflow.name, current) == ("planner", STRATEGY)
 
 
 def print_current(state: State) -> str:

@@ -189,7 +189,7 @@ def test_a_repository_without_a_run_says_how_to_start_one(repo: Repository) -> N
 
 
 def test_with_two_active_runs_one_must_be_named(journey: Journey) -> None:
-    call(journey.repository.path, "start", "Something else")
+    call(journey.repository.path, "start", "Something else", "--depth", "full")
     refused(journey.repository, ("step", "planner"), "not_found", "2 runs are active")
 
 

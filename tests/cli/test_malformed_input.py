@@ -29,7 +29,7 @@ def planner(cwd: Path, *words: str | bytes) -> subprocess.CompletedProcess[str]:
 def started(repo: Repository) -> Path:
     """Return a repository with a run in it."""
     repo.commit({"a.py": "x = 1\n"}, "first")
-    assert planner(repo.path, "start", "change x").returncode == 0
+    assert planner(repo.path, "start", "change x", "--depth", "full").returncode == 0
     return repo.path
 
 

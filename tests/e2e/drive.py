@@ -98,6 +98,8 @@ class Host:
 
     def start(self, *options: str, request: str = "Change it") -> Block:
         """Start the run."""
+        if "--depth" not in options:
+            options = (*options, "--depth", "full")
         block = self.planner("start", request, *options)
         self.state_dir = Path(block.root.get("state_dir", ""))
         return block

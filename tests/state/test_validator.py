@@ -232,6 +232,7 @@ def test_no_accepted_path_climbs_out(text: str, parts: list[str]) -> None:
         (float("inf"), "x"),
         (float("-inf"), "x"),
         (float("nan"), "x"),
+        (10**400, "x"),
         ("\ud800", "x"),
         (["a", "b\udfff"], "x[1]"),
         ({"k": {"l": (1, 2**60)}}, "x.k.l[1]"),

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from orchestrator.run.start import Choices, render_start, start_run
+from orchestrator.run.choices import Choices
+from orchestrator.run.start import render_start, start_run
 from state.database import Database
 from state.errors import Refused
 from tests.journey import FILES, REQUEST, Journey, call, parsed, words_of

@@ -214,13 +214,13 @@ def test_a_lost_session_file_is_written_again_by_the_next_command_that_changes(
 ) -> None:
     from tests.journey import call
 
-    answer = call(repo.path, "start", "Make it so")
+    answer = call(repo.path, "start", "Make it so", "--depth", "full")
     state_dir = answer.block.get("state_dir", "")
     agent = os.path.realpath(repo.path)
     os.unlink(sessions.path_of(agent))
     assert call(repo.path, "status").code == 0
     assert sessions.find("", agent) is None
-    assert call(repo.path, "start", "Make it so").code == 0
+    assert call(repo.path, "start", "Make it so", "--depth", "full").code == 0
     found = sessions.find("", agent)
     assert found is not None
     assert found.state_dir == state_dir

@@ -1,0 +1,66 @@
+"""The choices with which a run starts: base, reviews, depth, a strategy first or not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from shared.steps.entry_points import find_workflow
+from state.errors import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from shared.run import State
+
+BASES = ("head", "snapshot")
+DEPTHS = ("full", "intent")
+
+
+class Choices(NamedTuple):
+    """The choices made when a run starts; for None the program decides or asks the user.
+
+    `lane` says where the requirements come from that a run of the lifecycle implements;
+    `strategy` that a new run begins with the choice of one, before anything is prepared.
+    """
+
+    base: str | None = None
+    review: str | None = None
+    depth: str | None = None
+    lane: Mapping[str, str] | None = None
+    strategy: bool = False
+
+
+LEFT_OPEN = Choices()
+
+
+def take_choices(state: State, chosen: Choices) -> None:
+    """Store what was chosen for a run; Refused for what can change no more."""
+    if chosen.review not in (None, state.run.review):
+        _choose(state, "review", chosen.review)
+    if chosen.depth not in (None, state.run.depth):
+        _check_depth_open(state)
+        _choose(state, "depth", chosen.depth)
+
+
+def _choose(state: State, column: str, value: str | None) -> None:
+    before = getattr(state.run, column)
+    with state.lock("start"), state.database as database:
+        database.set_run(state.run.run_id, **{column: value})
+        database.audit(state.run, "host", column, before=before, after=value)
+    state.reload()
+
+
+def _check_depth_open(state: State) -> None:
+    """Raise Refused if a run's depth (full or intent) would change after its design is decided."""
+    run, planner = state.run, find_workflow("planner")
+    early = run.workflow == planner.name and run.step <= planner.last("intent")
+    if not early or run.revision > 1:
+        text = f"the depth is {run.depth}, which cannot change after the design is decided"
+        raise Refused("conflict", "--depth", text, run.depth, state.command("step", "planner"))
+
+
+def leave_strategy(state: State) -> None:
+    """Go on from the choice of a strategy to the planner's first step."""
+    with state.lock("start"), state.database as database:
+        database.set_run(state.run.run_id, workflow="planner", step=1)
+    state.reload()

@@ -1,0 +1,57 @@
+"""The strategy workflow: decide whether there is anything to plan, and follow the route (ST-3)."""
+
+from __future__ import annotations
+
+import sys
+
+from orchestrator.step import main
+from orchestrator.strategy_steps import (
+    choose,
+    clarify,
+    execute,
+    gather,
+    state_step,
+    synthesise,
+    validate,
+)
+from shared.steps.workflow import Workflow
+from shared.strategy import WORKFLOW as NAME
+
+STEPS = {
+    1: state_step("gather", gather),
+    2: state_step("strategy", choose),
+    3: state_step("clarify", clarify),
+    4: state_step("execute", execute),
+    5: state_step("synthesis", synthesise),
+    6: state_step("validation", validate),
+}
+WORKFLOW = Workflow(NAME, "Decide whether there is anything to plan.", STEPS)
+
+# Step and answer, of the model or of a command that ended → the next step. The route "executor"
+# leads out of this table in the mode code: to the planner, or to the end of the run.
+EDGES = {
+    ("gather", "gathered"): "strategy",
+    ("strategy", "refresh_context"): "gather",
+    ("strategy", "clarify"): "clarify",
+    ("strategy", "synthesis"): "synthesis",
+    ("strategy", "executor"): "execute",
+    ("clarify", "answered"): "strategy",
+    ("execute", "goals ended"): "synthesis",
+    ("synthesis", "written"): "validation",
+    ("validation", "REVISE"): "synthesis",
+    ("validation", "RETRY"): "strategy",
+}
+
+
+def number_of(name: str) -> int:
+    """Return the number of the workflow's step called `name`."""
+    return next(number for number, step in STEPS.items() if step.name == name)
+
+
+def after(step: int, answer: str) -> int:
+    """Return the number of the step that an answer leads to."""
+    return number_of(EDGES[STEPS[step].name, answer])
+
+
+if __name__ == "__main__":
+    sys.exit(main(WORKFLOW, sys.argv[1:]))

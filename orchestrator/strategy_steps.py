@@ -1,0 +1,146 @@
+"""The prompts for the steps of the strategy workflow, made from what the strategy remembers.
+
+Wording lies in the prompt files; questions, commands and what is shown are decided here.
+"""
+
+from __future__ import annotations
+
+from shared.resources import answer_path, answer_word, fill, read_prompt
+from shared.steps.workflow import Step
+from shared.strategy import (
+    ANSWER_FILE,
+    CHAT,
+    CONTEXT_FILE,
+    PLAN_FILE,
+    PROGRESS_FILE,
+    REFRESH,
+    USER_FILE,
+    VERDICT_FILE,
+    read_strategy,
+)
+from shared.strategy_budget import fitted_gathered, fitted_progress
+from shared.strategy_text import render_query, render_verdicts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from shared.builders import Block
+    from shared.run import State
+    from shared.steps.workflow import Context
+    from shared.strategy import Strategy
+
+# Tokens that a run of a small change prints, as the budgets of the tests have measured it.
+COSTS = {"intent": "4,400", "full": "3,600"}
+# What a retry may change, by the word of the verdict that asked for it.
+REPLANS = {
+    "local": "Keep the goals; change the approach.",
+    "partial": "Change only the goals that failed.",
+    "full": "Choose goals and approach anew.",
+    "clarify": "Ask the user first: route to clarify.",
+}
+
+
+def state_step(name: str, handler: Callable[[Context, Strategy], Block]) -> Step:
+    """Make a step of the strategy; its kind is its name."""
+    return Step(name, name, lambda ctx: handler(ctx, read_strategy(ctx.state.state_dir)))
+
+
+def _prompt(name: str, **slots: str) -> str:
+    return fill(read_prompt("orchestrator", "strategy", name), slots)
+
+
+def _answer(state: State, name: str) -> str:
+    return answer_path(state.state_dir, name)
+
+
+def choose(ctx: Context, facts: Strategy) -> Block:
+    """Return the prompt in which the model chooses the route; a retry is shown what failed first.
+
+    The sections of a retry stand in the order in which they are to be read: why it failed, what
+    was tried, what the user wants, what is known (ST-5).
+    """
+    state = ctx.state
+    file = _answer(state, PLAN_FILE)
+    if facts.mode == CHAT:
+        text = _prompt("choose-chat", file=file)
+    else:
+        text = _prompt("choose", file=file, **COSTS)
+    if facts.attempt > 1:
+        last = facts.verdicts[-1]
+        slots = {"attempt": str(facts.attempt), "replan": REPLANS.get(last.get("replan", ""), "")}
+        text = _prompt("choose-again", **slots) + "\n\n" + text
+    block = ctx.block().task(text)
+    if facts.attempt > 1:
+        block.data("§7 validation", render_verdicts(facts))
+        block.data("§4 execution progress", fitted_progress(facts))
+        block.data("§0 user query", render_query(facts))
+    elif facts.purpose or facts.requirements:
+        block.data("§0 user query", render_query(facts))
+    else:
+        block.data("request", facts.query)
+    block.data("§2 gathered context", fitted_gathered(facts))
+    words = ("strategy", "set", "--file", answer_word(PLAN_FILE))
+    return block.next("done", state.command(*words))
+
+
+def gather(ctx: Context, facts: Strategy) -> Block:
+    """Return the prompt to gather what the strategy misses, or why the query has not passed."""
+    state, plan = ctx.state, facts.plan or {}
+    block = ctx.block().task(_prompt("gather", file=_answer(state, CONTEXT_FILE)))
+    asked = plan.get("route_to") == REFRESH
+    missing = plan.get("refresh_context_request", []) if asked else []
+    block.data("missing", "\n".join(filter(None, [facts.why, *missing])))
+    block.data("request", facts.query)
+    words = ("strategy", "context", "--file", answer_word(CONTEXT_FILE))
+    return block.next("done", state.command(*words))
+
+
+def clarify(ctx: Context, facts: Strategy) -> Block:
+    """Return the prompt to ask the user the one question that the strategy needs answered."""
+    state = ctx.state
+    block = ctx.block().task(_prompt("clarify", file=_answer(state, USER_FILE)))
+    block.ask("clarify", (facts.plan or {}).get("clarification_question", ""), [])
+    words = ("strategy", "context", "--answer", answer_word(USER_FILE))
+    return block.next("done", state.command(*words))
+
+
+def execute(ctx: Context, facts: Strategy) -> Block:
+    """Return the prompt to work on the goals that are due, one at a time where the web is used."""
+    state, plan = ctx.state, facts.plan or {}
+    due = facts.due()
+    block = ctx.block().task(_prompt("execute", file=_answer(state, PROGRESS_FILE)))
+    block.data("goals", "\n".join(f"{goal['id']}: {goal['description']}" for goal in due))
+    block.data("approach", plan.get("approach", ""))
+    block.data("workflow", facts.workflow())
+    waiting = [name for name, status in facts.goals.items() if status in ("pending", "in_progress")]
+    now = {goal["id"] for goal in due}
+    block.data("later", ", ".join(name for name in waiting if name not in now))
+    words = ("strategy", "context", "--file", answer_word(PROGRESS_FILE))
+    return block.next("done", state.command(*words))
+
+
+def synthesise(ctx: Context, facts: Strategy) -> Block:
+    """Return the prompt to write the answer from what is known; a revision is told why."""
+    state = ctx.state
+    block = ctx.block().task(_prompt("synthesise", file=_answer(state, ANSWER_FILE)))
+    block.data("request", facts.query)
+    if facts.verdicts and facts.verdicts[-1]["verdict"] == "REVISE":
+        block.data("§7 validation", render_verdicts(facts))
+    block.data("success criteria", (facts.plan or {}).get("success_criteria", ""))
+    words = ("strategy", "context", "--synthesis", answer_word(ANSWER_FILE))
+    return block.next("done", state.command(*words))
+
+
+def validate(ctx: Context, facts: Strategy) -> Block:
+    """Return the prompt to judge the answer that was written, with the four verdicts."""
+    state = ctx.state
+    slots = {"file": _answer(state, VERDICT_FILE)}
+    block = ctx.block().task(_prompt("validate", **slots))
+    block.data("request", facts.query)
+    block.data("success criteria", (facts.plan or {}).get("success_criteria", ""))
+    block.next("approve", state.command("strategy", "verdict", "APPROVE"))
+    for verdict in ("REVISE", "RETRY", "FAIL"):
+        words = ("strategy", "verdict", verdict, "--file", answer_word(VERDICT_FILE))
+        block.next(verdict.lower(), state.command(*words))
+    return block
