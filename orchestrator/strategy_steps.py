@@ -79,6 +79,8 @@ def choose(ctx: Context, facts: Strategy) -> Block:
         block.data("§0 user query", render_query(facts))
     else:
         block.data("request", facts.query)
+    if facts.mode != CHAT:
+        block.data("plans here so far", "\n".join(facts.costs))
     block.data("§2 gathered context", fitted_gathered(facts))
     words = ("strategy", "set", "--file", answer_word(PLAN_FILE))
     return block.next("done", state.command(*words))

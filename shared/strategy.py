@@ -34,7 +34,8 @@ USER_FILE, ANSWER_FILE, VERDICT_FILE = "clarified.md", "answer.md", "verdict.jso
 class Strategy:
     """The facts of a strategy between two commands, as they are in strategy.json.
 
-    `requirements` are the data requirements by name; `status` is that of the query analysis, with
+    `costs` says what plans of each depth took in this repository; `requirements` are the data
+    requirements by name; `status` is that of the query analysis, with
     `why` where it has not passed; `gathered` are the blocks of §2; `plans` holds each strategic
     plan that was set, with the number of its attempt; `goals` the status of each goal of the last
     one; `progress` what was done for goals; `answers` each text of §6; `verdicts` what became of
@@ -42,11 +43,12 @@ class Strategy:
     """
 
     __slots__ = (
-        "answers", "attempt", "gathered", "goals", "mode", "plans", "progress", "purpose", "query",
+        "answers", "attempt", "costs", "gathered", "goals", "mode", "plans", "progress", "purpose", "query",
         "requirements", "status", "verdicts", "why",
     )  # fmt: skip
     query: str
     mode: str
+    costs: list[str]
     purpose: str
     requirements: Json
     status: str
@@ -63,7 +65,7 @@ class Strategy:
         self.query, self.mode = query, mode
         self.purpose = self.why = ""
         self.requirements, self.status, self.attempt = {}, PASS, 1
-        self.gathered, self.plans, self.progress = [], [], []
+        self.costs, self.gathered, self.plans, self.progress = [], [], [], []
         self.goals, self.answers, self.verdicts = {}, [], []
 
     def to_json(self) -> Json:

@@ -6,6 +6,7 @@ import contextlib
 import os
 from typing import TYPE_CHECKING
 
+from orchestrator.run.stats import costs_by_depth, render_depths
 from orchestrator.strategy import number_of
 from shared import resources
 from shared.run import State, open_state
@@ -28,7 +29,9 @@ def begin(state: State, mode: str) -> None:
         state.reload()
         if os.path.exists(resources.strategy_path(state.state_dir)) and state.run.step > 1:
             return
-        store(state, Strategy(state.run.request, mode))
+        facts = Strategy(state.run.request, mode)
+        facts.costs = render_depths(costs_by_depth(state.database))
+        store(state, facts)
         with state.database as database:
             lane = {"lane": CHAT} if mode == CHAT else {}
             database.set_run(state.run.run_id, step=number_of("strategy"), **lane)

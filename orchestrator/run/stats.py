@@ -25,11 +25,13 @@ def stats_of(database: Database) -> dict[str, Any]:
     runs = database.runs()
     events = database.event_rows(None)
     steps = [e["payload"] for e in events if e["kind"] == "PlanStepUpdate"]
-    hours = _hours({run.run_id: run.created_at for run in runs}, events)
+    started = {run.run_id: run.created_at for run in runs}
+    hours = list(_hours(started, events).values())
     return {
         "runs": _counted(run.status for run in runs),
         "revisions": sum(run.revision for run in runs),
         "median_hours": round(median(hours), 2) if hours else None,
+        "depths": costs_by_depth(database),
         "milestones": {
             "starts": sum(s["new_status"] == "IN_PROGRESS" for s in steps),
             "completed": sum(s["new_status"] == "COMPLETED" for s in steps),
@@ -50,6 +52,7 @@ def render_stats(found: dict[str, Any]) -> str:
         f"from start to end: {'unknown' if hours is None else f'{hours} hours'} (median)",
         "milestones: " + ", ".join(f"{n} {name}" for name, n in done.items()),
     ]
+    lines += [f"depth {line}" for line in render_depths(found["depths"])]
     lines += [
         f"{phase}: {row['gates']} gates, {row['first_time']} passed the first time, "
         f"{row['rounds']} rounds at most"
@@ -70,15 +73,47 @@ def _counted(words: Iterable[str]) -> dict[str, int]:
     return found
 
 
-def _hours(started: dict[str, str], events: Iterable[dict[str, Any]]) -> list[float]:
-    """Return how many hours each completed run took."""
-    return [
-        (_seconds(event["at"]) - _seconds(started[event["run_id"]])) / _HOUR_S
+def _hours(started: dict[str, str], events: Iterable[dict[str, Any]]) -> dict[str, float]:
+    """Return how many hours each completed run took, by run."""
+    return {
+        event["run_id"]: (_seconds(event["at"]) - _seconds(started[event["run_id"]])) / _HOUR_S
         for event in events
         if event["kind"] == "PlanCompleted"
         and event["payload"]["final_status"] == "COMPLETED"
         and event["run_id"] in started
-    ]
+    }
+
+
+def costs_by_depth(database: Database) -> dict[str, dict[str, Any]]:
+    """Return for each depth how many plans were committed, and what they took in the median.
+
+    `tokens` are those that agents have reported, 0 if none has.
+    """
+    runs = [run for run in database.runs() if run.commit_id]
+    if not runs:
+        return {}
+    events = database.event_rows(None)
+    hours = _hours({run.run_id: run.created_at for run in runs}, events)
+    found = {}
+    for depth in sorted({run.depth for run in runs if run.run_id in hours}):
+        own = [run.run_id for run in runs if run.depth == depth and run.run_id in hours]
+        told = [[e["payload"] for e in events if (e["kind"], e["run_id"]) == (RESULT, name)]
+                for name in own]  # fmt: skip
+        found[depth] = {
+            "plans": len(own),
+            "minutes": round(median(hours[name] for name in own) * 60, 1),
+            "tokens": round(median(Cost(results).tokens for results in told)),
+        }
+    return found
+
+
+def render_depths(found: dict[str, dict[str, Any]]) -> list[str]:
+    """Return a line for each depth: what a plan took here, from start to end."""
+    lines = []
+    for depth, row in found.items():
+        tokens = f", {row['tokens']:,} tokens of agents" if row["tokens"] else ""
+        lines.append(f"{depth}: {row['plans']} plans, {row['minutes']} minutes{tokens} (median)")
+    return lines
 
 
 def _seconds(text: str) -> int:

@@ -43,7 +43,7 @@ def change_run(
         _publish_later(database, row.agent_name, moved)
     if action == "resume":
         database.ask_again(run)  # no time limit counts while a run is paused
-    if moved.status in (stages.COMPLETED, stages.CANCELLED):
+    if moved.status in (stages.COMPLETED, stages.CANCELLED) and action != "close":  # no plan ended
         # Imported at the end alone: the guard and printed steps come here too.
         from shared.execution.events import end_run
 

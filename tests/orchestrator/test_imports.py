@@ -104,7 +104,9 @@ def test_no_printed_step_imports_third_party_packages_or_slow_ones(
         host = ["step", "executor", "--state-dir", tour.state_dir]
         runs = answer.runs() if answer.text.startswith("<step") else []
         workflows |= set(map(printed, [host, *map(words_of, runs)]))
-    assert workflows == {name for name in MODULES if not name.startswith(("requirements", "strategy"))}
+    assert workflows == {
+        name for name in MODULES if not name.startswith(("requirements", "strategy"))
+    }
 
 
 HOOKED: dict[str, tuple[str, dict[str, object], str]] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -290,6 +291,21 @@ def test_what_belongs_to_a_plan_is_refused_until_the_strategy_asks_for_one(choic
     assert "once the strategy asks for a plan" in refused.text
     assert choice.planner("step", "planner").text == choice.last.text
     assert choice.planner("status").code == 0
+
+
+@pytest.mark.requirement("ST-3")
+def test_what_plans_took_in_this_repository_is_shown_to_who_chooses(
+    make_repo: Repositories,
+) -> None:
+    journey = Journey(make_repo(files=FILES)).to("committed")
+    direct = Choice(journey.repository, request="Fix a typo")
+    direct.choose(DIRECT)
+    choice = Choice(journey.repository, request="Make f add three")
+    told = choice.start().data("plans here so far")
+    assert re.fullmatch(r"full: 1 plans, \d+\.\d minutes \(median\)", told)
+    shown = call(journey.repository.path, "stats").data("stats")
+    assert f"depth {told}" in shown
+    assert "1 plans" in shown  # what was made directly is none
 
 
 @pytest.mark.requirement("ST-3")

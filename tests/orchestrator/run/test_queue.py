@@ -174,6 +174,8 @@ def test_the_figures_count_what_the_database_has_and_say_what_is_unknown(
     assert found["runs"] == {"COMPLETED": 1}
     assert found["milestones"] == {"starts": 1, "completed": 1, "blocked": 0, "asked": 0}
     assert found["median_hours"] < 1
+    depth = found["depths"].pop("full")
+    assert (depth["plans"], depth["tokens"], found["depths"]) == (1, 0, {})
     assert {phase: row["first_time"] for phase, row in found["reviews"].items()}["plan-code"] == 1
     assert found["agents"]["agents"] == 0
     shown = queue("stats").data("stats").splitlines()
