@@ -43,8 +43,8 @@ class Strategy:
     """
 
     __slots__ = (
-        "answers", "attempt", "costs", "gathered", "goals", "mode", "plans", "progress", "purpose", "query",
-        "requirements", "status", "verdicts", "why",
+        "answers", "attempt", "costs", "gathered", "goals", "mode", "plans", "progress", "purpose",
+        "query", "requirements", "status", "verdicts", "why",
     )  # fmt: skip
     query: str
     mode: str
