@@ -59,7 +59,8 @@ def leave(state: State) -> None:
     """
     row = state.database.planning(state.database.agent)
     held = row is not None and row.run_id == state.run.run_id and row.phase != INACTIVE
-    name = "left-read-only" if held else "left"
+    closed = read_lifecycle(state.state_dir).closed
+    name = "left-read-only" if held else "finished" if closed else "left"
     block = Block("result").task(read_prompt("orchestrator", "requirements", name))
     block.next("later", state.command("requirements", "startup"))
     write((block.person(state.command("mode", "cancel")) if held else block).render())

@@ -33,6 +33,7 @@ EDGES = {
     ("startup", "resume"): "implement",
     ("startup", "mark-complete"): "complete",
     ("startup", "commit"): "complete",
+    ("startup", "complete"): "complete",
     ("startup", "leave-commit"): "new-requirements",
     ("new-requirements", "refine"): "refine",
     ("refine", "yes"): "implement",

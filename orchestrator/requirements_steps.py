@@ -91,10 +91,17 @@ def startup(ctx: Context, facts: Lifecycle) -> Block:
 
 def new_requirements(ctx: Context, facts: Lifecycle) -> Block:
     """Return the prompt in which the user writes the requirements of the next round."""
-    block = ctx.block().task(_prompt("new-requirements", file=facts.path(NEW)))
-    block.data("note", facts.told)
-    block.next("done", ctx.state.command("requirements", "refine"))
-    return block.next("quit", ctx.state.command("requirements", "refine", "--quit"))
+    writing = _prompt("new-requirements", file=facts.path(NEW))
+    if not facts.closed:
+        block = ctx.block().task(writing).data("note", facts.told)
+        block.next("done", ctx.state.command("requirements", "refine"))
+        return block.next("quit", ctx.state.command("requirements", "refine", "--quit"))
+    block = ctx.block().task(_prompt("round-closed") + "\n\n" + writing).data("note", facts.told)
+    ways: Options = [
+        ("another", "Another round.", ("refine",)),
+        ("finished", "Finished.", ("refine", "--quit")),
+    ]
+    return _ask(block, ctx.state, "round", "Another round, or finished?", ways)
 
 
 def refine(ctx: Context, facts: Lifecycle) -> Block:
@@ -167,8 +174,8 @@ def completing(ctx: Context) -> Block:
     """Return the prompt after the apply of a plan that implements requirements: they commit it."""
     lifecycle = lane_of(ctx.state.state_dir)["lifecycle"]
     git = read_lifecycle(lifecycle).git
-    block = ctx.block().task(_how_to_complete(lifecycle, git=git))
-    block.next("done", command(*_completing_words(git=git), state_dir=lifecycle))
+    block = ctx.block().task(_prompt("complete-plan" if git else "complete-no-git"))
+    block.next("done", command("requirements", "complete", state_dir=lifecycle))
     return block.next("not done", ctx.state.command("undo"))
 
 
@@ -185,7 +192,8 @@ def _completing_words(*, git: bool) -> tuple[str, ...]:
 
 def _ready(ctx: Context, facts: Lifecycle) -> Block:
     """Return the prompt that shows the commit to be made and asks the user to continue."""
-    block = ctx.block().task(_prompt("ready"))
+    block = ctx.block()
+    block.task(_prompt("ready", message=answer_path(ctx.state.state_dir, COMMIT_MESSAGE)))
     _show_commit(block, facts)
     ways: list[tuple[str, str, tuple[str, ...]]] = [
         ("continue", "Commit what is staged.", ("commit",))
@@ -193,6 +201,8 @@ def _ready(ctx: Context, facts: Lifecycle) -> Block:
     if facts.others:
         text = "Commit the other changed files as well."
         ways.append(("with others", text, ("complete", "--with-others")))
+    words = ("complete", "--message", answer_word(COMMIT_MESSAGE))
+    ways.append(("reword", "Another commit message.", words))
     ways.append(("quit", "Quit; the next start offers this commit.", ("commit", "--quit")))
     question = "Have you reviewed the staged files?"
     return _ask(block, ctx.state, "commit", question, ways)
@@ -204,4 +214,6 @@ def _show_commit(block: Block, facts: Lifecycle) -> None:
     names = [f"{name} (removed)" if name in removed else name for name in facts.staged]
     block.data("staged", "\n".join(first_of(names, SHOWN)))
     block.data("changed, not staged", "\n".join(first_of(facts.others, SHOWN)))
-    block.data("left out as temporary", "\n".join(first_of(facts.left_out, SHOWN)))
+    left_out = facts.left_out or ([] if facts.ignored else ["nothing"])
+    block.data("left out as temporary", "\n".join(first_of(left_out, SHOWN)))
+    block.data("left out, ignored by git", "\n".join(first_of(facts.ignored, SHOWN)))

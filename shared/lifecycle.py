@@ -36,18 +36,22 @@ class Lifecycle:
     SHA-256 of the requirements when their review began; `rewrite` says that the user asked for a
     rewrite, `started` that the history has the beginning of the implementation; `run` is the state
     directory of the run that implements them; `stamp` is the time in the names of the completed
-    files; `staged` maps each path that waits for the commit to its mode and blob, or to None where
-    it is removed; `wanted` are other files that the user agreed to commit.
+    files; `lines` are the round's last lines of the history; `staged` maps each path that waits for the commit to its mode and blob, or to None where
+    it is removed; `wanted` are other files that the user agreed to commit, `ignored` what git leaves
+    out; `closed` says that a round has just ended.
     """
 
     __slots__ = (
         "agreed",
         "branch",
         "changed",
+        "closed",
         "codepath",
         "found",
         "git",
+        "ignored",
         "left_out",
+        "lines",
         "message",
         "others",
         "review",
@@ -79,6 +83,9 @@ class Lifecycle:
     others: list[str]
     wanted: list[str]
     left_out: list[str]
+    ignored: list[str]
+    lines: str
+    closed: bool
     told: str
 
     def __init__(self, codepath: str, *, git: bool) -> None:
@@ -89,10 +96,15 @@ class Lifecycle:
 
     def begin_round(self) -> None:
         """Forget what belongs to one round of requirements."""
-        self.review = self.run = self.stamp = self.text = self.message = ""
-        self.reviewed = self.rewrite = self.started = self.agreed = False
+        self.review = self.run = self.stamp = self.text = self.message = self.lines = ""
+        self.reviewed = self.rewrite = self.started = self.agreed = self.closed = False
         self.staged = {}
-        self.others, self.wanted, self.left_out = [], [], []
+        self.others, self.wanted, self.left_out, self.ignored = [], [], [], []
+
+    def end_round(self) -> None:
+        """Forget a round that is over, but that it was."""
+        self.begin_round()
+        self.closed = True
 
     def to_json(self) -> dict[str, Any]:
         """Return the facts as a dict that can be written as JSON."""

@@ -51,6 +51,12 @@ def _done(state: State, milestones: list[dict[str, Any]]) -> set[str]:
     return {name for name, row in progress.items() if row.status == COMPLETED}
 
 
+def as_completed(todo: str, name: str) -> str:
+    """Return a todo list that calls its requirements by the name that they get when complete."""
+    head = f"Requirements: {IN_WORK}\n"
+    return todo.replace(head, f"Requirements: {name}\n", 1)
+
+
 def agreed_in(todo: str) -> list[str]:
     """Return the files that a completed todo list names as committed on the user's yes."""
     rows = todo.partition(f"{_ALSO}\n")[2].split("\n")

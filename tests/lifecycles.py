@@ -111,7 +111,7 @@ class Rounds:
         """Write requirements and begin their review."""
         self.to_prompt()
         self.write("new_requirements.md", wanted)
-        return self.follow("done")
+        return self.follow("another" if self.last.block.find("ask") is not None else "done")
 
     def review(self, refined: str = WANTED) -> None:
         """Do what the reviewing agent does: its edits in front, under the heading."""
@@ -155,7 +155,6 @@ class Rounds:
     def to_ready(self, wanted: str = WANTED) -> Answer:
         """Complete the requirements, so that the user is shown the commit."""
         self.to_applied(wanted)
-        self.answer("commit.md", MESSAGE)
         return self.follow("done")
 
     def to_committed(self, wanted: str = WANTED) -> Answer:

@@ -155,12 +155,22 @@ def _archive(state: State) -> dict[str, bytes]:
 
 def message_of(plan: Plan) -> str:
     """Return the commit message: the plan's title, its approach, a trailer line with its digest."""
+    parts = (subject_of(plan), description_of(plan), f"Plan-Digest: {plan.digest}")
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def subject_of(plan: Plan) -> str:
+    """Return the summary line of a plan's commit, its title."""
     title = " ".join(plan.overview.title.split()) or "Apply a plan"
     if len(title) > SUBJECT_LENGTH:
         title = title[: SUBJECT_LENGTH - 1].rstrip() + "…"
+    return title
+
+
+def description_of(plan: Plan) -> str:
+    """Return the description of a plan's commit, its approach, with lines of at most 72."""
     paragraphs = plan.overview.approach.replace("\r\n", "\n").split("\n\n")
-    body = "\n\n".join(_filled(p) for p in paragraphs if p.strip())
-    return "\n\n".join(p for p in (title, body, f"Plan-Digest: {plan.digest}") if p) + "\n"
+    return "\n\n".join(_filled(p) for p in paragraphs if p.strip())
 
 
 def _filled(paragraph: str) -> str:

@@ -9,16 +9,27 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.execute.commit import applied_plan, check_planned, finish_uncommitted
 from orchestrator.lifecycle import closing, history, staging
-from orchestrator.lifecycle.message import check_message
+from orchestrator.lifecycle.message import check_message, message_of_plan, with_trailers
 from orchestrator.lifecycle.opening import at_work
-from orchestrator.lifecycle.transition import append, carry_out, rename, write
+from orchestrator.lifecycle.transition import (
+    append,
+    carry_out,
+    copy,
+    remove,
+    rename,
+    swap,
+    write,
+)
 from orchestrator.requirements import STEPS, after, closed
 from orchestrator.requirements_steps import run_of
+from shared.git.change import ends
 from shared.git.repository import repository_at
 from shared.lifecycle import HISTORY, IN_WORK, TODO, WORKFLOW, lane_of, write_lifecycle
 from shared.named_files import find_answer
 from shared.requirements_text import open_todos
-from shared.todo import also_committed, refresh_todo
+from shared.resources import archived_plan
+from shared.todo import also_committed, as_completed, refresh_todo
+from state.changes import plan_changes
 from state.errors import Refused
 from state.files import read_bytes, read_text
 
@@ -26,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from orchestrator.lifecycle.transition import Operation
+    from shared.git.repository import Repository
     from shared.lifecycle import Lifecycle
     from shared.run import State
     from state.models import Plan
@@ -50,7 +62,12 @@ def complete(state: State, answers: Answers) -> None:
     With todos that are not done it only goes to the state that asks the user about them.
     """
     with at_work(state, "requirements complete") as facts:
-        to = after(state.run.step, "complete", state.state_dir) or STEPS[state.run.step].name
+        name = STEPS[state.run.step].name
+        to = after(state.run.step, "complete", state.state_dir) or name
+        if name == "startup" and not facts.stamp:
+            text = "the last round is not complete; the user chooses what becomes of it"
+            here = state.command("step", WORKFLOW)
+            raise Refused("conflict", name, text, "one of the options of this step", here)
         run = run_of(facts)
         plan = applied_plan(run) if run else None
         if not facts.stamp:
@@ -59,12 +76,13 @@ def complete(state: State, answers: Answers) -> None:
                 check_planned(run, plan, staging.changed_files(repository))
                 refresh_todo(run)
             facts.agreed = facts.agreed or answers.agree
-            if open_todos(facts.path(TODO)) and not facts.agreed:
+            undone = open_todos(facts.path(TODO)) and not facts.agreed
+            if undone or (facts.git and plan is None and answers.message is None):
                 carry_out(state, facts, "complete", [], to)
                 return
             _rename(state, facts, answers, run, plan)
         elif answers.message is not None:
-            _set_message(state, facts, answers, plan)
+            facts.message = _message(state, facts, answers, plan)
         if facts.git:
             _stage(state, facts, answers, run, plan)
 
@@ -82,14 +100,17 @@ def _rename(
         raise Refused("not_found", facts.folder, text, "go on with the current step", here)
     facts.told = _changed_since(facts, run)
     operations: list[Operation] = [rename(facts.path(n), facts.path(names[n])) for n in there]
+    if len(there) == len(names):
+        todo = as_completed(read_text(facts.path(TODO)), names[IN_WORK])
+        operations.append(write(facts.path(names[TODO]), todo))
     if facts.git:
-        _set_message(state, facts, answers, plan, [names[name] for name in there])
+        facts.message = _message(state, facts, answers, plan, [names[name] for name in there])
         carry_out(state, facts, "rename", operations, "complete")
         return
     history.read_text(facts.path(HISTORY))
     line = history.completed([names[name] for name in there])
     operations.append(append(facts.path(HISTORY), line))
-    facts.begin_round()
+    facts.end_round()
     carry_out(state, facts, "close", operations, closed())
     if run is not None and plan is not None:
         finish_uncommitted(run, "not committed: the lifecycle works without git")
@@ -114,32 +135,40 @@ def _changed_since(facts: Lifecycle, run: State | None) -> str:
     return "" if same else f"{IN_WORK} was changed since its implementation began"
 
 
-def _set_message(
+def _completed(facts: Lifecycle) -> list[str]:
+    """Return the names of the round's completed files that are there."""
+    return [name for name in facts.completed if os.path.exists(facts.path(name))]
+
+
+def _trailers(facts: Lifecycle, plan: Plan | None, names: Sequence[str]) -> list[str]:
+    keys = {facts.completed[0]: "Requirements", facts.completed[1]: "Todo"}
+    found = [f"{keys[name]}: {name}" for name in names]
+    return [*found, f"Plan-Digest: {plan.digest}"] if plan else found
+
+
+def _message(
     state: State,
     facts: Lifecycle,
     answers: Answers,
     plan: Plan | None,
     names: Sequence[str] | None = None,
-) -> None:
-    """Take over the commit message from the file that the assistant has written."""
-    if answers.message is None:
+) -> str:
+    """Return the commit message: from the file that was named for it, else of the plan."""
+    trailers = _trailers(facts, plan, _completed(facts) if names is None else names)
+    if answers.message is not None:
+        path = find_answer(state.state_dir, answers.message)
+        return check_message(read_text(path), path, trailers)
+    if plan is None:
         text = "the commit needs a message"
         here = state.command("step", WORKFLOW)
         raise Refused("usage", "--message", text, "name the file that the step tells", here)
-    path = find_answer(state.state_dir, answers.message)
-    if names is None:
-        names = [name for name in facts.completed if os.path.exists(facts.path(name))]
-    keys = {facts.completed[0]: "Requirements", facts.completed[1]: "Todo"}
-    trailers = [f"{keys[name]}: {name}" for name in names]
-    trailers += [f"Plan-Digest: {plan.digest}"] if plan else []
-    facts.message = check_message(read_text(path), path, trailers)
-    facts.text = facts.message.partition("\n")[0]
+    return message_of_plan(plan, trailers)
 
 
 def _stage(
     state: State, facts: Lifecycle, answers: Answers, run: State | None, plan: Plan | None
 ) -> None:
-    """Stage the plan's files, the planning folder and what the user has agreed to."""
+    """Write what the commit needs, and stage all of it: what the user is shown is committed."""
     repository = repository_at(state.run.repository)
     known = [*facts.others, *facts.left_out, *facts.wanted]
     unknown = [path for path in answers.wanted if path not in known]
@@ -147,18 +176,47 @@ def _stage(
         text = f"{', '.join(unknown)} is not a changed file that was shown"
         raise Refused("not_found", "--with", text, ", ".join(known) or "no other file is changed")
     wanted = {*facts.wanted, *answers.wanted, *(facts.others if answers.others else ())}
-    if wanted - {*facts.wanted}:
-        facts.wanted = sorted(wanted)
-        path = facts.path(facts.completed[1])
-        if os.path.exists(path):
-            text = also_committed(read_text(path), facts.wanted)
-            carry_out(state, facts, "stage", [write(path, text)], "complete")
+    facts.wanted = sorted(wanted)
+    facts.message = with_trailers(facts.message, _trailers(facts, plan, _completed(facts)))
+    facts.text = facts.message.partition("\n")[0]
+    operations = [*_todo(facts), *_history(facts), *_copy_of(repository, run, plan)]
+    carry_out(state, facts, "stage", operations, "complete")
     planned = staging.planned_files(run, plan)
-    found = staging.sort_changed(repository, facts, planned, staging.set_aside(run, plan))
+    aside = ends(plan_changes(plan)) if plan else ()
+    found = staging.sort_changed(repository, facts, planned, aside)
     entries = staging.stage(repository, found.ours)
-    facts.staged = entries
+    changed = staging.changed_files(repository)  # what was staged and is gone is no change
+    facts.staged = {path: entry for path, entry in entries.items() if path in changed}
     facts.others, facts.left_out = found.others, found.left_out
+    facts.ignored = staging.ignored_files(repository)
     write_lifecycle(state.state_dir, facts)
+
+
+def _todo(facts: Lifecycle) -> list[Operation]:
+    path = facts.path(facts.completed[1])
+    if not facts.wanted or not os.path.exists(path):
+        return []
+    return [write(path, also_committed(read_text(path), facts.wanted))]
+
+
+def _history(facts: Lifecycle) -> list[Operation]:
+    """Return what gives the history the round's last lines, in place of those with other words."""
+    path, old = facts.path(HISTORY), facts.lines
+    history.read_text(path)
+    commit = f"GIT COMMIT ({facts.text})"
+    if not old.endswith(f" - {commit}\n"):
+        facts.lines = history.completed(_completed(facts)) + history.stamped(commit)
+    return [swap(path, old, facts.lines)]
+
+
+def _copy_of(repository: Repository, run: State | None, plan: Plan | None) -> list[Operation]:
+    """Return what puts the plan's copy beside the code, or removes that of one taken back."""
+    if run is None:
+        return []
+    path = os.path.join(repository.root, archived_plan(run.run.run_id))
+    if plan is not None:
+        return [copy(path, run.plan_path)]
+    return [remove(path)] if os.path.exists(path) else []
 
 
 def commit(state: State) -> None:
@@ -178,10 +236,14 @@ def leave_commit(state: State) -> None:
         if to is None:
             return
         run = run_of(facts)
-        lines = history.completed(
-            [name for name in facts.completed if os.path.exists(facts.path(name))]
+        repository, path, old = repository_at(state.run.repository), facts.path(HISTORY), facts.lines
+        # Whose commit it is and what it says is the user's to decide, so it gets no line.
+        facts.lines = "".join(old.splitlines(keepends=True)[:1]) or history.completed(
+            _completed(facts)
         )
-        facts.begin_round()
-        carry_out(state, facts, "leave-commit", [append(facts.path(HISTORY), lines)], to)
+        carry_out(state, facts, "without-commit", [swap(path, old, facts.lines)], "startup")
+        staging.stage(repository, [os.path.relpath(path, repository.root)])
+        facts.end_round()
+        carry_out(state, facts, "leave-commit", [], to)
         if run is not None and applied_plan(run) is not None:
             finish_uncommitted(run, "the user commits it")

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from typing import TYPE_CHECKING
 
+from orchestrator.execute.commit import description_of, subject_of
 from state.errors import Problem, Refused
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from state.models import Plan
 
 LONGEST = 72
 MOST_LINES = 10
@@ -23,7 +27,7 @@ def check_message(text: str, at: str, trailers: Sequence[str]) -> str:
     """
     lines = [line.rstrip() for line in text.strip().split("\n")]
     subject, gap, *body = [*lines, "", ""][: max(len(lines), 2)]
-    most = MOST_LINES - len(trailers) - 1
+    most = _most(trailers)
     problems = []
     if not subject:
         problems.append(Problem("invalid", at, "the message is empty", "a summary line, at least"))
@@ -38,8 +42,39 @@ def check_message(text: str, at: str, trailers: Sequence[str]) -> str:
         problems += _line_problems(line, f"{at}:{number}")
     if problems:
         raise Refused.of(problems)
-    paragraphs = [subject, "\n".join(body), "\n".join(trailers)]
+    return _with(subject, "\n".join(body), trailers)
+
+
+def message_of_plan(plan: Plan, trailers: Sequence[str]) -> str:
+    """Return the message from the title and approach of a plan, cut to the limits.
+
+    The user is shown it and may have it reworded.
+    """
+    lines, most = description_of(plan).split("\n"), _most(trailers)
+    if len(lines) > most or max(map(len, lines)) > LONGEST:
+        text = " ".join(" ".join(lines).split())
+        lines = textwrap.wrap(text, LONGEST, max_lines=most, placeholder=" …")
+    return _with(_plain(subject_of(plan)), "\n".join(map(_plain, lines)), trailers)
+
+
+def with_trailers(message: str, trailers: Sequence[str]) -> str:
+    """Return a whole message with these trailers in place of its own."""
+    return "\n\n".join([message.rstrip("\n").rpartition("\n\n")[0], "\n".join(trailers)]) + "\n"
+
+
+def _most(trailers: Sequence[str]) -> int:
+    return MOST_LINES - len(trailers) - 1
+
+
+def _with(subject: str, body: str, trailers: Sequence[str]) -> str:
+    paragraphs = [subject, body, "\n".join(trailers)]
     return "\n\n".join(part for part in paragraphs if part) + "\n"
+
+
+def _plain(line: str) -> str:
+    """Return a line without what a message may not hold: invisible marks, a trailer of ours."""
+    text = "".join(c if c.isprintable() else " " for c in line)
+    return _OURS.sub(r"\1", text, 1) if _OURS.match(text) else text
 
 
 def _line_problems(line: str, at: str) -> list[Problem]:

@@ -44,7 +44,7 @@ def recover(state: State) -> None:
     if recorded is None:
         return
     if recorded["name"] == closing.COMMIT:
-        closing.recover(state, recorded)
+        closing.recover(state)
     else:
         finish(state, recorded)
     state.reload()

@@ -31,18 +31,22 @@ class Sorted(NamedTuple):
 
 
 def planned_files(run: State | None, plan: Plan | None) -> set[str]:
-    """Return the files of an applied plan, but those that a person accepted to differ."""
+    """Return the files of an applied plan, but those accepted to differ, and the plan's copy."""
     if run is None or plan is None:
         return set()
     accepted = run.database.deviations(run.run)
-    return {path for path in ends(plan_changes(plan)) if not accepted.get(path)}
+    files = {path for path in ends(plan_changes(plan)) if not accepted.get(path)}
+    return {*files, resources.archived_plan(run.run.run_id)}
 
 
-def set_aside(run: State | None, plan: Plan | None) -> set[str]:
-    """Return the files that are never shown as others: the plan's, and its archived copy."""
-    if run is None or plan is None:
-        return set()
-    return {*ends(plan_changes(plan)), resources.archived_plan(run.run.run_id)}
+def ignored_files(repository: Repository) -> list[str]:
+    """Return what git ignores in the working tree, a whole folder as one path that ends in `/`."""
+    rows = repository.git.names(
+        "status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=normal",
+        "--ignored=traditional", "--ignore-submodules=all",
+    )  # fmt: skip
+    names = (os.fsdecode(row[3:]) for row in rows if row.startswith(b"!!"))
+    return sorted(n for n in names if not within(n, PLANNER) and n.isprintable())
 
 
 def sort_changed(

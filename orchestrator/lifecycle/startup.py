@@ -63,7 +63,7 @@ def start_lifecycle(codepath: str, *, git: bool, note: str = "") -> State:
         facts = (
             read_lifecycle(state.state_dir) if os.path.exists(path) else Lifecycle(real, git=git)
         )
-        facts.git, facts.told = git, note
+        facts.git, facts.told, facts.closed = git, note, False
         facts.branch = (head(repository).branch or "") if git and repository else ""
         facts.changed = changed
         facts.found = [[name, _time_of(facts.path(name))] for name in _left_behind(facts)]

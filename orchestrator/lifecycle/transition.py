@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 
 Operation = list[Any]
 
-# In these states the session is read-only, as while a plan is made: nothing is implemented yet.
-READ_ONLY = ("new-requirements", "refine")
+# In this state the session is read-only, as while a plan is made: nothing is implemented yet.
+# Before it the user has asked for nothing yet, so that leaving needs no command of a person.
+READ_ONLY = ("refine",)
 
 
 def make_folder(path: str) -> Operation:
@@ -65,6 +66,16 @@ def append(path: str, text: str) -> Operation:
     """Return the operation that appends lines to a file once, whatever else it holds by then."""
     old = read_bytes(path) if os.path.exists(path) else b""
     return ["append", path, text, old.count(text.encode())]
+
+
+def swap(path: str, old: str, new: str) -> Operation:
+    """Return the operation that puts lines in place of others, at the end if those are gone."""
+    return ["swap", path, old, new]
+
+
+def copy(path: str, source: str) -> Operation:
+    """Return the operation that makes a file of ours, in new folders, as another one is."""
+    return ["copy", path, source]
 
 
 def carry_out(
@@ -195,7 +206,24 @@ def _append(path: str, text: str, times: int) -> None:
     write_atomic(path, old + gap + text.encode(), None if old else 0o644)
 
 
+def _swap(path: str, old: str, new: str) -> None:
+    """Write the file anew with the last place of the old lines changed, once."""
+    data = read_bytes(path) if os.path.exists(path) else b""
+    taken, put = old.encode(), new.encode()
+    if old and taken in data:
+        at = data.rindex(taken)
+        write_atomic(path, data[:at] + put + data[at + len(taken) :])
+    else:
+        _append(path, new, 0)
+
+
+def _copy(path: str, source: str) -> None:
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    write_atomic(path, read_bytes(source), None if os.path.exists(path) else 0o644)
+
+
 _DO: dict[str, Callable[..., None]] = {
     "folder": _make_folder, "create": _create, "write": _write, "prepend": _prepend,
     "rename": _rename, "remove": _remove, "append": _append,
+    "swap": _swap, "copy": _copy,
 }  # fmt: skip

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from shared.mode.where import Target
-    from state.database import Planning
+    from state.database import Planning, Run
 
 
 class Mode:
@@ -140,8 +140,9 @@ def find(target: Target, now: float) -> Mode:
     database, any_agent = found.database, target.agent is None
     lone = [r for r in database.planning_live() if r.run_id is None] if any_agent else []
     runs = database.runs(ACTIVE, PAUSED) if any_agent else []
-    # A lifecycle of requirements is meant only where no plan of its own is under way.
-    runs = [r for r in runs if r.workflow != LIFECYCLE] or runs
+    # A lifecycle of requirements is meant only where it holds a session, and no plan of its own is
+    # under way: between two rounds nobody plans.
+    runs = [r for r in runs if r.workflow != LIFECYCLE] or [r for r in runs if _holds(database, r)]
     if not lone and not runs:
         raise nobody_plans(found.said)
     if len(lone) + len(runs) > 1:
@@ -152,6 +153,10 @@ def find(target: Target, now: float) -> Mode:
     if lone:
         return _of_agent(database, lone[0].agent_name, now)
     return Mode(database, found.agent, now, open_state(runs[0].state_dir, target.folder))
+
+
+def _holds(database: Database, run: Run) -> bool:
+    return any(row.phase != INACTIVE for row in database.planning_of(run.run_id))
 
 
 def own_mode(target: Target, now: float) -> Mode:

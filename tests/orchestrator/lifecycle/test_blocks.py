@@ -48,11 +48,11 @@ def happy(make_repo: Repositories) -> Iterator[Stop]:
     yield "4-implement", rounds, rounds.planner("step", "requirements")
     rounds.last = plan.to("applied").last
     yield "plan.applied", rounds, rounds.last
-    rounds.answer("commit.md", MESSAGE)
     yield "5-complete.ready", rounds, rounds.follow("done")
     yield "result.left", rounds, rounds.planner("requirements", "commit", "--quit")
     yield "1-startup.pending", rounds, rounds.start()
     yield "2-new-requirements.committed", rounds, rounds.follow("commit")
+    yield "result.finished", rounds, rounds.planner("requirements", "refine", "--quit")
     yield "result.history", rounds, rounds.planner("requirements", "history")
 
 

@@ -119,7 +119,7 @@ def test_code_in_a_folder_of_the_repository_has_its_own_planning_folder(
     rounds = Rounds(repository, codepath=repository.path / "my app")
     rounds.to_committed()
     assert not (repository.path / "planning" / "planner_history.txt").exists()
-    assert "GIT COMMIT (Add two in f)" in rounds.text("planner_history.txt")
+    assert "GIT COMMIT (Add two)" in rounds.text("planner_history.txt")
     assert repository.git("status", "--porcelain") == ""
 
 
