@@ -10,7 +10,7 @@ import time
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from shared.execution.costs import RESULT, Cost
+from shared.execution.costs import Cost, reports
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -39,7 +39,7 @@ def stats_of(database: Database) -> dict[str, Any]:
             "asked": sum(s["new_status"] == "NEEDS_DECISION" for s in steps),
         },
         "reviews": _reviews(database),
-        "agents": Cost(e["payload"] for e in events if e["kind"] == RESULT).to_json(),
+        "agents": Cost(reports(events)).to_json(),
     }
 
 

@@ -163,6 +163,10 @@ def notice(row: dict[str, Any]) -> str:
             f"{told['step_id']} used {told['percent']} % of its {told['resource']}: "
             f"{told['used']} of {told['limit']} {told['notes']}"
         ),
+        "SubAgentUsage": lambda: (
+            f"{told['subagent_step_id']} used {told['stats']['prompt_tokens']} prompt and "
+            f"{told['stats']['completion_tokens']} completion tokens"
+        ),
         "SubAgentResult": lambda: f"{told['subagent_step_id']} handed in: {told['status']}",
         "PlanCompleted": lambda: (
             f"ended {told['final_status']}: {told['summary']['done']} of "

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from state.database import Database, Run
 
 RESULT = "SubAgentResult"
+USAGE = "SubAgentUsage"
 WARNING = "PlanResourceWarning"
 LEVELS = (70, 85, 95)  # percent of a milestone's max_tokens
 NOTES = {70: "", 85: "", 95: "compact the context, or split the milestone"}
@@ -56,18 +57,30 @@ def tokens_of(stats: Mapping[str, Any]) -> int | None:
 def costs_of(database: Database, run: Run) -> dict[str, Cost]:
     """Return what the agents of each milestone have used, by milestone."""
     results: dict[str, list[Mapping[str, Any]]] = {}
-    for result in _results(database, run):
-        results.setdefault(result["subagent_step_id"], []).append(result)
+    for report in reports(database.event_rows(run)):
+        results.setdefault(report["subagent_step_id"], []).append(report)
     return {name: Cost(found) for name, found in results.items()}
 
 
 def whole_cost(database: Database, run: Run) -> Cost:
     """Return what the agents of all milestones have used together."""
-    return Cost(_results(database, run))
+    return Cost(reports(database.event_rows(run)))
 
 
-def _results(database: Database, run: Run) -> list[dict[str, Any]]:
-    return [r["payload"] for r in database.event_rows(run) if r["kind"] == RESULT]
+def reports(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return what is known of each agent, one entry each, from the rows of the event log.
+
+    What the client has counted comes before what an agent says of itself.
+    """
+    found: dict[tuple[object, ...], dict[str, Any]] = {}
+    for kind in (RESULT, USAGE):
+        for row in events:
+            told = row["payload"]
+            if row["kind"] == kind:
+                key = (row["run_id"], told.get("subagent_id") or row["seq"])
+                stats = {**found.get(key, {}).get("stats", {}), **(told.get("stats") or {})}
+                found[key] = {"subagent_step_id": told["subagent_step_id"], "stats": stats}
+    return list(found.values())
 
 
 def warning(tokens: int, limit: int) -> dict[str, Any] | None:

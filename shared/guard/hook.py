@@ -84,6 +84,17 @@ def note_typed(host: str, payload: Payload, now: float) -> dict[str, Any]:
     return {}
 
 
+def note_usage(host: str, payload: Payload, now: float) -> dict[str, Any]:
+    """Store what the client has counted of a sub-agent that has ended, if it wrote a milestone."""
+    from shared.mode.usage import record
+
+    del host, now
+    session = _session(payload)
+    if session is not None:
+        record(payload, session)
+    return {}
+
+
 def _full(payload: Payload, given: str) -> str:
     """Return the one digest that the user can have meant, "" if it is none or one of several."""
     from shared.digests import find, known
@@ -195,4 +206,5 @@ EVENTS: dict[str, Callable[[str, Payload, float], dict[str, Any]]] = {
     "SessionStart": tell,
     "UserPromptSubmit": tell,
     "UserPromptExpansion": note_typed,
+    "SubagentStop": note_usage,
 }

@@ -22,7 +22,10 @@ CLAUDE = Path(ROOT, "hooks", "hooks.json")
 CODEX = Path(ROOT, "hooks", "codex.json")
 VIBE = Path(ROOT, "hooks", "vibe.toml")
 APPROVE = Path(ROOT, "commands", "approve.md")
-EVENTS = ("PreToolUse", "pre_tool", "SessionStart", "UserPromptSubmit", "UserPromptExpansion")
+EVENTS = (
+    "PreToolUse", "pre_tool", "SessionStart", "UserPromptSubmit", "UserPromptExpansion",
+    "SubagentStop",
+)  # fmt: skip
 
 
 def run_guard(event: str, given: object, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -81,7 +84,7 @@ def test_every_entry_names_an_event_that_the_hook_answers(entries: Path) -> None
 @pytest.mark.requirement("PM-4", "PM-10", "PM-13")
 def test_each_client_asks_before_a_tool_and_tells_what_is_typed() -> None:
     events = {"PreToolUse", "UserPromptSubmit", "SessionStart"}
-    for entries, more in ((CLAUDE, {"UserPromptExpansion"}), (CODEX, set())):
+    for entries, more in ((CLAUDE, {"UserPromptExpansion", "SubagentStop"}), (CODEX, set())):
         groups = json.loads(entries.read_text(encoding="utf-8"))["hooks"]
         assert {event for event, found in groups.items() if found} == events | more
 
