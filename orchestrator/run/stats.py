@@ -97,8 +97,7 @@ def costs_by_depth(database: Database) -> dict[str, dict[str, Any]]:
     found = {}
     for depth in sorted({run.depth for run in runs if run.run_id in hours}):
         own = [run.run_id for run in runs if run.depth == depth and run.run_id in hours]
-        told = [[e["payload"] for e in events if (e["kind"], e["run_id"]) == (RESULT, name)]
-                for name in own]  # fmt: skip
+        told = [reports([e for e in events if e["run_id"] == name]) for name in own]
         found[depth] = {
             "plans": len(own),
             "minutes": round(median(hours[name] for name in own) * 60, 1),
