@@ -8,6 +8,7 @@ from shared.lifecycle import CURRENT, NEW, ORIGINAL, read_lifecycle
 from shared.resources import fill, read_prompt
 from shared.steps.program import main
 from shared.steps.workflow import Step, Workflow
+from state.actors import HOST
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,12 +19,19 @@ if TYPE_CHECKING:
 def review(ctx: Context) -> Block:
     """Return the task of the agent that reviews the requirements and edits their file."""
     facts = read_lifecycle(ctx.state.state_dir)
+    alone, state = ctx.selectors.get("by") == HOST, ctx.state
     slots = {"codepath": facts.codepath, "file": facts.path(NEW)}
     marks = {mark.strip("{}"): mark for mark in (CURRENT, ORIGINAL)}
     text = fill(read_prompt("architect", "requirements_review", "review"), slots | marks)
-    block = ctx.block().task(text)
+    end = read_prompt("architect", "requirements_review", "tell" if alone else "report")
+    block = ctx.block().task(f"{text}\n\n{end}")
     rules = "rewrite-rules" if facts.rewrite else "review-rules"
-    return block.rules(read_prompt("architect", "requirements_review", rules))
+    block.rules(read_prompt("architect", "requirements_review", rules))
+    if alone:
+        block.next("done", state.command("requirements", "accept"))
+        block.next("rewrite", state.command("requirements", "refine", "--rewrite"))
+        block.next("unusable", state.command("requirements", "accept", "--no"))
+    return block
 
 
 STEPS = {1: Step("review", "work", review, agent="architect")}

@@ -19,7 +19,7 @@ from shared.steps.printing import print_current
 from state.errors import Refused
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from shared.run import State
 
@@ -47,7 +47,8 @@ def lane_options(start: Command) -> Command:
         given["request"] = given["request"] or task
         lane = _chosen(flags)
         if lane == PLANNING:
-            write(start_planning(codepath, given["request"], git=not no_git))
+            chosen = {name: given[name] for name in ("base", "depth", "review")}
+            write(start_planning(codepath, given["request"], git=not no_git, **chosen))
             return
         if no_git:
             text = "only the lifecycle (--planning) works without git"
@@ -86,23 +87,32 @@ def resolved(codepath: str) -> str:
     return real
 
 
-def start_planning(codepath: str | None, task: str | None, *, git: bool) -> str:
+def start_planning(
+    codepath: str | None, task: str | None, *, git: bool, base: str | None, depth: str | None,
+    review: str | None,
+) -> str:  # fmt: skip
     """Begin the requirements lifecycle and return its prompt; ask for the folder if none is named.
 
     What to do is written in the requirements, so a task on the command line is ignored.
     """
     if codepath is None:
-        return _ask_for_folder(os.getcwd(), git=git)
+        further = [] if git else ["--no-git"]
+        for option, value in (("--depth", depth), ("--review", review)):
+            further += [option, value] if value else []
+        return _ask_for_folder(os.getcwd(), further)
     # Not at the top: the other lanes need nothing of the lifecycle.
-    from orchestrator.lifecycle.startup import start_lifecycle
+    from orchestrator.lifecycle.startup import Wanted, start_lifecycle
 
-    note = "--task and TEXT are ignored with --planning: the requirements say what to do"
-    return print_current(start_lifecycle(resolved(codepath), git=git, note=note if task else ""))
+    notes = {
+        "--task and TEXT are ignored with --planning: the requirements say what to do": task,
+        "--base is ignored with --planning: each plan asks for it where it matters": base,
+    }
+    note = "\n".join(text for text, given in notes.items() if given)
+    return print_current(start_lifecycle(resolved(codepath), Wanted(git, note, depth, review)))
 
 
-def _ask_for_folder(here: str, *, git: bool) -> str:
+def _ask_for_folder(here: str, further: Iterable[str]) -> str:
     folder = repository_root(here) or here
-    further = () if git else ("--no-git",)
     words = ("start", PLANNING, *further, "--codepath")
     block = Block("step", workflow="requirements", number=1, of=5, name="startup")
     block.task(fill(read_prompt(*PROMPTS, "ask-folder"), {"command": command(*words)}))

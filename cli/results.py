@@ -65,7 +65,10 @@ def render_captured(captured: Captured) -> str:
 def render_verified(done: Done) -> str:
     """Return the block with each verify command's result, and the output of those that fail."""
     if not done.results:
-        text = "no verify commands are configured at the base: NOT VERIFIED"
+        text = (
+            "NOT VERIFIED: planner.toml has no [verify] commands at the base; "
+            "the user may commit some, then type `planner mode rebase`"
+        )
         return Block("result").data("verify", text).render()
     block = Block("result", tree=done.tree)
     lines = [f"{r.command}: {r.outcome} (base: {r.baseline})" for r in done.results]

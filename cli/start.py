@@ -20,7 +20,7 @@ from state.errors import Refused
 
 
 @click.command("start")
-@click.argument("request", required=False, metavar="TEXT")
+@click.argument("request", required=False, metavar="[TEXT]")
 @click.option("--base", type=click.Choice(BASES), help="Plan against HEAD or on uncommitted work.")
 @click.option(
     "--review", type=click.Choice(MODES), help="How much review; else by the plan's size."

@@ -6,7 +6,7 @@ Wording lies in the prompt files; tags, commands and what is shown are decided h
 from __future__ import annotations
 
 from orchestrator.summary import summary
-from quality_reviewer.ask import DESIGN, answered_alone, items_of
+from quality_reviewer.ask import DESIGN, answered_alone, items_of, questions
 from quality_reviewer.items import count_items, for_user
 from quality_reviewer.scale import review_of
 from shared.lifecycle import lane_of
@@ -23,7 +23,7 @@ from shared.qr.types import (
 )
 from shared.resources import answer_path, answer_word, fill, read_prompt
 from shared.steps.brief import item_line, variant_of, with_commands, work_task
-from shared.steps.workflow import Step
+from shared.steps.workflow import Context, Step
 from state.actors import HOST
 from state.milestones import untouched, waited_for
 
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from shared.builders import Block
     from shared.qr.types import Item
     from shared.run import State
-    from shared.steps.workflow import Context
     from state.phases import Phase
 
 
@@ -49,6 +48,9 @@ def context(ctx: Context, prompt: str) -> Block:
     state = ctx.state
     file = answer_path(state.state_dir, "context.json")
     text = fill(read_prompt("orchestrator", "planner", prompt), {"file": file})
+    if not state.config["config"]["verify"]:
+        rebase = {"rebase": state.command("mode", "rebase")}
+        text += "\n\n" + fill(read_prompt("orchestrator", "planner", "unverified"), rebase)
     if lane_of(state.state_dir):
         from shared.requirements_text import entries_of
 
@@ -128,13 +130,12 @@ def review(ctx: Context) -> Block:
     state, phase = ctx.state, ctx.phase
     groups = sorted({i.group or "1" for i in items_of(ctx) if i.status == TODO}, key=int)
     if not groups:  # the last answer was stored by a command that then died
-        return gate(ctx)
+        return gate(Context(ctx.workflow, ctx.number + 1, state))
     runs = [state.command("step", f"{phase}-qr", "--group", group) for group in groups]
-    alone = state.command("step", f"{phase}-qr", "--group", groups[0], "--by", HOST)
     again = ctx.iteration > 1
     if again and answered_alone(state, phase):
-        task = read_prompt("orchestrator", "planner", "review-again-alone")
-        return ctx.block().task(task).next("done", alone)
+        return questions(Context(ctx.workflow, ctx.number, state, {"group": groups[0], "by": HOST}))
+    alone = state.command("step", f"{phase}-qr", "--group", groups[0], "--by", HOST)
     name = "review-again" if again else "review" if len(runs) == 1 else "review-parallel"
     block = ctx.block().task(read_prompt("orchestrator", "planner", name))
     _say_why(block, ctx)
@@ -169,7 +170,7 @@ def gate(ctx: Context) -> Block:
 
 
 def _freeze(ctx: Context) -> Block:
-    block = ctx.block().task(read_prompt("orchestrator", "planner", "freeze"))
+    block = ctx.block("freeze").task(read_prompt("orchestrator", "planner", "freeze"))
     return block.next("done", ctx.state.command("plan", "freeze"))
 
 
@@ -225,8 +226,7 @@ def approval(ctx: Context, prompt: str) -> Block:
         block.data("beyond the approval in advance", "\n".join(reasons))
     block.next("approved", state.command("exec", "apply"))
     block.next("remarks", state.command("plan", "revise", "--file", answer_word("remarks.md")))
-    digest = state.run.digest or ""
-    return block.person(state.command("mode", "approve", digest))
+    return block.person(state.command("mode", "approve", state.run.digest or ""))
 
 
 def program(ctx: Context, prompt: str, words: tuple[str, ...], intent: str) -> Block:

@@ -13,6 +13,7 @@ from shared.requirements_text import open_todos
 from shared.resources import answer_path, answer_word, command, fill, read_prompt, transition_path
 from shared.run import open_state
 from shared.steps.workflow import Step
+from state.actors import HOST
 from state.files import read_text
 
 TYPE_CHECKING = False
@@ -112,7 +113,7 @@ def refine(ctx: Context, facts: Lifecycle) -> Block:
         review = state.command("step", "requirements-review")
         block.dispatch("architect", [review], model=state.model("architect"))
         block.next("done", state.command("requirements", "accept"))
-        block.next("alone", review)
+        block.next("alone", state.command("step", "requirements-review", "--by", HOST))
         block.next("rewrite", state.command("requirements", "refine", "--rewrite"))
         return block.next("unusable", state.command("requirements", "accept", "--no"))
     slots = {"file": facts.path(NEW), "summary": answer_path(state.state_dir, SUMMARY)}

@@ -32,13 +32,14 @@ COMMIT_MESSAGE = "commit.md"
 class Lifecycle:
     """The facts of a lifecycle between two commands, as they are in lifecycle.json.
 
-    `found` are files left behind by an interrupted round, each with its time; `review` is the
-    SHA-256 of the requirements when their review began; `rewrite` says that the user asked for a
-    rewrite, `started` that the history has the beginning of the implementation; `run` is the state
-    directory of the run that implements them; `stamp` is the time in the names of the completed
-    files; `lines` are the round's last lines of the history; `staged` maps each path that waits for the commit to its mode and blob, or to None where
-    it is removed; `wanted` are other files that the user agreed to commit, `ignored` what git leaves
-    out; `closed` says that a round has just ended.
+    `depth` and `review_mode` are the user's choices for the plans, empty where left open. `found`
+    are files left behind by an interrupted round, each with its time; `review` is the SHA-256 of
+    the requirements when their review began; `rewrite` says that the user asked for a rewrite,
+    `started` that the history has the beginning of the implementation; `run` is the state directory
+    of the run that implements them; `stamp` is the time in the names of the completed files;
+    `lines` are the round's last lines of the history; `staged` maps each path that waits for the
+    commit to its mode and blob, or to None where it is removed; `wanted` are other files that the
+    user agreed to commit, `ignored` what git leaves out; `closed` says that a round has just ended.
     """
 
     __slots__ = (
@@ -47,6 +48,7 @@ class Lifecycle:
         "changed",
         "closed",
         "codepath",
+        "depth",
         "found",
         "git",
         "ignored",
@@ -55,6 +57,7 @@ class Lifecycle:
         "message",
         "others",
         "review",
+        "review_mode",
         "reviewed",
         "rewrite",
         "run",
@@ -67,6 +70,8 @@ class Lifecycle:
     )  # fmt: skip
     codepath: str
     git: bool
+    depth: str
+    review_mode: str
     branch: str
     changed: list[str]
     found: list[list[str]]
@@ -90,7 +95,7 @@ class Lifecycle:
 
     def __init__(self, codepath: str, *, git: bool) -> None:
         self.codepath, self.git = codepath, git
-        self.branch = self.told = ""
+        self.branch = self.told = self.depth = self.review_mode = ""
         self.changed, self.found = [], []
         self.begin_round()
 

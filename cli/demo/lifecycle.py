@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from cli.demo.host import Player
@@ -24,11 +25,14 @@ class Refiner(Player):
     def follow(self, block: Element) -> list[str]:
         """Do what a printed block asks for; where requirements are to be written, the user does.
 
-        Nothing is next when the user has no more requirements.
+        When the user has no more requirements, they are finished and nothing is next.
         """
-        if block.get("name") == _WRITING and not self.requirements("user"):
-            return []
-        return super().follow(block)
+        if block.get("name") != _WRITING or self.requirements("user"):
+            return super().follow(block)
+        finished = block.findtext("next[@on='finished']")
+        if finished:
+            self.call(shlex.split(finished), self.name)
+        return []
 
     def send(self, dispatch: Element) -> bool:
         """Start the agents that a printed block asks for; one that reviews edits the file."""

@@ -236,7 +236,8 @@ def leave_commit(state: State) -> None:
         if to is None:
             return
         run = run_of(facts)
-        repository, path, old = repository_at(state.run.repository), facts.path(HISTORY), facts.lines
+        repository = repository_at(state.run.repository)
+        path, old = facts.path(HISTORY), facts.lines
         # Whose commit it is and what it says is the user's to decide, so it gets no line.
         facts.lines = "".join(old.splitlines(keepends=True)[:1]) or history.completed(
             _completed(facts)

@@ -109,7 +109,8 @@ def _start_new(state: State, facts: Lifecycle) -> Started:
     text = read_requirements(path)
     digest = sha256(read_bytes(path)).hexdigest()
     lane = {"planning": facts.folder, "lifecycle": state.state_dir, "sha256": digest}
-    started = start_run(facts.codepath, requirements_in(text), None, Choices(lane=lane))
+    chosen = Choices(None, facts.review_mode or None, facts.depth or None, lane=lane)
+    started = start_run(facts.codepath, requirements_in(text), None, chosen)
     if started.state is None:
         text = "the file holds no requirements"
         raise Refused("invalid", path, text, "ask the user for their requirements")

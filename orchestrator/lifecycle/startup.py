@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.lifecycle import history
 from orchestrator.lifecycle.opening import at_work, recover
@@ -42,16 +42,26 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-def start_lifecycle(codepath: str, *, git: bool, note: str = "") -> State:
+class Wanted(NamedTuple):
+    """How a lifecycle begins: with git or without, a note for the user, how its plans are made."""
+
+    git: bool = True
+    note: str = ""
+    depth: str | None = None
+    review: str | None = None
+
+
+def start_lifecycle(codepath: str, wanted: Wanted) -> State:
     """Begin the lifecycle of the code at a path, or go back to its first state; lose nothing.
 
-    `note` is shown to the user. Raises Refused with every reason why no round can begin there.
+    Raises Refused with every reason why no round can begin there.
     """
+    git = wanted.git
     real = os.path.realpath(os.path.expanduser(codepath))
     repository = _check_place(real, codepath, git=git)
     config = check_enabled(real)
     models = load_models(git_of(real))
-    note = "\n".join(filter(None, [note, *models.notes]))
+    note = "\n".join(filter(None, [wanted.note, *models.notes]))
     changed = _changed(repository, real) if git and repository else []
     state = _open(real, repository)
     with state.lock("requirements startup"):
@@ -64,6 +74,8 @@ def start_lifecycle(codepath: str, *, git: bool, note: str = "") -> State:
             read_lifecycle(state.state_dir) if os.path.exists(path) else Lifecycle(real, git=git)
         )
         facts.git, facts.told, facts.closed = git, note, False
+        facts.depth = wanted.depth or facts.depth
+        facts.review_mode = wanted.review or facts.review_mode
         facts.branch = (head(repository).branch or "") if git and repository else ""
         facts.changed = changed
         facts.found = [[name, _time_of(facts.path(name))] for name in _left_behind(facts)]
@@ -80,7 +92,7 @@ def start_lifecycle(codepath: str, *, git: bool, note: str = "") -> State:
 def start_again(state: State) -> None:
     """Begin the lifecycle anew where it was begun before; finish what a crash interrupted."""
     facts = read_lifecycle(state.state_dir)
-    start_lifecycle(facts.codepath, git=facts.git)
+    start_lifecycle(facts.codepath, Wanted(facts.git))
     state.reload()
 
 

@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING, NamedTuple
 from developer.move_base import on_tree
 from developer.verify.confined import Confined
 from developer.verify.lock import undisturbed
+from orchestrator.run.settings import write_settings
 from shared import drift
+from shared.config import load_config
 from shared.drift import tree_of
 from shared.git import fingerprint
 from shared.git.capture import capture
 from shared.git.repository import head, repository_at
 from shared.plan_file import check_active
+from shared.resources import CONFIG_FILE
 from shared.steps.entry_points import workflow_of
+from shared.user_config import limited, load_user_config
 from shared.workspace import base_of, config_of, open_repository
 from state import store
 from state.actors import UNPROVEN
@@ -69,7 +73,8 @@ def rebase_run(state: State) -> Rebased | None:
 def _accept(state: State, place: WatchedTree, found: Sequence[Difference]) -> Rebased:
     plan = store.load_plan(state.plan_path)
     planned = _planned(plan, found)
-    moves = plan.frozen_at is None and bool(planned or not plan.milestones)
+    settings = any(one.of_tree and one.path == CONFIG_FILE for one in found)
+    moves = plan.frozen_at is None and bool(planned or settings or not plan.milestones)
     remark = _move(state, plan) if moves else ""
     head_moved = _head_moved(place)
     drift.take(place)
@@ -116,5 +121,9 @@ def _move(state: State, plan: Plan) -> str:
         )
         planned = {file for milestone in plan.milestones for file in files_of(milestone)}
         moved = on_tree(state, plan, found.changes, planned)
+        new = base_of(moved)
+        commit = new.snapshot or new.commit
+        config = limited(load_config(repository.git, commit), load_user_config())
     store.save_plan(state.plan_path, moved)
+    write_settings(state, repository, config, commit)
     return moved.remarks[-1]

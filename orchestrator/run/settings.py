@@ -6,20 +6,23 @@ import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shared import resources
-from shared.config import Config, parse_config
+from shared.config import Config, commands_hash, parse_config, render_commands
 from shared.config import file_at as read_at
 from shared.config_keys import KEYS
-from shared.git.repository import find_repository
+from shared.git.repository import find_repository, submodules
 from shared.providers import DEFAULT, PARTS, load_models, merged, project_tables
 from shared.resources import CONFIG_FILE
 from shared.user_config import limited, load_user_config, user_tables
 from state.errors import Refused
+from state.files import write_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from shared.git.command import Git
+    from shared.git.repository import Repository
     from shared.providers import Models
+    from shared.run import State
 
 
 class Setting(NamedTuple):
@@ -54,6 +57,18 @@ def check_enabled(folder: str) -> Config:
         allowed = "make the change directly, or have the user turn it on"
         raise Refused("refused", "[planner].enabled", text, allowed, "planner config show")
     return config
+
+
+def write_settings(state: State, repository: Repository, config: Config, commit: str) -> None:
+    """Store the settings at a run's base, its commands among them, for the rest of the run."""
+    values = {
+        "config": config.to_json(),
+        "hash": commands_hash(config),
+        "text": render_commands(config),
+        "models": load_models(repository.git, commit).by_role,
+        "submodules": submodules(repository, commit),
+    }
+    write_json(resources.run_config_path(state.state_dir), values)
 
 
 def settings_of(folder: str) -> list[Setting]:

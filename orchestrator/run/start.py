@@ -18,8 +18,9 @@ from orchestrator.run.folders import (
     taken_back_if_refused,
 )
 from orchestrator.run.limits import settle
+from orchestrator.run.settings import write_settings
 from shared import drift, resources
-from shared.config import commands_hash, load_config, render_commands
+from shared.config import load_config
 from shared.drift import tree_of
 from shared.git.links import link
 from shared.git.repository import (
@@ -29,7 +30,6 @@ from shared.git.repository import (
     exclude_planner,
     find_repository,
     head,
-    submodules,
     uncommitted,
     within,
 )
@@ -37,7 +37,6 @@ from shared.git.snapshot import snapshot
 from shared.git.worktree import make_worktree
 from shared.mode import limits, transitions
 from shared.mode.sessions import agent_name
-from shared.providers import load_models
 from shared.run import State
 from shared.steps.printing import print_current
 from shared.strategy import WORKFLOW as STRATEGY
@@ -232,14 +231,7 @@ def _prepare(repository: Repository, state: State, base: str, agent: str | None)
         config = limited(load_config(repository.git, commit), load_user_config())
         make_worktree(repository, state.worktree, commit)
         link(repository, state.worktree, config.link)
-        values = {
-            "config": config.to_json(),
-            "hash": commands_hash(config),
-            "text": render_commands(config),
-            "models": load_models(repository.git, commit).by_role,
-            "submodules": submodules(repository, plan.base.tree),
-        }
-        write_json(resources.run_config_path(state.state_dir), values)
+        write_settings(state, repository, config, commit)
         drift.take(tree_of(state))
         with state.database as database:
             database.add_steps(state.run, "planner", [(1, "plan-init")], "script")

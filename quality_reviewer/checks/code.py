@@ -108,7 +108,8 @@ def check_verify(subject: Subject) -> Iterator[Finding]:
     results = [r for r in subject.plan.verify if r.tree == subject.tree]
     if not subject.verify_commands and not subject.plan.verify:
         text = "NOT VERIFIED: planner.toml has no [verify] commands, so nothing has run the changes"
-        yield Finding("*", text, "NOT_CHECKED")
+        way = "the user may commit some, then type `planner mode rebase`"
+        yield Finding("*", f"{text}; {way}", "NOT_CHECKED")
         return
     commands = subject.verify_commands or {r.command for r in subject.plan.verify}
     for command in sorted({*commands} - {r.command for r in results}):

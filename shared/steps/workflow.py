@@ -123,14 +123,17 @@ class Context:
         """Return which round of reviews the step's phase is in, counted from 1."""
         return self.state.database.phase(self.state.run, self.phase)[1]
 
-    def block(self) -> Block:
-        """Return an empty output block with the step's attributes."""
+    def block(self, name: str | None = None) -> Block:
+        """Return an empty output block with the step's attributes.
+
+        `name` is what is due after the last gate, which is no round of a review any more.
+        """
         return Block(
             "step",
             workflow=self.workflow.name,
             number=self.number,
             of=len(self.workflow.steps),
-            name=self.step.name,
+            name=name or self.step.name,
             state_dir=self.state.state_dir,
-            iteration=self.iteration if self.step.phase else None,
+            iteration=self.iteration if self.step.phase and not name else None,
         )

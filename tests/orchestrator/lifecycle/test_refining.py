@@ -159,3 +159,27 @@ def test_quitting_a_review_is_a_persons_command_and_moves_no_file(rounds: Rounds
     assert "was left by the user" in refused.problems[0][1]
     again = call(rounds.repository.path, *words_of(refused.problems[0][1].partition("retry: ")[2]))
     assert again.block.get("name") == "startup"
+
+
+@pytest.mark.requirement("RL-6")
+def test_a_review_done_alone_names_what_is_next(rounds: Rounds) -> None:
+    rounds.to_review()
+    alone = call(rounds.repository.path, *words_of(rounds.last.next("alone")))
+    assert [n.get("on") for n in alone.block.iter("next")] == ["done", "rewrite", "unusable"]
+    assert "tell the user" in alone.text
+    name = "new_requirements.md"
+    rounds.write(name, f"{CURRENT}\n\n- f adds two\n\n{rounds.text(name)}")
+    rounds.last = alone
+    assert rounds.follow("done").block.findtext("ask/question") == (
+        "Are these requirements acceptable?"
+    )
+
+
+@pytest.mark.requirement("RL-6")
+def test_an_agents_report_is_for_the_assistant_that_started_it(rounds: Rounds) -> None:
+    rounds.to_review()
+    block = call(rounds.repository.path, *words_of(rounds.last.runs()[0]))
+    assert "report of at most 10 lines to the assistant that started you" in block.text
+    assert block.block.find("next") is None
+    assert "which is in the file already" in block.text
+    assert "is not a rewrite" in block.text

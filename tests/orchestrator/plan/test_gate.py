@@ -16,7 +16,7 @@ from shared.qr.types import Item, blocking_severities, computed_verdict
 from shared.resources import review_path
 from shared.run import open_state
 from state.errors import Refused
-from tests.journey import ELSEWHERE, FILES, Journey
+from tests.journey import ELSEWHERE, FILES, Journey, all_pass
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -262,3 +262,30 @@ def test_a_gate_failed_against_the_figures_tells_the_role_why(make_repo: Reposit
             fixing = journey.follow(fixing.runs()[0])
         assert fixing.data("reason of who decided") == "The user wants a test for zero."
         assert fixing.data("findings") == ""
+
+
+def test_what_is_due_after_the_last_gate_is_called_what_it_is(make_repo: Repositories) -> None:
+    journey = Journey(make_repo(files=FILES)).to("freeze")
+    block = journey.last.block
+    assert (block.get("name"), block.get("iteration")) == ("freeze", None)
+
+
+def test_a_host_that_reviews_alone_gets_the_questions_without_a_call_in_between(
+    make_repo: Repositories,
+) -> None:
+    """Its own fix is reviewed again in the block that the end of its work prints."""
+    journey = Journey(make_repo(files=FILES))
+    journey.review = "small"
+    journey.to("code review")
+    journey.follow(journey.last.next("alone"))
+    first, *others = all_pass(journey.last)
+    found = [{**first, "status": "FAIL", "finding": "not for 0"}, *others]
+    journey.write_answer("verdicts-1.json", found)
+    journey.follow(journey.last.next("done"))
+    journey.follow(journey.last.next("fail"))
+    journey.edit_worktree({"src/a.py": "def f(x):\n    return 2 + x\n"})
+    again = journey.follow(journey.last.next("done"))
+    assert (again.block.get("name"), again.block.get("iteration")) == ("plan-code-qr", "2")
+    assert again.asked()
+    journey.write_answer("verdicts-1.json", all_pass(again))
+    assert journey.follow(again.next("done")).block.get("name") == "plan-code-qr-gate"

@@ -10,7 +10,7 @@ import pytest
 
 from shared import drift
 from shared.run import open_state
-from tests.journey import FILES, Answer, Journey, words_of
+from tests.journey import FILES, VERIFIED, Answer, Journey, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -337,3 +337,25 @@ def test_setup_does_not_carry_an_edit_past_the_person(make_repo: Repositories) -
 def test_a_run_that_has_ended_keeps_no_fingerprint(repository: Repository) -> None:
     journey = Journey(repository).to("committed")
     assert not os.path.exists(drift.tree_in(journey.state_dir, "/").folder)
+
+
+@pytest.mark.parametrize("point", ["context", "design", "code", "freeze"])
+def test_verify_commands_that_the_user_commits_meanwhile_count_after_a_rebase(
+    repository: Repository, point: str
+) -> None:
+    journey = Journey(repository)
+    journey.start()
+    assert "NOT VERIFIED" in journey.last.text  # said before anything is planned
+    named = next(c for c in journey.last.commands() if words_of(c)[:2] == ["mode", "rebase"])
+    journey.to(point)
+    repository.commit({"planner.toml": VERIFIED})
+    journey.last = journey.follow(named)
+    assert journey.last.code == 0, journey.last.text
+    journey.to("submitted")
+    assert "NOT VERIFIED" not in journey.last.text
+    assert "tests/test_a.py: pass" in journey.last.data("summary")
+
+
+def test_nothing_is_said_of_verifying_where_commands_are_there(repository: Repository) -> None:
+    repository.commit({"planner.toml": VERIFIED})
+    assert "NOT VERIFIED" not in Journey(repository).start().text
