@@ -1,4 +1,4 @@
-"""A round whose plan is made at depth intent: first the design is approved, then the code (RL-8)."""
+"""A round whose plan is made at depth intent: the design is approved, then the code (RL-8)."""
 
 from __future__ import annotations
 
