@@ -37,6 +37,7 @@ from shared.git.snapshot import snapshot
 from shared.git.worktree import make_worktree
 from shared.mode import limits, transitions
 from shared.mode.sessions import agent_name
+from shared.providers import load_models
 from shared.run import State
 from shared.steps.printing import print_current
 from shared.strategy import WORKFLOW as STRATEGY
