@@ -12,12 +12,13 @@ from shared.execution.costs import costs_of
 from shared.execution.holder import described, is_alive, is_mine
 from shared.execution.view import View
 from shared.git.journal import journal_state
+from shared.lifecycle import WORKFLOW as LIFECYCLE
 from shared.place.level import level
 from shared.run import open_state
 from shared.steps.entry_points import find_workflow
 from state.channels import told
 from state.modes import MODES
-from state.stages import READ_ONLY
+from state.stages import INACTIVE, READ_ONLY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -36,13 +37,13 @@ def view_of(state: State) -> View | None:
 def status_of(state: State) -> dict[str, Any]:
     """Return the status of a run as a JSON object."""
     run, view = state.run, view_of(state)
-    step = find_workflow(run.workflow).steps[run.step]
+    step, stage = find_workflow(run.workflow).steps[run.step], _stage(state)
     holder, auto = state.database.holder(run), state.database.auto(run)
     return {
         "run": run.run_id,
         "request": run.request,
         "status": run.status,
-        "stage": run.stage,
+        "stage": stage,
         "workflow": run.workflow,
         "step": run.step,
         "name": step.name,
@@ -53,7 +54,7 @@ def status_of(state: State) -> dict[str, Any]:
         "commit": run.commit_id,
         "apply": journal_state(resources.journal_path(state.state_dir)),
         "holder": holder.instance if holder else None,
-        "shell": level(run.repository).told() if run.stage in READ_ONLY else None,
+        "shell": level(run.repository).told() if stage in READ_ONLY else None,
         "auto": {"files": auto.most_files, "risk": auto.risk} if auto else None,
         **(_milestones(view) if view else {"milestones": []}),
         "waits_for_person": panel.waits_for_person(state, view),
@@ -61,6 +62,13 @@ def status_of(state: State) -> dict[str, Any]:
         "state_dir": state.state_dir,
         "next": state.command("step", run.workflow),
     }
+
+
+def _stage(state: State) -> str:
+    """Return the stage of a run; a lifecycle of requirements has one while it holds a session."""
+    rows = state.database.planning_of(state.run.run_id)
+    held = state.run.workflow != LIFECYCLE or any(row.phase != INACTIVE for row in rows)
+    return state.run.stage if held else INACTIVE
 
 
 def _milestones(view: View) -> dict[str, Any]:
