@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from shared.place.level import try_again
-from shared.resources import ROOT
 from tests.journey import FILES, Journey
+from tests.place import need_place
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,8 +32,7 @@ exit 0
 def test_a_hook_reads_the_secrets_that_a_person_has_confirmed_and_no_others(
     make_repo: Repositories, format_: bool, confirms: bool, seen: str
 ) -> None:
-    if not try_again(ROOT).holds:
-        pytest.skip("no place here")
+    need_place()
     settings = '[verify]\nwrite = ["seen"]\nsecrets = [".env.test"]\n'
     settings += '[worktree]\nformat = ["true"]\n' if format_ else ""
     ignored = {".gitignore": "seen/\n.env*\n"}

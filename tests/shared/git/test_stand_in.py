@@ -15,11 +15,11 @@ import pytest
 from developer.verify.confined import Confined
 from shared.git.worktree import make_worktree, open_worktree
 from shared.place.enter import CannotEnter
-from shared.place.level import try_again
 from shared.resources import ROOT, quote
 from shared.sandbox import _SCOPE_ABI, _abi, is_available
 from state.errors import Refused
 from tests.developer.verify.conftest import running, until
+from tests.place import need_place
 from tests.shared.git.conftest import Project, add_hook
 
 if TYPE_CHECKING:
@@ -61,8 +61,8 @@ def level(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> st
         _without_a_place(monkeypatch)
         if not is_available():
             pytest.skip("this kernel has no Landlock")
-    elif not try_again(ROOT).holds:
-        pytest.skip(f"no place here: {try_again(ROOT).reason}")
+    else:
+        need_place()
     return str(request.param)
 
 
@@ -175,8 +175,7 @@ def test_what_is_refused_a_write_is_told_where_writes_are_allowed(
 def test_in_the_place_what_is_written_elsewhere_is_lost_and_a_failure_says_what_lasts(
     project: Project, route: str
 ) -> None:
-    if not try_again(ROOT).holds:
-        pytest.skip(f"no place here: {try_again(ROOT).reason}")
+    need_place()
     cache = Path(os.environ["HOME"], "cache")
     Path(os.environ["HOME"], ".netrc").write_text("hunter2")
     tries = 'echo x > "$HOME/cache" && cat "$HOME/cache" "$HOME/.netrc" > seen; test -e go'

@@ -294,6 +294,7 @@ def test_a_terminal_is_as_strong_as_what_started_it(
     assert who == "person (unproven)"
     assert detail.partition(" (")[0] == f"channel: {channel}"
     assert (" (" in detail) is (channel == "unproven")
+    assert ("a program that others can type into (tmux" in detail) is (how == "tmux")
 
 
 @pytest.mark.usefixtures("client")

@@ -2,7 +2,8 @@
 
 `python -m tests.shared.place.arena --base FOLDER --way place FILE…` prints one line of JSON for
 each attack. `--way ro` goes through `planner ro`; `--way bash` runs them without the place: the
-control that shows what is noticed.
+control that shows what is noticed. `--way layers` runs them under Landlock and seccomp alone, and
+`--way parser` as `planner ro` does where the kernel gives no namespaces.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import sys
 import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from tests.shared.place import files
 from tests.shared.place.client import GRACE, run
@@ -34,7 +35,14 @@ ENTRY = Path(__file__).parent / "entry.py"
 PR_SET_CHILD_SUBREAPER = 36
 NAMESPACES = ("mnt", "pid", "net", "ipc", "user")
 
-Way = Literal["place", "ro", "bash"]
+Way = Literal["place", "ro", "bash", "layers", "parser"]
+HOLDING: tuple[Way, ...] = ("place", "ro")  # the others run only what harms the scene alone
+LAYERS = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from shared.guard.runner import hold
+hold(["bash", "-c", sys.argv[2]])
+"""
 
 
 @dataclass(frozen=True)
@@ -78,12 +86,21 @@ def load(paths: Iterable[Path]) -> Iterator[Attack]:
             yield Attack(**{**values, "needs": tuple(values.get("needs", ()))})
 
 
+def without_namespaces(*command: str) -> list[str]:
+    """Return the words that run a command where the kernel gives no more user namespaces."""
+    forbid = 'echo 0 >/proc/sys/user/max_user_namespaces && exec "$@"'
+    return ["unshare", "--user", "--map-root-user", "sh", "-c", forbid, "sh", *command]
+
+
 def words(way: Way, text: str, scene: Scene) -> list[str]:
     """Return the command that runs a text: the adapter."""
     if way == "bash":
         return ["/bin/bash", "-c", text]
-    if way == "ro":
-        return [str(PLANNER), "ro", "-c", text]
+    if way == "layers":
+        return [sys.executable, "-I", "-S", "-c", LAYERS, str(ROOT), text]
+    if way in ("ro", "parser"):
+        command = [str(PLANNER), "ro", "-c", text]
+        return command if way == "ro" else without_namespaces(*command)
     return [sys.executable, str(ENTRY), str(scene.state), text]
 
 
@@ -112,7 +129,7 @@ class Arena:
 
         Some attacks would harm the machine if they ran without namespaces of their own.
         """
-        if self.way == "bash":
+        if self.way in ("bash", "layers"):
             return
         probe = self.scene.outside / "probe"
         text = f"touch {probe}; cat {self.scene.outside}/kept.txt; readlink " + " ".join(
@@ -123,6 +140,8 @@ class Arena:
             done = run(words(self.way, text, self.scene), self.scene, terminal.take)
             terminal.close()
             time.sleep(NOTICE)
+        if self.way == "parser":
+            return
         seen, *own = done.stdout.split() or [""]
         shared = {self.scene.more[f"{name}ns"] for name in NAMESPACES} & {*own}
         if seen != "kept" or probe.exists() or shared or len(own) != len(NAMESPACES):
@@ -275,7 +294,7 @@ def main() -> None:
     """Run the attacks of the files and print what each did."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--base", type=Path, required=True, help="a folder that does not exist")
-    parser.add_argument("--way", choices=("place", "ro", "bash"), default="place")
+    parser.add_argument("--way", choices=get_args(Way), default="place")
     parser.add_argument("--only", default="", help="ids or ideas, joined by semicolons")
     parser.add_argument("--first", action="store_true", help="one attack of each idea")
     parser.add_argument("files", type=Path, nargs="+")
@@ -285,7 +304,7 @@ def main() -> None:
         for attack in load(options.files):
             chosen = not options.only or {attack.id, attack.idea} & set(options.only.split(";"))
             skipped = options.first and attack.idea in seen
-            if chosen and not skipped and (options.way != "bash" or attack.control):
+            if chosen and not skipped and (options.way in HOLDING or attack.control):
                 seen.add(attack.idea)
                 sys.stdout.write(json.dumps(asdict(arena.run(attack))) + "\n")
                 sys.stdout.flush()

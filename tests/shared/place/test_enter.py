@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from shared.place.level import try_again
 from shared.place.marker import MARKER
 from shared.resources import ROOT
 from tests.developer.verify.conftest import running
+from tests.place import need_place
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,9 +40,7 @@ Text = subprocess.CompletedProcess[str]
 
 @pytest.fixture(autouse=True)
 def _with_a_place() -> None:
-    found = try_again(ROOT)
-    if not found.holds:
-        pytest.skip(f"no place here: {found.reason}")
+    need_place()
 
 
 def words(folder: Path, command: str, state_dir: object = "", **limits: float) -> list[str]:

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from shared.place.level import try_again
 from shared.resources import ROOT
+from tests.place import need_place
+from tests.shared.place.arena import without_namespaces
 from tests.shared.place.exploring.session import Session, load
-from tests.shared.place.test_levels import without_namespaces
 
 PLANNER = Path(ROOT) / "bin" / "planner"
 FOLDER = Path(__file__).parent / "exploring"
@@ -35,9 +35,7 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Session:
     """Ten projects in which a session plans, made once: nothing that is run in them lasts."""
-    found = try_again(ROOT)
-    if not found.holds:
-        pytest.skip(f"no place here: {found.reason}")
+    need_place()
     return Session(tmp_path_factory.mktemp("exploring"), PLANNER)
 
 

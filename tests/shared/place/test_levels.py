@@ -16,6 +16,8 @@ import pytest
 
 from shared.place import level
 from shared.resources import ROOT
+from tests.place import need_place
+from tests.shared.place.arena import without_namespaces
 from tests.shared.place.test_enter import enter, words
 
 if TYPE_CHECKING:
@@ -36,9 +38,7 @@ LAUNCHER = os.path.join(ROOT, "bin", "planner")
 
 @pytest.fixture(autouse=True)
 def _with_a_place() -> None:
-    found = level.try_again(ROOT)
-    if not found.holds:
-        pytest.skip(f"no place here: {found.reason}")
+    need_place()
 
 
 def ask(folder: Path, *before: str) -> list[str]:
@@ -47,12 +47,6 @@ def ask(folder: Path, *before: str) -> list[str]:
     done = subprocess.run([*before, *python], capture_output=True, text=True, check=True)
     found: list[str] = json.loads(done.stdout)
     return found
-
-
-def without_namespaces(*command: str) -> list[str]:
-    """Return the words that run a command where the kernel gives no more user namespaces."""
-    forbid = 'echo 0 >/proc/sys/user/max_user_namespaces && exec "$@"'
-    return ["unshare", "--user", "--map-root-user", "sh", "-c", forbid, "sh", *command]
 
 
 @pytest.mark.requirement("PP-3")
