@@ -263,7 +263,7 @@ def test_a_command_that_does_not_end_is_ended_with_all_that_it_started(tmp_path:
         "rm .git; git init -q; git config core.fsmonitor 'touch ran;'",
         'rm .git; echo "gitdir: $PWD/elsewhere" > .git',
         "rm .git; ln -s ../../../../.git .git",
-        "rm .git; mkfifo .git",
+        "rm .git; mkfifo .git || :",  # the place refuses the pipe, Landlock alone does not
         "rm .git",
     ],
 )
