@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shared.resources import fill, read_prompt
-from shared.steps.brief import notes_for
+from shared.steps.brief import earlier_plans, notes_for
 from shared.steps.slices import agent_slice, answer_lines
 from shared.steps.workflow import Step
 
@@ -22,6 +22,7 @@ def explore(ctx: Context, script: str) -> Block:
     block = ctx.block().task(text)
     block.data("request", state.run.request)
     block.data("task", agent_slice(ctx.plan, ctx.phase))
+    block.data("earlier plans", earlier_plans(ctx))
     block.data("answers", answer_lines(ctx.plan, state.database.answers(state.run)))
     block.data("notes of an agent before you", notes_for(ctx))
     return block.next("done", state.command("step", ctx.workflow.name, str(ctx.number + 1)))

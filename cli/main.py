@@ -29,9 +29,9 @@ COMMANDS = {
     "plan": "cli.plan", "qr": "cli.qr", "context": "cli.context", "mode": "cli.mode",
     "exec": "cli.execute", "tree": "cli.tree", "config": "cli.config", "guard": "cli.guard",
     "ro": "cli.ro", "audit": "cli.audit", "review": "cli.review", "validate": "cli.validate",
-    "requirements": "cli.requirements", "strategy": "cli.strategy", "doctor": "cli.doctor",
-    "repair": "cli.doctor", "queue": "cli.queue", "template": "cli.queue", "stats": "cli.queue",
-    "demo": "cli.demo", "help": "cli.main",
+    "requirements": "cli.requirements", "strategy": "cli.strategy", "recall": "cli.recall",
+    "doctor": "cli.doctor", "repair": "cli.doctor", "queue": "cli.queue",
+    "template": "cli.queue", "stats": "cli.queue", "demo": "cli.demo", "help": "cli.main",
 }  # fmt: skip
 
 

@@ -93,6 +93,7 @@ def gather(ctx: Context, facts: Strategy) -> Block:
     asked = plan.get("route_to") == REFRESH
     missing = plan.get("refresh_context_request", []) if asked else []
     block.data("missing", "\n".join(filter(None, [facts.why, *missing])))
+    block.data("§2 gathered context", fitted_gathered(facts))
     block.data("request", facts.query)
     words = ("strategy", "context", "--file", answer_word(CONTEXT_FILE))
     return block.next("done", state.command(*words))

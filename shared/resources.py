@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PLANNER_FOLDER = ".planner"
 DATABASE = "planner.db"
+MEMORY = "memory.db"
 ARCHIVE_FOLDER = "planning/plans"
 CONFIG_FILE = "planner.toml"
 PLANNING_FOLDER = "planning"
@@ -210,6 +211,11 @@ def strategy_path(state_dir: str) -> str:
 def strategy_document_path(state_dir: str) -> str:
     """Return the path of context.md, the numbered sections that are made from it for readers."""
     return os.path.join(state_dir, "context.md")
+
+
+def recalled_path(state_dir: str) -> str:
+    """Return the path of what earlier plans say to a run's request, kept for its design."""
+    return os.path.join(state_dir, "recalled.json")
 
 
 # prompts

@@ -197,7 +197,7 @@ def test_only_these_modules_import_by_name() -> None:
 def test_only_the_database_uses_sql() -> None:
     using = {place for place, module in MODULES.items() if "sqlite3" in {*names_of(module)}}
     asks_for_its_version = {"orchestrator/run/doctor"}
-    ours = {f"state/{n}" for n in ("connection", "execution_rows", "migrations", "rows")}
+    ours = {f"state/{n}" for n in ("connection", "execution_rows", "memory", "migrations", "rows")}
     assert using - asks_for_its_version == ours
 
 

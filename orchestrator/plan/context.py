@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from shared import resources
 from shared.execution.deeds import check_choices
 from shared.lifecycle import lane_of
+from shared.memory import keep_for_design
 from shared.plan_file import after_edits, open_plan
 from shared.requirements_text import entries_of
 from state import store
@@ -41,6 +42,7 @@ def set_context(state: State, file: str) -> None:
         values = {"task_spec": task_items(context), "context": user_context(context)}
         changed = plan.model_copy(update=values)
         store.save_plan(state.plan_path, changed)
+        keep_for_design(state, state.run.request)
         with state.database as database:
             database.add_steps(state.run, "planner", [(2, "context-verify")], "host")
             state.go_to("planner", 3)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from orchestrator.routing.opening import at_work, check_step, find_strategy, move, store
+from orchestrator.routing.opening import at_work, check_step, find_strategy, move, recalled, store
 from orchestrator.routing.shape import read_answer
 from orchestrator.routing.strategic_plan import check_plan
 from orchestrator.run.choices import leave_strategy
@@ -68,6 +68,9 @@ def set_plan(state_dir: str | None, file: str, agent: str | None) -> Decided:
         if not _is_set(facts, plan):
             facts.plans.append({"attempt": facts.attempt, "plan": plan})
             facts.goals = {goal["id"]: PENDING for goal in plan["goals"]}
+            known = {tuple(block["node_ids"]) for block in facts.gathered}
+            missing = recalled(state, plan.get("refresh_context_request", []))
+            facts.gathered += [b for b in missing if tuple(b["node_ids"]) not in known]
             store(state, facts)
         if plan["route_to"] != EXECUTOR or facts.mode == CHAT:
             move(state, after(state.run.step, plan["route_to"]))

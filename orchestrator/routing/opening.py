@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 from orchestrator.run.stats import costs_by_depth, render_depths
 from orchestrator.strategy import number_of
 from shared import resources
+from shared.memory import as_block, useful
 from shared.run import State, open_state
 from shared.strategy import CHAT, WORKFLOW, Strategy, read_strategy
 from shared.strategy_text import render_document
+from state.clock import now
 from state.database import Database
 from state.errors import Refused
 from state.files import write_atomic, write_json
@@ -19,8 +21,11 @@ from state.stages import COMPLETED, IDLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from state.database import Run
+
+    Json = dict[str, Any]
 
 
 def begin(state: State, mode: str) -> None:
@@ -30,12 +35,20 @@ def begin(state: State, mode: str) -> None:
         if os.path.exists(resources.strategy_path(state.state_dir)) and state.run.step > 1:
             return
         facts = Strategy(state.run.request, mode)
+        facts.gathered = recalled(state, [state.run.request])
         facts.costs = render_depths(costs_by_depth(state.database))
         store(state, facts)
         with state.database as database:
             lane = {"lane": CHAT} if mode == CHAT else {}
             database.set_run(state.run.run_id, step=number_of("strategy"), **lane)
     state.reload()
+
+
+def recalled(state: State, queries: list[str]) -> list[Json]:
+    """Return what earlier plans say to some queries, as blocks of gathered context, each once."""
+    found = [as_block(one) for query in queries for one in useful(state.run.repository, query)]
+    unique = {block["node_ids"][0]: {**block, "gathered_at": now()} for block in found}
+    return list(unique.values())
 
 
 def store(state: State, facts: Strategy) -> None:

@@ -103,6 +103,7 @@ WHO = {
     "requirements complete": HOST + _LATER,
     "requirements commit": HOST + _LATER,
     "requirements history": ANYONE,
+    "recall": ANYONE,
     "strategy set": HOST,
     "strategy show": ANYONE,
     "strategy verdict": HOST,

@@ -13,13 +13,14 @@ from shared.resources import (
     command,
     fill,
     read_prompt,
+    recalled_path,
     superseded_plan_path,
 )
 from shared.steps import slices
 from shared.steps.slices import agent_slice, answer_lines, entity_lines, work_slice
 from shared.steps.workflow import Step
 from state import store
-from state.files import read_text
+from state.files import read_json, read_text
 from state.modes import MODES
 from state.phases import CODE_PHASES
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from state.phases import Phase
 
 
+_MOST_RECALLED = 1_200  # characters
 _BATCHES = {"plan-design": "design.json", "plan-docs": "docs.json", "impl-docs": "docs.json"}
 
 
@@ -73,6 +75,8 @@ def work_task(ctx: Context, script: str, *, agent: bool, of_design: Collection[s
         rows = [f"{name}: {mode.planner_guidance}" for name, mode in MODES.items()]
         block.data("`mode` of a milestone, code unless set", "\n".join(rows))
     block.data("answers", answer_lines(ctx.plan, state.database.answers(state.run)))
+    if ctx.phase == "plan-design" and not (agent or variant):
+        block.data("earlier plans", earlier_plans(ctx))
     if asks:
         block.data("notes of an agent before you", notes_for(ctx))
     # The host changes the design of a small plan in the code's round, which no other role may.
@@ -140,6 +144,20 @@ def notes_for(ctx: Context) -> str:
     """Return the notes that an earlier agent of this step's role left for the next, or ''."""
     path = answer_path(ctx.state.state_dir, f"notes-{ctx.step.agent}.md")
     return read_text(path) if os.path.exists(path) else ""
+
+
+def earlier_plans(ctx: Context) -> str:
+    """Return what earlier plans say to the request, as far as about 300 tokens reach, or ''."""
+    path = recalled_path(ctx.state.state_dir)
+    lines: list[str] = read_json(path) if os.path.exists(path) else []
+    kept, left = [], _MOST_RECALLED
+    for line in lines:
+        shown = line if len(line) <= _MOST_RECALLED // 2 else line[: _MOST_RECALLED // 2] + "…"
+        if len(shown) > left:
+            break
+        kept.append(shown)
+        left -= len(shown) + 1
+    return "\n".join(kept)
 
 
 def with_commands(ctx: Context, text: str, *, asks: bool) -> Block:

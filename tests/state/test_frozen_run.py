@@ -37,6 +37,7 @@ HARMLESS = {
     "plan render": "derives plan.md anew",
     "review": "derives review.html anew",
     "qr list": "prints",
+    "recall": "prints; its index is derived",
     "strategy set": "works before there is a plan",
     "strategy context": "works before there is a plan",
     "strategy verdict": "works before there is a plan",

@@ -1,0 +1,61 @@
+"""`planner recall`: find what earlier plans of a repository decided."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import click
+
+from cli.options import json_option
+from shared.builders import Block
+from shared.memory import age_of, recall
+from shared.output import write
+from state.errors import Refused
+
+if TYPE_CHECKING:
+    from state.memory import Found
+
+
+@click.command("recall")
+@click.argument("query")
+@click.option("--limit", type=click.IntRange(1, 50), default=5, help="How many at most; else 5.")
+@json_option
+def recall_command(query: str, limit: int, *, as_json: bool) -> None:
+    """Find decisions, rejected alternatives, risks, invariants and history of earlier plans.
+
+    Only plans that were approved and committed are searched.
+
+    Example: planner recall "why do dates have no time zone"
+    """
+    if not query.strip():
+        raise Refused("usage", "QUERY", "the query is empty", "a few words of what you look for")
+    found, now = recall(os.getcwd(), query, limit), time.time()
+    if as_json:
+        rows = [{**one.entry._asdict(), "confidence": one.confidence} for one in found]
+        write(json.dumps(rows, indent=2, ensure_ascii=False) + "\n")
+        return
+    block = Block("result", found=len(found))
+    for one in found:
+        _show(block, one, now)
+    if not found:
+        block.task("No earlier plan of this repository says anything with these words.")
+    write(block.render())
+
+
+def _show(block: Block, one: Found, now: float) -> None:
+    entry = one.entry
+    text = f"{entry.title}\n{entry.body}".strip()
+    block.data(
+        entry.kind, text, id=entry.name, confidence=f"{one.confidence:.2f}",
+        age=age_of(entry.at, now), source=entry.source, commit=entry.commit_id[:12],
+    )  # fmt: skip
+
+
+if __name__ == "__main__":
+    from cli.main import main
+
+    sys.exit(main(["recall", *sys.argv[1:]]))
