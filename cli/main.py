@@ -30,6 +30,7 @@ COMMANDS = {
     "exec": "cli.execute", "tree": "cli.tree", "config": "cli.config", "guard": "cli.guard",
     "ro": "cli.ro", "audit": "cli.audit", "review": "cli.review", "validate": "cli.validate",
     "requirements": "cli.requirements", "strategy": "cli.strategy", "recall": "cli.recall",
+    "workflow": "cli.workflow",
     "doctor": "cli.doctor", "repair": "cli.doctor", "queue": "cli.queue",
     "template": "cli.queue", "stats": "cli.queue", "demo": "cli.demo", "help": "cli.main",
 }  # fmt: skip

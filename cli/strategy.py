@@ -16,7 +16,7 @@ from shared.builders import Block
 from shared.output import write
 from shared.resources import answer_path, fill, read_prompt
 from shared.steps.printing import print_current
-from shared.strategy import ANSWER_FILE, read_strategy
+from shared.strategy import ANSWER_FILE, SELF_EXTEND, read_strategy
 from shared.strategy_text import render_section
 from state.errors import Refused
 from state.stages import IDLE
@@ -101,6 +101,8 @@ def render_end(state: State) -> str:
         attempts = "1 attempt" if facts.attempt == 1 else f"{facts.attempt} attempts"
         block.task(fill(read_prompt(*PROMPTS, "failed"), {"attempts": attempts}))
         return block.data("tried", judging.tried(facts)).render()
+    if (facts.plan or {}).get("plan_type") == SELF_EXTEND:
+        return block.task(read_prompt(*PROMPTS, "extended")).render()
     file = answer_path(state.state_dir, ANSWER_FILE)
     return block.task(fill(read_prompt(*PROMPTS, "approved"), {"file": file})).render()
 

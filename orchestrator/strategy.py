@@ -9,6 +9,7 @@ from orchestrator.strategy_steps import (
     choose,
     clarify,
     execute,
+    extend,
     gather,
     state_step,
     synthesise,
@@ -24,6 +25,7 @@ STEPS = {
     4: state_step("execute", execute),
     5: state_step("synthesis", synthesise),
     6: state_step("validation", validate),
+    7: state_step("extend", extend),
 }
 WORKFLOW = Workflow(NAME, "Decide whether there is anything to plan.", STEPS)
 
@@ -35,6 +37,7 @@ EDGES = {
     ("strategy", "clarify"): "clarify",
     ("strategy", "synthesis"): "synthesis",
     ("strategy", "executor"): "execute",
+    ("strategy", "self_extend"): "extend",
     ("clarify", "answered"): "strategy",
     ("execute", "goals ended"): "synthesis",
     ("synthesis", "written"): "validation",

@@ -9,6 +9,7 @@ from shared.resources import answer_path, answer_word, fill, read_prompt
 from shared.steps.workflow import Step
 from shared.strategy import (
     ANSWER_FILE,
+    BUNDLE_FILE,
     CHAT,
     CONTEXT_FILE,
     PLAN_FILE,
@@ -133,6 +134,24 @@ def synthesise(ctx: Context, facts: Strategy) -> Block:
     block.data("success criteria", (facts.plan or {}).get("success_criteria", ""))
     words = ("strategy", "context", "--synthesis", answer_word(ANSWER_FILE))
     return block.next("done", state.command(*words))
+
+
+def extend(ctx: Context, facts: Strategy) -> Block:
+    """Return the prompt to make a workflow bundle, or to propose a command that a person confirms.
+
+    The commands of a project run only from planner.toml, and only once a person has confirmed them.
+    """
+    state, wanted = ctx.state, (facts.plan or {}).get("self_extension", {})
+    ended = state.command("strategy", "verdict", "APPROVE")
+    if wanted.get("action") == "CREATE_TOOL":
+        block = ctx.block().task(_prompt("extend-tool"))
+        block.data("tool", wanted["tool_name"]).data("command", wanted["command"])
+        return block.next("done", ended)
+    block = ctx.block().task(_prompt("extend", file=_answer(state, BUNDLE_FILE)))
+    goals = (facts.plan or {}).get("goals", [])
+    block.data("goals", "\n".join(f"{goal['id']}: {goal['description']}" for goal in goals))
+    words = ("workflow", "new", wanted["workflow_name"], "--file", answer_word(BUNDLE_FILE))
+    return block.next("written", state.command(*words)).next("done", ended)
 
 
 def validate(ctx: Context, facts: Strategy) -> Block:

@@ -117,7 +117,7 @@ SELF_EXTEND: Json = {
     "plan_type": "self_extend",
     "self_extension": {
         "action": "CREATE_WORKFLOW",
-        "workflow_name": "<workflow_name>",
+        "workflow_name": "sheet-report",
         "required_tools": ["<tool_family.read>", "<tool_family.write>"],
     },
     "goals": [

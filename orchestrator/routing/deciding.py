@@ -21,6 +21,7 @@ from shared.strategy import (
     NONE,
     PASS,
     PENDING,
+    SELF_EXTEND,
     WORKFLOW,
     read_strategy,
 )
@@ -74,6 +75,9 @@ def set_plan(state_dir: str | None, file: str, agent: str | None) -> Decided:
             store(state, facts)
         if plan["route_to"] != EXECUTOR or facts.mode == CHAT:
             move(state, after(state.run.step, plan["route_to"]))
+            return Decided(state)
+        if plan.get("plan_type") == SELF_EXTEND:
+            move(state, after(state.run.step, SELF_EXTEND))
             return Decided(state)
         if plan["depth"] == NONE:
             _close(state, plan)

@@ -40,10 +40,12 @@ def judge(state_dir: str | None, verdict: str, file: str | None) -> State:
     if state.run.status != "IDLE" and _is_last(state, verdict, given):
         return state
     with at_work(state, "verdict") as facts:
-        at_validation = state.run.step == number_of("validation")
+        at_validation = state.run.step in (number_of("validation"), number_of("extend"))
         if not at_validation and facts.verdicts and _same(facts.verdicts[-1], verdict, given):
             return state
-        check_step(state, ("validation",), "verdict")
+        check_step(
+            state, ("validation", "extend") if verdict == APPROVE else ("validation",), "verdict"
+        )
         entry = {"attempt": facts.attempt, "verdict": verdict, **given}
         used = sum(one["verdict"] == verdict for one in facts.verdicts)
         if used >= MOST.get(verdict, used + 1):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.routing import shape
+from orchestrator.routing.bundles import name_problems
 from orchestrator.routing.shape import Shape
 from orchestrator.routing.tool_names import named_tools
 from shared.strategy import CHAT, CLARIFY, DEPTHS, EXECUTOR, FULL, REFRESH, ROUTES, SELF_EXTEND
@@ -218,6 +219,8 @@ def _check_extension(found: Shape, value: Json, facts: Strategy) -> None:
         if at in value:
             found.add(at, "the plan is not one of self-extension", f'"plan_type": "{SELF_EXTEND}"')
         return
+    if "depth" in value:
+        found.add("depth", "nothing is planned here", "leave it out")
     if facts.mode == CHAT:
         found.add("plan_type", "a chat makes no workflow", "start without --chat")
     if value.get("route_to") in ROUTES and value["route_to"] != EXECUTOR:
@@ -226,14 +229,21 @@ def _check_extension(found: Shape, value: Json, facts: Strategy) -> None:
         form = f'an object: {{"action": "{CREATE_WORKFLOW}", "workflow_name": "…"}}'
         found.wrong(at, extension, form, missing=at not in value)
         return
-    found.only(extension, EXTENSION_FIELDS, f"{at}.")
-    found.one_of(extension, "action", (CREATE_WORKFLOW, CREATE_TOOL), f"{at}.")
+    _check_what_is_made(found, extension, f"{at}.")
+
+
+def _check_what_is_made(found: Shape, extension: Json, at: str) -> None:
+    found.only(extension, EXTENSION_FIELDS, at)
+    found.one_of(extension, "action", (CREATE_WORKFLOW, CREATE_TOOL), at)
     named = {CREATE_WORKFLOW: "workflow_name", CREATE_TOOL: "tool_name"}
     for action, name in named.items():
-        found.text(extension, name, f"{at}.", needed=extension.get("action") == action)
-    found.text(extension, "command", f"{at}.", needed=extension.get("action") == CREATE_TOOL)
-    found.text(extension, "reason", f"{at}.", needed=False)
-    found.texts(extension, "required_tools", f"{at}.", needed=False)
+        found.text(extension, name, at, needed=extension.get("action") == action)
+    if isinstance(extension.get("workflow_name"), str) and extension["workflow_name"].strip():
+        for problem, allowed in name_problems(extension["workflow_name"]):
+            found.add(f"{at}workflow_name", problem, allowed)
+    found.text(extension, "command", at, needed=extension.get("action") == CREATE_TOOL)
+    found.text(extension, "reason", at, needed=False)
+    found.texts(extension, "required_tools", at, needed=False)
 
 
 def _completed(value: Json, facts: Strategy) -> Json:
@@ -243,7 +253,8 @@ def _completed(value: Json, facts: Strategy) -> Json:
         for goal in value["goals"]
     ]  # fmt: skip
     plan: Json = {**value, "goals": goals}
-    if plan["route_to"] == EXECUTOR and facts.mode != CHAT:
+    extends = plan.get("plan_type") == SELF_EXTEND
+    if plan["route_to"] == EXECUTOR and facts.mode != CHAT and not extends:
         plan.setdefault("depth", FULL)
     if facts.attempt > 1:
         last = facts.verdicts[-1]

@@ -14,7 +14,7 @@ from tests.conftest import GOLDEN
 from tests.journey import FILES, SHOWN, Answer, Journey, shell, words_of
 from tests.orchestrator.test_golden import tokens
 from tests.orchestrator.test_imports import NOT_FOR_STEPS, costly, traced
-from tests.strategies import GATHERED, RETRY_TEMPLATE, Choice, goal, normalised, plan
+from tests.strategies import GATHERED, RETRY_TEMPLATE, SELF_EXTEND, Choice, goal, normalised, plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     Repositories = Callable[..., Repository]
 
+BUNDLE = {"purpose": "Report", "steps": [{"name": "write", "text": "Write it."}]}
+NEW_BUNDLE = ("workflow", "new", "sheet-report", "--file", "answers/bundle.json")
 PROMPT, INPUT, ROUTED = 1_540, 2_000, 800  # tokens
 Stop = tuple[str, Choice, Answer]
 
@@ -72,7 +74,20 @@ def given_up(make_repo: Repositories) -> Iterator[Stop]:
     yield "result.failed", choice, choice.judge("FAIL")
 
 
-TOURS = (code, chat, given_up)
+def extended(make_repo: Repositories) -> Iterator[Stop]:
+    """What no workflow can do yet: a new one, and a command that is proposed."""
+    choice = Choice(make_repo("extended", files=FILES))
+    yield "7-extend", choice, choice.choose(SELF_EXTEND)
+    choice.write("bundle.json", BUNDLE)
+    yield "result.made", choice, choice.planner(*NEW_BUNDLE)
+    yield "result.extended", choice, choice.follow("done")
+    other = Choice(make_repo("proposed", files=FILES))
+    tool = {"action": "CREATE_TOOL", "tool_name": "spelling", "command": "make spell"}
+    value = plan("executor", plan_type="self_extend", self_extension=tool)
+    yield "7-extend.tool", other, other.choose(value)
+
+
+TOURS = (code, chat, given_up, extended)
 
 
 @pytest.mark.requirement("ST-3", "ST-5", "ST-6")

@@ -124,7 +124,7 @@ def test_a_repeated_verdict_changes_nothing(answered: Choice) -> None:
     assert answered.document == before
     other = answered.planner("strategy", "verdict", "APPROVE")
     assert other.problems[0][0] == "conflict"
-    assert "this belongs to validation; the strategy is at strategy" in other.text
+    assert "this belongs to validation and extend; the strategy is at strategy" in other.text
 
 
 def test_every_fault_of_a_verdict_is_told(answered: Choice) -> None:
