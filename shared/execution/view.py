@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from shared.defaults import PARALLEL_STEPS
 from shared.execution.events import overdue
 from state import execution
 from state.clock import moment
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from state.rows import Asked, Progress
 
     Json = dict[str, Any]
-
-MOST_PARALLEL = 1  # unless planner.toml says otherwise
 
 
 class View:
@@ -36,7 +35,7 @@ class View:
         self.state = state
         self.plan = state.plan
         self.milestones: list[Json] = self.plan["milestones"]
-        self.most: int = state.config["config"].get("max_parallel_steps", MOST_PARALLEL)
+        self.most: int = state.config["config"].get("max_parallel_steps", PARALLEL_STEPS)
         self.now = moment(time.time())
         database, run = state.database, state.run
         self.answers = database.answers(run)

@@ -135,6 +135,22 @@ def test_plan_and_planning_folder_are_staged_and_what_else_changed_is_named(
 
 
 @pytest.mark.requirement("RL-9")
+def test_a_planning_folder_that_git_ignores_stays_out_of_the_commit_and_is_named(
+    rounds: Rounds,
+) -> None:
+    rounds.repository.commit({".gitignore": "planning/\n"})
+    rounds.to_accepted()
+    rounds.answer("summary.md", "f adds two.\n")
+    rounds.last = rounds.begin_plan(rounds.follow("yes")).to("applied").last
+    ready = rounds.follow("done")
+    assert {*staged(rounds)} == {"src/a.py", "tests/test_a.py"}
+    assert "planning/" in ready.data("left out, ignored by git").split()
+    rounds.follow("continue")
+    assert rounds.repository.git("status", "--porcelain") == ""
+    assert "GIT COMMIT (Add two)" in rounds.text("planner_history.txt")
+
+
+@pytest.mark.requirement("RL-9")
 def test_other_files_are_committed_on_the_users_yes_alone_and_named(rounds: Rounds) -> None:
     rounds.repository.write("mine.txt", "mine\n")
     rounds.repository.write("run.sh", "#!/bin/sh\n").chmod(0o755)

@@ -181,5 +181,5 @@ def test_an_agents_report_is_for_the_assistant_that_started_it(rounds: Rounds) -
     block = call(rounds.repository.path, *words_of(rounds.last.runs()[0]))
     assert "report of at most 10 lines to the assistant that started you" in block.text
     assert block.block.find("next") is None
-    assert "which is in the file already" in block.text
+    assert "the file may hold that heading already" in block.text
     assert "is not a rewrite" in block.text

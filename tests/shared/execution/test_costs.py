@@ -70,6 +70,6 @@ def test_costs_stand_behind_their_milestone(scene: Scene) -> None:
     with state.database as database:
         database.event(state.run, "SubAgentResult", payload)
     assert panel(scene.view())[-2:] == [
-        "  · M-002 Part 2 · waits its turn: at most 1 at once · 500 tokens, 2 calls",
+        "  · M-002 Part 2 · 500 tokens, 2 calls",
         "in all 500 tokens, 2 calls",
     ]
