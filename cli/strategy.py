@@ -42,8 +42,8 @@ def set_plan(path: str, state_dir: str | None, agent: str | None) -> None:
 
     Example: planner strategy set --file answers/strategy.json
     """
-    ended = closed_run(state_dir)
-    if ended is not None:  # the same command again
+    if (ended := closed_run(state_dir)) is not None:  # the same command again, or after a crash
+        deciding.remove_files(ended)
         write(render_direct())
         return
     decided = deciding.set_plan(state_dir, path, agent)

@@ -59,8 +59,8 @@ def set_plan(state_dir: str | None, file: str, agent: str | None) -> Decided:
     with at_work(state, "set") as facts:
         waits = state.run.step == number_of("strategy")
         if waits or facts.plan is None:
-            check_step(state, ("strategy",), "set")
             _check_passed(state, facts)
+            check_step(state, ("strategy",), "set")
         plan = check_plan(value, facts)
         if not waits:
             if not _is_set(facts, plan):
@@ -103,7 +103,7 @@ def _close(state: State, plan: Json) -> None:
 def remove_files(state: State) -> None:
     """Remove the files of a run that ended without a plan; a database among them stays."""
     if os.path.dirname(state.database.path) != state.state_dir:
-        remove_tree(state.state_dir)
+        remove_tree(state.state_dir)  # nothing happens where it is gone
         return
     kept = os.path.basename(state.database.path)
     for name in os.listdir(state.state_dir):

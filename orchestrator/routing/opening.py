@@ -11,7 +11,7 @@ from orchestrator.strategy import number_of
 from shared import resources
 from shared.memory import as_block, useful
 from shared.run import State, open_state
-from shared.strategy import CHAT, WORKFLOW, Strategy, read_strategy
+from shared.strategy import CHAT, NONE, WORKFLOW, Strategy, read_strategy
 from shared.strategy_text import render_document
 from state.clock import now
 from state.database import Database
@@ -22,8 +22,6 @@ from state.stages import COMPLETED, IDLE
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
-
-    from state.database import Run
 
     Json = dict[str, Any]
 
@@ -101,14 +99,14 @@ def find_strategy(state_dir: str | None) -> State:
     return state
 
 
-def closed_run(state_dir: str | None) -> Run | None:
+def closed_run(state_dir: str | None) -> State | None:
     """Return the run that a state directory belonged to, if it ended without a plan, else None."""
-    if state_dir is None:
-        return None
-    real = os.path.realpath(state_dir)
+    real = os.path.realpath(state_dir or "")
     path = resources.database_path(real)
-    if not os.path.isfile(path):
+    if state_dir is None or not os.path.isfile(path):
         return None
-    run = Database(path).run_at(real)
-    ended = run is not None and run.status == COMPLETED and run.depth == "none"
-    return run if ended else None
+    database = Database(path)
+    run = database.run_at(real)
+    if run is None or run.status != COMPLETED or run.depth != NONE:
+        return None
+    return State(real, database, run)

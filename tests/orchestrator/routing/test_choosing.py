@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from orchestrator.routing import deciding, opening
 from orchestrator.strategy import EDGES, STEPS
 from tests.journey import FILES, Journey, call, words_of
 from tests.strategies import GATHERED, REQUEST, Choice, goal, plan
@@ -16,6 +17,7 @@ from tests.strategies import GATHERED, REQUEST, Choice, goal, plan
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from shared.run import State
     from tests.conftest import Repository
 
     Repositories = Callable[..., Repository]
@@ -89,6 +91,43 @@ def test_depth_none_leaves_one_row_and_no_file_and_may_be_repeated(choice: Choic
 
 
 @pytest.mark.requirement("ST-3")
+def test_a_run_that_was_killed_as_it_ended_without_a_plan_leaves_no_file_in_the_end(
+    choice: Choice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The row is written first: then only the files are left to remove."""
+    choice.write("strategy.json", DIRECT)
+    words = words_of(choice.last.next("done"))
+
+    def killed(_: State) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(deciding, "remove_files", killed)
+        assert call(choice.repository.path, *words).code != 0
+    assert Path(choice.state_dir, "strategy.json").exists()
+    assert rows(choice)[0][0] == "COMPLETED"
+    assert "directly" in call(choice.repository.path, *words).text
+    assert not Path(choice.state_dir).exists()
+
+
+@pytest.mark.requirement("ST-3")
+def test_a_start_that_was_killed_before_anything_was_stored_is_finished_by_the_next(
+    make_repo: Repositories, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    choice = Choice(make_repo(files=FILES))
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(opening, "store", killed)
+        assert call(choice.repository.path, "start", REQUEST).code != 0
+    assert choice.start().code == 0
+    assert choice.name == "strategy"
+    assert len(rows(choice)) == 1
+
+
+@pytest.mark.requirement("ST-3")
 def test_depth_none_in_a_state_directory_of_its_own_keeps_the_database_alone(
     make_repo: Repositories, tmp_path: Path
 ) -> None:
@@ -151,8 +190,10 @@ def test_a_query_whose_analysis_has_not_passed_is_not_routed(choice: Choice) -> 
     assert told.block.get("name") == "gather"
     assert told.data("missing") == "which f is meant?"
     assert "**Status:** fail\n**Reason:** which f is meant?" in choice.document
-    refused = choice.choose(DIRECT)
-    assert refused.code == 1
+    choice.write("strategy.json", DIRECT)
+    refused = choice.planner("strategy", "set", "--file", "answers/strategy.json")
+    assert refused.block.find("problem[@at='§1']") is not None
+    assert "has the status fail: which f is meant?" in refused.text
     choice.write("gathered.json", {"status": "pass"})
     choice.planner("strategy", "context", "--file", "answers/gathered.json")
     assert "**Status:** pass" in choice.document
@@ -180,6 +221,8 @@ def test_a_chat_is_offered_no_depth_and_comes_to_no_plan(make_repo: Repositories
     refused = choice.choose(plan("executor", depth="full", plan_type="self_extend", self_extension={
         "action": "CREATE_TOOL", "tool_name": "x", "command": "make"}))  # fmt: skip
     assert {p.attrib["at"] for p in refused.block.iter("problem")} == {"depth", "plan_type"}
+    alone = choice.choose(plan("executor", depth="none"))
+    assert "a chat changes no code" in alone.text
     choice.choose(plan("executor"))
     assert choice.name == "execute"
     assert "change no file" in choice.last.text
