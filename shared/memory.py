@@ -46,10 +46,13 @@ def open_memory(repository: Repository) -> Memory:
     """
     folder = os.path.join(repository.root, resources.PLANNER_FOLDER)
     kept = os.path.isdir(folder) and os.access(folder, os.W_OK)
-    memory = Memory(os.path.join(folder, resources.MEMORY) if kept else ":memory:")
     head = repository.git.attempt("rev-parse", "--verify", "-q", "HEAD^{commit}")
     at = head.stdout.decode().strip()
     refs = repository.git.text("for-each-ref", "--format=%(objectname) %(refname)", REFS)
+    path = os.path.join(folder, resources.MEMORY)
+    if not kept or not (os.path.exists(path) or refs or _archived(repository, at)):
+        path = ":memory:"
+    memory = Memory(path)
     if memory.noted("read") != f"{at}\n{refs}":
         _read(repository, memory, at, refs)
     return memory
@@ -78,17 +81,23 @@ def _read(repository: Repository, memory: Memory, head: str, refs: str) -> None:
 def _sources(repository: Repository, head: str, refs: str) -> Iterator[tuple[str, bytes]]:
     """Yield each plan that HEAD and the refs hold: where it lies, and its bytes."""
     git, objects = repository.git, []
-    if head:
-        for row in git.names("ls-tree", "-z", head, f"{resources.ARCHIVE_FOLDER}/"):
-            meta, _, path = row.partition(b"\t")
-            if path.endswith(b".json") and meta.split()[1] == b"blob":
-                objects.append((os.fsdecode(path), meta.split()[2].decode()))
+    for row in _archived(repository, head):
+        meta, _, path = row.partition(b"\t")
+        if path.endswith(b".json") and meta.split()[1] == b"blob":
+            objects.append((os.fsdecode(path), meta.split()[2].decode()))
     objects += [
         (line.partition(" ")[2], f"{line.split()[0]}:plan.json") for line in refs.splitlines()
     ]
     for source, name in objects:
         with contextlib.suppress(Refused):
             yield source, git.run("cat-file", "blob", name)
+
+
+def _archived(repository: Repository, head: str) -> list[bytes]:
+    """Return the lines of `git ls-tree` for the folder of plans at a commit; none without one."""
+    if not head:
+        return []
+    return repository.git.names("ls-tree", "-z", head, f"{resources.ARCHIVE_FOLDER}/")
 
 
 def _digest(data: bytes) -> str:
