@@ -61,7 +61,8 @@ def _reviewed(plan: dict[str, Any]) -> str:
 
 def _files_of(milestone: dict[str, Any], run: Run) -> list[str]:
     if run.depth == "intent":
-        return [intent["file"] for intent in milestone["code_intents"]]
+        files: list[str] = milestone["files"]
+        return files
     return [change["file"] for change in changes_of(milestone)]
 
 
