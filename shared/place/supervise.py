@@ -10,6 +10,7 @@ import select
 import time
 
 from shared.place.report import Report
+from shared.place.usage import Usage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 _EVERY_MS = 250
 _KILL, _SIGNALLED = 9, 128
-_PAGE = os.sysconf("SC_PAGE_SIZE")
 _OUT_OF_TIME, _STOPPED = 124, 137
 # What tools leave everywhere: nobody misses it.
 _BY_TOOLS = frozenset({
@@ -39,6 +39,7 @@ class Supervisor:
         self._layer = layers.get(place.repository)
         self._command = command
         self._alive = alive
+        self._usage = Usage(place.limits.memory)
         self._deadline = time.monotonic() + place.limits.seconds
         self._memory = os.open("/tmp", os.O_RDONLY)  # noqa: S108 – the place's own
 
@@ -82,7 +83,7 @@ class Supervisor:
         limits = self._limits
         if time.monotonic() > self._deadline:
             return f"time limit of {limits.seconds:g} s"
-        count, memory = _use()
+        count, memory = self._usage.now()
         if count > limits.processes:
             return f"more than {limits.processes} processes"
         if memory > limits.memory:
@@ -121,22 +122,6 @@ def _entries(top: int, folder: str) -> list[tuple[str, bool]]:
         entries = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in found]
     os.close(opened)
     return entries
-
-
-def _use() -> tuple[int, int]:
-    """Return how many processes there are besides this one, and their own memory in bytes."""
-    count = pages = 0
-    for name in os.listdir("/proc"):
-        if not name.isdigit() or name == "1":
-            continue
-        count += 1
-        try:
-            with open(f"/proc/{name}/statm", "rb") as file:
-                _, resident, shared, *_ = map(int, file.read().split())
-        except OSError:
-            continue
-        pages += resident - shared
-    return count, pages * _PAGE
 
 
 def _end_all() -> None:

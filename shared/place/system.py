@@ -20,6 +20,8 @@ _LINKS = {"fd": "/proc/self/fd", "stdin": "fd/0", "stdout": "fd/1", "stderr": "f
           "ptmx": "pts/ptmx"}  # fmt: skip
 # Of /run: NixOS keeps the system's programs there.
 _OF_RUN = ("current-system", "booted-system", "opengl-driver")
+# Of /proc: the names of keys in the kernel's key rings.
+_KEYS = ("keys", "key-users")
 # Of /sys: what shows the kernel's inside to root.
 _HIDDEN_OF_SYS = ("kernel/debug", "kernel/tracing", "kernel/security")
 
@@ -72,6 +74,9 @@ def make_kernel_files(layers: Layers, processes: int) -> None:
     _write(f"{ROOT}/proc/self/oom_score_adj", "1000")
     # From Linux 6.14 on it counts for this namespace; threads count too.
     _write(f"{ROOT}/proc/sys/kernel/pid_max", str(max(8 * processes, 1024)))
+    for name in _KEYS:
+        if os.path.exists(f"{ROOT}/proc/{name}"):
+            kernel.mount(os.devnull, f"{ROOT}/proc/{name}", "", kernel.BIND)
     # As root these files may be written without any capability.
     kernel.restrict_mount(f"{ROOT}/proc", kernel.READ_ONLY | quiet)
 

@@ -204,6 +204,24 @@ def test_a_command_has_a_loopback_of_its_own(repo: Repository) -> None:
 
 
 BOMB = "import os\nwhile True:\n    try: os.fork()\n    except OSError: pass"
+SHARES = """python3 -c '
+import mmap, time
+memory = mmap.mmap(-1, 1 << 28)
+for at in range(0, 1 << 28, 4096):
+    memory[at] = 1
+time.sleep(60)'"""
+KEEPS = """python3 -c '
+import os, time
+os.write(os.memfd_create("a"), b"x" * (1 << 28))
+time.sleep(60)'"""
+LEAVES = """python3 -c '
+import ctypes, time
+library = ctypes.CDLL(None)
+library.shmat.restype = ctypes.c_void_p
+place = library.shmat(library.shmget(0, 1 << 28, 0o1600), None, 0)
+ctypes.memset(place, 1, 1 << 28)
+library.shmdt(ctypes.c_void_p(place))
+time.sleep(60)'"""
 ENDED: dict[str, tuple[str, dict[str, float], str]] = {
     "sleeps": ("sleep 3600", {"seconds": 1}, "time limit of 1 s"),
     "ignores TERM": ("trap '' TERM INT HUP; sleep 3600", {"seconds": 1}, "time limit of 1 s"),
@@ -212,6 +230,9 @@ ENDED: dict[str, tuple[str, dict[str, float], str]] = {
         "python3 -c 'import time; x = bytearray(10**9); time.sleep(60)'", {"memory": 1 << 28},
         "more than 256 MiB of memory",
     ),
+    "shares memory": (SHARES, {"memory": 1 << 27}, "more than 128 MiB of memory"),
+    "keeps files in memory": (KEEPS, {"memory": 1 << 27}, "more than 128 MiB of memory"),
+    "leaves memory with the kernel": (LEAVES, {"memory": 1 << 27}, "more than 128 MiB of memory"),
     "writes": (
         "dd if=/dev/zero of=big bs=1M count=10000 2>/dev/null; sleep 60", {"written": 1 << 26},
         "more than 64 MiB written",
@@ -236,6 +257,11 @@ def test_a_limit_ends_all_of_it_and_says_so_in_one_line(repo: Repository, what: 
     assert answer.stderr.count("planner: ended") == 1
     assert answer.returncode in {124, 137}
     assert running(mark) == []
+
+
+@pytest.mark.requirement("PP-1")
+def test_the_key_rings_of_the_kernel_are_not_listed(repo: Repository) -> None:
+    assert enter(repo.path, "cat /proc/keys /proc/key-users").stdout == ""
 
 
 @pytest.mark.requirement("PP-1")

@@ -1,0 +1,95 @@
+"""Counts the processes of the place and the memory that they hold, from the place's own /proc."""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+_BLOCK = 512
+_KIBIBYTE = 1024
+_MEMORY_FILE = "/memfd:"
+
+
+class Usage:
+    """Counts for one place; `most` is the memory in bytes above which the costly count is made."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._before = _shared_of_machine()
+
+    def now(self) -> tuple[int, int]:
+        """Return how many processes there are besides this one, and their memory in bytes.
+
+        Shared memory is looked at only where it could make the difference: that takes a walk
+        through all open files.
+        """
+        found = [name for name in os.listdir("/proc") if name.isdigit() and name != "1"]
+        own = shared = 0
+        for name in found:
+            try:
+                with open(f"/proc/{name}/statm", "rb") as file:
+                    _, resident, of_others, *_ = map(int, file.read().split())
+            except OSError:
+                continue
+            own += (resident - of_others) * _PAGE
+            shared += of_others * _PAGE
+        grown = _shared_of_machine() - self._before
+        if own <= self._most < own + max(shared, grown):
+            # Most of what is open is mapped too.
+            own += max(_mapped(found), _in_files(found) + _of_system_v())
+        return len(found), own
+
+
+def _shared_of_machine() -> int:
+    """Return the shared memory of the whole machine in bytes."""
+    return _kibibytes("/proc/meminfo", b"Shmem:")
+
+
+def _mapped(processes: list[str]) -> int:
+    """Return the shared memory that is mapped, each byte once."""
+    paths = (f"/proc/{name}/smaps_rollup" for name in processes)
+    return sum(_kibibytes(path, b"Pss_Shmem:") for path in paths)
+
+
+def _in_files(processes: list[str]) -> int:
+    """Return the size of the files in memory that are open."""
+    sizes = {}
+    for path in _open_files(processes):
+        try:
+            if os.readlink(path).startswith(_MEMORY_FILE):
+                found = os.stat(path)
+                sizes[found.st_dev, found.st_ino] = found.st_blocks * _BLOCK
+        except OSError:
+            continue
+    return sum(sizes.values())
+
+
+def _open_files(processes: list[str]) -> Iterator[str]:
+    for name in processes:
+        try:
+            numbers = os.listdir(f"/proc/{name}/fd")
+        except OSError:
+            continue
+        yield from (f"/proc/{name}/fd/{number}" for number in numbers)
+
+
+def _of_system_v() -> int:
+    """Return the memory of System V segments, also of those that nobody has mapped."""
+    try:
+        with open("/proc/sysvipc/shm", "rb") as file:
+            heads, *rows = (line.split() for line in file)
+        return sum(int(row[heads.index(b"rss")]) for row in rows)
+    except (OSError, ValueError):
+        return 0
+
+
+def _kibibytes(path: str, name: bytes) -> int:
+    try:
+        with open(path, "rb") as file:
+            return sum(int(line.split()[1]) * _KIBIBYTE for line in file if line.startswith(name))
+    except OSError:
+        return 0
