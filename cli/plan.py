@@ -128,7 +128,7 @@ def verify(ctx: click.Context, state_dir: str | None, role: str | None, *, worke
     if isinstance(answer, Running):
         write(render_running(state, answer, state.command("plan", "verify")))
     else:
-        write(render_verified(answer))
+        write(render_verified(state, answer))
 
 
 @plan_command.command("check")

@@ -62,12 +62,12 @@ def render_captured(captured: Captured) -> str:
     return block.render()
 
 
-def render_verified(done: Done) -> str:
+def render_verified(state: State, done: Done) -> str:
     """Return the block with each verify command's result, and the output of those that fail."""
     if not done.results:
         text = (
             "NOT VERIFIED: planner.toml has no [verify] commands at the base; "
-            "the user may commit some, then type `planner mode rebase`"
+            f"the user may commit some, then type `{state.command('mode', 'rebase')}`"
         )
         return Block("result").data("verify", text).render()
     block = Block("result", tree=done.tree)

@@ -153,13 +153,13 @@ def gate(ctx: Context) -> Block:
     items = items_of(ctx)
     verdict = computed_verdict(items, ctx.iteration)
     slots = {"verdict": verdict, "figures": _figures(items, ctx.iteration)}
-    slots["reason"] = answer_word("reason.md")
+    slots["reason"], rebase = answer_word("reason.md"), state.command("mode", "rebase")
     block = ctx.block().task(fill(read_prompt("orchestrator", "planner", "gate"), slots))
     rows = [i for i in items if i.status in ("FAIL", "NOT_CHECKED", "TODO")]
     blocks = {i.id for i in blocking(items, ctx.iteration)}
     marked = (f"{_weight(i, blocks)}: {item_line(i.to_json())}" for i in rows)
     block.data("answers", "\n".join(_answers_by(items, by, ctx.iteration) for by in AUTHORS))
-    block.data("items", "\n".join(marked))
+    block.data("items", "\n".join(marked).replace("planner mode rebase", rebase))
     _converge(block, ctx, items)
     for choice in ("pass", "fail"):
         words = ["qr", "gate", "--phase", phase, "--verdict", choice]

@@ -92,7 +92,9 @@ def startup(ctx: Context, facts: Lifecycle) -> Block:
 
 def new_requirements(ctx: Context, facts: Lifecycle) -> Block:
     """Return the prompt in which the user writes the requirements of the next round."""
-    writing = _prompt("new-requirements", file=facts.path(NEW))
+    asking = "new-requirements-again" if facts.review else "new-requirements"
+    asked = _prompt(asking, file=facts.path(NEW))
+    writing = f"{asked}\n\n{_prompt('new-requirements-wait')}"
     if not facts.closed:
         block = ctx.block().task(writing).data("note", facts.told)
         block.next("done", ctx.state.command("requirements", "refine"))

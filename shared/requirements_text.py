@@ -12,6 +12,8 @@ from state.files import read_bytes
 _BOX = re.compile(r"\s*[-*] \[([ xX])\] ?(.*)")
 _ITEM = re.compile(r"(?:[-*+]|\d+[.)])\s+(.*)")
 _HEADING = re.compile(r"#{1,6}\s+(.*)")
+_EXCLUDED = re.compile(r"[*_]*(?:out[ -]of|not[ -]in)[ -]scope[*_: ]*", re.IGNORECASE)
+_PREFIX = "out of scope: "
 
 
 def read_requirements(path: str) -> str:
@@ -42,24 +44,35 @@ def requirements_in(text: str) -> str:
 def entries_of(requirements: str) -> list[str]:
     """Return the single requirements of a Markdown text: list items and paragraphs.
 
-    What stands under a heading "Out of scope" begins with these words.
+    What stands under a heading "Out of scope" begins with these words. A plain line counts as such
+    a heading for the list or the paragraph that follows it, unless it goes on with a sentence.
     """
     entries: list[str] = []
-    prefix, open_entry = "", False
+    prefix, open_entry, plain_at = "", False, -1
     for line in requirements.splitlines():
         text = line.strip()
         heading, item = _HEADING.fullmatch(text), _ITEM.fullmatch(text)
-        if heading:
-            out = heading[1].strip().rstrip(":").lower().replace("-", " ")
-            prefix = "out of scope: " if out in ("out of scope", "not in scope") else ""
-        elif item:
+        if heading or _is_plain_heading(text, open_entry=open_entry):
+            prefix = _PREFIX if _EXCLUDED.fullmatch(heading[1] if heading else text) else ""
+            plain_at = -1 if heading else len(entries)
+            open_entry = False
+            continue
+        if text and not item and not open_entry and -1 < plain_at < len(entries):
+            prefix = ""
+        if item:
             entries.append(prefix + item[1])
-        elif text and open_entry and entries:
+        elif text and open_entry:
             entries[-1] += f" {text}"
         elif text:
             entries.append(prefix + text)
-        open_entry = bool(text) and not heading
+        open_entry = bool(text)
     return entries
+
+
+def _is_plain_heading(text: str, *, open_entry: bool) -> bool:
+    """Return whether a line without # is the heading "Out of scope", not the end of a sentence."""
+    ends_sentence = open_entry and text[:1].islower() and not text.endswith(":")
+    return bool(_EXCLUDED.fullmatch(text)) and not ends_sentence
 
 
 def open_todos(path: str) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from shared.lifecycle import CURRENT, read_lifecycle
+from shared.lifecycle import CURRENT, ORIGINAL, read_lifecycle
 from tests.journey import FILES, Answer, Journey, call, words_of
 
 if TYPE_CHECKING:
@@ -114,12 +114,14 @@ class Rounds:
         return self.follow("another" if self.last.block.find("ask") is not None else "done")
 
     def review(self, refined: str = WANTED) -> None:
-        """Do what the reviewing agent does: its edits in front, under the heading."""
+        """Do what the reviewing agent does: its edits in front, in place of earlier ones."""
         answer = call(self.repository.path, *words_of(self.last.runs()[0]))
         assert answer.code == 0, answer.text
         self.read.append(answer.text)
         name = "new_requirements.md"
-        self.write(name, f"{CURRENT}\n\n{refined}\n{self.text(name)}")
+        _, mark, original = self.text(name).partition(ORIGINAL)
+        kept = mark + original if mark else self.text(name)
+        self.write(name, f"{CURRENT}\n\n{refined}\n{kept}")
 
     def to_accepted(self, wanted: str = WANTED) -> Answer:
         """Have the requirements reviewed, so that the user is asked about them."""

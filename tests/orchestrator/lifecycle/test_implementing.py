@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from shared.requirements_text import entries_of
 from tests.journey import call
 from tests.lifecycles import SUMMARY, Rounds
 
@@ -79,6 +80,33 @@ def test_the_requirements_are_renamed_and_become_the_task_of_a_plan(rounds: Roun
         assert json.load(file)["task_spec"] == [
             "f adds two", "its name stays", "Also:", "out of scope: g", "f is tested",
         ]  # fmt: skip
+
+
+@pytest.mark.requirement("RL-8")
+@pytest.mark.parametrize(
+    "heading",
+    ["Out of scope", "out of scope", "OUT OF SCOPE:", "**Out of scope**", "**Out-of-scope:**",
+     "__Not in scope__:", "## Out of scope", "## **Out of scope:**"],
+)  # fmt: skip
+def test_what_is_listed_under_out_of_scope_is_excluded(heading: str) -> None:
+    assert entries_of(f"- f\n\n{heading}\n\n- g\n  h\n- i\n") == [
+        "f", "out of scope: g h", "out of scope: i",
+    ]  # fmt: skip
+
+
+@pytest.mark.requirement("RL-8")
+@pytest.mark.parametrize(("text", "entries"), [
+    ("- f\nOut of scope:\n- g", ["f", "out of scope: g"]),
+    ("- f\n\nOut of scope\n\ng and\nh\n\nAlso:\n- i", ["f", "out of scope: g and h", "Also:", "i"]),
+    ("Out of scope\n- g\n\n**Limits**\n- i", ["out of scope: g", "**Limits**", "i"]),
+    ("Out of scope\n- g\n\n## Limits\n- i", ["out of scope: g", "i"]),
+    ("- what is\nout of scope\n- g", ["what is out of scope", "g"]),
+    ("* Out of scope\n* g", ["Out of scope", "g"]),
+])  # fmt: skip
+def test_a_plain_heading_excludes_no_more_than_what_follows_it(
+    text: str, entries: list[str]
+) -> None:
+    assert entries_of(text) == entries
 
 
 @pytest.mark.requirement("RL-8")

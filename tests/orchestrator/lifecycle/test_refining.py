@@ -83,7 +83,8 @@ def test_the_reviewing_agent_is_told_all_that_the_design_says(rounds: Rounds) ->
         "put them in front of the file", "alone on its line", "compact specification",
         "Implement and build nothing", "No rewrite unless the user has asked for one explicitly",
         "so incoherent that nobody could use them", "constructive feedback",
-        "offer in a few words to rewrite them", "keep no todo list",
+        "offer in a few words to rewrite them", "keep no todo list", "under `## Out of scope`",
+        "if the file has that section already, replace it", "If the code does some of it already",
     ):  # fmt: skip
         assert said in text, said
 
@@ -98,6 +99,17 @@ def test_a_rewrite_is_for_the_user_to_ask(rounds: Rounds) -> None:
     rounds.run("accept", "--no")
     rounds.run("refine")
     assert "No rewrite" in call(rounds.repository.path, *review).text
+
+
+@pytest.mark.requirement("RL-6")
+def test_a_user_who_says_no_is_not_greeted_anew(rounds: Rounds) -> None:
+    rounds.to_prompt()
+    assert "I will help you refine" in rounds.last.text
+    rounds.to_accepted()
+    text = rounds.follow("no").text
+    assert "I will help you refine" not in text
+    assert "say when I shall review it again" in text
+    assert "word for word, below the line ORIGINAL USER REQUIREMENTS" in text
 
 
 def after_review(text: str) -> dict[str, str]:

@@ -10,7 +10,7 @@ import pytest
 
 from shared import drift
 from shared.run import open_state
-from tests.journey import FILES, VERIFIED, Answer, Journey, words_of
+from tests.journey import FILES, VERIFIED, Answer, Journey, all_pass, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -354,6 +354,21 @@ def test_verify_commands_that_the_user_commits_meanwhile_count_after_a_rebase(
     journey.to("submitted")
     assert "NOT VERIFIED" not in journey.last.text
     assert "tests/test_a.py: pass" in journey.last.data("summary")
+
+
+def test_a_gate_and_plan_verify_name_the_command_that_takes_verify_commands_over(
+    repository: Repository,
+) -> None:
+    journey = Journey(repository)
+    journey.review = "small"
+    journey.verdicts = lambda block: [
+        {**answer, "status": "FAIL", "finding": "src/a.py:2 adds a constant that nothing explains"}
+        for answer in all_pass(block)
+    ]
+    journey.to("code")
+    command = open_state(journey.state_dir, "/").command("mode", "rebase")
+    assert f"type `{command}`" in journey.planner("plan", "verify").text
+    assert f"type `{command}`" in journey.to("gate").last.data("items")
 
 
 def test_nothing_is_said_of_verifying_where_commands_are_there(repository: Repository) -> None:
