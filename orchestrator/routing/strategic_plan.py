@@ -8,7 +8,17 @@ from orchestrator.routing import shape
 from orchestrator.routing.bundles import name_problems
 from orchestrator.routing.shape import Shape
 from orchestrator.routing.tool_names import named_tools
-from shared.strategy import CHAT, CLARIFY, DEPTHS, EXECUTOR, FULL, REFRESH, ROUTES, SELF_EXTEND
+from shared.strategy import (
+    CHAT,
+    CLARIFY,
+    DEPTHS,
+    EXECUTOR,
+    FULL,
+    NONE,
+    REFRESH,
+    ROUTES,
+    SELF_EXTEND,
+)
 from state.errors import Problem, Refused
 
 if TYPE_CHECKING:
@@ -185,7 +195,7 @@ def _check_route(found: Shape, value: Json, facts: Strategy) -> None:
     found.one_of(value, "depth", DEPTHS, "")
     if facts.mode == CHAT:
         found.add("depth", "a chat changes no code", "leave it out, or start without --chat")
-    elif route != EXECUTOR and depth in DEPTHS:
+    elif route != EXECUTOR and depth in DEPTHS and depth != NONE:
         found.add("depth", f"the route {route} has no depth", f"only {EXECUTOR} has one")
 
 

@@ -159,6 +159,14 @@ def test_the_other_depths_lead_to_the_planner_and_may_be_repeated(
 
 
 @pytest.mark.requirement("ST-3")
+def test_an_answer_may_say_that_it_needs_no_plan(choice: Choice) -> None:
+    refused = choice.choose(plan("synthesis", depth="full"))
+    assert {p.attrib["at"] for p in refused.block.iter("problem")} == {"depth"}
+    assert choice.choose(plan("synthesis", depth="none")).code == 0
+    assert choice.name == "synthesis"
+
+
+@pytest.mark.requirement("ST-3")
 def test_uncommitted_work_is_asked_about_once_there_is_something_to_plan(choice: Choice) -> None:
     choice.repository.write("src/a.py", "x = 1\n")
     answer = choice.choose(plan("executor", depth="full"))
