@@ -18,7 +18,7 @@ from tests.shared.guard.client import alone
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-TERMINAL = Path(__file__).with_name("fake_terminal.py")
+TERMINAL = shlex.quote(str(Path(__file__).with_name("fake_terminal.py")))
 # In a folder of the system, which is empty and only seen by what the test starts.
 XTERM = "/opt/xterm"
 

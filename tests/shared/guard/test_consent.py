@@ -243,7 +243,7 @@ def test_what_a_tool_of_the_client_pipes_to_the_hook_does_not_count(
     line, said = later.hooked(digest)
     hook = line.partition(" ")[2].removesuffix("; exit $?")
     for how in PIPED:
-        shell = how.format(hook=hook, said=said, planner=LAUNCHER)
+        shell = how.format(hook=hook, said=said, planner=shlex.quote(LAUNCHER))
         done = later.run_client({"shell": shell})
         assert done.returncode == 0, done.stderr
         assert not approved_after(waiting, digest), how
@@ -254,9 +254,10 @@ def test_a_client_that_an_assistant_started_does_not_count(
 ) -> None:
     path = Path(os.environ["HOME"]) / "given.json"
     path.write_text(json.dumps({"hooks": [later.hooked(digest)]}))
-    begun = f"{sys.executable} -I {FAKE} claude < {path}"
+    begun = f"{sys.executable} -I {shlex.quote(str(FAKE))} claude < {path}"
     terminals.needs("script")
-    for line in (begun, f"env -u CLAUDECODE {begun}", f"script -qec '{begun}' /dev/null"):
+    typed = terminals.script(begun)
+    for line in (begun, f"env -u CLAUDECODE {begun}", typed):
         for variable in ("export CLAUDECODE=1; ", ""):
             assert later.run_client({"shell": variable + line}).returncode == 0
             assert not approved_after(waiting, digest), line
@@ -274,7 +275,7 @@ def test_a_program_that_is_no_client_does_not_count(
 # A terminal
 
 
-COMMAND = f"{LAUNCHER} mode approve {{}} --state-dir {{}}"
+COMMAND = f"{shlex.quote(LAUNCHER)} mode approve {{}} --state-dir {{}}"
 
 
 @pytest.mark.usefixtures("client")
@@ -302,7 +303,7 @@ def test_a_terminal_beside_an_assistant_that_nothing_holds_is_unproven(
     waiting: Journey, digest: str
 ) -> None:
     given = shlex.quote(json.dumps({"shell": "touch $HOME/there; sleep 30"}))
-    beside = f"(echo {given} | {sys.executable} -I {FAKE} claude &)"
+    beside = f"(echo {given} | {sys.executable} -I {shlex.quote(str(FAKE))} claude &)"
     wait = "until [ -e $HOME/there ]; do sleep 0.05; done"
     line = terminals.person(COMMAND.format(digest, waiting.state_dir))
     answer = terminals.run(f"{beside}; {wait}; {line}", waiting.repository.path)
@@ -324,7 +325,7 @@ def test_an_assistant_gains_nothing_by_removing_its_variables(
     given = shlex.quote(
         json.dumps({"shell": f"env -u CLAUDECODE -u AI_AGENT bash -c {shlex.quote(line)}"})
     )
-    client = f"echo {given} | {sys.executable} -I {FAKE} claude"
+    client = f"echo {given} | {sys.executable} -I {shlex.quote(str(FAKE))} claude"
     answer = terminals.run(client, waiting.repository.path)
     if answer.code == 0:
         assert how in ("tmux", "detached"), answer.text
