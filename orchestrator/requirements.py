@@ -26,6 +26,7 @@ STEPS = {
     5: state_step("complete", complete),
 }
 WORKFLOW = Workflow(NAME, "Refine requirements, implement them, complete them, again.", STEPS)
+number_of = WORKFLOW.number_of
 
 # State and answer, of the user or of a command that ended → the next state.
 EDGES = {
@@ -42,11 +43,6 @@ EDGES = {
     ("complete", "not-done"): "implement",
     ("complete", "closed"): "new-requirements",
 }
-
-
-def number_of(name: str) -> int:
-    """Return the number of the step that is the lifecycle's state `name`."""
-    return next(number for number, step in STEPS.items() if step.name == name)
 
 
 def closed() -> str:

@@ -28,6 +28,7 @@ STEPS = {
     7: state_step("extend", extend),
 }
 WORKFLOW = Workflow(NAME, "Decide whether there is anything to plan.", STEPS)
+number_of = WORKFLOW.number_of
 
 # Step and answer, of the model or of a command that ended → the next step. The route "executor"
 # leads out of this table in the mode code: to the planner, or to the end of the run.
@@ -44,11 +45,6 @@ EDGES = {
     ("validation", "REVISE"): "synthesis",
     ("validation", "RETRY"): "strategy",
 }
-
-
-def number_of(name: str) -> int:
-    """Return the number of the workflow's step called `name`."""
-    return next(number for number, step in STEPS.items() if step.name == name)
 
 
 def after(step: int, answer: str) -> int:

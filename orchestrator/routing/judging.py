@@ -13,7 +13,6 @@ from orchestrator.strategy import after, number_of
 from shared.strategy_text import render_entry, render_verdict
 from state.actors import HOST
 from state.errors import Refused
-from state.stages import COMPLETED
 
 if TYPE_CHECKING:
     from shared.run import State
@@ -122,11 +121,6 @@ def _checked(verdict: str, file: str | None, state: State) -> Json:
 def has_failed(facts: Strategy) -> bool:
     """Return whether the last verdict gave the run up."""
     return bool(facts.verdicts) and facts.verdicts[-1]["verdict"] == FAIL
-
-
-def has_ended(state: State, facts: Strategy) -> bool:
-    """Return whether the last verdict ended the run."""
-    return state.run.status == COMPLETED or has_failed(facts)
 
 
 def tried(facts: Strategy) -> str:

@@ -76,6 +76,10 @@ class Workflow:
         """Return the number of the workflow's last step at a depth (full or intent)."""
         return self.ends.get(depth, max(self.steps))
 
+    def number_of(self, name: str) -> int:
+        """Return the number of the step called `name`."""
+        return next(number for number, step in self.steps.items() if step.name == name)
+
     def number(self, phase: str, kind: str) -> int:
         """Return the number of the workflow step of a `kind` (execute, qr or gate) in `phase`."""
         return next(n for n, s in self.steps.items() if (s.phase, s.kind) == (phase, kind))
