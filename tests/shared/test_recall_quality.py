@@ -1,8 +1,8 @@
 """Labelled queries find the right decision, better than a search for their words does.
 
 The decisions are those of docs/decisions; each line of the queries is a decision's number and a
-query. Those of the first file were written by the author of the search, from the titles. Those of
-the second were written by somebody who had seen the titles alone, and in other words on purpose.
+query. Both files were written by people who had seen the titles alone: the first as one types a
+search some weeks later, the second in other words on purpose.
 """
 
 from __future__ import annotations
