@@ -100,15 +100,16 @@ def test_tools_write_to_the_home_to_tmp_and_to_shared_memory_and_nothing_of_it_s
     home = Path(os.environ["HOME"])
     (home / ".cache").mkdir(exist_ok=True)
     (home / ".cache" / "old").write_text("old\n", encoding="utf-8")
+    name = f"planner-test-{os.getpid()}"
     command = (
         "set -e; cat ~/.cache/old; echo new >~/.cache/old; rm ~/.cache/old; mkdir -p ~/.npm/x;"
-        "echo t >/tmp/t; echo s >/dev/shm/s; cat /tmp/t /dev/shm/s; ls -A /tmp"
+        f"echo t >/tmp/{name}; echo s >/dev/shm/{name}; cat /tmp/{name} /dev/shm/{name}; ls -A /tmp"
     )
     answer = enter(repo.path, command)
     assert answer.stdout.split()[:3] == ["old", "t", "s"], answer.stderr
     assert (home / ".cache" / "old").read_text(encoding="utf-8") == "old\n"
     assert not (home / ".npm").exists()
-    assert not (Path("/tmp") / "t").exists()  # noqa: S108
+    assert not (Path("/tmp") / name).exists()  # noqa: S108
     assert answer.stderr == ""
 
 
