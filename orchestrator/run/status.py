@@ -60,7 +60,7 @@ def status_of(state: State) -> dict[str, Any]:
         "waits_for_person": panel.waits_for_person(state, view),
         "queue": queue.waiting(state.database),
         "state_dir": state.state_dir,
-        "next": state.command("step", run.workflow),
+        "next": None if run.status in ENDED else state.command("step", run.workflow),
     }
 
 
@@ -102,7 +102,9 @@ def render_status(state: State) -> str:
     block = Block("result", run=status["run"], state_dir=status["state_dir"])
     block.data("request", status["request"])
     block.data("status", "\n".join([*_where(status), *(panel.panel(view) if view else ())]))
-    if view is None or status["status"] in ENDED:
+    if status["status"] in ENDED:
+        return block.render()
+    if view is None:
         return block.next("done", status["next"]).render()
     block.data("open questions", "\n".join(panel.questions(view)))
     block.data("queue", "\n".join(status["queue"]))

@@ -79,7 +79,7 @@ def test_an_option_that_says_how_to_plan_leads_to_the_plan_at_once(
 def test_depth_none_leaves_one_row_and_no_file_and_may_be_repeated(choice: Choice) -> None:
     command = words_of(choice.last.next("done"))
     answer = choice.choose(DIRECT)
-    assert answer.block.findtext("task") == "No plan: make this change directly, now."
+    assert (answer.block.findtext("task") or "").startswith("No plan: this run has ended.")
     assert rows(choice) == [("COMPLETED", "inactive", "strategy", "none", "")]
     assert not Path(choice.state_dir).exists()
     kept = choice.repository.path / ".planner"
