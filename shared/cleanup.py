@@ -29,7 +29,7 @@ def tidy(state: State) -> None:
         remove_tree(resources.fingerprint_path(state.state_dir))
         folder = resources.milestones_path(state.state_dir)
         for name in os.listdir(folder) if os.path.isdir(folder) else ():
-            if not name.endswith(".json"):
+            if os.path.isdir(os.path.join(folder, name)):
                 remove_worktree(repository, os.path.join(folder, name))
         remove_tree(folder)
     remove_vault(resources.vault_path(state.state_dir))

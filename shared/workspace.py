@@ -5,10 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared import resources
+from shared.builders import first_of
 from shared.config import Config
+from shared.git.links import link
+from shared.git.refill import refill
 from shared.git.repository import repository_at
 from shared.git.vault import open_vault
-from shared.git.worktree import open_worktree
+from shared.git.worktree import is_lost, open_worktree
+from state import store
+from state.changes import plan_changes
 from state.errors import Refused
 
 if TYPE_CHECKING:
@@ -17,6 +22,9 @@ if TYPE_CHECKING:
     from shared.git.worktree import Worktree
     from shared.run import State
     from state.models import Base, Plan
+
+
+SHOWN = 10
 
 
 class Workspace(NamedTuple):
@@ -29,8 +37,28 @@ class Workspace(NamedTuple):
 
 
 def open_workspace(state: State) -> Workspace:
-    """Open a run's repositories and settings; call it once, since opening runs git."""
-    return Workspace(*open_repository(state), state.worktree, config_of(state))
+    """Open a run's repositories and settings; call it once, since opening runs git.
+
+    A scratch worktree that somebody removed is made again; that is Refused once, by name.
+    """
+    repository, vault = open_repository(state)
+    if is_lost(repository, state.worktree):
+        _make_again(state, repository, vault)
+    return Workspace(repository, vault, state.worktree, config_of(state))
+
+
+def _make_again(state: State, repository: Repository, vault: Vault) -> None:
+    plan = store.load_plan(state.plan_path)
+    base, changes = base_of(plan), plan_changes(plan)
+    written = refill(repository, state.worktree, vault, base.snapshot or base.commit, changes)
+    link(repository, state.worktree, config_of(state).link)
+    files = ", ".join(first_of([change.file for change in changes], SHOWN)) or "none yet"
+    text = (
+        f"the worktree was removed, with what was not captured of it; it is made again: {written} "
+        f"files of the base and of the changes captured last (changed: {files})"
+    )
+    allowed = "write there what is missing of your work, then run the same command again"
+    raise Refused("conflict", state.worktree, text, allowed)
 
 
 def open_repository(state: State) -> tuple[Repository, Vault]:
@@ -41,7 +69,7 @@ def open_repository(state: State) -> tuple[Repository, Vault]:
 
 def open_tree(state: State) -> Worktree:
     """Open the run's scratch worktree and return it."""
-    return open_worktree(repository_at(state.run.repository), state.worktree)
+    return open_worktree(open_workspace(state).repository, state.worktree)
 
 
 def base_of(plan: Plan) -> Base:

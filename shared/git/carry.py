@@ -47,6 +47,6 @@ def carry_over(
     git.attempt("cherry-pick", "--no-commit", "--allow-empty", saved)
     conflicts = git.names("diff", "--name-only", "--diff-filter=U", "-z")
     git.run("read-tree", "--reset", new)
-    set_made_at(tree.admin, new)
+    set_made_at(tree, new)
     forget(tree.admin)
     return [os.fsdecode(name) for name in conflicts]

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 # In git's own folder of a worktree once the worktree is complete; holds the commit of its base.
 _MADE = "planner-made-at"
+# The same beside the worktree, since git's folder goes when anybody prunes git's worktrees.
+_BESIDE = ".made-at"
 _LOCK_WAIT_S = 1.0
 
 
@@ -90,7 +92,7 @@ def _create(repo: Repository, path: str, commit: str) -> None:
         # Git copies the user's sparse checkout; here every file is wanted.
         git.run("config", "--worktree", "core.sparseCheckout", "false")
     git.run("read-tree", "--reset", "-u", commit)
-    set_made_at(admin, commit)
+    set_made_at(Worktree(path, admin), commit)
 
 
 def _reconnect(repo: Repository, path: str, commit: str) -> str:
@@ -141,6 +143,7 @@ def remove_worktree(repo: Repository, path: str) -> None:
     if admin is None and os.path.lexists(path) and not _is_ours(repo, path):
         raise Refused("refused", path, "this folder is not a worktree of this repository")
     remove_tree(path)
+    remove_tree(path + _BESIDE)
     if admin is not None:
         remove_tree(admin)
 
@@ -155,7 +158,7 @@ def _is_ours(repo: Repository, path: str) -> bool:
 
 @refusing()
 def open_worktree(repo: Repository, path: str) -> Worktree:
-    """Return the worktree at `path` and repair its `.git` file.
+    """Return the worktree at `path`; repair its `.git` file and git's record of the worktree.
 
     Refused where it is not one of the repository's.
     """
@@ -165,10 +168,51 @@ def open_worktree(repo: Repository, path: str) -> Worktree:
         raise Refused("refused", path, text, "use a folder that is not a symbolic link")
     admin = _admin(repo, path)
     if admin is None:
-        raise Refused("not_found", path, "there is no worktree of the repository at this path")
+        admin = _restore_record(repo, path)
     if os.path.isdir(path):
         repair_git_file(path, admin)
     return Worktree(path, admin)
+
+
+def _restore_record(repo: Repository, path: str) -> str:
+    """Make git's record of a worktree again: its files are there, and its base is known."""
+    commit = _read_commit(path + _BESIDE)
+    if commit is None or read_git_file(path) is None or not _is_real_folder(path):
+        raise Refused("not_found", path, "there is no worktree of the repository at this path")
+    if not repo.git.ok("cat-file", "-e", f"{commit}^{{commit}}"):
+        raise base_is_gone(path, commit)
+    return _reconnect(repo, path, commit)
+
+
+def base_is_gone(path: str, commit: str) -> Refused:
+    """Return the Refused for a worktree whose base commit is no longer in the repository."""
+    text = f"git no longer has commit {commit[:12]}, from which this worktree was made"
+    allowed = "fetch that commit, or copy your work out of this folder and start a new run"
+    return Refused("not_found", path, text, allowed, "planner start")
+
+
+def is_lost(repo: Repository, path: str) -> bool:
+    """Return whether the worktree's folder, or all that told git of the worktree, was removed."""
+    if os.path.lexists(path) and not _is_real_folder(path):
+        return False
+    return not os.path.isdir(path) or (_admin(repo, path) is None and read_git_file(path) is None)
+
+
+@refusing()
+def restore_record(repo: Repository, path: str, commit: str) -> Worktree:
+    """Make the folder, `.git` file and record of a lost worktree, with `commit` as its HEAD.
+
+    What files there are stay, and no file is written.
+    """
+    os.makedirs(path, exist_ok=True)
+    admin = _admin(repo, path) or _new_record(repo, path, commit)
+    clear_stale_locks(admin)
+    repair_git_file(path, admin)
+    tree = Worktree(path, admin)
+    tree.git.run("update-ref", "--no-deref", "HEAD", commit)
+    tree.git.run("read-tree", "--reset", commit)
+    set_made_at(tree, commit)
+    return tree
 
 
 def made_at(repo: Repository, worktree: str) -> str | None:
@@ -176,15 +220,19 @@ def made_at(repo: Repository, worktree: str) -> str | None:
     return _made_at(_admin(repo, worktree))
 
 
-def set_made_at(admin: str, commit: str) -> None:
-    """Record `commit` as the base of the worktree whose git folder is `admin`."""
-    write_atomic(os.path.join(admin, _MADE), commit.encode() + b"\n")
+def set_made_at(tree: Worktree, commit: str) -> None:
+    """Record `commit` as the base of the worktree."""
+    data = commit.encode() + b"\n"
+    write_atomic(tree.path + _BESIDE, data)
+    write_atomic(os.path.join(tree.admin, _MADE), data)
 
 
 def _made_at(admin: str | None) -> str | None:
-    if admin is None:
-        return None
-    with contextlib.suppress(OSError), open(os.path.join(admin, _MADE), encoding="ascii") as file:
+    return _read_commit(os.path.join(admin, _MADE)) if admin else None
+
+
+def _read_commit(path: str) -> str | None:
+    with contextlib.suppress(OSError), open(path, encoding="ascii") as file:
         return file.read().strip()
     return None
 

@@ -1,0 +1,128 @@
+"""Git's record of the scratch worktree, or its folder, is removed: the run goes on (PL-32)."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.journey import FILES, Journey
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.conftest import Repository
+
+CHANGED = "def f(x):\n    return x + 2\n"
+
+
+def tree_of(journey: Journey) -> Path:
+    return Path(journey.state_dir, "worktree")
+
+
+def remove_all_records(journey: Journey) -> None:
+    shutil.rmtree(journey.repository.path / ".git" / "worktrees")
+
+
+def prune_while_it_is_away(journey: Journey) -> None:
+    tree = tree_of(journey)
+    tree.rename(tree.with_name("away"))
+    journey.repository.git("worktree", "prune")
+    tree.with_name("away").rename(tree)
+
+
+def remove_by_git(journey: Journey) -> None:
+    journey.repository.git("worktree", "remove", "--force", str(tree_of(journey)))
+
+
+def remove_folder(journey: Journey) -> None:
+    shutil.rmtree(tree_of(journey))
+
+
+def remove_and_write_one_file(journey: Journey) -> None:
+    remove_by_git(journey)
+    file = tree_of(journey) / "src" / "a.py"
+    file.parent.mkdir(parents=True)
+    file.write_text(CHANGED)
+
+
+def go_on(journey: Journey) -> list[str]:
+    """Go on to the proven commit; each refusal is met by the same command, three times at most."""
+    refusals: list[str] = []
+    while journey.point != "result" and len(refusals) < 3:
+        block = journey.last
+        try:
+            journey.advance()
+        except FileNotFoundError:  # the developer's tools find no folder to write in
+            journey.follow(block.next())
+        if journey.last.code:
+            refusals.append(journey.last.text)
+            journey.last = block
+    return refusals
+
+
+def assert_committed(journey: Journey) -> None:
+    git = journey.repository.git
+    assert journey.last.block.get("commit") == git("rev-parse", "HEAD"), journey.last.text
+    names = git("diff-tree", "-r", "--name-only", "HEAD^", "HEAD").split("\n")
+    assert {n for n in names if not n.startswith("planning/")} == {"src/a.py", "tests/test_a.py"}
+    assert git("status", "--porcelain") == ""
+
+
+@pytest.mark.requirement("PL-32")
+@pytest.mark.parametrize("way", [remove_all_records, prune_while_it_is_away])
+@pytest.mark.parametrize("point", ["design", "code", "submitted", "applied"])
+def test_a_lost_record_is_repaired_and_no_work_is_lost(
+    make_repo: Callable[..., Repository], way: Callable[[Journey], None], point: str
+) -> None:
+    journey = Journey(make_repo("project", FILES)).to(point)
+    if point == "code":
+        journey.edit_worktree(journey.edits)
+        journey.edits = {}  # what is there already has to be found
+    way(journey)
+    assert go_on(journey) == []
+    assert_committed(journey)
+
+
+@pytest.mark.requirement("PL-32")
+@pytest.mark.parametrize("way", [remove_by_git, remove_folder, remove_and_write_one_file])
+@pytest.mark.parametrize("point", ["design", "code", "docs"])
+def test_a_removed_worktree_is_made_again_and_said_once(
+    make_repo: Callable[..., Repository], way: Callable[[Journey], None], point: str
+) -> None:
+    journey = Journey(make_repo("project", FILES))
+    journey.promises_document = point == "docs"
+    journey.to(point)
+    way(journey)
+    (refusal,) = go_on(journey)
+    assert "it is made again" in refusal
+    assert journey.last.block.get("commit"), journey.last.text
+
+
+@pytest.mark.requirement("PL-32")
+@pytest.mark.parametrize("point", ["submitted", "approved", "applied"])
+def test_a_worktree_removed_after_the_freeze_is_not_missed(
+    make_repo: Callable[..., Repository], point: str
+) -> None:
+    journey = Journey(make_repo("project", FILES)).to(point)
+    remove_by_git(journey)
+    journey.to("committed")
+    assert_committed(journey)
+
+
+@pytest.mark.requirement("PL-32")
+def test_a_lost_snapshot_is_named_with_a_way_out(make_repo: Callable[..., Repository]) -> None:
+    journey = Journey(make_repo("project", FILES))
+    journey.repository.write("README.md", "# Mine\n")
+    journey.start("--base", "snapshot")
+    journey.to("code")
+    journey.edit_worktree(journey.edits)
+    remove_all_records(journey)
+    subprocess.run(["git", "gc", "--quiet", "--prune=now"], cwd=journey.repository.path, check=True)
+    journey.advance()
+    assert journey.last.code == 1
+    assert "copy your work out of this folder" in journey.last.text
+    assert (tree_of(journey) / "src" / "a.py").read_text() == CHANGED
