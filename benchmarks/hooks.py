@@ -21,6 +21,20 @@ GUARD = os.path.join(ROOT, "hooks", "guard")
 PLANNER = os.path.join(ROOT, "bin", "planner")
 SESSION = "measured"
 MEGABYTE = "x" * 1_000_000
+MOST = 10_000_000
+ANSWER_BUDGET_S = 1.0
+# The largest payloads that a client may hand over, by what is large in them.
+LARGE: Mapping[str, str] = {
+    "a text to write": '{"tool_name": "Write", "tool_input": {"file_path": "a", "content": "%s"}}',
+    "a command": '{"tool_name": "Bash", "tool_input": {"command": "echo %s"}}',
+    "a path": '{"tool_name": "Read", "tool_input": {"file_path": "%s"}}',
+    "the name of a tool": '{"tool_name": "%s", "tool_input": {}}',
+    "a folder": '{"cwd": "/%s", "tool_name": "Bash", "tool_input": {"command": "ls"}}',
+    "a session": '{"session_id": "%s", "tool_name": "Bash", "tool_input": {"command": "ls"}}',
+    "no JSON": "%s",
+}
+# Of what they are made: one word, words, lines, folders, globs, quotes, and nesting.
+PIECES = ("x", "x ", "a\\n", "a/", "*/", "'a'$b ", "$(")
 CALLS: Mapping[str, tuple[str, dict[str, str]]] = {
     "a tool that reads": ("Read", {"file_path": "a"}),
     "a command": ("Bash", {"command": "git log -1 --stat | head -20"}),
@@ -58,6 +72,32 @@ def measure_hooks(rounds: int) -> list[Figure]:
         )
         for name in runs
     ]  # fmt: skip
+
+
+def measure_large_payloads() -> Figure:
+    """Return the longest time of an answer to a payload of 10 MB."""
+    with TemporaryDirectory(prefix="planner-benchmark-") as folder:
+        planning = _begin(folder)
+        hook = ["/bin/sh", GUARD, "claude", "PreToolUse"]
+        path = os.path.join(folder, "payload")
+        slowest, name = 0.0, ""
+        for what, form in LARGE.items():
+            for piece in PIECES:
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write(_large(form, piece, folder))
+                took = min(seconds(hook, planning, path) for _ in range(2))
+                slowest, name = max((slowest, name), (took, f"{what} of {piece!r}"))
+    return Figure("hook, the slowest of payloads of 10 MB", slowest, "s", ANSWER_BUDGET_S, name)
+
+
+def _large(form: str, piece: str, folder: str) -> str:
+    """Return a payload of 10 MB; `form` says where in it the many pieces stand."""
+    given = {"session_id": SESSION, "cwd": folder, "hook_event_name": "PreToolUse"}
+    text = form.replace("%s", piece * (MOST // len(piece)))
+    if not text.startswith("{"):
+        return text
+    rest = {name: value for name, value in given.items() if f'"{name}"' not in form}
+    return json.dumps(rest)[:-1] + ", " + text[1:]
 
 
 def _begin(folder: str) -> dict[str, str]:

@@ -21,6 +21,8 @@ FILES_IN_A_FOLDER = 100
 # Besides Python's start: three processes, the mounts, the walk for secrets.
 ENTER_BUDGET = 4.5
 SIZE_BUDGET = 1.5
+# What a command may take longer in the place, by the fastest run of each: a quiet machine's.
+BEYOND_BUDGET_MS = 25.0
 _ENTER = (
     "import sys; sys.path.insert(0, sys.argv[1]); from shared.place.enter import run;"
     "from shared.place.planning import planning_place as place;"
@@ -29,7 +31,7 @@ _ENTER = (
 
 
 def measure_place(rounds: int) -> list[Figure]:
-    """Return the time of `true` in the place against that of a bare Python, for two sizes."""
+    """Return the time of `true` in the place against that in a bare Python, for two sizes."""
     with TemporaryDirectory(prefix="planner-benchmark-") as folder:
         environment = {**os.environ, "XDG_STATE_HOME": os.path.join(folder, "state")}
         python = [sys.executable, "-I", "-S", "-X", "utf8", "-c"]
@@ -40,12 +42,16 @@ def measure_place(rounds: int) -> list[Figure]:
             ways[str(files)] = [*python, _ENTER, ROOT, root]
         samples = _measure(ways, environment, rounds)
     bare = min(samples["bare"])
-    notes = {name: f"{(min(found) - bare) * 1000:.0f} ms beyond" for name, found in samples.items()}
     return [
         Figure(
             f"true in the place, {files:,} files / in bare Python",
-            ratio(samples[str(files)], samples["bare"]),
-            budget=ENTER_BUDGET, note=notes[str(files)],
+            ratio(samples[str(files)], samples["bare"]), budget=ENTER_BUDGET,
+        )
+        for files in (SMALL, BIG)
+    ] + [
+        Figure(
+            f"true in the place, {files:,} files, beyond bare Python",
+            (min(samples[str(files)]) - bare) * 1000, "ms", budget=BEYOND_BUDGET_MS,
         )
         for files in (SMALL, BIG)
     ] + [

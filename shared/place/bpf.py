@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     Step = tuple[int, int, int, int]
+    Test = tuple[int, int, int, int]
     Numbers = tuple[int, int]
 
 _SET_SECCOMP, _FILTER = 22, 2
@@ -75,14 +76,13 @@ class Filter:
         for numbers in calls:
             self._call(numbers, [(RETURN, 0, 0, answer)])
 
-    def examine(
-        self, call: Numbers, argument: int, tests: Iterable[tuple[int, int, int]], otherwise: int
-    ) -> None:
-        """Answer a call by the lower half of one of its arguments.
+    def examine(self, call: Numbers, tests: Iterable[Test], otherwise: int) -> None:
+        """Answer a call by the lower halves of its arguments.
 
-        `tests` are a way to compare, what to compare with, and the answer if that is true.
+        `tests` are the number of an argument, a way to compare, what to compare with, and the
+        answer if that is true.
         """
-        self._call(call, decide(argument, tests, otherwise))
+        self._call(call, decide(tests, otherwise))
 
     def open_with_rights(self, call: Numbers, flags: int, made: int, denied: int) -> None:
         """Deny a call that opens a file if it makes one with these rights.
@@ -90,7 +90,7 @@ class Filter:
         `flags` is the number of the argument with the flags, and the rights come after it; `made`
         are the flags with which a file is made.
         """
-        rights = decide(flags + 1, [(ANY_BIT, denied, DENY)], ALLOW)
+        rights = decide([(flags + 1, ANY_BIT, denied, DENY)], ALLOW)
         loaded = (LOAD, 0, 0, _ARGUMENTS + 8 * flags)
         self._call(call, [loaded, (ANY_BIT, 1, 0, made), (RETURN, 0, 0, ALLOW), *rights])
 
@@ -99,9 +99,13 @@ class Filter:
             self._steps += [(EQUAL, 0, len(body), number), *body]
 
 
-def decide(argument: int, tests: Iterable[tuple[int, int, int]], otherwise: int) -> list[Step]:
-    """Return the instructions that compare an argument and answer."""
-    body = [(LOAD, 0, 0, _ARGUMENTS + 8 * argument)]
-    for test, operand, answer in tests:
+def decide(tests: Iterable[Test], otherwise: int) -> list[Step]:
+    """Return the instructions that compare arguments and answer."""
+    body: list[Step] = []
+    loaded = -1
+    for argument, test, operand, answer in tests:
+        if argument != loaded:
+            body.append((LOAD, 0, 0, _ARGUMENTS + 8 * argument))
+        loaded = argument
         body += [(test, 0, 1, operand), (RETURN, 0, 0, answer)]
     return [*body, (RETURN, 0, 0, otherwise)]

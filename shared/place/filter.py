@@ -1,7 +1,8 @@
 """Forbids a process in the place the system calls that could lead out of it.
 
 That is making namespaces and mounts, sockets that no namespace holds, keyrings, what only the
-system's administrator needs, and files with set-user-id bits. A forbidden call fails with EPERM.
+system's administrator needs, disturbing the process that keeps the place, and files with
+set-user-id bits. A forbidden call fails with EPERM.
 """
 
 from __future__ import annotations
@@ -43,6 +44,15 @@ _DENIED_BITS = {
     "creat": ((85, 0), 1, _SET_ID), "mknod": ((133, 0), 1, _SET_ID),
     "mknodat": ((259, 33), 2, _SET_ID),
 }  # fmt: skip
+# What changes limits, order or processors of another process of the same user. Name: numbers, the
+# argument with the process; and the first argument that means all processes of a user.
+_OF_A_PROCESS = {
+    "prlimit64": ((302, 261), 0), "setpriority": ((141, 140), 1), "ioprio_set": ((251, 30), 1),
+    "sched_setaffinity": ((203, 122), 0), "sched_setscheduler": ((144, 119), 0),
+    "sched_setparam": ((142, 118), 0), "sched_setattr": ((314, 274), 0),
+}  # fmt: skip
+_OF_A_USER = {"setpriority": 2, "ioprio_set": 3}
+_FIRST = 1  # the process that keeps the place
 # Name: numbers, the argument with the flags; the rights after it count only where a file is made.
 _OPENING = {"open": ((2, 0), 1), "openat": ((257, 56), 2)}
 _MAKES = 0o20000100  # O_CREAT, O_TMPFILE
@@ -65,10 +75,13 @@ def program(machine: str, *, local_sockets: bool) -> list[Step]:
     made.answer(_DENIED.values(), DENY)
     made.answer(_DENIED_AS_UNKNOWN.values(), UNKNOWN)
     for call, argument, bits in _DENIED_BITS.values():
-        made.examine(call, argument, [(ANY_BIT, bits, DENY)], ALLOW)
+        made.examine(call, [(argument, ANY_BIT, bits, DENY)], ALLOW)
     for call, flags in _OPENING.values():
         made.open_with_rights(call, flags, _MAKES, _SET_ID)
-    made.examine(IOCTL, 1, [(EQUAL, request, DENY) for request in IOCTLS.values()], ALLOW)
+    for name, (call, process) in _OF_A_PROCESS.items():
+        all_of_a_user = [(0, EQUAL, _OF_A_USER[name], DENY)] if name in _OF_A_USER else []
+        made.examine(call, [(process, EQUAL, _FIRST, DENY), *all_of_a_user], ALLOW)
+    made.examine(IOCTL, [(1, EQUAL, request, DENY) for request in IOCTLS.values()], ALLOW)
     for call, allowed in ((_SOCKET, families), (_SOCKET_PAIR, [_LOCAL])):
-        made.examine(call, 0, [(EQUAL, family, ALLOW) for family in allowed], DENY)
+        made.examine(call, [(0, EQUAL, family, ALLOW) for family in allowed], DENY)
     return made.steps()

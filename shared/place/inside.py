@@ -12,23 +12,24 @@ import sys
 from shared import sandbox
 from shared.place import filter as system_calls
 from shared.place import kernel
-from shared.place.report import Report
+from shared.place.owners import mounts_of_our_own
+from shared.place.report import Report, tell_begun
 from shared.place.supervise import Supervisor
 from shared.place.system import PRIVATE
 from shared.place.view import View
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from shared.place.values import Place
 
 _KILL, _INTERRUPT = 9, 2
 _IGNORED_BY_PYTHON = (13, 25)
 _NOT_FOUND, _NOT_RUN = 127, 126
-# Of root's: reading and writing whatever the rights of files say, and changing owners.
-_CAPABILITIES = (0, 1, 2, 3, 4, 5, 6, 7)
-_EIGHT_THREADS = 8
+# Of root's: reading and writing whatever the rights of files say, and signals to other users;
+# changing owners and becoming another user.
+_OVER_FILES, _OVER_OWNERS = (1, 2, 3, 5), (0, 4, 6, 7)
 
 
 def separate(
@@ -38,6 +39,7 @@ def separate(
     ready, mapped, ended, alive = pipes
     try:
         _close_others({0, 1, 2, *output, *pipes})
+        mounts = mounts_of_our_own(place.kept)
         kernel.unshare(kernel.SPACES)
         # Not before: new rights clear it.
         kernel.end_with_parent(_KILL)
@@ -45,7 +47,7 @@ def separate(
         if os.read(mapped, 1):
             first = os.fork()
             if not first:
-                _lead(place, argv, output, (ended, alive))
+                _lead(place, argv, output, (ended, alive), mounts)
             os.close(ended)
             for descriptor in set(output):
                 os.close(descriptor)
@@ -57,7 +59,11 @@ def separate(
 
 
 def _lead(
-    place: Place, argv: Sequence[str], output: tuple[int, int], pipes: tuple[int, int]
+    place: Place,
+    argv: Sequence[str],
+    output: tuple[int, int],
+    pipes: tuple[int, int],
+    mounts: Mapping[str, int],
 ) -> None:
     """Be the first process of the place; never returns."""
     ended, alive = pipes
@@ -65,7 +71,7 @@ def _lead(
         kernel.end_with_parent(_KILL)
         # The command may send us those signals only that we have a handler for.
         kernel.default_signals((_INTERRUPT,))
-        view = View(place)
+        view = View(place, mounts)
         view.build()
         if place.loopback:
             kernel.start_loopback()
@@ -73,7 +79,8 @@ def _lead(
         started, failed = os.pipe()
         command = os.fork()
         if not command:
-            _become(place, argv, output, failed, sealed=view.sealed)
+            kept = _capabilities(owners=bool(mounts) or not place.kept)
+            _become(place, argv, output, (failed, ended), kept, sealed=view.sealed)
         os.close(failed)
         for descriptor in set(output):
             os.close(descriptor)
@@ -90,18 +97,23 @@ def _lead(
 
 
 def _become(
-    place: Place, argv: Sequence[str], output: tuple[int, int], failed: int, *, sealed: bool
+    place: Place,
+    argv: Sequence[str],
+    output: tuple[int, int],
+    pipes: tuple[int, int],
+    capabilities: tuple[int, ...],
+    *,
+    sealed: bool,
 ) -> None:
     """Give up all rights that the command does not need and become it; never returns."""
+    failed, ended = pipes
     try:
         os.setsid()
         nothing = os.open(os.devnull, os.O_RDONLY)
         for number, descriptor in enumerate((nothing, *output)):
             os.dup2(descriptor, number)
-        # Kept until the command is there: then it closes by itself.
-        os.dup2(failed, 3, inheritable=False)
-        failed = 3
-        kernel.close_from(4)
+        # The pipes close by themselves when the command is there.
+        _close_others({0, 1, 2, *pipes})
         os.chdir(place.folder)
         _limit(place)
         if sandbox.is_available():
@@ -111,9 +123,10 @@ def _become(
             plain = (place.home, place.repository, *place.kept, *above)
             free = (*(path for path in PRIVATE if path not in above), "/dev")
             sandbox.restrict(free, plain=plain, scoped=True)
-        kernel.keep_capabilities(() if os.geteuid() else _CAPABILITIES)
+        kernel.keep_capabilities(capabilities)
         system_calls.forbid(local_sockets=sealed)
         kernel.default_signals(_IGNORED_BY_PYTHON)
+        tell_begun(ended)
     except BaseException as error:  # noqa: BLE001 – the command must not run
         os.write(failed, os.fsencode(_reason(error)))
         os._exit(_NOT_RUN)
@@ -126,13 +139,20 @@ def _become(
         os._exit(_NOT_FOUND)
 
 
+def _capabilities(*, owners: bool) -> tuple[int, ...]:
+    """Return what root keeps; without `owners`, nothing that makes files of other owners."""
+    if os.geteuid():
+        return ()
+    return (*_OVER_FILES, *_OVER_OWNERS) if owners else _OVER_FILES
+
+
 def _limit(place: Place) -> None:
     limits = place.limits
     kernel.limit(kernel.CORE_SIZE, 0)
     kernel.limit(kernel.FILE_SIZE, limits.written)
     if os.geteuid():
-        # Root is not bound by it. Threads count too.
-        kernel.limit(kernel.PROCESSES, _EIGHT_THREADS * limits.processes)
+        # Root is not bound by it. Threads count too; it holds between two counts.
+        kernel.limit(kernel.PROCESSES, 2 * limits.threads)
 
 
 def _close_others(kept: set[int]) -> None:

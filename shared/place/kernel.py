@@ -13,10 +13,14 @@ if TYPE_CHECKING:
 NO_SETUID, NO_DEVICES, NO_PROGRAMS = 2, 4, 8
 READ_ONLY, REMOUNT, BIND, RECURSIVE, PRIVATE = 1, 32, 4096, 16384, 1 << 18
 _DETACH, _ATTRIBUTES_RECURSIVE, _HERE = 2, 0x8000, -100
+_MAP_OWNERS, _NO_PATH = 1 << 20, 0x1000
+# Flags of open_tree(2) and move_mount(2).
+_CLONE, _CLOSE_AT_EXEC, _FROM_DESCRIPTOR = 1, 0o2000000, 4
 # The namespaces: mounts, processes, network, IPC, host name, and users.
-SPACES = 0x00020000 | 0x20000000 | 0x40000000 | 0x08000000 | 0x04000000 | 0x10000000
+USERS = 0x10000000
+SPACES = 0x00020000 | 0x20000000 | 0x40000000 | 0x08000000 | 0x04000000 | USERS
 
-_MOUNT_SETATTR, _CLOSE_RANGE = 442, 436
+_OPEN_TREE, _MOVE_MOUNT, _CLOSE_RANGE, _MOUNT_SETATTR = 428, 429, 436, 442
 # What has another number on x86-64 than in the table of all newer processors.
 _PIVOT_ROOT = {"x86_64": 155}
 _PIVOT_ROOT_ELSEWHERE = 41
@@ -47,13 +51,35 @@ def mount(source: str, target: str, kind: str, flags: int = 0, options: str = ""
 
 def restrict_mount(target: str, attributes: int, *, below: bool = True) -> None:
     """Add READ_ONLY, NO_SETUID, NO_DEVICES or NO_PROGRAMS to a mount and those below it."""
-    wanted = (ctypes.c_uint64 * 4)(attributes, 0, 0, 0)
-    flags = _ATTRIBUTES_RECURSIVE if below else 0
+    _set_attributes(_HERE, target, _ATTRIBUTES_RECURSIVE if below else 0, attributes)
+
+
+def clone_mount(folder: str) -> int:
+    """Return a new mount of a folder, with those below it, that is attached nowhere."""
+    flags = _CLONE | _CLOSE_AT_EXEC | _ATTRIBUTES_RECURSIVE
+    answer = int(_LIBRARY.syscall(_OPEN_TREE, _HERE, os.fsencode(folder), flags))
+    _check(f"open_tree {folder}", answer)
+    return answer
+
+
+def map_owners(mount: int, users: int) -> None:
+    """Let a mount that is attached nowhere know only the ids of this open namespace of users."""
+    _set_attributes(mount, "", _NO_PATH | _ATTRIBUTES_RECURSIVE, _MAP_OWNERS, users)
+
+
+def attach(mount: int, target: str) -> None:
+    """Attach a mount that is attached nowhere at `target`."""
+    answer = _LIBRARY.syscall(_MOVE_MOUNT, mount, b"", _HERE, os.fsencode(target), _FROM_DESCRIPTOR)
+    _check(f"move_mount to {target}", answer)
+
+
+def _set_attributes(folder: int, path: str, flags: int, attributes: int, users: int = 0) -> None:
+    wanted = (ctypes.c_uint64 * 4)(attributes, 0, 0, users)
     answer = _LIBRARY.syscall(
-        _MOUNT_SETATTR, _HERE, os.fsencode(target), flags, ctypes.byref(wanted),
+        _MOUNT_SETATTR, folder, os.fsencode(path), flags, ctypes.byref(wanted),
         ctypes.c_size_t(ctypes.sizeof(wanted)),
     )  # fmt: skip
-    _check(f"mount_setattr {target}", answer)
+    _check(f"mount_setattr {path}", answer)
 
 
 def make_root(folder: str) -> None:

@@ -65,9 +65,15 @@ class Layers:
         if writable:
             self.written[path] = os.open(f"{layer}/new", os.O_RDONLY | os.O_DIRECTORY)
 
-    def bind(self, source: str, path: str, attributes: int = kernel.READ_ONLY) -> None:
-        """Show a file or folder with the mounts below it at `path`; what is hidden seems empty."""
-        kernel.mount(source, ROOT + path, "", kernel.BIND | kernel.RECURSIVE)
+    def bind(self, source: str | int, path: str, attributes: int = kernel.READ_ONLY) -> None:
+        """Show a file or folder with the mounts below it at `path`; what is hidden seems empty.
+
+        `source` may be an open mount that is attached nowhere yet.
+        """
+        if isinstance(source, int):
+            kernel.attach(source, ROOT + path)
+        else:
+            kernel.mount(source, ROOT + path, "", kernel.BIND | kernel.RECURSIVE)
         kernel.restrict_mount(ROOT + path, attributes | QUIET)
         for name in self._to_hide(path):
             if os.path.lexists(ROOT + name) and not os.path.islink(ROOT + name):

@@ -1,8 +1,19 @@
-"""How a run in the place ended, as the first process of the place tells it to ours."""
+"""How a run in the place ended, as the first process of the place tells it to ours.
+
+It first says that the command has begun: whatever happens then, the command must not run again.
+"""
 
 from __future__ import annotations
 
 import os
+
+_BEGUN = b"\1"
+_STOPPED = 137
+
+
+def tell_begun(descriptor: int) -> None:
+    """Write that the command is running, ahead of the report."""
+    os.write(descriptor, _BEGUN)
 
 
 class Report:
@@ -30,17 +41,21 @@ class Report:
     def write(self, descriptor: int) -> None:
         """Write the report for `read`."""
         words = [str(self.code), self.failure, self.limit, *self.lost]
-        with os.fdopen(os.dup(descriptor), "wb") as file:
-            file.write(b"\0".join(map(os.fsencode, words)) + b"\0")
+        left = b"\0".join(map(os.fsencode, words)) + b"\0"
+        while left:
+            left = left[os.write(descriptor, left) :]
 
     @classmethod
     def read(cls, said: bytes) -> Report | None:
-        """Return the report that these bytes hold, None if they are not all of one."""
-        words = [os.fsdecode(word) for word in said.split(b"\0")]
+        """Return the report that these bytes hold; None if the command may not have run."""
+        begun = said.startswith(_BEGUN)
+        words = [os.fsdecode(word) for word in said.removeprefix(_BEGUN).split(b"\0")]
         try:
             code, failure, limit, *lost, _ = words
         except ValueError:
-            return None
+            return cls(_STOPPED, limit="what watches it was ended") if begun else None
+        if begun and failure:
+            return cls(_STOPPED, limit=f"it could no longer be watched: {failure}")
         return cls(int(code), failure=failure, limit=limit, lost=lost)
 
     def leave_out_ignored(self, repository: str) -> None:

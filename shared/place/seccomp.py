@@ -43,5 +43,5 @@ def program(machine: str) -> list[Step]:
     """Return the filter for a processor; raises OSError for one that is not known."""
     made = Filter(machine)
     made.answer(_CALLS.values(), DENY)
-    made.examine(IOCTL, 1, [(EQUAL, request, DENY) for request in IOCTLS.values()], ALLOW)
+    made.examine(IOCTL, [(1, EQUAL, request, DENY) for request in IOCTLS.values()], ALLOW)
     return made.steps()

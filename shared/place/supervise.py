@@ -83,9 +83,11 @@ class Supervisor:
         limits = self._limits
         if time.monotonic() > self._deadline:
             return f"time limit of {limits.seconds:g} s"
-        count, memory = self._usage.now()
-        if count > limits.processes:
+        processes, threads, memory = self._usage.now()
+        if processes > limits.processes:
             return f"more than {limits.processes} processes"
+        if threads > limits.threads:
+            return f"more than {limits.threads} threads"
         if memory > limits.memory:
             return f"more than {_size(limits.memory)} of memory"
         used = os.fstatvfs(self._memory)

@@ -59,7 +59,7 @@ def make_devices(layers: Layers) -> None:
     kernel.mount("devpts", f"{ROOT}/dev/pts", "devpts", kernel.NO_SETUID, options)
 
 
-def make_kernel_files(layers: Layers, processes: int) -> None:
+def make_kernel_files(layers: Layers, threads: int) -> None:
     """Make /proc with the place's processes and a read-only /sys; ask the kernel to count too."""
     for name in ("proc", "sys"):
         os.mkdir(f"{ROOT}/{name}")
@@ -73,7 +73,7 @@ def make_kernel_files(layers: Layers, processes: int) -> None:
     # If memory runs out, the kernel ends what runs here first.
     _write(f"{ROOT}/proc/self/oom_score_adj", "1000")
     # From Linux 6.14 on it counts for this namespace; threads count too.
-    _write(f"{ROOT}/proc/sys/kernel/pid_max", str(max(8 * processes, 1024)))
+    _write(f"{ROOT}/proc/sys/kernel/pid_max", str(max(2 * threads, 1024)))
     for name in _KEYS:
         if os.path.exists(f"{ROOT}/proc/{name}"):
             kernel.mount(os.devnull, f"{ROOT}/proc/{name}", "", kernel.BIND)

@@ -1,4 +1,4 @@
-"""Counts the processes of the place and the memory that they hold, from the place's own /proc."""
+"""Counts the processes and threads of the place and their memory, from the place's own /proc."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _BLOCK = 512
 _KIBIBYTE = 1024
+_LINKS_OF_A_FOLDER = 2  # besides one for each folder in it
 _MEMORY_FILE = "/memfd:"
 
 
@@ -21,16 +22,17 @@ class Usage:
         self._most = most
         self._before = _shared_of_machine()
 
-    def now(self) -> tuple[int, int]:
-        """Return how many processes there are besides this one, and their memory in bytes.
+    def now(self) -> tuple[int, int, int]:
+        """Return how many processes and threads there are besides this one, and their memory.
 
-        Shared memory is looked at only where it could make the difference: that takes a walk
-        through all open files.
+        The memory is in bytes. Shared memory is looked at only where it could make the difference:
+        that takes a walk through all open files.
         """
         found = [name for name in os.listdir("/proc") if name.isdigit() and name != "1"]
-        own = shared = 0
+        threads = own = shared = 0
         for name in found:
             try:
+                threads += os.stat(f"/proc/{name}/task").st_nlink - _LINKS_OF_A_FOLDER
                 with open(f"/proc/{name}/statm", "rb") as file:
                     _, resident, of_others, *_ = map(int, file.read().split())
             except OSError:
@@ -41,7 +43,7 @@ class Usage:
         if own <= self._most < own + max(shared, grown):
             # Most of what is open is mapped too.
             own += max(_mapped(found), _in_files(found) + _of_system_v())
-        return len(found), own
+        return len(found), threads, own
 
 
 def _shared_of_machine() -> int:

@@ -9,12 +9,16 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _MEBIBYTE = 1 << 20
+_THREADS_OF_A_PROCESS = 4
 
 
 class Limits:
-    """When a run is ended: seconds, processes, bytes of memory, written to files, and of output."""
+    """When a run is ended: seconds, processes, bytes of memory, written to files, and of output.
 
-    __slots__ = ("memory", "output", "processes", "seconds", "written")
+    There may be `threads` in all processes together.
+    """
+
+    __slots__ = ("memory", "output", "processes", "seconds", "threads", "written")
 
     def __init__(
         self,
@@ -27,6 +31,7 @@ class Limits:
     ) -> None:
         self.seconds = seconds
         self.processes = processes
+        self.threads = _THREADS_OF_A_PROCESS * processes
         self.memory = memory
         self.written = written
         self.output = output

@@ -16,7 +16,7 @@ from shared.place.system import OWN, PRIVATE, make_devices, make_kernel_files, m
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from shared.place.values import Place
 
@@ -37,11 +37,13 @@ _WITHOUT_SOCKETS = {"vfat", "exfat", "msdos", "ntfs", "ntfs3", "squashfs", "iso9
 class View:
     """The tree; `sealed` says that no socket of others can be reached in it, once it is built.
 
-    `written` has for each folder whose changes vanish the open folder in memory that takes them.
+    `written` has for each folder whose changes vanish the open folder in memory that takes them;
+    `mounts` are open mounts by the folders in which writing lasts, where there are any.
     """
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: Place, mounts: Mapping[str, int]) -> None:
         self._place = place
+        self._mounts = mounts
         self._kinds = _mounted()
         self.sealed = True
         self.written: dict[str, int] = {}
@@ -69,11 +71,13 @@ class View:
             make_target(path, folder=os.path.isdir(source))
             if path in overlaid:
                 self._layers.overlay(source, path, writable=True)
-            elif path in place.kept or not os.path.isdir(source):
-                self._layers.bind(source, path, 0 if path in place.kept else kernel.READ_ONLY)
+            elif path in place.kept:
+                self._layers.bind(self._mounts.get(path, source), path, 0)
+            elif not os.path.isdir(source):
+                self._layers.bind(source, path)
             else:
                 self._seal(path, source)
-        make_kernel_files(self._layers, place.limits.processes)
+        make_kernel_files(self._layers, place.limits.threads)
         kernel.make_root(ROOT)
         kernel.restrict_mount("/", kernel.READ_ONLY | QUIET, below=False)
         self.written = self._layers.written

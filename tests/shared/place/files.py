@@ -93,10 +93,12 @@ def allowed(scene: Scene, name: str, after: State) -> bool:
 
 
 def _ordinary(record: Record) -> bool:
-    mode, uid = record[0], record[1]
+    mode, owners = record[0], record[1:3]
     assert isinstance(mode, int)
     kind = stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode)
-    return kind and not mode & (stat.S_ISUID | stat.S_ISGID) and uid == os.getuid()
+    return (
+        kind and not mode & (stat.S_ISUID | stat.S_ISGID) and owners == (os.getuid(), os.getgid())
+    )
 
 
 def _below(top: str) -> Iterator[str]:

@@ -85,7 +85,8 @@ def test_the_repository_has_its_own_time_in_the_place(repo: Repository) -> None:
         "chmod u+s README.md", "keyctl show", "rm /run/planner-place", "mknod x b 7 0",
         "python3 -c 'import socket; socket.socket(40, 1)'", "kill -9 1; test ! -e /proc/1",
         "cat /proc/1/environ", "readlink /proc/1/fd/1", "cat /proc/1/mem", "ls /proc/1/root/",
-        "true </dev/tty",
+        "true </dev/tty", "prlimit --pid 1 --nofile=3", "renice -n 19 -p 1", "taskset -p 1 1",
+        "ionice -c 3 -p 1", "chrt --idle -p 0 1", "renice -n 19 -u $(id -u)",
         "python3 -c 'import fcntl; fcntl.ioctl(0, 0x5412, b\"x\")'",
     ],
 )  # fmt: skip
@@ -216,6 +217,10 @@ KEEPS = """python3 -c '
 import os, time
 os.write(os.memfd_create("a"), b"x" * (1 << 28))
 time.sleep(60)'"""
+THREADS = """python3 -c '
+import threading, time
+for _ in range(2000):
+    threading.Thread(target=time.sleep, args=(60,)).start()'"""
 LEAVES = """python3 -c '
 import ctypes, time
 library = ctypes.CDLL(None)
@@ -228,6 +233,7 @@ ENDED: dict[str, tuple[str, dict[str, float], str]] = {
     "sleeps": ("sleep 3600", {"seconds": 1}, "time limit of 1 s"),
     "ignores TERM": ("trap '' TERM INT HUP; sleep 3600", {"seconds": 1}, "time limit of 1 s"),
     "forks": (f'python3 -c "{BOMB}"', {"processes": 64}, "more than 64 processes"),
+    "starts threads": (THREADS, {"processes": 64}, "more than 256 threads"),
     "eats memory": (
         "python3 -c 'import time; x = bytearray(10**9); time.sleep(60)'", {"memory": 1 << 28},
         "more than 256 MiB of memory",
@@ -259,6 +265,32 @@ def test_a_limit_ends_all_of_it_and_says_so_in_one_line(repo: Repository, what: 
     assert answer.stderr.count("planner: ended") == 1
     assert answer.returncode in {124, 137}
     assert running(mark) == []
+
+
+@pytest.mark.requirement("PP-1")
+def test_a_command_whose_watcher_is_killed_has_run_and_never_runs_again(repo: Repository) -> None:
+    answers = repo.path / ".planner" / "run" / "answers"
+    answers.mkdir(parents=True)
+    command = f"echo begun >>{answers}/log; echo ready; sleep 300"
+    process = subprocess.Popen(
+        words(repo.path, command, answers.parent),
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    (separated,) = children(process.pid)
+    (first,) = children(separated)
+    os.kill(first, signal.SIGKILL)
+    said = process.communicate(timeout=20)[1]
+    assert said == "planner: ended: what watches it was ended"
+    assert process.returncode == 137
+    assert (answers / "log").read_text(encoding="utf-8") == "begun\n"
+
+
+def children(process: int) -> list[int]:
+    """Return the processes that a process has started."""
+    path = Path("/proc") / str(process) / "task" / str(process) / "children"
+    return list(map(int, path.read_text(encoding="utf-8").split()))
 
 
 @pytest.mark.requirement("PP-1")

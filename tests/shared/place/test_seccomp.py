@@ -69,6 +69,11 @@ def test_the_filter_of_the_place_decides_by_arguments_too(machine: str) -> None:
             assert verdict(steps, machine, call[column], *given) == bpf.DENY
             given[-1] = ~bits & 0xFFFF
             assert verdict(steps, machine, call[column], *given) == bpf.ALLOW
+    for name, (call, process) in of_place._OF_A_PROCESS.items():
+        for number, said in ((0, bpf.ALLOW), (1, bpf.DENY), (2, bpf.ALLOW)):
+            assert verdict(steps, machine, call[column], *[0] * process, number) == said
+        if name in of_place._OF_A_USER:
+            assert verdict(steps, machine, call[column], of_place._OF_A_USER[name], 0) == bpf.DENY
     for call, flags in of_place._OPENING.values():
         if call[column]:
             for made, said in ((0o100, bpf.DENY), (0o20000000, bpf.DENY), (0, bpf.ALLOW)):

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 IN_THE_PLACE = {
     "shared/place/enter": "runs a command in the place",
     "shared/place/inside": "the processes of the place itself",
+    "shared/place/owners": "holds a namespace that knows only some owners; runs nothing",
 }
 OUR_GIT = {
     "shared/git/command": "git with settings that keep it from starting programs",
