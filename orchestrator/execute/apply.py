@@ -16,10 +16,9 @@ from shared.execution.deeds import Execution
 from shared.execution.holder import hold
 from shared.git.apply import apply
 from shared.git.carry import carry_over
-from shared.git.commit import check_head
+from shared.git.fit import check_fit
 from shared.git.journal import journal_state
 from shared.git.repository import head
-from shared.git.users_files import check_before
 from shared.git.worktree import made_at
 from shared.plan_file import load_approved
 from shared.todo import refresh_todo
@@ -55,7 +54,7 @@ def apply_plan(state: State) -> Running | None:
         changes = plan_changes(plan)
         journal = resources.journal_path(state.state_dir)
         if journal_state(journal) in (None, "undone"):
-            problems = check_head(repository, changes)
+            problems = check_fit(repository, vault, changes)
             if problems:
                 raise Refused.of(problems)
         done = apply(repository, vault, changes, journal, plan.digest or "")
@@ -84,7 +83,7 @@ def _verify_on_new_head(state: State) -> Running | None:
         return None
     with state.lock("exec apply"):
         changes = plan_changes(plan)
-        problems = check_before(repository, vault, changes) + check_head(repository, changes)
+        problems = check_fit(repository, vault, changes)
         if problems:
             raise Refused.of(problems)
         if made_at(repository, state.worktree) != at.commit:

@@ -8,7 +8,8 @@ from orchestrator.execute.commit import make_worktree_if_gone, message_of
 from shared import cleanup, drift, resources
 from shared.git.apply import apply, undo
 from shared.git.change import ends, revert_changes
-from shared.git.commit import check_head, commit
+from shared.git.commit import commit
+from shared.git.fit import Ways, check_fit
 from shared.git.journal import journal_state
 from shared.plan_file import check_frozen
 from shared.todo import refresh_todo
@@ -55,7 +56,8 @@ def _revert(state: State) -> Undone:
     folder = resources.revert_journal_path(state.state_dir)
     digest = plan.digest or ""
     if journal_state(folder) in (None, "undone"):
-        problems = check_head(repository, changes)
+        moved = f"later commits changed this file; see `git revert {state.run.commit_id}`"
+        problems = check_fit(repository, vault, changes, Ways("planner undo", moved))
         if problems:
             raise Refused.of(problems)
     apply(repository, vault, changes, folder, digest)

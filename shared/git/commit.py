@@ -20,7 +20,6 @@ from shared.git.proof import (
 )
 from shared.git.repository import check_branch, check_underway, head
 from shared.git.settle import tail
-from shared.git.users_files import REVISE
 from shared.git.worktree import clear_stale_locks, open_worktree
 from state.errors import Problem, Refused
 from state.files import write_atomic
@@ -86,19 +85,19 @@ def commit(
 
 def check_head(repo: Repository, changes: Sequence[Change]) -> list[Problem]:
     """Return a problem for each planned file that in HEAD is not as it was before the plan."""
-    found = _check_head(repo, ends(changes), {})
-    return [Problem(p.kind, p.at, p.problem, p.allowed, REVISE) for p in found]
+    return _check_head(repo, ends(changes), {})
 
 
 def _whole(repo: Repository, changes: Sequence[Change], extra: Extra) -> dict[str, Ends]:
     """Return each path to commit, extra files included, with its file before and after."""
-    now = _tree(repo)
+    now = tree_of_head(repo)
     return ends(changes) | {
         path: Ends(now.get(path), entry) for path, entry in extra_entries(repo, extra).items()
     }
 
 
-def _tree(repo: Repository) -> dict[str, Entry]:
+def tree_of_head(repo: Repository) -> dict[str, Entry]:
+    """Return mode and blob of each path in HEAD; bytes that are not UTF-8 become surrogates."""
     found: dict[str, Entry] = {}
     for row in repo.git.names("ls-tree", "-r", "-z", "--full-tree", "HEAD"):
         meta, name = row.split(b"\t", 1)
@@ -108,12 +107,12 @@ def _tree(repo: Repository) -> dict[str, Entry]:
 
 
 def _is_before(repo: Repository, changes: Sequence[Change]) -> bool:
-    now = _tree(repo)
+    now = tree_of_head(repo)
     return bool(changes) and all(now.get(p) == end.before for p, end in ends(changes).items())
 
 
 def _check_head(repo: Repository, plan: Mapping[str, Ends], extra: Extra) -> list[Problem]:
-    now = _tree(repo)
+    now = tree_of_head(repo)
     problems = [
         Problem(
             "refused",
@@ -124,7 +123,7 @@ def _check_head(repo: Repository, plan: Mapping[str, Ends], extra: Extra) -> lis
         for path, end in plan.items()
         if path not in extra and now.get(path) != end.before
     ]
-    return problems + _check_clashes(plan, now, "HEAD")
+    return problems + check_clashes(plan, now, "HEAD")
 
 
 def _check_index(repo: Repository, plan: Mapping[str, Ends]) -> list[Problem]:
@@ -144,10 +143,10 @@ def _check_index(repo: Repository, plan: Mapping[str, Ends]) -> list[Problem]:
         for path, end in plan.items()
         if now.get(path) not in (end.before, end.after)
     ]
-    return problems + _check_clashes(plan, now, "your index")
+    return problems + check_clashes(plan, now, "your index")
 
 
-def _check_clashes(plan: Mapping[str, Ends], now: Mapping[str, Entry], where: str) -> list[Problem]:
+def check_clashes(plan: Mapping[str, Ends], now: Mapping[str, Entry], where: str) -> list[Problem]:
     """Return a problem for each unplanned file in the way of a planned file or its folder."""
     unplanned = [path for path in now if path not in plan]
     added = {path for path, end in plan.items() if end.after}

@@ -45,7 +45,10 @@ def prepare(
     # Copied, then compared through git, then compared with the copy again: one of the two
     # finds a file that was saved meanwhile.
     before = _copy_before(repo, planned, folder)
-    _refuse(check_before(repo, vault, changes))
+    found = check_before(repo, vault, changes)
+    for problem in found:
+        problem.allowed = "commit or stash this file, then run the same command again"
+    _refuse(found)
     staged = os.path.join(folder, "staged")
     _stage_after(repo, vault, changes, staged)
     after = _copy_after(planned, before, folder, staged)

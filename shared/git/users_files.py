@@ -29,25 +29,32 @@ class Blocked(str):
 
 def check_before(repo: Repository, vault: Vault, changes: Sequence[Change]) -> list[Problem]:
     """Return a problem for each planned file that is not in its state before the plan (PL-26)."""
+    wanted = {path: end.before for path, end in ends(changes).items()}
+    return _compare(repo, states_before(repo, vault, changes), wanted)
+
+
+def states_before(
+    repo: Repository, vault: Vault, changes: Sequence[Change]
+) -> dict[str, Entry | Blocked | None]:
+    """Return the mode and blob that git would commit at each planned path, before an apply."""
     planned = ends(changes)
     wanted = {path: end.before for path, end in planned.items()}
     removed = {path for path, end in planned.items() if end.after is None}
     added = {path for path, end in planned.items() if end.after is not None}
-    states = read_states(repo, vault, wanted, PathChanges(removed, added))
-    return _compare(repo, states, wanted, REVISE)
+    return read_states(repo, vault, wanted, PathChanges(removed, added))
 
 
 def check_tree(repo: Repository, vault: Vault, changes: Sequence[Change]) -> list[Problem]:
     """Return a problem for each planned file that is not in its state after the plan (PL-29)."""
     wanted = {path: end.after for path, end in ends(changes).items()}
-    return _compare(repo, read_states(repo, vault, wanted), wanted, "")
+    return _compare(repo, read_states(repo, vault, wanted), wanted)
 
 
 def compare_at(
     repo: Repository, vault: Vault, wanted: Mapping[str, Entry | None], root: str
 ) -> list[Problem]:
     """Return a problem for each file below `root` that git would commit other than as `wanted`."""
-    return _compare(repo, read_states(repo, vault, wanted, root=root), wanted, "")
+    return _compare(repo, read_states(repo, vault, wanted, root=root), wanted)
 
 
 class PathChanges(NamedTuple):
@@ -179,16 +186,16 @@ def _compare(
     repo: Repository,
     states: Mapping[str, Entry | Blocked | None],
     wanted: Mapping[str, Entry | None],
-    retry: str,
 ) -> list[Problem]:
     return [
-        Problem("refused", path, _difference(states[path], entry), retry=retry)
+        Problem("refused", path, difference(states[path], entry))
         for path, entry in wanted.items()
-        if not _same(repo, states[path], entry)
+        if not same(repo, states[path], entry)
     ]
 
 
-def _same(repo: Repository, state: Entry | Blocked | None, entry: Entry | None) -> bool:
+def same(repo: Repository, state: Entry | Blocked | None, entry: Entry | None) -> bool:
+    """Return whether a file is as `entry` says; its mode counts where the file system has modes."""
     if isinstance(state, Blocked) or state is None or entry is None:
         return state == entry
     if state == entry:
@@ -203,7 +210,8 @@ def is_set(repo: Repository, key: str) -> bool:
     return repo.git.attempt("config", "--type=bool", key).stdout.strip() != b"false"
 
 
-def _difference(state: Entry | Blocked | None, entry: Entry | None) -> str:
+def difference(state: Entry | Blocked | None, entry: Entry | None) -> str:
+    """Return in words how a file differs from the `entry` that the plan expects."""
     if isinstance(state, Blocked):
         return f"is not as planned: {state}"
     if state is None:

@@ -1,0 +1,70 @@
+"""Say why a plan does not fit the user's files and HEAD, and what the user can do then (PL-26)."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, NamedTuple
+
+from shared.git.change import ends
+from shared.git.commit import check_clashes, tree_of_head
+from shared.git.proof import describe
+from shared.git.users_files import REVISE, Blocked, difference, same, states_before
+from state.errors import Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from shared.git.change import Change, Entry
+    from shared.git.repository import Repository
+    from shared.git.vault import Vault
+
+
+class Ways(NamedTuple):
+    """What a refusal offers: the command to run `again`, and what to do where HEAD has moved on."""
+
+    again: str
+    moved: str
+    moved_retry: str = ""
+
+
+TO_APPLY = Ways("planner exec apply", "revise the plan for the present files", REVISE)
+
+
+def check_fit(
+    repo: Repository, vault: Vault, changes: Sequence[Change], ways: Ways = TO_APPLY
+) -> list[Problem]:
+    """Return a problem for each planned file that is not as the plan found it, on disk or in HEAD.
+
+    Uncommitted work of the user's is to be committed or stashed, and then the same command works: a
+    revision would meet the same work once more. What is committed needs a revision.
+    """
+    planned, states = ends(changes), states_before(repo, vault, changes)
+    head = tree_of_head(repo)
+    problems: list[Problem] = []
+    for path, end in planned.items():
+        state, committed = states[path], head.get(path)
+        there = same(repo, state, end.before)
+        if there and committed == end.before:
+            continue
+        if there:
+            text = "the plan was made on work of yours in this file that is not committed yet"
+            way = "commit your own work on this file first, then run the same command again"
+        elif same(repo, state, committed):
+            text = f"is {describe(committed)} in HEAD; the plan expects {describe(end.before)}"
+            problems.append(Problem("refused", path, text, ways.moved, ways.moved_retry))
+            continue
+        else:
+            text = f"holds uncommitted work of yours: it {difference(state, end.before)}"
+            way = f"commit or stash it, then run the same command again; {_stash(path, state)}"
+        problems.append(Problem("refused", path, text, way, ways.again))
+    clashes = check_clashes(planned, head, "HEAD")
+    return problems + [
+        Problem(p.kind, p.at, p.problem, ways.moved, ways.moved_retry) for p in clashes
+    ]
+
+
+def _stash(path: str, state: Entry | Blocked | None) -> str:
+    if isinstance(state, Blocked):
+        return "or move away what is at this path"
+    word = shlex.quote(f":(top,literal){path}")
+    return f"to stash: git stash push --include-untracked -- {word}"
