@@ -19,7 +19,7 @@ from cli.options import (
     role_option,
     state_dir_option,
 )
-from orchestrator.plan.gate import accept_finding, decide_gate
+from orchestrator.plan.gate import accept_finding, decide_gate, take_gate
 from quality_reviewer.answers import store_answers
 from shared import resources
 from shared.builders import Block
@@ -71,6 +71,7 @@ def list_items(
 @click.option("--status", type=click.Choice(["PASS", "FAIL"]), help="The answer to ITEM.")
 @click.option("--finding", help="What is wrong, where, what to do.")
 @click.option("--severity", type=click.Choice(["MUST", "SHOULD", "COULD"]))
+@click.option("--evidence", help="What shows that a MUST passes: file:line, or an id of the plan.")
 @state_dir_option
 @role_option
 def set_items(  # noqa: PLR0913 – one parameter per option
@@ -82,10 +83,13 @@ def set_items(  # noqa: PLR0913 – one parameter per option
     status: str | None,
     finding: str | None,
     severity: str | None,
+    evidence: str | None,
     state_dir: str | None,
     role: str | None,
 ) -> None:
-    """Answer a reviewer's questions, one or a whole file of them; stored all or none.
+    """Answer a reviewer's questions, one or a whole file of them.
+
+    An answer that lacks evidence is refused; the others of the file are stored.
 
     Example: planner qr set --phase plan-code --group 1 --file answers/verdicts-1.json
     """
@@ -93,6 +97,7 @@ def set_items(  # noqa: PLR0913 – one parameter per option
     if (path is None) == (item is None):
         raise click.UsageError("name either an ITEM with its --status, or a --file of answers")
     given = {"id": item, "status": status, "finding": finding, "severity": severity}
+    given["evidence"] = evidence
     rows = [{k: v for k, v in given.items() if v is not None}]
     _store(opened(state_dir), phase, group, role, rows if path is None else path)
 
@@ -119,6 +124,7 @@ def _store(state: State, phase: Phase, group: str | None, role: str | None, rows
     if isinstance(rows, str):
         rows = read_json(find_answer(state.state_dir, rows))
     stored = store_answers(state, phase, rows, group=group, who=role or HOST)
+    take_gate(state, phase, role or HOST)
     if role is None:
         write(print_current(state))
         return

@@ -6,7 +6,7 @@ import os
 
 from quality_reviewer.questions import QUESTIONS, TEXTS, milestones_of
 from shared.qr.schema import read_review
-from shared.qr.types import EVERYTHING, REVIEWER, TODO
+from shared.qr.types import EVERYTHING, REVIEWER, TODO, blocking_severities
 from shared.resources import answer_path, answer_word, fill, read_prompt, review_path
 from shared.steps import slices
 from shared.steps.slices import answer_lines, review_slice
@@ -39,17 +39,27 @@ def questions(ctx: Context) -> Block:
         return ctx.block().task("Every question of this group is answered: end here.")
     plan = ctx.plan
     file = f"verdicts-{group}.json"
-    again = all(i.rounds for i in todo)
+    again = ctx.iteration > 1
     text = read_prompt("quality_reviewer", "review", "questions-again" if again else "questions")
-    slots = {"worktree": state.worktree, "file": answer_path(state.state_dir, file)}
+    designed = phase == "plan-design"
+    evidence = read_prompt(
+        "quality_reviewer", "review", "evidence-design" if designed else "evidence-change"
+    )
+    slots = {
+        "worktree": state.worktree,
+        "file": answer_path(state.state_dir, file),
+        "evidence": evidence,
+        "example": "CI-001" if designed else "src/a.py:12",
+        "blocking": " or ".join(", ".join(blocking_severities(ctx.iteration)).rsplit(", ", 1)),
+    }
     text = fill(text, slots)
     if again:
         own = slices.concerned(plan, [i.to_json() for i in todo])
     else:
         own = milestones_of(todo, [m["id"] for m in plan["milestones"]])
     alone = ctx.selectors.get("by") == HOST
-    change = "" if phase == "plan-design" else slices.patches(plan, own)
-    if change and (alone or len(change) > SHOWN_CHANGE):  # the host wrote the change itself
+    change = "" if designed else slices.patches(plan, own, in_order=alone)
+    if len(change) > SHOWN_CHANGE:
         diff = read_prompt("quality_reviewer", "review", "change")
         text += "\n\n" + fill(diff, {"diff": state.command("plan", "diff", *own)})
         change = ""

@@ -22,9 +22,13 @@ SHARE = 3
 
 
 class Question:
-    """One review question; with `each` true a reviewer is asked it once for every milestone."""
+    """One review question.
 
-    __slots__ = ("each", "id", "phase", "severity", "text")
+    - `each`: a reviewer is asked it once for every milestone
+    - `always`: it applies to every change, so that "none" is never its evidence
+    """
+
+    __slots__ = ("always", "each", "id", "phase", "severity", "text")
 
     def __init__(
         self,
@@ -33,29 +37,31 @@ class Question:
         text: str,
         *,
         phase: Phase,
-        each: bool,
+        each: bool = False,
+        always: bool = False,
     ) -> None:
         self.id = id
         self.phase: Phase = phase
         self.severity: Severity = severity
         self.text = text
         self.each = each
+        self.always = always
 
 
-def _design(id: str, severity: Severity, text: str, *, each: bool = False) -> Question:  # noqa: A002
-    return Question(id, severity, text, phase="plan-design", each=each)
+def _design(id: str, severity: Severity, text: str, **flags: bool) -> Question:  # noqa: A002
+    return Question(id, severity, text, phase="plan-design", **flags)
 
 
-def _code(id: str, severity: Severity, text: str, *, each: bool = False) -> Question:  # noqa: A002
-    return Question(id, severity, text, phase="plan-code", each=each)
+def _code(id: str, severity: Severity, text: str, **flags: bool) -> Question:  # noqa: A002
+    return Question(id, severity, text, phase="plan-code", **flags)
 
 
 def _docs(id: str, severity: Severity, text: str) -> Question:  # noqa: A002
-    return Question(id, severity, text, phase="plan-docs", each=False)
+    return Question(id, severity, text, phase="plan-docs")
 
 
-def _impl(id: str, severity: Severity, text: str, *, each: bool = False) -> Question:  # noqa: A002
-    return Question(id, severity, text, phase="impl-code", each=each)
+def _impl(id: str, severity: Severity, text: str, **flags: bool) -> Question:  # noqa: A002
+    return Question(id, severity, text, phase="impl-code", **flags)
 
 
 # Which phases' questions a phase asks, as far as no earlier one has.
@@ -67,7 +73,8 @@ _ASKED: dict[str, tuple[Phase, ...]] = {
 QUESTIONS = (
     _design("choices-trace", MUST, "Each threshold, default, concurrency and data-structure choice "
             "follows from a decision or the user's words. If not, who is hurt when it is wrong?"),
-    _design("scope-kept", MUST, "All that was asked is planned, and nothing that is out of scope."),
+    _design("scope-kept", MUST, "All that was asked is planned, and nothing that is out of scope.",
+            always=True),
     _design("callers-covered", MUST, "Every caller and test of a changed interface is in the plan.",
             each=True),
     _design("invariants-stated", MUST, "What the touched code relies on is stated and stays true.",
@@ -77,7 +84,7 @@ QUESTIONS = (
     _design("old-behaviour-chosen", SHOULD, "Each old behaviour is kept or dropped on purpose."),
     _design("design-clear", COULD, "Names, order and wording are clear."),
     _code("intent-done", MUST, "The change does what its intents say, also for empty, huge, "
-          "concurrent and failing input.", each=True),
+          "concurrent and failing input.", each=True, always=True),
     _code("nothing-else", MUST, "No behaviour changes that no intent names.", each=True),
     _code("errors-alike", MUST, "Errors are handled as in the code around it."),
     _code("nothing-twice", SHOULD, "It repeats nothing that the project already has."),
@@ -89,12 +96,13 @@ QUESTIONS = (
     _docs("rules-kept", SHOULD, "The project's own rules (README, AGENTS.md …) are kept."),
     _docs("docs-clear", COULD, "The documentation is clear."),
     _impl("criteria-met", MUST, "Each acceptance criterion holds. First write down what you "
-          "expect, then read, then compare.", each=True),
+          "expect, then read, then compare.", each=True, always=True),
     _impl("milestones-agree", SHOULD, "The milestones fit together: errors, logging, names, "
           "shared state."),
     Question("docs-agree", SHOULD, "The documentation says what the code now does.",
-             phase="impl-docs", each=False),
+             phase="impl-docs"),
 )  # fmt: skip
+BY_ID = {question.id: question for question in QUESTIONS}
 TEXTS = {question.id: question.text for question in QUESTIONS}
 
 

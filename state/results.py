@@ -40,8 +40,8 @@ class Outcome(Model):
 
     phase: Phase
     iteration: Count
-    # Who decided: a script where nothing blocked and nobody was due.
-    by: Literal["script", "host", "person"]
+    # Who decided: a script where nothing blocked and nobody was due, or the reviewers' verdicts.
+    by: Literal["script", "reviewer", "host", "person"]
     review: Literal["full", "small", "none"] = "none"
     judged: tuple[str, ...] = ()
     alone: StrictBool = False

@@ -160,7 +160,7 @@ def _told(host: Player, last: Element) -> dict[str, Any]:
         "commit": last.get("commit", ""),
         "asked": [text for block in blocks for text in _questions(host, block)],
         "refused": [first_words(p) for block in blocks for p in block.iter("problem")],
-        "failed": [text for block in blocks for text in _findings(block)],
+        "failed": list(dict.fromkeys(text for block in blocks for text in _findings(block))),
         "at_once": _waves(blocks),
         "blocked": list(dict.fromkeys(text for block in blocks for text in _blocked(block))),
         "approved": shown(typed[-1].words) if typed else "",
@@ -197,9 +197,9 @@ def _blocked(block: Element) -> list[str]:
 
 
 def _findings(block: Element) -> list[str]:
-    """Return the review findings that keep a phase from passing, each with its scope."""
-    items = block.findtext("data[@name='items']", "").splitlines()
-    return [line.partition(" FAIL ")[2] for line in items if line.startswith("blocks: ")]
+    """Return the review findings that a work step has to fix, each with its scope."""
+    items = block.findtext("data[@name='findings']", "").splitlines()
+    return [line.partition(" FAIL ")[2] for line in items]
 
 
 def _is_proof(block: Element) -> bool:

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, NamedTuple
 from xml.etree import ElementTree as ET
 
-from cli.demo.reading import ways_on, worktree_in
+from cli.demo.reading import asked_in, evidence_in, ways_on, worktree_in
 from cli.demo.recorded import ANSWER, state_dirs
 from cli.demo.telling import listed, outcome, quoted, shown
 from shared import resources
@@ -112,7 +112,7 @@ class Player:
         """Write the recorded answers that a printed block asks for; return their file names."""
         text = "\n".join(part.text or "" for part in block if part.tag in ("task", "next"))
         homes = state_dirs(block.findall("next"))
-        questions = block.findtext("data[@name='questions']", "")
+        questions = {line: evidence_in(block, line) for line in asked_in(block)}
         written = set()
         for name in sorted(set(ANSWER.findall(text))):
             if answer := self.stage.recorded.answer(name, questions):

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
 _MILESTONE = re.compile(r"/(M-\d{3,})\b")
+_SCOPE = re.compile(r" (M-\d{3,}):")
+_INTENT = re.compile(r"^  CI-\d+ (\S+):", re.MULTILINE)
+_NEXT = re.compile(r"\nM-\d{3,} ")
+_HUNK = re.compile(r"@@ -\S+ \+(\d+)")
 
 
 def worktree_in(block: Element) -> tuple[str, str] | None:
@@ -22,6 +26,46 @@ def worktree_in(block: Element) -> tuple[str, str] | None:
     if found is None or resources.milestones_path(state_dir) not in task:
         return None
     return resources.milestone_worktree_path(state_dir, found[1]), found[1]
+
+
+def asked_in(block: Element) -> list[str]:
+    """Return the questions to a reviewer in a printed block, a line each."""
+    return block.findtext("data[@name='questions']", "").splitlines()
+
+
+def evidence_in(block: Element, question: str) -> str:
+    """Return what a reviewer may name to answer a question: an entry of the task, or a line.
+
+    That is the first line that the change adds to a file of the milestone in question.
+    """
+    if block.get("workflow") == "plan-design-qr" or block.get("name") == "plan-design-qr":
+        return "T-1"
+    change = block.findtext("data[@name='change']", "")
+    files = [part.partition("\n")[0] for part in change.split("\n+++ b/")[1:]]
+    own = _files_of(block, question) or files
+    file = next((name for name in own if name in files), [*own, ""][0])
+    patch = change.partition(f"\n+++ b/{file}\n")[2].partition("\ndiff --git")[0]
+    return f"{file}:{_first_added(patch)}"
+
+
+def _files_of(block: Element, question: str) -> list[str]:
+    """Return the files of the intents of the milestone that a question names; none without one."""
+    scope = _SCOPE.search(question)
+    part = block.findtext("data[@name='plan']", "").partition(f"\n{scope[1]} ")[2] if scope else ""
+    return _INTENT.findall(_NEXT.split(part)[0])
+
+
+def _first_added(patch: str) -> int:
+    """Return the number of the first line that a patch adds; 2 if there is none."""
+    number = 0
+    for line in patch.splitlines():
+        if hunk := _HUNK.match(line):
+            number = int(hunk[1]) - 1
+        elif line[:1] in (" ", "+"):
+            number += 1
+        if line.startswith("+"):
+            return number
+    return 2
 
 
 def ways_on(block: Element) -> list[Element]:

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from xml.etree.ElementTree import Element
 
 
@@ -31,17 +31,19 @@ class Recorded:
         self.times: Counter[str] = Counter()
         self.choices: list[str] = json.loads(_read(os.path.join(folder, "choices.json")) or "[]")
 
-    def answer(self, name: str, questions: str) -> str:
+    def answer(self, name: str, questions: Mapping[str, str]) -> str:
         """Return the next recorded text for the demo answer called `name`, empty if there is none.
 
-        Of the answers to `questions`, lines that start with an id, only the findings are recorded.
+        Of the answers to `questions`, which map to their evidence, only the findings are recorded.
         """
         self.times[name] += 1
         text = _read(os.path.join(self.folder, "answers", str(self.times[name]), name))
         if not questions:
             return text
         findings = json.loads(text or "[]")
-        return json.dumps([_verdict(line, findings) for line in questions.splitlines()], indent=1)
+        rows = [_verdict(line, findings, shows) for line, shows in questions.items()]
+        failed = any(row["status"] == "FAIL" for row in rows)
+        return json.dumps([*rows, {"verdict": "fail" if failed else "pass"}], indent=1)
 
     def edit(self, who: str, worktree: str) -> list[str]:
         """Copy a demo player's next recorded edits into a worktree; return the file names."""
@@ -66,12 +68,12 @@ class Recorded:
         return picked
 
 
-def _verdict(line: str, findings: list[dict[str, str]]) -> dict[str, str]:
+def _verdict(line: str, findings: list[dict[str, str]], evidence: str) -> dict[str, str]:
     item = line.partition(" ")[0]
     for found in findings:
         if found["question"] in line:
             return {"id": item, "status": "FAIL", "finding": found["finding"]}
-    return {"id": item, "status": "PASS"}
+    return {"id": item, "status": "PASS", "evidence": evidence}
 
 
 def _read(path: str) -> str:

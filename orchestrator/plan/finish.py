@@ -23,7 +23,7 @@ from shared.drift import check_run
 from shared.named_files import find_answer
 from shared.plan_file import after_edits, open_plan, read_batch
 from shared.qr.schema import Review, read_review, write_review
-from shared.qr.types import TODO, LoopState, computed_verdict
+from shared.qr.types import TODO, LoopState, Said, computed_verdict
 from shared.steps.entry_points import workflow_of
 from state import store
 from state.changes import missing_documents
@@ -125,7 +125,8 @@ def _pass_or_gate(state: State, phase: Phase, work: Work) -> Plan:
     if not asked and computed_verdict(items, iteration) == "pass":
         return record_pass(state, phase, work, Decision(items, iteration))
     store.save_plan(state.plan_path, work.plan)
-    write_review(path, Review(phase, iteration, items))
+    groups = {i.group or "1" for i in items if i.status == TODO}
+    write_review(path, Review(phase, iteration, items, dict.fromkeys(sorted(groups), Said())))
     following = "qr" if any(i.status == TODO for i in items) else "gate"
     with state.database as database:
         workflow = workflow_of(phase)

@@ -14,43 +14,125 @@ from shared import resources
 from shared.drift import check_run
 from shared.plan_file import open_plan
 from shared.qr.schema import Review, read_review, write_review
-from shared.qr.types import TODO, blocking, computed_verdict
+from shared.qr.types import REVIEWER, TODO, Item, LoopState, blocking, computed_verdict
 from shared.steps.entry_points import workflow_of
-from state.actors import UNPROVEN
+from state import store
+from state.actors import HOST, UNPROVEN
 from state.errors import Refused
 
 if TYPE_CHECKING:
+    from shared.qr.types import Verdict
     from shared.run import State
     from state.models import Plan
     from state.phases import Phase
 
 
 def decide_gate(state: State, phase: Phase, verdict: str, reason: str) -> None:
-    """Pass or fail a review phase (PL-22); after a fail only failing items go back to work."""
+    """Pass or fail a review phase (PL-22); after a fail only failing items go back to work.
+
+    What the reviewers' own verdicts have decided can be overruled, with a reason, until the next
+    work step ends (FC-1).
+    """
     with state.lock(f"qr gate --phase {phase}"):
         plan = open_plan(state)
         state.reload()
         check_run(state)
+        if verdict == "fail" and reason.strip():
+            plan = _reopened(state, phase, plan)
         path = resources.review_path(state.state_dir, phase)
-        _check_open(state, phase, path)
+        _check_open(state, phase, path, overruled=verdict == "pass" and bool(reason.strip()))
         iteration = state.database.phase(state.run, phase)[1]
-        decision = Decision(read_review(path).items, iteration, "host", reason)
+        decision = Decision(read_review(path).items, iteration, HOST, reason)
         if verdict == "pass":
             _refuse_unasked(state, phase, plan)
         _check_verdict(state, decision, phase, verdict)
-        if verdict == "pass":
-            work = _as_checked(state, phase, plan)
-            stored = record_pass(state, phase, work, decision)
-            pass_documents(state, phase, work._replace(plan=stored))
-        else:
-            record_fail(state, phase, decision)
+        _decide(state, phase, plan, verdict, decision)
 
 
-def _check_open(state: State, phase: Phase, path: str) -> None:
+def take_gate(state: State, phase: Phase, who: str) -> None:
+    """Decide a review phase as its reviewers did, once the last of them has answered (FC-1).
+
+    The phase passes where all say pass and fails where one says fail. The gate stays open for the
+    host where one said nothing, or contradicts the figures without a reason.
+    """
+    with state.lock(f"qr set --phase {phase}"):
+        state.reload()
+        path, gate = resources.review_path(state.state_dir, phase), _gate_of(phase)
+        at_gate = (state.run.workflow, state.run.step) == (workflow_of(phase).name, gate)
+        if not at_gate or not os.path.exists(path):
+            return
+        plan = open_plan(state)
+        check_run(state)
+        review = read_review(path)
+        verdict = _said(review)
+        if verdict is None or (verdict == "pass" and unasked_questions(state, phase, plan)):
+            return
+        reason = " ".join(s.reason for s in review.verdicts.values() if s.verdict == verdict)
+        by = HOST if who == HOST else "reviewer"
+        _decide(state, phase, plan, verdict, Decision(review.items, review.iteration, by, reason))
+
+
+def _said(review: Review) -> Verdict | None:
+    """Return what the reviewers' verdicts come to; None if that is for the host to decide."""
+    said = review.verdicts
+    if not said or any(i.status == TODO for i in review.items):
+        return None
+    for group, own in said.items():
+        items = [i for i in review.items if i.by == REVIEWER and (i.group or "1") == group]
+        figures = computed_verdict(items, review.iteration)
+        if own.verdict is None or (own.verdict != figures and not own.reason):
+            return None
+    verdict: Verdict = "fail" if any(s.verdict == "fail" for s in said.values()) else "pass"
+    reasoned = any(s.reason for s in said.values() if s.verdict == verdict)
+    agrees = verdict == computed_verdict(review.items, review.iteration)
+    return verdict if agrees or reasoned else None
+
+
+def _gate_of(phase: Phase) -> int:
+    return workflow_of(phase).number(phase, "gate")
+
+
+def _decide(state: State, phase: Phase, plan: Plan, verdict: str, decision: Decision) -> None:
+    if verdict == "pass":
+        work = _as_checked(state, phase, plan)
+        stored = record_pass(state, phase, work, decision)
+        pass_documents(state, phase, work._replace(plan=stored))
+    else:
+        record_fail(state, phase, decision)
+
+
+def _reopened(state: State, phase: Phase, plan: Plan) -> Plan:
+    """Open the gate again that has just passed by reviewers' verdicts; return the plan."""
+    outcomes, workflow = state.database.outcomes(state.run, phase), workflow_of(phase)
+    items = [Item.from_json(row) for row in outcomes[-1]["items"]] if outcomes else []
+    done = state.database.phase(state.run, phase)[0] == LoopState.COMPLETE
+    passed = done and any(i.by == REVIEWER for i in items)
+    gate, last = workflow.number(phase, "gate"), workflow.last(state.run.depth)
+    later = [o for o in plan.reviews if o.phase != phase and _gate_of(o.phase) > gate]
+    at_end = state.run.step == last and all(o.by == "script" for o in later)
+    here = state.run.workflow == workflow.name and (state.run.step == gate + 1 or at_end)
+    if not (passed and here):
+        return plan
+    iteration = outcomes[-1]["iteration"]
+    write_review(resources.review_path(state.state_dir, phase), Review(phase, iteration, items))
+    kept = tuple(o for o in plan.reviews if o.phase != phase)
+    plan = plan.model_copy(update={"reviews": kept})
+    store.save_plan(state.plan_path, plan)
+    with state.database as database:
+        again = LoopState.of(iteration, passed=False)
+        database.set_phase(state.run, phase, again, iteration)
+        state.go_to(workflow.name, gate)
+    return plan
+
+
+def _check_open(state: State, phase: Phase, path: str, *, overruled: bool) -> None:
+    """Raise Refused if the gate of a phase is not due; a failed one may still be `overruled`."""
     workflow, step = workflow_of(phase), state.run.step
     here = state.command("step", state.run.workflow)
-    asking = step == workflow.number(phase, "qr")
-    if not os.path.exists(path) or not (asking or step == workflow.number(phase, "gate")):
+    asking, gate = step == workflow.number(phase, "qr"), _gate_of(phase)
+    failed = overruled and step == workflow.steps[gate].on_fail
+    due = state.run.workflow == workflow.name and (asking or failed or step == gate)
+    if not os.path.exists(path) or not due:
         text = f"{phase} cannot be decided now: the run is at step {step}"
         raise Refused("conflict", "--phase", text, "do the step that is due", here)
     todo = [i.id for i in read_review(path).items if i.status == TODO]

@@ -30,6 +30,7 @@ _LIVE = re.compile(r"(\\*)(<(?=[A-Za-z/!?])|&(?=[#A-Za-z])|(?<=!)\[)")
 
 _DECIDED = {
     "script": "checked by program, read by no reviewer",
+    "reviewer": "decided by its reviewers",
     "host": "decided by the assistant",
     "person": "decided by a person",
 }

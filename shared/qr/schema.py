@@ -7,14 +7,24 @@ text holds no lone surrogate.
 
 from __future__ import annotations
 
-from shared.qr.types import AUTHORS, FAIL, FIELDS, NOT_CHECKED, SEVERITIES, STATUSES, Item
+from shared.qr.types import (
+    AUTHORS,
+    FAIL,
+    FIELDS,
+    NOT_CHECKED,
+    SEVERITIES,
+    STATUSES,
+    VERDICTS,
+    Item,
+    Said,
+)
 from state.errors import Problem, Refused
 from state.files import read_json, write_json
 from state.phases import PHASES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any
 
     from state.phases import Phase
@@ -37,8 +47,18 @@ JSON_SCHEMA: dict[str, Any] = {
         "phase": {"enum": list(PHASES)},
         "iteration": {"type": "integer", "minimum": 1},
         "items": {"type": "array", "items": {"$ref": "#/$defs/item"}},
+        "verdicts": {"type": "object", "additionalProperties": {"$ref": "#/$defs/verdict"}},
     },
     "$defs": {
+        "verdict": {
+            "type": "object",
+            "additionalProperties": False,
+            "required": ["verdict", "reason"],
+            "properties": {
+                "verdict": {"enum": [*VERDICTS, None]},
+                "reason": {"type": "string"},
+            },
+        },
         "item": {
             "type": "object",
             "additionalProperties": False,
@@ -54,23 +74,34 @@ JSON_SCHEMA: dict[str, Any] = {
                 "by": {"enum": list(AUTHORS)},
                 "rounds": {"type": "integer", "minimum": 0},
                 "accepted": _TEXT_OR_NULL,
+                "evidence": _TEXT_OR_NULL,
             },
             "if": {"properties": {"status": {"enum": list(NEED_FINDING)}}},
             "then": {"required": ["finding"], "properties": {"finding": _TEXT}},
-        }
+        },
     },
 }
 
 
 class Review:
-    """The content of one quality review file."""
+    """The content of one quality review file.
 
-    __slots__ = ("items", "iteration", "phase")
+    `verdicts` holds, for each group that is asked in this round, what its reviewer has decided.
+    """
 
-    def __init__(self, phase: Phase, iteration: int = 1, items: Iterable[Item] = ()) -> None:
+    __slots__ = ("items", "iteration", "phase", "verdicts")
+
+    def __init__(
+        self,
+        phase: Phase,
+        iteration: int = 1,
+        items: Iterable[Item] = (),
+        verdicts: Mapping[str, Said] | None = None,
+    ) -> None:
         self.phase: Phase = phase
         self.iteration = iteration
         self.items = list(items)
+        self.verdicts = dict(verdicts or {})
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Review) and self.to_json() == other.to_json()
@@ -86,6 +117,7 @@ class Review:
             "phase": self.phase,
             "iteration": self.iteration,
             "items": items,
+            "verdicts": {name: said.to_json() for name, said in self.verdicts.items()},
         }
 
 
@@ -96,7 +128,8 @@ def read_review(path: str) -> Review:
     if problems:
         raise Refused.of(problems)
     items = [Item.from_json(_whole_numbers(item)) for item in data["items"]]
-    return Review(data["phase"], int(data.get("iteration", 1)), items)
+    verdicts = {name: Said(**said) for name, said in data.get("verdicts", {}).items()}
+    return Review(data["phase"], int(data.get("iteration", 1)), items, verdicts)
 
 
 def write_review(path: str, review: Review) -> None:
@@ -116,6 +149,13 @@ def check_review(data: object, at: str) -> list[Problem]:
     if not isinstance(data, dict):
         return [Problem("invalid", at, "is not a JSON object", "an object with phase and items")]
     problems = _check_fields(data, _REVIEW, ("schema_version", "phase", "items"), f"{at}: ")
+    verdicts = data.get("verdicts")
+    for name, said in verdicts.items() if isinstance(verdicts, dict) else ():
+        where = f"{at}: verdicts.{name}"
+        if isinstance(said, dict):
+            problems += _check_fields(said, _VERDICT, ("verdict", "reason"), f"{where}.")
+        else:
+            problems.append(Problem("invalid", where, "is not a JSON object", "verdict, reason"))
     items = data.get("items")
     seen: dict[str, int] = {}
     for n, item in enumerate(items if isinstance(items, list) else ()):
@@ -204,6 +244,11 @@ _REVIEW: dict[str, tuple[Callable[[object], bool], str]] = {
     "phase": _one_of(PHASES),
     "iteration": (lambda v: _is_count(v, 1), "an integer from 1"),
     "items": (lambda v: isinstance(v, list), "a list of items"),
+    "verdicts": (lambda v: isinstance(v, dict), "an object from group to verdict"),
+}
+_VERDICT: dict[str, tuple[Callable[[object], bool], str]] = {
+    "verdict": (lambda v: v is None or v in VERDICTS, "pass, fail or null"),
+    "reason": (lambda v: isinstance(v, str), "text"),
 }
 _ITEM: dict[str, tuple[Callable[[object], bool], str]] = {
     "id": (_is_item_id, "qa- and at least three digits"),
@@ -216,4 +261,5 @@ _ITEM: dict[str, tuple[Callable[[object], bool], str]] = {
     "by": _one_of(AUTHORS),
     "rounds": (lambda v: _is_count(v, 0), "an integer from 0"),
     "accepted": (_is_text_or_null, "the reason that a person gave, or null"),
+    "evidence": (_is_text_or_null, "an id of the plan, file:line, or null"),
 }

@@ -34,6 +34,8 @@ SCRIPT: Author = "script"
 REVIEWER: Author = "reviewer"
 AUTHORS: tuple[Author, ...] = (SCRIPT, REVIEWER)
 
+VERDICTS: tuple[Verdict, ...] = ("pass", "fail")
+
 EVERYTHING = "*"
 ALL_BLOCK_UNTIL = 2
 SHOULD_BLOCKS_UNTIL = 4
@@ -81,11 +83,12 @@ class Item:
     - `group`: the share of one reviewer; None for a script's items
     - `rounds`: at how many failed gates the item blocked
     - `accepted`: the reason why a person accepted the finding, else None
+    - `evidence`: what a reviewer named to show that the answer PASS is true, else None (RV-1)
     """
 
     __slots__ = (
-        "accepted", "by", "check", "finding", "group", "id", "rounds", "scope", "severity",
-        "status",
+        "accepted", "by", "check", "evidence", "finding", "group", "id", "rounds", "scope",
+        "severity", "status",
     )  # fmt: skip
 
     def __init__(  # noqa: PLR0913 – one parameter per field of the file, all by name
@@ -101,6 +104,7 @@ class Item:
         by: Author = REVIEWER,
         rounds: int = 0,
         accepted: str | None = None,
+        evidence: str | None = None,
     ) -> None:
         self.id = id
         self.scope = scope
@@ -112,6 +116,7 @@ class Item:
         self.by: Author = by
         self.rounds = rounds
         self.accepted = accepted
+        self.evidence = evidence
 
     def __repr__(self) -> str:
         return f"Item({', '.join(f'{k}={v!r}' for k, v in self.to_json().items())})"
@@ -136,8 +141,23 @@ class Item:
         return cls(**data)
 
 
+class Said:
+    """What the reviewer of a group has decided; `verdict` is None until it has."""
+
+    __slots__ = ("reason", "verdict")
+
+    def __init__(self, verdict: Verdict | None = None, reason: str = "") -> None:
+        self.verdict: Verdict | None = verdict
+        self.reason = reason
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the reviewer's verdict as the content of the review file."""
+        return {"verdict": self.verdict, "reason": self.reason}
+
+
 FIELDS = (
     "id", "scope", "check", "severity", "status", "finding", "group", "by", "rounds", "accepted",
+    "evidence",
 )  # fmt: skip
 
 

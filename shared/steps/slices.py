@@ -41,7 +41,8 @@ def concerned(plan: Json, items: Iterable[Json]) -> list[str]:
     An item that names none is about all of them; so is an empty list.
     """
     names = {
-        m["id"]: {m["id"], *(n for e in _walk(m) for n in _names(e))} for m in plan["milestones"]
+        m["id"]: {m["id"], *(n for e in entities_of(m) for n in _names(e))}
+        for m in plan["milestones"]
     }
     found: set[str] = set()
     for item in items:
@@ -171,14 +172,23 @@ def _id_of(line: str) -> str:
     return line.partition(":")[0].partition(",")[0]
 
 
-def patches(plan: Json, own: Collection[str]) -> str:
-    """Return the captured changes of some milestones as diffs; binary files are only named."""
-    return "".join(
-        (change["patch"] or "") if change["encoding"] is None else f"binary: {change['file']}\n"
-        for milestone in plan["milestones"]
-        if milestone["id"] in own
-        for change in changes_of(milestone)
-    )
+def patches(plan: Json, own: Collection[str], *, in_order: bool = False) -> str:
+    """Return the captured changes of some milestones as diffs; binary files are only named.
+
+    `in_order` puts each milestone's tests first, then the code that they demand, then
+    documentation: a host that reads its own change anew reads it in another order than it wrote it.
+    """
+    parts = []
+    for milestone in plan["milestones"]:
+        tests = milestone["tests"]["files"]
+        changes = changes_of(milestone) if milestone["id"] in own else ()
+        if in_order:
+            changes = tuple(sorted(changes, key=lambda c: c["file"] not in tests))
+        parts += [
+            (c["patch"] or "") if c["encoding"] is None else f"binary: {c['file']}\n"
+            for c in changes
+        ]
+    return "".join(parts)
 
 
 def entity_lines(plan: Json, own: Collection[str]) -> str:
@@ -189,7 +199,7 @@ def entity_lines(plan: Json, own: Collection[str]) -> str:
     lines = [f"{t['id']}: {t['text']}" for t in plan["task_spec"]]
     lines += [f"{name} v{plan[key]['version']}" for name, key in _SINGLES]
     rest = {**plan, "milestones": [m for m in plan["milestones"] if m["id"] in own]}
-    shown = _walk(rest) + [m for m in plan["milestones"] if m["id"] not in own]
+    shown = entities_of(rest) + [m for m in plan["milestones"] if m["id"] not in own]
     lines += [
         " ".join(w for w in (e["id"], f"v{e['version']}", e.get("file"), _title(e)) if w)
         for e in shown
@@ -197,14 +207,16 @@ def entity_lines(plan: Json, own: Collection[str]) -> str:
     return "\n".join(lines)
 
 
-def _walk(value: object) -> list[Json]:
+def entities_of(value: object) -> list[Json]:
     """Return all parts of a plan (milestones, intents and so on) in order, except code changes."""
     if isinstance(value, list):
-        return [e for item in value for e in _walk(item)]
+        return [e for item in value for e in entities_of(item)]
     if not isinstance(value, dict):
         return []
     own = [value] if "id" in value and "version" in value else []
-    return own + [e for k, item in value.items() if not k.endswith("changes") for e in _walk(item)]
+    return own + [
+        e for k, item in value.items() if not k.endswith("changes") for e in entities_of(item)
+    ]
 
 
 def _title(entity: Json) -> str:

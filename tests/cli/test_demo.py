@@ -325,11 +325,15 @@ def test_of_many_questions_only_what_is_wrong_is_recorded(tmp_path: Path) -> Non
     finding = '[{"question": "M-002: Is it done", "finding": "not for 0"}]'
     make_player(tmp_path, {"answers/2/verdicts.json": finding})
     recorded = Recorded(str(tmp_path / "recorded"))
-    questions = "qa-007 MUST M-001: Is it done?\nqa-009 MUST M-002: Is it done?"
+    shows = {"evidence": "a.py:2"}
+    questions = dict.fromkeys(
+        ("qa-007 MUST M-001: Is it done?", "qa-009 MUST M-002: Is it done?"), "a.py:2"
+    )
     rounds = [json.loads(recorded.answer("verdicts.json", questions)) for _ in range(3)]
-    passed = [{"id": "qa-007", "status": "PASS"}, {"id": "qa-009", "status": "PASS"}]
-    failed = [passed[0], {"id": "qa-009", "status": "FAIL", "finding": "not for 0"}]
-    assert rounds == [passed, failed, passed]
+    first, second = ({"id": i, "status": "PASS", **shows} for i in ("qa-007", "qa-009"))
+    passed = [first, second, {"verdict": "pass"}]
+    found = {"id": "qa-009", "status": "FAIL", "finding": "not for 0"}
+    assert rounds == [passed, [first, found, {"verdict": "fail"}], passed]
 
 
 # Two rounds of the lifecycle

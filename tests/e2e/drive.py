@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shlex
 import subprocess
 import sys
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
-from tests.journey import call
+from tests.journey import Answer, call, passing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -133,9 +132,8 @@ class Host:
         raise AssertionError(block.text)
 
     def verdicts(self, block: Block) -> str:
-        """Answer every question of a reviewer with PASS."""
-        asked = re.findall(r"qa-\d+", block.data("questions"))
-        return json.dumps([{"id": item, "status": "PASS"} for item in asked])
+        """Answer every question of a reviewer with PASS, and decide so."""
+        return json.dumps(passing(Answer(block.code, block.text)))
 
     def _answer(self, block: Block, words: Sequence[str]) -> None:
         for word in words:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from orchestrator.submit.page.html import Node
-    from orchestrator.submit.page.patch import Line
+    from shared.patch import Line
 
 _WORDS = re.compile(r"\w+|\s+|[^\w\s]")
 _LONGEST_COMPARED = 2_000  # characters; finding words in a minified line is of no use

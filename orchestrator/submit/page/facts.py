@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from orchestrator.submit.page.patch import Line, read_patch, size
 from shared.builders import visible
 from shared.git.change import LINK
+from shared.patch import Line, read_patch, size
 from state.milestones import changes_of
 
 if TYPE_CHECKING:

@@ -29,6 +29,7 @@ _EXERCISED = {
 }
 _DECIDED = {
     "script": "by program: nothing blocked",
+    "reviewer": "by its reviewers",
     "host": "by the assistant",
     "person": "by a person",
 }

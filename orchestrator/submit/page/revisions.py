@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from orchestrator.submit.page.design import named
 from orchestrator.submit.page.diff import compare
 from orchestrator.submit.page.html import Element, Items, Section, Titled
-from orchestrator.submit.page.patch import read_patch, size
+from shared.patch import read_patch, size
 from state.freeze import parts
 from state.models import Change
 

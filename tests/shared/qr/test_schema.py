@@ -43,6 +43,7 @@ GOOD: dict[str, Any] = {
             "by": "script",
             "rounds": 2,
             "accepted": "known",
+            "evidence": "src/a.py:3",
         }
     ],
 }
@@ -63,11 +64,13 @@ def without(name: str) -> dict[str, Any]:
 SOUND = [
     GOOD,
     {**GOOD, "items": []},
+    {**GOOD, "verdicts": {"1": {"verdict": None, "reason": ""}}},
+    {**GOOD, "verdicts": {"1": {"verdict": "fail", "reason": "why"}}},
     {"schema_version": "1.0", "phase": "plan-design", "items": [SEED_ITEM]},
     with_item(group=None, accepted=None, rounds=0),
     with_item(status="PASS", finding=None),
     with_item(rounds=2.0),
-    *(without(n) for n in ("severity", "group", "by", "rounds", "accepted")),
+    *(without(n) for n in ("severity", "group", "by", "rounds", "accepted", "evidence")),
 ]
 UNSOUND: list[Any] = [
     [],
@@ -81,6 +84,12 @@ UNSOUND: list[Any] = [
     {**GOOD, "items": {}},
     {**GOOD, "items": ["qa-001"]},
     {**GOOD, "verdict": "pass"},
+    {**GOOD, "verdicts": []},
+    {**GOOD, "verdicts": {"1": "pass"}},
+    {**GOOD, "verdicts": {"1": {"verdict": "PASS", "reason": ""}}},
+    {**GOOD, "verdicts": {"1": {"verdict": "pass"}}},
+    {**GOOD, "verdicts": {"1": {"verdict": "pass", "reason": None}}},
+    {**GOOD, "verdicts": {"1": {"verdict": ["pass"], "reason": "", "by": "x"}}},
     *(without(n) for n in ("id", "scope", "check", "status", "finding")),
     with_item(id="qa-01"),
     with_item(id="qa-٣٣٣"),
@@ -100,6 +109,8 @@ UNSOUND: list[Any] = [
     with_item(rounds="2"),
     with_item(accepted=""),
     with_item(accepted=True),
+    with_item(evidence=" "),
+    with_item(evidence=["src/a.py:3"]),
     with_item(note="x"),
 ]
 
@@ -208,7 +219,7 @@ def test_all_that_is_wrong_with_a_file_is_said_at_once(tmp_path: Path) -> None:
         (
             f"{path}: 'extra'",
             "there is no field 'extra'",
-            "schema_version, phase, iteration, items",
+            "schema_version, phase, iteration, items, verdicts",
         ),
         (f"{path}: items[0].severity", "is 'BAD'", "MUST, SHOULD, COULD"),
         (f"{path}: items[0].rounds", "is -1", "an integer from 0"),

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.submit.page.facts import edited_files
-from orchestrator.submit.page.patch import Line, read_patch, size
+from shared.patch import Line, read_patch, size
 from state.models import Change
 from tests.orchestrator.submit.page.reviews import change, plan_data, plan_of
 

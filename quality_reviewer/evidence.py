@@ -1,0 +1,150 @@
+"""Check that a passed MUST names evidence that exists: an entry of the plan, or a line (RV-1)."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from quality_reviewer.checks.git_trees import Objects
+from quality_reviewer.questions import BY_ID
+from shared.builders import first_of
+from shared.patch import read_patch
+from shared.qr.types import MUST, PASS
+from shared.steps.slices import entities_of
+from shared.workspace import open_repository
+from state.errors import Problem, shown
+from state.milestones import changes_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from shared.qr.types import Item
+    from shared.run import State
+    from state.models import Change, Plan
+    from state.phases import Phase
+
+_ID = re.compile(r"[A-Z]{1,4}-\d+|overview|knowledge")
+_LINE = re.compile(r"([^\n]+?):(\d{1,7})(?:-(\d{1,7}))?(?!\w)")
+_NONE = re.compile(r"none\b\W*", re.IGNORECASE)
+LEAST_REASON = 10  # letters
+MOST_SHOWN = 8  # files, or ids
+
+
+class Evidence:
+    """What reviewers of a phase may name as evidence, read from the plan and its base commit."""
+
+    def __init__(self, state: State, phase: Phase, plan: Plan) -> None:
+        self._state = state
+        self._plan = plan
+        self._of_design = phase == "plan-design"
+
+    def problem(self, item: Item, text: object, at: str) -> Problem | None:
+        """Return what is wrong with the evidence for an answer to `item`; None if it is valid.
+
+        Only PASS on a MUST needs any. Other answers may name some, which is not checked.
+        """
+        if item.severity != MUST or item.status != PASS:
+            return None
+        question = BY_ID.get(item.check)
+        design = self._of_design or (question is not None and question.phase == "plan-design")
+        said = text.strip().lstrip("`'\"(") if isinstance(text, str) else ""
+        if none := _NONE.match(said):
+            wrong = self._no_evidence(item, said[none.end() :])
+        elif found := _ID.match(said) if design else None:
+            wrong = "" if found[0] in self._ids else f"{found[0]} is no entry of the plan"
+        elif found := _LINE.match(said):
+            wrong = self._line(item, found, design=design)
+        else:
+            named = self._whole_file(item, said)
+            wrong = "" if named else f"{item.id} passes a MUST, and its evidence is {shown(text)}"
+        if not wrong:
+            return None
+        return Problem("invalid", f"{at}.evidence", wrong, self._allowed(item, design=design))
+
+    def _no_evidence(self, item: Item, reason: str) -> str:
+        question = BY_ID.get(item.check)
+        if question is not None and question.always:
+            return f"{item.id} applies to every plan, so `none` is not an answer to it"
+        if sum(c.isalpha() for c in reason) < LEAST_REASON:
+            return "`none` needs the reason why the question cannot apply"
+        return ""
+
+    def _line(self, item: Item, found: re.Match[str], *, design: bool) -> str:
+        """Return why the lines that a match of _LINE names are no evidence, or ''."""
+        file, first = found[1], int(found[2])
+        named = range(first, max(first, int(found[3] or 0)) + 1)
+        touched = self._touched(item)
+        if any(line in touched.get(file, ()) for line in named):
+            return ""
+        if design and (count := self._lines_at_base(file)) is not None:
+            if first >= 1 and named[-1] <= count:
+                return ""
+            return f"{file} has {count} lines at the base, none is {found[0].rpartition(':')[2]}"
+        where = "exists at the base" if self._of_design else "is touched by the change"
+        return f"no line {found[0]} {where}"
+
+    def _whole_file(self, item: Item, said: str) -> bool:
+        """Return whether a text names a changed file that has no lines, such as an image."""
+        return any(said.startswith(f) for f, lines in self._touched(item).items() if not lines)
+
+    def _allowed(self, item: Item, *, design: bool) -> str:
+        """Return what may be named instead, taken from the plan and its changes."""
+        ways = []
+        if touched := self._touched(item):
+            rows = [f"{f}:{_ranges(lines)}" if lines else f for f, lines in touched.items()]
+            ways.append(f"a line that the change touches: {'; '.join(first_of(rows, MOST_SHOWN))}")
+        if design:
+            ids = ", ".join(first_of(sorted(self._ids), MOST_SHOWN))
+            ways.append(f"an entry of the plan: {ids}; a line of a file at the base: FILE:LINE")
+        if (question := BY_ID.get(item.check)) is None or not question.always:
+            ways.append("where it cannot apply: none: REASON")
+        return " – or ".join(ways)
+
+    @cached_property
+    def _ids(self) -> set[str]:
+        data = self._plan.model_dump(mode="json")
+        entities = {e["id"] for e in entities_of(data)}
+        return {"overview", "knowledge", *(t["id"] for t in data["task_spec"]), *entities}
+
+    @cached_property
+    def _base(self) -> tuple[Objects, Mapping[str, Any]] | None:
+        if self._plan.base is None:
+            return None
+        objects = Objects(*open_repository(self._state))
+        return objects, objects.entries(self._plan.base.tree)
+
+    def _lines_at_base(self, file: str) -> int | None:
+        """Return how many lines a file has at the base commit; None if there is no such file."""
+        if self._base is None or file not in self._base[1]:
+            return None
+        objects, entries = self._base
+        return len(objects.read(entries[file].blob).splitlines())
+
+    def _touched(self, item: Item) -> dict[str, set[int]]:
+        """Return by file the lines that the change adds (new number) or removes (old number)."""
+        found: dict[str, set[int]] = {}
+        for change in self._changes(item):
+            lines = read_patch(change)
+            found.setdefault(change.file, set()).update(n.new or 0 for n in lines if n.kind == "+")
+            before = found.setdefault(change.old_file or change.file, set())
+            before.update(n.old or 0 for n in lines if n.kind == "-")
+        return found
+
+    def _changes(self, item: Item) -> Iterable[Change]:
+        """Return the changes within the scope of a review item; all if it names none of them."""
+        milestones = self._plan.milestones
+        own = [m for m in milestones if m.id == item.scope]
+        every = [c for m in own or milestones for c in changes_of(m)]
+        return [c for c in every if c.file == item.scope] or every
+
+
+def _ranges(numbers: set[int]) -> str:
+    """Return line numbers as text, neighbours joined: `3-5,9`."""
+    rows: list[list[int]] = []
+    for number in sorted(numbers):
+        if rows and number == rows[-1][1] + 1:
+            rows[-1][1] = number
+        else:
+            rows.append([number, number])
+    return ",".join(f"{a}-{b}" if b > a else f"{a}" for a, b in rows)

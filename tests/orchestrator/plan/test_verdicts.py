@@ -1,0 +1,207 @@
+"""The command that stores the last answers takes the gate, as the reviewers say (FC-1)."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from shared.run import open_state
+from tests.journey import ELSEWHERE, FILES, Answer, Journey, all_pass, passing
+from tests.larger_tasks import larger
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from shared.run import State
+    from tests.conftest import Repository
+
+    Repositories = Callable[..., Repository]
+    Rows = list[dict[str, Any]]
+
+pytestmark = pytest.mark.requirement("FC-1")
+
+FAILED = {"status": "FAIL", "finding": "f(0) is 1"}
+
+
+def opened(journey: Journey) -> State:
+    return open_state(journey.state_dir, "/")
+
+
+def failing(block: Answer) -> Rows:
+    """Answer a reviewer's block: the first question finds something, and so the plan fails."""
+    first, *others = all_pass(block)
+    return [{**first, **FAILED}, *others, {"verdict": "fail"}]
+
+
+def last_outcome(journey: Journey, phase: str) -> dict[str, Any]:
+    state = opened(journey)
+    return state.database.outcomes(state.run, phase)[-1]
+
+
+@pytest.fixture
+def small(make_repo: Repositories) -> Journey:
+    """Return a run whose one reviewer is due."""
+    journey = Journey(make_repo(files=FILES))
+    journey.review = "small"
+    return journey.to("code review")
+
+
+def answer(journey: Journey, rows: Callable[[Answer], Rows]) -> Answer:
+    """Be the host that reviews alone, and store these answers."""
+    block = journey.follow(journey.last.next("alone"))
+    journey.write_answer("verdicts-1.json", rows(block))
+    return journey.follow(block.next("done"))
+
+
+def test_a_pass_of_all_passes_the_gate_without_a_step_in_between(small: Journey) -> None:
+    assert answer(small, passing).block.get("name") == "freeze"
+    outcome = last_outcome(small, "plan-code")
+    assert (outcome["verdict"], outcome["decided_by"]) == ("pass", "host")
+
+
+def test_a_fail_sends_the_findings_back_at_once(small: Journey) -> None:
+    block = answer(small, failing)
+    assert (block.block.get("number"), block.block.get("iteration")) == ("6", "2")
+    assert "f(0) is 1" in block.data("findings")
+
+
+def test_of_several_reviewers_the_last_one_takes_the_gate(make_repo: Repositories) -> None:
+    journey = larger(make_repo, "repo", (1, 1, 1, 1), {})
+    journey.review = "full"
+    first, second = journey.to("design review").last.runs()
+    journey.verdicts = passing
+    journey.be_agent(first)
+    assert opened(journey).run.step == 4
+    journey.be_agent(second)
+    assert opened(journey).run.step == 6
+    assert last_outcome(journey, "plan-design")["decided_by"] == "reviewer"
+    plan = opened(journey).plan
+    assert [o["by"] for o in plan["reviews"]] == ["reviewer"]
+
+
+def test_one_fail_among_passes_fails_the_phase(make_repo: Repositories) -> None:
+    journey = larger(make_repo, "repo", (1, 1, 1, 1), {})
+    journey.review = "full"
+    first, second = journey.to("design review").last.runs()
+    journey.verdicts = failing
+    journey.be_agent(first)
+    journey.verdicts = passing
+    journey.be_agent(second)
+    state = opened(journey)
+    assert (state.run.step, state.database.phase(state.run, "plan-design")[1]) == (3, 2)
+
+
+@pytest.mark.parametrize(
+    ("found", "verdict", "reason"),
+    [(True, "pass", "Known, and harmless."), (False, "fail", "A test for 0 is missing.")],
+)
+def test_a_verdict_against_the_figures_needs_a_reason(
+    small: Journey,
+    found: bool,
+    verdict: str,
+    reason: str,
+) -> None:
+    def rows(block: Answer) -> Rows:
+        return [*(failing if found else passing)(block)[:-1], {"verdict": verdict}]
+
+    gate = answer(small, rows)
+    assert gate.block.get("name") == "plan-code-qr-gate", "the host decides"
+    with open(f"{small.state_dir}/answers/verdicts-1.json", encoding="utf-8") as file:
+        answers = json.load(file)[:-1]
+    small.write_answer("verdicts-1.json", [*answers, {"verdict": verdict, "reason": reason}])
+    words = ("qr", "set", "--phase", "plan-code", "--file", "answers/verdicts-1.json")
+    assert small.planner(*words).code == 0
+    outcome = last_outcome(small, "plan-code")
+    assert (outcome["verdict"], outcome["reason"]) == (verdict, reason)
+    assert outcome["computed"] != verdict
+
+
+def test_without_a_verdict_the_host_decides(small: Journey) -> None:
+    assert answer(small, all_pass).block.get("name") == "plan-code-qr-gate"
+
+
+def test_a_finding_of_a_script_that_no_reviewer_saw_is_for_the_host(
+    make_repo: Repositories,
+) -> None:
+    repository = make_repo(files=FILES)
+    repository.commit({"planner.toml": ELSEWHERE.format(repository.path / "src")})
+    journey = Journey(repository)
+    journey.review = "small"
+    journey.to("code review")
+    gate = answer(journey, passing)
+    assert gate.block.get("name") == "plan-code-qr-gate"
+    assert "does not exercise" in gate.data("items")
+
+
+@pytest.mark.parametrize("rows", [passing, failing])
+def test_the_command_repeated_after_it_took_the_gate_says_where_the_run_is(
+    small: Journey, rows: Callable[[Answer], Rows]
+) -> None:
+    first = answer(small, rows)
+    words = ("qr", "set", "--phase", "plan-code", "--file", "answers/verdicts-1.json")
+    again = small.planner(*words)
+    assert (again.code, again.text) == (0, first.text)
+    small.write_answer("verdicts-1.json", [{"id": "qa-012", **FAILED, "finding": "other"}])
+    other = small.planner(*words)
+    assert (other.code, other.problems[0][0]) == (1, "conflict"), other.text
+
+
+def test_the_host_overrules_a_pass_until_the_next_work_step_ends(small: Journey) -> None:
+    answer(small, passing)
+    words = ("qr", "gate", "--phase", "plan-code", "--verdict", "fail")
+    assert small.planner(*words).code == 1, "no reason"
+    block = small.planner(*words, "--reason", "The user wants a test for 0.")
+    assert (block.block.get("number"), block.block.get("iteration")) == ("6", "2")
+    assert block.data("reason of who decided") == "The user wants a test for 0."
+    assert last_outcome(small, "plan-code")["decided_by"] == "host"
+    assert [o["phase"] for o in opened(small).plan["reviews"]] == ["plan-design", "plan-docs"]
+
+
+def test_the_host_overrules_a_fail_until_the_next_work_step_ends(small: Journey) -> None:
+    answer(small, failing)
+    words = ("qr", "gate", "--phase", "plan-code", "--verdict", "pass")
+    assert small.planner(*words).code == 1, "no reason"
+    passed = small.planner(*words, "--reason", "f(0) is 1 on purpose.")
+    assert passed.block.get("name") == "freeze", passed.text
+    reviews = {o["phase"]: o for o in opened(small).plan["reviews"]}
+    assert reviews["plan-code"]["reason"] == "f(0) is 1 on purpose."
+    assert [i["finding"] for i in reviews["plan-code"]["open"]] == ["f(0) is 1"]
+
+
+def test_what_a_later_work_step_has_ended_is_not_overruled(make_repo: Repositories) -> None:
+    journey = larger(make_repo, "repo", (1, 1), {})
+    journey.review = "full"
+    journey.verdicts = passing
+    journey.to("code review")
+    words = ("qr", "gate", "--phase", "plan-design", "--verdict", "fail", "--reason", "late")
+    refused = journey.planner(*words)
+    assert (refused.code, refused.problems[0][0]) == (1, "conflict")
+    assert opened(journey).run.step == 7
+
+
+@pytest.mark.parametrize(
+    ("last", "text"),
+    [
+        ([{"verdict": "good"}], "the verdict is 'good'"),
+        ([{"verdict": "pass", "reason": 7}], "the reason is no text"),
+        ([{"verdict": "pass", "because": "x"}], "has no field 'because'"),
+        ([{"verdict": "pass"}, {"verdict": "pass"}], "the verdict is not the last entry"),
+    ],
+)
+def test_a_verdict_that_is_none_is_refused_and_nothing_is_stored(
+    small: Journey, last: Rows, text: str
+) -> None:
+    before = small.planner("qr", "list", "--phase", "plan-code", "--json").text
+    refused = answer(small, lambda block: [*all_pass(block), *last])
+    assert refused.code == 1
+    assert text in refused.text
+    assert small.planner("qr", "list", "--phase", "plan-code", "--json").text == before
+
+
+def test_a_worktree_changed_since_the_check_keeps_the_answers_and_the_gate(small: Journey) -> None:
+    small.edit_worktree({"src/a.py": "def f(x):\n    return x + 3\n"})
+    refused = answer(small, passing)
+    assert "changed after they were checked" in refused.text
+    assert opened(small).run.step == 8

@@ -1,0 +1,182 @@
+"""A PASS on a MUST names what shows it, and only what is there counts (RV-1)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from quality_reviewer.questions import BY_ID
+from shared.qr.schema import read_review
+from shared.qr.types import MUST, PASS, REVIEWER, TODO
+from shared.resources import review_path
+from tests.journey import FILES, Answer, Journey, all_pass
+from tests.larger_tasks import larger
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from shared.qr.types import Item
+    from state.phases import Phase
+    from tests.conftest import Repository
+
+    Repositories = Callable[..., Repository]
+
+pytestmark = pytest.mark.requirement("RV-1")
+
+TOUCHED = "a line that the change touches: src/a.py:2; tests/test_a.py:3"
+# What is named, and a part of the refusal; '' where it is valid.
+OF_A_CHANGE = {
+    "src/a.py:2": "",
+    "`src/a.py:2` returns x + 2": "",
+    "src/a.py:1-2": "",
+    "tests/test_a.py:3 – the test of it": "",
+    "src/a.py:1": "no line src/a.py:1 is touched by the change",
+    "src/b.py:2": "no line src/b.py:2 is touched by the change",
+    "src/a.py:20": "no line src/a.py:20 is touched by the change",
+    "src/a.py": "its evidence is 'src/a.py'",
+    "CI-001": "its evidence is 'CI-001'",
+    "": "its evidence is ''",
+    "I have read it": "its evidence is 'I have read it'",
+    "None: it adds no input of its own": "",
+    "none": "`none` needs the reason",
+    "none: n/a": "`none` needs the reason",
+}
+OF_A_DESIGN = {
+    "CI-001": "",
+    "T-1, since it is cited": "",
+    "overview": "",
+    "CI-999": "CI-999 is no entry of the plan",
+    "src/m1_1.py:2": "",
+    "src/m1_1.py:3": "src/m1_1.py has 2 lines at the base",
+    "src/m1_1.py:0": "src/m1_1.py has 2 lines at the base",
+    "src/new.py:1": "no line src/new.py:1 exists at the base",
+    "none: nothing of this kind is touched": "",
+}
+
+
+def item_of(journey: Journey, phase: Phase, check: str) -> Item:
+    """Return the first item of a question in an open review."""
+    items = read_review(review_path(journey.state_dir, phase)).items
+    return next(i for i in items if i.check == check)
+
+
+def answer(journey: Journey, phase: str, name: str, **fields: Any) -> Answer:  # noqa: ANN401
+    """Store one answer, as a file."""
+    journey.write_answer("verdicts-1.json", [{"id": name, "status": PASS, **fields}])
+    return journey.planner("qr", "set", "--phase", phase, "--file", "answers/verdicts-1.json")
+
+
+@pytest.fixture
+def small(make_repo: Repositories) -> Journey:
+    """Return a run whose one reviewer is due."""
+    journey = Journey(make_repo(files=FILES))
+    journey.review = "small"
+    return journey.to("code review")
+
+
+@pytest.fixture
+def full(make_repo: Repositories) -> Journey:
+    """Return a run with two milestones whose design is to be reviewed."""
+    journey = larger(make_repo, "repo", (1, 1), {})
+    journey.review = "full"
+    return journey.to("design review")
+
+
+def test_evidence_of_a_change_is_a_line_that_it_touches(small: Journey) -> None:
+    asked = item_of(small, "plan-code", "nothing-else")
+    for evidence, refusal in OF_A_CHANGE.items():
+        said = answer(small, "plan-code", asked.id, evidence=evidence)
+        assert (said.code == 1) == bool(refusal), (evidence, said.text)
+        assert refusal in said.text, evidence
+        assert not refusal or TOUCHED in said.text
+        assert not refusal or "where it cannot apply: none: REASON" in said.text
+
+
+def test_evidence_of_a_design_is_an_entry_or_a_line_of_the_base(full: Journey) -> None:
+    asked = item_of(full, "plan-design", "choices-trace")
+    for evidence, refusal in OF_A_DESIGN.items():
+        said = answer(full, "plan-design", asked.id, evidence=evidence)
+        assert (said.code == 1) == bool(refusal), (evidence, said.text)
+        assert refusal in said.text, evidence
+        assert not refusal or "an entry of the plan: CI-001, CI-002, DL-001" in said.text
+
+
+def test_a_line_of_another_milestone_is_no_evidence(make_repo: Repositories) -> None:
+    journey = larger(make_repo, "repo", (1, 1), {})
+    journey.review = "full"
+    journey.to("code review")
+    items = read_review(review_path(journey.state_dir, "plan-code")).items
+    second = next(i for i in items if i.check == "nothing-else" and i.scope == "M-002")
+    said = answer(journey, "plan-code", second.id, evidence="src/m1_1.py:2")
+    assert "no line src/m1_1.py:2 is touched" in said.text
+    assert "a line that the change touches: src/m2_1.py:2 –" in said.text
+    assert answer(journey, "plan-code", second.id, evidence="src/m2_1.py:2").code == 0
+
+
+def test_a_line_that_a_file_loses_is_evidence(make_repo: Repositories) -> None:
+    files = {**FILES, "src/a.py": "def f(x):\n    return x + 1\n\n\ndef g():\n    pass\n"}
+    journey = Journey(make_repo(files=files))
+    journey.review = "small"
+    journey.to("code review")
+    asked = item_of(journey, "plan-code", "nothing-else")
+    assert answer(journey, "plan-code", asked.id, evidence="src/a.py:5").code == 0
+
+
+def test_a_binary_file_is_evidence_by_its_name(make_repo: Repositories) -> None:
+    journey = Journey(make_repo(files={**FILES, "src/a.py": b"\0\1\2" * 9}))
+    journey.review = "small"
+    journey.edits["src/a.py"] = b"\0\3\4" * 9
+    journey.to("code review")
+    asked = item_of(journey, "plan-code", "nothing-else")
+    assert answer(journey, "plan-code", asked.id, evidence="src/a.py").code == 0
+
+
+def test_answers_without_evidence_are_refused_at_once_and_the_others_are_kept(
+    small: Journey,
+) -> None:
+    block = small.follow(small.last.runs()[0])
+    rows = all_pass(block)
+    items = read_review(review_path(small.state_dir, "plan-code")).items
+    musts = {i.id for i in items if i.severity == MUST and i.by == REVIEWER}
+    bare = [r["id"] for r in rows if r["id"] in musts][:2]
+    for row in rows:
+        if row["id"] in bare:
+            del row["evidence"]
+    small.write_answer("verdicts-1.json", [*rows, {"verdict": "pass"}])
+    refused = small.follow(block.next("done"))
+    assert refused.code == 1
+    assert [kind for kind, _ in refused.problems] == ["invalid", "invalid"]
+    assert all(f"{name} passes a MUST" in refused.text for name in bare)
+    assert "the other answers of this file are stored" in refused.text
+    stored = read_review(review_path(small.state_dir, "plan-code")).items
+    assert {i.id for i in stored if i.status == TODO} == set(bare)
+    kept = next(i for i in stored if i.id in musts - set(bare))
+    assert kept.evidence == next(r["evidence"] for r in rows if r["id"] == kept.id)
+
+
+def test_only_a_pass_on_a_must_needs_evidence(small: Journey) -> None:
+    for asked in read_review(review_path(small.state_dir, "plan-code")).items:
+        if asked.by == REVIEWER and asked.severity != MUST:
+            assert answer(small, "plan-code", asked.id).code == 0
+    must = item_of(small, "plan-code", "nothing-else")
+    assert answer(small, "plan-code", must.id, severity="COULD").code == 1
+    failed = {"status": "FAIL", "finding": "f is used elsewhere"}
+    assert answer(small, "plan-code", must.id, **failed).code == 0
+
+
+def test_what_always_applies_takes_no_none(small: Journey) -> None:
+    for check in [q.id for q in BY_ID.values() if q.always and q.phase == "plan-code"]:
+        asked = item_of(small, "plan-code", check)
+        said = answer(small, "plan-code", asked.id, evidence="none: nothing was asked for")
+        assert "`none` is not an answer to it" in said.text
+        assert "none: REASON" not in said.text
+
+
+def test_one_answer_is_given_its_evidence_on_the_command_line(small: Journey) -> None:
+    asked = item_of(small, "plan-code", "nothing-else")
+    words = ("qr", "set", asked.id, "--phase", "plan-code", "--status", "PASS")
+    assert small.planner(*words).code == 1
+    assert small.planner(*words, "--evidence", "src/a.py:2").code == 0
+    stored = item_of(small, "plan-code", "nothing-else")
+    assert (stored.status, stored.evidence) == (PASS, "src/a.py:2")
