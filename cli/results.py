@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from orchestrator.execute import by_hand
 from orchestrator.run import queue
 from shared import drift, resources
 from shared.builders import Block
+from shared.git.repository import repository_at
 from shared.steps.printing import print_current
 from state.changes import plan_changes
 from state.channels import told
@@ -111,10 +113,13 @@ def render_proof(state: State, changes: Sequence[Change]) -> str:
         approval=told(state.database.approved_by(run, run.digest or "")),
     )  # fmt: skip
     block.data("proof", "\n".join(map(_blobs, changes)), files=len(changes))
-    text = (
+    proved = by_hand.told(state, repository_at(run.repository), changes) or (
         "Proved: against its parent the commit holds exactly the approved changes, blob by blob, "
-        f"and {resources.archived_plan(state.run.run_id)}. The run is complete and planning has "
-        f"ended; tell the user. To undo the commit: {state.command('undo')}"
+        f"and {resources.archived_plan(state.run.run_id)}."
+    )
+    text = (
+        f"{proved} The run is complete and planning has ended; tell the user. "
+        f"To undo the commit: {state.command('undo')}"
     )
     if queue.has_ready(state.database):
         block.next("queue", resources.command("queue", "next"))

@@ -6,6 +6,7 @@ import os
 import textwrap
 from typing import TYPE_CHECKING, NamedTuple
 
+from orchestrator.execute import by_hand
 from orchestrator.execute.reconcile import reconcile
 from shared import approval, cleanup, drift, resources
 from shared.execution.holder import hold
@@ -66,17 +67,26 @@ def commit_plan(state: State, also: Also | None = None) -> list[Change]:
             problems = reconcile(state, repository, vault, changes, known)
             if problems:
                 raise Refused.of(problems)
-            make_worktree_if_gone(state, repository)
-            message = also.message if also else message_of(plan)
-            done = commit(repository, state.worktree, vault, changes, message, extra)
+            found = None if also else by_hand.find(repository, plan, changes)
+            if found is None:
+                make_worktree_if_gone(state, repository)
+                accepted = [f for f, yes in state.database.deviations(state.run).items() if yes]
+                message = also.message if also else message_of(plan)
+                made = commit(
+                    repository, state.worktree, vault, changes, message, extra, leave=accepted
+                )
+                commit_id = detail = made.commit
+            else:
+                commit_id, detail = found.commit, by_hand.remember(found)
             drift.absorb(state, ends(changes))
             with state.database:
-                state.move("finish", "program", detail=done.commit, commit_id=done.commit)
+                state.move("finish", "program", detail=detail, commit_id=commit_id)
         cleanup.tidy(state)
         approval.note_commit(state.state_dir, plan.digest or "", state.run.commit_id or "")
-        problems = check_commit(repository, state.run.commit_id or "", changes, extra)
-        if problems:
-            raise Refused.of(problems)
+        if not by_hand.is_proved(state, repository, changes):
+            problems = check_commit(repository, state.run.commit_id or "", changes, extra)
+            if problems:
+                raise Refused.of(problems)
         return changes
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from developer.verify.trees import users_tree
+from orchestrator.execute.other_runs import written_by_others
 from shared import resources
 from shared.drift import tree_of
 from shared.git.repository import within
@@ -44,12 +45,17 @@ def reconcile(
     planned.add(resources.archived_plan(state.run.run_id))
     ours = tree_of(state).aside
     then, now = read_json(resources.scene_path(state.state_dir)), users_tree(repository)
-    for file in sorted(now):
-        mine = file in planned or any(within(file, folder) for folder in ours)
-        if not mine and list(now[file][1:]) != list(then.get(file, ()))[1:]:
-            found.setdefault(
-                file, "was changed after the plan was applied, and no milestone lists this file"
-            )
+    others = [
+        file
+        for file in sorted(now)
+        if file not in planned
+        and not any(within(file, folder) for folder in ours)
+        and list(now[file][1:]) != list(then.get(file, ()))[1:]
+    ]
+    elsewhere = written_by_others(state, repository) if others else ()
+    for file in others:
+        if file not in elsewhere:
+            found[file] = "was changed after the plan was applied, and no milestone lists this file"
     accepted = state.database.deviations(state.run)
     return [
         Problem("refused", file, f"{file} {text}" if not text.startswith(file) else text,

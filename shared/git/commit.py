@@ -25,7 +25,7 @@ from state.errors import Problem, Refused
 from state.files import write_atomic
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from shared.git.change import Change
     from shared.git.command import Git
@@ -45,20 +45,23 @@ class Committed(NamedTuple):
 
 
 @refusing()
-def commit(
+def commit(  # noqa: PLR0913 – options, each named where it is given
     repo: Repository,
     worktree: str,
     vault: Vault,
     changes: Sequence[Change],
     message: str,
     extra: Extra,
+    *,
+    leave: Collection[str] = (),
 ) -> Committed:
     """Commit the plan's changes on the user's branch, with the user's hooks and signing.
 
     `extra` are files to commit as well (None removes one), such as the archived plan or what the
-    user has staged. The commit is made on a detached HEAD in the worktree, whose content is
-    replaced; run again after a crash, there is still one commit. Refused, with branch and index as
-    they were, if the plan does not fit HEAD or the index, or if the commit is not the plan.
+    user has staged. What is staged of a path in `leave` stays staged. The commit is made on a
+    detached HEAD in the worktree, whose content is replaced; run again after a crash, there is
+    still one commit. Refused, with branch and index as they were, if the plan does not fit HEAD or
+    the index, or if the commit is not the plan.
     """
     problems = [*check_branch(repo), *check_underway(repo)]
     if problems:
@@ -66,7 +69,7 @@ def commit(
     at, plan = head(repo), _whole(repo, changes, extra)
     done = None if _is_before(repo, changes) else find_committed(repo, changes, message, extra)
     if done is None:
-        problems = [*_check_head(repo, plan, extra), *_check_index(repo, plan)]
+        problems = [*_check_head(repo, plan, extra), *_check_index(repo, plan, leave)]
         problems += _check_extra(repo, extra)
         if problems:
             raise Refused.of(problems)
@@ -113,20 +116,25 @@ def _is_before(repo: Repository, changes: Sequence[Change]) -> bool:
 
 def _check_head(repo: Repository, plan: Mapping[str, Ends], extra: Extra) -> list[Problem]:
     now = tree_of_head(repo)
-    problems = [
-        Problem(
-            "refused",
-            path,
-            f"is {describe(now.get(path))} in HEAD; the plan was made for {describe(end.before)}",
-            "commit your own work on this file first, or revise the plan for the present files",
-        )
-        for path, end in plan.items()
-        if path not in extra and now.get(path) != end.before
-    ]
+    problems: list[Problem] = []
+    for path, end in plan.items():
+        found = now.get(path)
+        if path in extra or found == end.before:
+            continue
+        if found == end.after:
+            text = "is committed already as planned, but not every file of the plan is"
+            way = "commit the other planned files yourself too, then run the same command again"
+            problems.append(Problem("refused", path, text, way, _AGAIN))
+        else:
+            text = f"is {describe(found)} in HEAD; the plan was made for {describe(end.before)}"
+            way = "undo the apply and revise the plan; or a person keeps what is, and cancels"
+            problems.append(Problem("refused", path, text, way, "planner undo"))
     return problems + check_clashes(plan, now, "HEAD")
 
 
-def _check_index(repo: Repository, plan: Mapping[str, Ends]) -> list[Problem]:
+def _check_index(
+    repo: Repository, plan: Mapping[str, Ends], leave: Collection[str]
+) -> list[Problem]:
     lock = os.path.join(repo.git_dir, "index.lock")
     if os.path.exists(lock):
         text = "another git command is working on your index (the staged files)"
@@ -139,9 +147,10 @@ def _check_index(repo: Repository, plan: Mapping[str, Ends]) -> list[Problem]:
             f"is staged as {describe(now.get(path))}, which is neither its state before the plan "
             f"({describe(end.before)}) nor after it ({describe(end.after)})",
             "commit or unstage what you have staged of this file first",
+            _AGAIN,
         )
         for path, end in plan.items()
-        if now.get(path) not in (end.before, end.after)
+        if path not in leave and now.get(path) not in (end.before, end.after)
     ]
     return problems + check_clashes(plan, now, "your index")
 

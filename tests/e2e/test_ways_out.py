@@ -113,3 +113,98 @@ def test_an_undo_that_meets_uncommitted_work_names_itself_as_the_way(
     journey.repository.git("stash", "push", "--", "src/a.py")
     undone = journey.run(*words_of(retry(refused)))
     assert undone.code == 0, undone.text
+
+
+# the user commits what was applied
+
+
+@pytest.mark.requirement("PL-29")
+@pytest.mark.parametrize("commits", ["one", "two", "one with another file"])
+def test_a_plan_that_the_user_commits_by_hand_is_proved_and_completed(
+    make_repo: Callable[..., Repository], commits: str
+) -> None:
+    journey = begun(make_repo).to("applied")
+    project = journey.repository
+    if commits == "two":
+        project.git("commit", "--quiet", "--message", "Mine", "--only", "src/a.py")
+        refused = journey.run(*words_of(journey.last.next()))
+        assert "commit the other planned files yourself too" in refused.text
+        assert words_of(retry(refused))[:2] == ["exec", "commit"]
+    if commits == "one with another file":
+        project.write("README.md", "# Mine\n")
+    by_hand = project.commit(message="By hand")
+    journey.to("committed")
+    assert_committed(journey)
+    assert project.git("rev-parse", "HEAD") == by_hand
+    assert "Proved: your own commits" in journey.last.text
+    assert ("README.md" in journey.last.text) == (commits == "one with another file")
+    again = journey.planner("exec", "commit")
+    assert again.text == journey.last.text
+    undone = journey.planner("undo")
+    assert undone.code == 0, undone.text
+    assert project.git("show", "HEAD:src/a.py") + "\n" == FILES["src/a.py"]
+
+
+@pytest.mark.requirement("PL-29")
+def test_other_bytes_committed_by_hand_are_never_called_the_plan(
+    make_repo: Callable[..., Repository],
+) -> None:
+    journey = begun(make_repo).to("applied")
+    applied = (journey.repository.path / "src/a.py").read_text()
+    journey.repository.commit({"src/a.py": BOTH}, "By hand, and other bytes")
+    journey.repository.write("src/a.py", applied)
+    refused = journey.advance()
+    assert words_of(retry(refused))[0] == "undo"
+    assert "the plan was made for" in refused.text
+    assert journey.follow(retry(refused)).code == 0
+
+
+@pytest.mark.requirement("PL-29")
+def test_a_staged_edit_that_a_person_accepts_stays_staged(
+    make_repo: Callable[..., Repository],
+) -> None:
+    journey = begun(make_repo).to("applied")
+    project, planned = journey.repository, journey.edits["src/a.py"]
+    project.write("src/a.py", f"{planned!s}# mine\n")
+    project.git("add", "src/a.py")
+    block = journey.last
+    refused = journey.run(*words_of(block.next()))
+    accepted = journey.run(*words_of(retry(refused)), "--reason", "my own edit")
+    assert accepted.code == 0, accepted.text
+    journey.last = block
+    journey.to("committed")
+    assert_committed(journey)
+    assert project.git("show", "HEAD:src/a.py") + "\n" == planned
+    assert project.git("status", "--porcelain") == "M  src/a.py"
+
+
+# two runs at once
+
+
+@pytest.mark.requirement("PL-29")
+def test_two_runs_that_are_both_applied_are_both_committed(
+    make_repo: Callable[..., Repository],
+) -> None:
+    first = Journey(make_repo("project", {**FILES, "src/b.py": "b = 1\n"})).to("applied")
+    second = Journey(first.repository, "Change b")
+    second.answers["design.json"] = [
+        {"op": "set", "id": "overview", "version": 1,
+         "fields": {"title": "Change b", "problem": "b is 1", "approach": "Make it 2."}},
+        {"op": "add", "kind": "milestone", "as": "$m", "fields": {
+            "name": "Change b", "files": ["src/b.py"], "requirements": ["T-1"],
+            "acceptance_criteria": ["b is 2"], "tests": {"skip_reason": "a constant"}}},
+        {"op": "add", "kind": "intent", "fields": {
+            "milestone": "$m", "file": "src/b.py", "behavior": "is 2"}},
+    ]  # fmt: skip
+    second.edits = {"src/b.py": "b = 2\n"}
+    second.start("--base", "head")
+    second.to("applied")
+    block = first.last
+    second.repository.write("src/b.py", "b = 3\n")  # not as the other run has left it
+    assert "no milestone lists this file" in first.advance().text
+    second.repository.write("src/b.py", "b = 2\n")
+    first.last = block
+    first.to("committed")
+    assert_committed(first)
+    second.to("committed")
+    assert_committed(second)
