@@ -218,20 +218,28 @@ def scan(root: str, before: Found | None = None, most: int = MAX_FOLDERS) -> Fou
     Folders are relative to `root`, which is "". A folder that has the same time as in `before` is
     not listed again. Of more than `most` folders the walk leaves out the deepest.
     """
-    known, found, waiting = before or {}, dict[str, tuple[int, list[str], list[str]]](), [""]
+    found, waiting = dict[str, tuple[int, list[str], list[str]]](), [""]
+    known, stat, join = before or {}, os.stat, os.path.join
+    try:
+        top = os.open(root, os.O_RDONLY)
+    except OSError:
+        return found
     for folder in waiting:
         if len(found) == most:
             break
         try:
-            changed = os.stat(os.path.join(root, folder)).st_mtime_ns
-            if folder not in known or known[folder][0] != changed:
+            # From the root on: that is most of what a walk over known folders takes.
+            changed = stat(folder or ".", dir_fd=top).st_mtime_ns
+            entry = known.get(folder)
+            if entry is None or entry[0] != changed:
                 settled = changed < time.time_ns() - _SETTLED_NS
-                found[folder] = (changed if settled else 0, *_list(root, folder))
-            else:
-                found[folder] = known[folder]
+                entry = (changed if settled else 0, *_list(root, folder))
         except OSError:  # removed meanwhile, or not ours to read
             continue
-        waiting += [os.path.join(folder, name) for name in found[folder][2]]
+        found[folder] = entry
+        if entry[2]:
+            waiting += [join(folder, name) for name in entry[2]]
+    os.close(top)
     return found
 
 

@@ -42,6 +42,9 @@ _STRICT, _NOT_RUN = "--strict", 126
 _IGNORED_BY_PYTHON = (13, 25)
 
 
+_LIBRARY = ctypes.CDLL(None, use_errno=True)
+
+
 class _PathRule(ctypes.Structure):
     _pack_ = 1
     _fields_ = (("allowed", ctypes.c_uint64), ("parent", ctypes.c_int32))
@@ -96,23 +99,21 @@ def restrict(
 
 def give_up_privileges() -> None:
     """Keep this process and its children from gaining privileges, as Landlock requires."""
-    library = ctypes.CDLL(None, use_errno=True)
-    if library.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0):
+    if _LIBRARY.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0):
         raise OSError(ctypes.get_errno(), "no_new_privs")
 
 
 def adopt_orphans(wanted: bool) -> None:
     """Make this process the parent of its orphaned descendants, or stop that if not `wanted`."""
     if sys.platform.startswith("linux"):
-        ctypes.CDLL(None).prctl(_CHILD_SUBREAPER, int(wanted), 0, 0, 0)
+        _LIBRARY.prctl(_CHILD_SUBREAPER, int(wanted), 0, 0, 0)
 
 
 def become(command: list[str], environment: dict[str, str]) -> None:
     """Replace this process by `command`, found on PATH; raises OSError, never returns."""
-    library = ctypes.CDLL(None)
     # Signals that Python ignores would stay ignored in the command.
     for number in _IGNORED_BY_PYTHON:
-        library.signal(number, None)
+        _LIBRARY.signal(number, None)
     os.execvpe(command[0], command, environment)  # noqa: S606 – that is its purpose
 
 
@@ -134,7 +135,7 @@ def main(arguments: list[str]) -> None:
 def _abi() -> int:
     if not sys.platform.startswith("linux"):
         return 0
-    return int(ctypes.CDLL(None, use_errno=True).syscall(_CREATE, None, 0, 1))
+    return int(_LIBRARY.syscall(_CREATE, None, 0, 1))
 
 
 def _rules(handled: int, network: int, scopes: int, abi: int) -> int:
@@ -149,8 +150,7 @@ def _rules(handled: int, network: int, scopes: int, abi: int) -> int:
 
 
 def _call(number: int, *arguments: object) -> int:
-    library = ctypes.CDLL(None, use_errno=True)
-    answer = int(library.syscall(number, *arguments))
+    answer = int(_LIBRARY.syscall(number, *arguments))
     if answer < 0:
         code = ctypes.get_errno()
         raise OSError(code, os.strerror(code))

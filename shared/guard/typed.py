@@ -6,12 +6,12 @@ what the model calls, schedules or writes. It counts only if the client itself h
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 
 from shared.mode import sessions
 from shared.mode.sessions import path_of
+from state.quick_json import read_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,6 +43,8 @@ def record(payload: Mapping[str, object], full: Callable[[str], str], now: float
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
     temporary = f"{path}.{os.getpid()}"
     found = {"session": session, "digest": digest, "at": now, "client": client.identity}
+    import json  # not at the top: nearly all commands have nothing to write here
+
     with open(temporary, "w", encoding="utf-8") as file:
         json.dump(found, file)
     os.replace(temporary, path)
@@ -52,8 +54,7 @@ def is_typed(digest: str, environ: Mapping[str, str], now: float) -> bool:
     """Return whether the user has just typed the approval of a digest into the session's client."""
     session = environ.get("CLAUDE_CODE_SESSION_ID", "")
     try:
-        with open(_path(session), encoding="utf-8") as file:
-            found = json.load(file)
+        found = read_json(_path(session))
         fresh = 0 <= now - found["at"] <= VALID_S
         return fresh and (found["session"], found["digest"]) == (session, digest)
     except (OSError, ValueError, LookupError, TypeError):

@@ -6,10 +6,10 @@ call of a tool. Hooks read through this module, so it imports little.
 
 from __future__ import annotations
 
-import json
 import os
 
 from shared.resources import PLANNER_FOLDER
+from state.quick_json import read_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -218,14 +218,15 @@ def _load(path: str) -> Session | None:
 
 def _read(path: str) -> dict[str, object] | None:
     try:
-        with open(path, encoding="utf-8") as file:
-            values = json.load(file)
+        values = read_json(path)
     except (OSError, ValueError, RecursionError):
         return None
     return values if isinstance(values, dict) else None
 
 
 def _write(path: str, values: dict[str, object]) -> bool:
+    import json  # not at the top: most commands only read
+
     text = json.dumps(values, ensure_ascii=False)
     temporary = f"{path}.{os.getpid()}"
     try:

@@ -49,7 +49,10 @@ def is_available() -> bool:
 
 def install(steps: list[Step]) -> None:
     """Have the kernel filter the calls of this process and its children; raises OSError."""
-    held = _Program(len(steps), b"".join(struct.pack("=HBBI", *step) for step in steps))
+    held = _Program(
+        len(steps),
+        struct.pack("=" + "HBBI" * len(steps), *(number for step in steps for number in step)),
+    )
     library = ctypes.CDLL(None, use_errno=True)
     if library.prctl(_SET_SECCOMP, _FILTER, ctypes.byref(held), 0, 0):
         raise OSError(ctypes.get_errno(), "seccomp")

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 __all__ = ["CannotEnter", "Place", "run"]
 
 _KILL = 9
+# Processes of ours in which nothing runs any more: the kernel takes their namespaces down.
+_ENDING: list[int] = []
 
 
 class CannotEnter(OSError):  # noqa: N818 – nothing went wrong: there is no place here
@@ -39,6 +41,7 @@ def run(place: Place, argv: Sequence[str], *, output: int | None = None) -> Repo
     Its output goes to ours, or both kinds to the file descriptor `output`. Raises CannotEnter.
     """
     targets = (1, 2) if output is None else (output, output)
+    _ENDING[:] = [process for process in _ENDING if not _has_ended(process)]
     relay = Relay(targets, place.limits.output)
     sys.stdout.flush()
     ready, mapped, ended, alive = (os.pipe() for _ in range(4))
@@ -61,19 +64,31 @@ def run(place: Place, argv: Sequence[str], *, output: int | None = None) -> Repo
                 # As root in another sandbox, such as a client's own.
                 raise CannotEnter(f"user ids cannot be mapped: {error.strerror}") from None
             os.write(mapped[1], b"\n")
-        said = relay.pass_on(ended[0], stop=alive[1])
+        report = _read(relay.pass_on(ended[0], stop=alive[1]))
     except BaseException:
         os.kill(first, _KILL)
+        os.waitpid(first, 0)
         raise
     finally:
         for descriptor in (ready[0], mapped[1], ended[0], alive[1]):
             os.close(descriptor)
         relay.close()
-        os.waitpid(first, 0)
+    _ENDING.append(first)
+    return report
+
+
+def _read(said: bytes) -> Report:
     report = Report.read(said)
     if report is None or report.failure:
         raise CannotEnter(report.failure if report else "it ended without a word")
     return report
+
+
+def _has_ended(process: int) -> bool:
+    try:
+        return os.waitpid(process, os.WNOHANG) != (0, 0)
+    except ChildProcessError:  # somebody else has waited for it
+        return True
 
 
 def _map_users(process: int) -> None:

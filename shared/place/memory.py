@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import binascii
-import json
 import os
 
 from shared.mode import sessions
+from state.quick_json import read_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 def recall(kind: str, key: str) -> dict[str, Any]:
     """Return what was remembered of this kind for `key`; nothing if it can't be read."""
     try:
-        with open(_path(kind, key), encoding="utf-8") as file:
-            values = json.load(file)
+        values = read_json(_path(kind, key))
     except (OSError, ValueError, RecursionError):
         return {}
     return values if isinstance(values, dict) and values.get("key") == key else {}
@@ -25,6 +24,8 @@ def recall(kind: str, key: str) -> dict[str, Any]:
 
 def remember(kind: str, key: str, values: dict[str, Any]) -> None:
     """Remember `values` for `key`; where that can't be written, nothing is remembered."""
+    import json  # not at the top: most commands only read
+
     path = _path(kind, key)
     temporary = f"{path}.{os.getpid()}"
     try:

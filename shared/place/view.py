@@ -161,7 +161,9 @@ def _mounted() -> dict[str, str]:
     with open("/proc/self/mountinfo", "rb") as file:
         for line in file:
             before, _, after = line.partition(b" - ")
-            path = before.split()[4].decode("unicode_escape").encode("latin-1")
+            path = before.split()[4]
+            if b"\\" in path:  # a blank or the like; the decoder is slow to import
+                path = path.decode("unicode_escape").encode("latin-1")
             found[os.fsdecode(path)] = os.fsdecode(after.split()[0])
     return found
 
