@@ -57,7 +57,7 @@ def _render(state: State) -> str:
     approval = told(state.database.approved_by(run, run.digest or ""))
     block = Block("result", digest=run.digest, approval=approval)
     block.data("approved", state.plan["overview"]["title"])
-    return block.next("done", state.command("step", run.workflow)).render()
+    return block.next("done", state.command("exec", "run")).render()
 
 
 if __name__ == "__main__":

@@ -7,10 +7,17 @@ import sys
 import click
 
 from cli.options import allow_roles, opened, role_option, state_dir_option
-from cli.results import render_finished, render_proof, render_running, render_undone
+from cli.results import (
+    render_finished,
+    render_proof,
+    render_ran,
+    render_running,
+    render_undone,
+)
 from orchestrator.execute import gaps, reconcile, waves
 from orchestrator.execute.apply import apply_plan
 from orchestrator.execute.commit import commit_plan
+from orchestrator.execute.run import run_plan
 from orchestrator.execute.undo import undo_plan
 from orchestrator.plan.finish import Finished
 from shared.builders import Block
@@ -29,6 +36,21 @@ attempt_option = click.option(
 @click.group("exec")
 def exec_command() -> None:
     """Apply an approved plan and commit it."""
+
+
+@exec_command.command("run")
+@state_dir_option
+@role_option
+def run(state_dir: str | None, role: str | None) -> None:
+    """Carry out an approved plan: apply it, compare your tree with it, commit it, prove the commit.
+
+    At depth intent it starts the first milestones. Safe to repeat, also after a crash.
+
+    Example: planner exec run
+    """
+    allow_roles(role)
+    state = opened(state_dir)
+    write(render_ran(state, run_plan(state)))
 
 
 @exec_command.command("apply")

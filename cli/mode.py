@@ -109,21 +109,17 @@ def approve(
     if isinstance(found, lookup.Mode):
         write(render_mode(found))
     elif found.config["config"].get("auto_run"):
-        write(_applied_at_once(found))
+        write(_run_at_once(found))
     else:
         write(print_current(found))
 
 
-def _applied_at_once(state: State) -> str:
-    """Apply a plan that was just approved, as the settings want it, and return what is next."""
-    from cli.results import render_running
-    from orchestrator.execute.apply import apply_plan
-    from shared.steps.printing import print_current
+def _run_at_once(state: State) -> str:
+    """Carry out a plan that was just approved, as the settings want it; return what is next."""
+    from cli.results import render_ran
+    from orchestrator.execute.run import run_plan
 
-    running = apply_plan(state)
-    if running is not None:
-        return render_running(state, running, state.command("exec", "apply"))
-    return print_current(state)
+    return render_ran(state, run_plan(state))
 
 
 @mode_command.command("reject")

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from developer.capture import Captured
     from developer.verify.job import Done, Running
+    from orchestrator.execute.run import Ran
     from orchestrator.execute.undo import Undone
     from orchestrator.plan.finish import Finished
     from orchestrator.plan.rebase import Rebased
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from state.models import Change
 
 MOST_LEFT_OUT = 20
+MOST_PROOF_CHARS = 1_200  # so that executing a plan costs at most 600 tokens to read
 _REBASED = (
     "Planned files changed. The plan is rebased onto the tree as it is now; its changes are "
     "captured and checked again when the work step is ended again."
@@ -103,6 +105,13 @@ def render_part(state: State, running: Running | None, digest: str, only: Iterab
     return Block("result").data("progress", running.text).person(again).render()
 
 
+def render_ran(state: State, ran: Ran) -> str:
+    """Return the block for a plan that was carried out: the proof, or the step that is due."""
+    if ran.running is not None:
+        return render_running(state, ran.running, state.command("exec", "run"))
+    return print_current(state) if ran.proved is None else render_proof(state, ran.proved)
+
+
 def render_proof(state: State, changes: Sequence[Change]) -> str:
     """Return the block that proves a commit by its git blobs and tells how to undo the commit."""
     run = state.run
@@ -112,7 +121,7 @@ def render_proof(state: State, changes: Sequence[Change]) -> str:
         milestones=f"{done.done}/{done.total}",
         approval=told(state.database.approved_by(run, run.digest or "")),
     )  # fmt: skip
-    block.data("proof", "\n".join(map(_blobs, changes)), files=len(changes))
+    block.data("proof", _first([_blobs(c) for c in changes]), files=len(changes))
     proved = by_hand.told(state, repository_at(run.repository), changes) or (
         "Proved: against its parent the commit holds exactly the approved changes, blob by blob, "
         f"and {resources.archived_plan(state.run.run_id)}."
@@ -126,13 +135,25 @@ def render_proof(state: State, changes: Sequence[Change]) -> str:
     return block.task(text).render()
 
 
+def _first(rows: Sequence[str]) -> str:
+    """Return the rows that fit the budget of an execution, and how many more were compared."""
+    shown, chars = [], 0
+    for row in rows:
+        chars += len(row) + 1
+        if chars > MOST_PROOF_CHARS:
+            break
+        shown.append(row)
+    more = len(rows) - len(shown)
+    return "\n".join([*shown, *([f"… and {more} more, compared as well"] if more else [])])
+
+
 def render_undone(state: State, undone: Undone) -> str:
     """Return the block that lists the restored files, or names the revert commit."""
     if undone.revert:
         block = Block("result", commit=undone.revert)
         return block.data("reverted", state.run.commit_id or "").render()
     block = Block("result").data("taken back", "\n".join(undone.files))
-    block.next("again", state.command("exec", "apply"))
+    block.next("again", state.command("exec", "run"))
     return block.next("revise", state.command("plan", "revise")).render()
 
 

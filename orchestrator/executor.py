@@ -1,7 +1,8 @@
 """The executor workflow: nine steps from an approved plan to a commit proven to match it (PL-3).
 
-At depth full a program does them, and a host sees 1, 2 and 9. At depth intent agents write in
-3 and 6, and 9 submits what they wrote for an approval of its own (docs/decisions/0015).
+At depth full one command, `exec run`, does them all, and a host sees 1 alone. At depth intent
+agents write in 3 and 6, and 9 submits what they wrote for an approval of its own
+(docs/decisions/0015).
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from shared.steps.workflow import Workflow
 
 STEPS = {
     1: person_step("init", prompt="approval"),
-    2: program_step("load-verify", "exec", "apply", prompt="apply", intent="begin-writing"),
+    2: program_step("load-verify", "exec", "run", prompt="apply", intent="begin-writing"),
     3: wave_step(
         "impl-execute", phase="impl-code", agent="developer", script="developer.exec_implement"
     ),

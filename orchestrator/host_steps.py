@@ -61,10 +61,8 @@ def context(ctx: Context, prompt: str) -> Block:
     block.rules(read_prompt("orchestrator", "planner", f"{prompt}-rules"))
     block.data("request", state.run.request)
     block.data("guard", unguarded(state))
-    block.data(
-        "submodules, empty in the worktree unless [worktree] setup fills them",
-        "\n".join(state.config["submodules"]),
-    )
+    title = "submodules, empty in the worktree unless [worktree] setup fills them"
+    block.data(title, "\n".join(state.config["submodules"]))
     return block.next(
         "done", state.command("context", "set", "--file", answer_word("context.json"))
     )
@@ -224,14 +222,15 @@ def approval(ctx: Context, prompt: str) -> Block:
 
         reasons = beyond(ctx.plan, state.config["config"], auto)
         block.data("beyond the approval in advance", "\n".join(reasons))
-    block.next("approved", state.command("exec", "apply"))
+    block.next("approved", state.command("exec", "run"))
     block.next("remarks", state.command("plan", "revise", "--file", answer_word("remarks.md")))
     return block.person(state.command("mode", "approve", state.run.digest or ""))
 
 
 def program(ctx: Context, prompt: str, words: tuple[str, ...], intent: str) -> Block:
     """Return the prompt that names the one command that does all the work of a step."""
-    text = intent if ctx.state.run.depth == "intent" else prompt
+    alone = f"{prompt}-only" if lane_of(ctx.state.state_dir) else prompt
+    text = intent if ctx.state.run.depth == "intent" else alone
     block = ctx.block().task(read_prompt("orchestrator", "executor", text))
     return block.next("done", ctx.state.command(*words))
 
@@ -251,7 +250,7 @@ def reconcile(ctx: Context, prompt: str) -> Block:
 
         return completing(ctx)
     block = ctx.block().task(read_prompt("orchestrator", "executor", prompt))
-    return block.next("done", ctx.state.command("exec", "commit"))
+    return block.next("done", ctx.state.command("exec", "run"))
 
 
 # pattern functions

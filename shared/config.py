@@ -41,7 +41,7 @@ class Config:
     hold secrets, once a person has confirmed `commands_hash`. A plan with
     more milestones or lines than `review_…` say, or with a `sensitive` file, is reviewed in full.
     `deny` are command lines that the guard denies besides its own. With `auto_run` an approved plan
-    is applied at once; without `enable_persistence` a run keeps its files in a temporary folder.
+    is carried out at once; without `enable_persistence` a run's files lie in a temporary folder.
     """
 
     setup: tuple[str, ...] = ()

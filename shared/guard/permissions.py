@@ -83,6 +83,7 @@ WHO = {
     "mode reject": PERSON_ONLY,
     "mode cancel": PERSON_ONLY,
     "mode step": HOST,
+    "exec run": HOST + _LATER,
     "exec apply": HOST + _LATER,
     "exec commit": HOST + _LATER,
     "exec next": HOST,

@@ -13,7 +13,7 @@ import pytest
 
 from tests.faults.scene import apply_scene, batch_scene
 from tests.faults.strace import Ended, environment
-from tests.faults.trial import LONG, Trial, check_apply, check_batch
+from tests.faults.trial import LONG, Trial, check_apply, check_batch, check_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -75,3 +75,9 @@ def test_a_killed_batch_is_done_once_when_repeated(tmp_path: Path, say: Say) -> 
 def test_a_killed_apply_is_finished_or_taken_back(tmp_path: Path, say: Say) -> None:
     trial = Trial(apply_scene(tmp_path / "scene"), "exec", "apply")
     say(kill_often(trial, check_apply))
+
+
+@pytest.mark.requirement("FC-1")
+def test_a_killed_execution_is_finished_or_taken_back(tmp_path: Path, say: Say) -> None:
+    trial = Trial(apply_scene(tmp_path / "scene"), "exec", "run")
+    say(kill_often(trial, check_run))

@@ -12,7 +12,14 @@ import pytest
 
 from tests.faults import strace
 from tests.faults.scene import apply_scene, batch_scene
-from tests.faults.trial import Trial, check_apply, check_batch, check_commit, check_undo
+from tests.faults.trial import (
+    Trial,
+    check_apply,
+    check_batch,
+    check_commit,
+    check_run,
+    check_undo,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,3 +57,9 @@ def test_an_undo_ends_whole_whatever_fails_on_the_way(tmp_path: Path, say: Say) 
 def test_a_commit_is_made_once_whatever_fails_on_the_way(tmp_path: Path, say: Say) -> None:
     trial = Trial(apply_scene(tmp_path / "scene", "reconcile"), "exec", "commit")
     say(trial.fail_everywhere(tmp_path / "trace", 6, check_commit))
+
+
+@pytest.mark.requirement("FC-1")
+def test_a_plan_is_carried_out_once_whatever_fails_on_the_way(tmp_path: Path, say: Say) -> None:
+    trial = Trial(apply_scene(tmp_path / "scene"), "exec", "run")
+    say(trial.fail_everywhere(tmp_path / "trace", 12, check_run))

@@ -116,3 +116,18 @@ def check_commit(trial: Trial, _: Ended, __: int) -> None:
     assert "Proved" in trial.again().text
     assert trial.scene.history() == trial.history
     assert trial.scene.tree() == trial.after
+
+
+def check_run(trial: Trial, _: Ended, number: int) -> None:
+    """Finish it with the same command, or with its parts, or take back what is not committed."""
+    scene = trial.scene
+    committed = scene.repo.git("rev-list", "--count", "HEAD") == "2"
+    if number % 3 == 1:
+        trial.again("exec", "apply")
+        assert "Proved" in trial.again("exec", "commit").text
+    elif number % 3 == 2 and not committed and scene.journal() not in {None, "undone"}:
+        trial.again("undo")
+        assert scene.tree() == scene.before
+    assert "Proved" in trial.again().text
+    assert scene.history() == trial.history
+    assert scene.tree() == trial.after

@@ -30,13 +30,14 @@ PLANNING_TOKENS, PLANNING_CALLS, PLANNING_AGENTS = 10_000, 40, 8
 SMALL_TOKENS, SMALL_CALLS = 4_000, 12
 FIX_TOKENS = 1_500
 WAVES_TOKENS, WAVES_CALLS = 3_000, 10
+RUN_TOKENS = 600
 BUDGETS_HEAD = """\
 # What a run costs to read
 
 Tokens are characters by four. Counted is all that is printed to the host and its agents, and
 SKILL.md, but not the changes themselves; paths are those of a usual home. The budgets are 4,000
-tokens for the small plan, 10,000 for the planning in full, 3,000 for carrying out intents beside
-what their agents read, 1,500 for a fix round.
+tokens for the small plan, 10,000 for the planning in full, 600 in one command for carrying out an
+approved plan, 3,000 for carrying out intents beside what their agents read, 1,500 for a fix round.
 `tests/orchestrator/test_budgets.py` measures and holds them, and this table.
 """
 PERSON = ("mode", "config")
@@ -245,6 +246,23 @@ def test_a_small_reviewed_plan_stays_within_its_budget(
     assert len(journey.agents) == 1
 
 
+@pytest.mark.requirement("FC-1")
+def test_an_approved_plan_is_carried_out_by_one_command_within_its_budget(
+    make_repo: Repositories, golden: Golden
+) -> None:
+    journey = unstarted(make_repo)
+    journey.review = "none"
+    journey.to("approved")
+    begun = len(journey.calls)
+    journey.read.clear()
+    journey.to("committed")
+    assert [call[:2] for call in journey.calls[begun:]] == [("exec", "run")]
+    spent, _, table = figures(journey, [*journey.read])
+    golden("budgets/execution.txt", re.sub(", calls.*", "", table))
+    assert f'files="{sum(SHARES)}"' in journey.last.text
+    assert spent <= RUN_TOKENS
+
+
 @pytest.mark.requirement("PL-27")
 def test_carrying_out_intents_stays_within_its_budget(
     make_repo: Repositories, golden: Golden
@@ -275,6 +293,7 @@ def test_the_document_of_budgets_is_what_was_measured(golden: Golden) -> None:
     files = {
         "A small plan with its one reviewer, from start to proof": "small-reviewed-plan",
         "A plan of three milestones and eight intents in full, from start to freeze": "planning",
+        "The same plan carried out, from approval to proof, without a review": "execution",
         "Three intents carried out, two at once, beside their agents' work": "waves",
         "A fix round of the small plan": "fix-round-small",
         "Fix rounds in full": "fix-rounds",

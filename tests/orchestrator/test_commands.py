@@ -26,7 +26,7 @@ THEIRS = (
 )  # fmt: skip
 # Only these may be refused: a person has not approved yet, the plan is not applied yet, or an
 # agent has not written its answer yet.
-REFUSED = ("exec apply", "undo", "exec done", "exec ask", "exec reconcile")
+REFUSED = ("exec run", "exec apply", "undo", "exec done", "exec ask", "exec reconcile")
 
 
 @pytest.fixture

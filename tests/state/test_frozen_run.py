@@ -125,6 +125,7 @@ CHANGING: dict[str, tuple[str, ...]] = {
     "context answer": ("context", "answer", "CP-001", "a"),
     "approve": ("approve", "{digest}"),
     "mode approve": ("mode", "approve", "{digest}"),
+    "exec run": (),
     "exec apply": (),
     "exec commit": (),
     "exec deviate": ("exec", "deviate", "M-001", "--file", "src/app.py", "--reason", "r"),
