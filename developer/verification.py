@@ -9,6 +9,7 @@ from developer.verify.job import Job, Running
 from developer.verify.lock import vacancy
 from developer.verify.prepare import prepare
 from shared.config import commands_hash
+from shared.place.level import level
 from shared.plan_file import open_plan
 from shared.workspace import base_of, config_of
 from state import store
@@ -45,6 +46,7 @@ def job_of(state: State, plan: Plan) -> Job:
         base_tree=base.tree,
         config=config_of(state),
         tests=tuple(sorted({f for m in plan.milestones for f in m.tests.files})),
+        in_place=level(state.run.repository).holds,
     )
 
 

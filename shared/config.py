@@ -38,10 +38,11 @@ class Config:
     `link` are paths of the repository that the worktree borrows. `write` are further paths that
     commands may write to: in the repository, in the home folder (`~/…`) or absolute. `secrets` are
     files of the repository that formatters and hooks may read although their names say that they
-    hold secrets, once a person has confirmed `commands_hash`. A plan with
-    more milestones or lines than `review_…` say, or with a `sensitive` file, is reviewed in full.
-    `deny` are command lines that the guard denies besides its own. With `auto_run` an approved plan
-    is carried out at once; without `enable_persistence` a run's files lie in a temporary folder.
+    hold secrets, and with `network` the verify commands reach the network, once a person has
+    confirmed `commands_hash`. A plan with more milestones or lines than `review_…` say, or with a
+    `sensitive` file, is reviewed in full. `deny` are command lines that the guard denies besides
+    its own. With `auto_run` an approved plan is carried out at once; without `enable_persistence` a
+    run's files lie in a temporary folder.
     """
 
     setup: tuple[str, ...] = ()
@@ -67,6 +68,7 @@ class Config:
     require: str = REQUIRED[0]
     allowed_signers: str = ALLOWED_SIGNERS
     secrets: tuple[str, ...] = ()
+    network: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Return the project's settings as a dict that can be written as JSON."""
@@ -147,6 +149,8 @@ def commands_hash(config: Config) -> str:
     }
     if config.secrets:
         shown["secrets"] = config.secrets
+    if config.network:
+        shown["network"] = True
     if not any(shown.values()):
         return ""
     # The names are ASCII, so that sorting them and no spaces make this the canonical form.
@@ -164,6 +168,7 @@ def render_commands(config: Config) -> str:
         ("[verify] commands", config.verify),
         ("[verify] write", config.write),
         ("[verify] secrets", config.secrets),
+        ("[verify] network", ("true",) * config.network),
     )
     lines = [f"{title}: {_visible(value)}" for title, values in lists for value in values]
     lines += [f"[run] {name}: {_visible(command)}" for name, command in config.run.items()]

@@ -162,6 +162,7 @@ KEYS: dict[str, dict[str, Key]] = {
         "commands": Key("verify", _COMMANDS, _check_commands),
         "write": Key("write", _WRITE, _check_write),
         "secrets": Key("secrets", _SECRETS, _check_paths),
+        "network": Key("network", "true or false", _check_flag),
         "time_limit_s": Key(
             "time_limit_s",
             f"seconds per command, 1 to {LONGEST_TIME_LIMIT_S}, for example 600",

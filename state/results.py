@@ -20,6 +20,9 @@ class VerifyResult(Model):
     # The tree that the command ran on.
     tree: ObjectId
     exercised: StrictBool | None = None
+    # In the place, with the project's own environment, or in the scratch worktree.
+    where: Literal["place", "worktree"] = "worktree"
+    seconds: Count | None = None
 
 
 class OpenItem(Model):

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from developer.verify.job import Done, Running, read_note, verify_file
@@ -15,6 +16,7 @@ from developer.verify.lock import VARIABLE, recover, vacancy
 from developer.verify.prepare import check_confirmed
 from developer.verify.process import read_tail
 from developer.verify.trees import current_tree
+from shared.config import commands_hash
 from shared.resources import ROOT
 from state.errors import Problem, Refused
 from state.files import write_json
@@ -49,7 +51,9 @@ def verify(
     """
     if not job.config.verify:
         return Done()
-    check_confirmed(job.config, is_confirmed, job.state_dir)
+    job = replace(job, confirmed=is_confirmed(commands_hash(job.config)))
+    if not job.in_place:
+        check_confirmed(job.config, is_confirmed, job.state_dir)
     deadline = time.monotonic() + wait_s
     started = False
     while True:

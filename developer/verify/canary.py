@@ -117,7 +117,7 @@ def _is_plain(worktree: str, path: str) -> bool:
 
 def _break(target: str, original: str) -> None:
     before = os.lstat(target)
-    text = _broken_text(target)
+    text = broken_text(target)
     if len(text) == before.st_size:
         # Python decides by size and second whether its cached file is current.
         text += b"\n"
@@ -128,7 +128,8 @@ def _break(target: str, original: str) -> None:
         os.fchmod(descriptor, stat.S_IMODE(before.st_mode))
 
 
-def _broken_text(path: str) -> bytes:
+def broken_text(path: str) -> bytes:
+    """Return what a file holds that is made unparsable on purpose."""
     return _OPENED.get(_extension(path), b"") + BROKEN
 
 
@@ -148,7 +149,7 @@ def _set_aside(target: str, aside: str) -> bool:
         with open(target, "rb") as file:
             found = file.read(2 * len(BROKEN))
         # If we were killed while writing, only the first bytes of the marker are there.
-        if BROKEN in found or _broken_text(target).startswith(found):
+        if BROKEN in found or broken_text(target).startswith(found):
             return False
         os.rename(target, aside)
     except FileNotFoundError:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 Baseline = Literal["pass", "fail", "not-run"]
 Outcome = Literal["pass", "fail", "known-failure"]
+Where = Literal["place", "worktree"]
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,8 @@ class Job:
     """What one verification works on; `base_commit` may be a snapshot of the user's tree.
 
     `tests` are the files that milestones name as their tests; these are never made unparsable.
+    With `in_place` the commands run in the place if it can be entered, else in the worktree, which
+    they may only if a person has `confirmed` them.
     """
 
     state_dir: str
@@ -30,6 +33,8 @@ class Job:
     base_tree: str
     config: Config
     tests: tuple[str, ...] = ()
+    in_place: bool = False
+    confirmed: bool = False
 
     def file(self, name: str) -> str:
         """Return the path of the verification's file `name`."""
@@ -43,6 +48,8 @@ class Job:
             "commands": commands_hash(self.config),
             "link": list(self.config.link),
             "tests": sorted(self.tests),
+            "in_place": self.in_place,
+            "confirmed": self.confirmed,
         }
 
     def to_json(self) -> dict[str, Any]:
@@ -61,7 +68,7 @@ class Result:
     """The result of one verify command; `tail` is the end of its output, empty if it passed.
 
     `exercised` is False if it passed even with the changed files broken, None if that was not
-    tried: another command failed, or no changed file is code.
+    tried: another command failed, or no changed file is code. `where` says where it ran.
     """
 
     command: str
@@ -72,11 +79,13 @@ class Result:
     seconds: float = 0.0
     log: str = ""
     tail: str = ""
+    where: Where = "worktree"
 
     def for_plan(self) -> dict[str, Any]:
         """Return the fields of the command's result that are stored in plan.json."""
-        names = ("command", "baseline", "outcome", "tree", "exercised")
-        return {name: getattr(self, name) for name in names}
+        names = ("command", "baseline", "outcome", "tree", "exercised", "where")
+        values = {name: getattr(self, name) for name in names}
+        return values | {"seconds": max(1, round(self.seconds))}
 
 
 @dataclass(frozen=True)

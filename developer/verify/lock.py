@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from developer.verify.canary import is_broken, restore_files
 from developer.verify.job import read_note, verify_file
 from shared.git.repository import repository_at
+from shared.git.scratch import clear
 from shared.git.worktree import remove_worktree
 from shared.resources import command
 from state.errors import Refused
@@ -62,6 +63,7 @@ def undisturbed(state_dir: str) -> Iterator[list[str]]:
 def recover(state_dir: str) -> list[str]:
     """Clean up after a killed verification; return broken files that commands had overwritten."""
     displaced = restore_files(verify_file(state_dir, "canary"))
+    clear(os.path.join(state_dir, "verify"))
     base = verify_file(state_dir, "base")
     if os.path.lexists(base):
         job = read_note(verify_file(state_dir, "job.json"))

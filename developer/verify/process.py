@@ -116,6 +116,12 @@ def run_group(
     return None
 
 
+def log_name(number: int, stage: str, command: str) -> str:
+    """Return the name of the file for a command's output."""
+    words = re.sub(r"[^A-Za-z0-9]+", "-", command).strip("-")[:40] or "command"
+    return f"{number}-{stage}-{words}.log"
+
+
 def temporary_variables(folder: str) -> dict[str, str]:
     """Return the environment variables that name the folder for temporary files."""
     return {"TMPDIR": folder, "TMP": folder, "TEMP": folder}

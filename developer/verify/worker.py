@@ -1,41 +1,38 @@
-"""Runs the verify commands on the base commit, in the worktree, and with changed files broken."""
+"""Runs the verify commands on the base commit, on the change, and with changed files broken."""
 
 from __future__ import annotations
 
 import os
-import re
 import signal
 import time
 import traceback
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from developer.verify.canary import break_files, is_code, restore_files
+from developer.verify.canary import is_code, restore_files
+from developer.verify.in_place import InPlace
+from developer.verify.in_worktree import InWorktree, displaced
 from developer.verify.job import Done, Job, Result, read_note, verify_file
 from developer.verify.lock import adopt_lock
-from developer.verify.prepare import runner_for, set_up
+from developer.verify.prepare import check_confirmed
 from developer.verify.process import Stopped
 from developer.verify.trees import current_tree, differing, show_names, users_tree
 from shared.config import commands_hash
 from shared.git.repository import repository_at, within
-from shared.git.worktree import make_worktree, remove_worktree
-from shared.sandbox import is_available
+from shared.place.enter import CannotEnter
+from shared.place.level import lesser
 from state.errors import Problem, Refused
 from state.files import read_json, unusable, write_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
-    from developer.verify.job import Baseline, Outcome
+    from developer.verify.job import Baseline, Outcome, Where
     from developer.verify.process import Ended
     from developer.verify.trees import Listed
-    from shared.git.command import Git
 
 STOPPED_CODE = 130
 NOTE_CHARS = 600
-
-_DENIED = re.compile(
-    r"permission denied|operation not permitted|\bEACCES\b|\bEPERM\b", re.IGNORECASE
-)
 
 
 def worker_main(state_dir: str) -> int:
@@ -85,78 +82,70 @@ class _Verification:
         job = self.job
         repository = repository_at(job.repository)
         before = users_tree(repository)
-        self.notes += _displaced(restore_files(job.file("canary")))
-        self._say("setting up the worktree")
-        self.notes += set_up(job, job.worktree, "worktree", self.stopped)
-        tree = current_tree(job)
-        baselines = self._baselines()
-        ended = self._run_all(job.worktree, "worktree")
-        exercised = self._exercised(repository.git, tree) if all(e.passed for e in ended) else None
+        self.notes += displaced(restore_files(job.file("canary")))
+        done = self._in_place() if job.in_place else self._by(InWorktree(job, self._say))
         after = current_tree(job)
+        wrote = _wrote(differing(repository.git, done.tree, after))
+        touched = _touched(before, users_tree(repository))
+        done = replace(done, touched=touched, wrote=wrote, notes=tuple(self.notes))
+        return {"key": job.key(done.tree), "after": job.key(after), "done": done.to_json()}
+
+    def _in_place(self) -> Done:
+        try:
+            return self._by(InPlace(self.job, self._say))
+        except CannotEnter as error:
+            confirmed = self.job.confirmed
+            check_confirmed(self.job.config, lambda _: confirmed, self.job.state_dir)
+            self.notes = [f"the commands ran in the worktree, since {lesser(str(error)).reason}"]
+            return self._by(InWorktree(self.job, self._say))
+
+    def _by(self, trials: InPlace | InWorktree) -> Done:
+        """Return the results of the commands at the base, on the change and with it broken."""
+        job = self.job
+        exercised = None
+        self.notes += trials.prepare()
+        tree = current_tree(job)
+        baselines = self._baselines(trials)
+        ended = trials.change(tree)
+        if all(e.passed for e in ended):
+            exercised = trials.exercised(tree, self._code(tree))
+        self.notes += trials.notes(ended)
         results = tuple(
-            _result(e, baseline, tree, exercised)
+            _result(e, baseline, tree, exercised, trials.where)
             for e, baseline in zip(ended, baselines, strict=True)
         )
-        self.notes += _denied(ended)
-        wrote = _wrote(differing(repository.git, tree, after))
-        touched = _touched(before, users_tree(repository))
-        done = Done(results, tree, touched, wrote, tuple(self.notes))
-        return {"key": job.key(tree), "after": job.key(after), "done": done.to_json()}
+        return Done(results, tree)
 
-    def _baselines(self) -> list[Baseline]:
+    def _baselines(self, trials: InPlace | InWorktree) -> list[Baseline]:
         """Return how each verify command ends on the base commit; cached by base and commands."""
         job = self.job
         key = {"base_tree": job.base_tree, "commands": commands_hash(job.config)}
+        key["where"] = trials.where
         cached = read_note(job.file("baseline.json"))
         if cached.get("key") == key:
             return list(cached["baselines"])
-        repository, base = repository_at(job.repository), job.file("base")
-        remove_worktree(repository, base)
-        make_worktree(repository, base, job.base_commit)
         try:
-            self._say("setting up the base")
-            set_up(job, base, "base", self.stopped)
-            ended = self._run_all(base, "base")
+            ended = trials.base()
         except Refused as refusal:
             self.notes.append(f"the base could not be set up: {refusal}"[:NOTE_CHARS])
             return ["not-run" for _ in job.config.verify]
-        finally:
-            remove_worktree(repository, base)
         found: list[Baseline] = ["pass" if e.passed else "fail" for e in ended]
         write_json(job.file("baseline.json"), {"key": key, "baselines": found})
         return found
 
-    def _exercised(self, git: Git, tree: str) -> bool | None:
-        """Return whether a verify command fails with changed files broken; None if none can be."""
-        job = self.job
-        files = [
-            path
-            for path in differing(git, job.base_tree, tree, "AMT")
-            if is_code(path) and not any(within(path, test.rstrip("/")) for test in job.tests)
-        ]
-        broken = break_files(job.file("canary"), job.worktree, files)
-        try:
-            # The first that fails is the answer; the rest need not run.
-            return any(not e.passed for e in self._each(job.worktree, "broken")) if broken else None
-        finally:
-            self.notes += _displaced(restore_files(job.file("canary")))
+    def _code(self, tree: str) -> list[str]:
+        """Return the changed code files that are not tests."""
+        changed = differing(repository_at(self.job.repository).git, self.job.base_tree, tree, "AMT")
+        tests = [test.rstrip("/") for test in self.job.tests]
+        return [p for p in changed if is_code(p) and not any(within(p, test) for test in tests)]
 
-    def _run_all(self, worktree: str, stage: str) -> list[Ended]:
-        return list(self._each(worktree, stage))
-
-    def _each(self, worktree: str, stage: str) -> Iterator[Ended]:
-        commands = self.job.config.verify
-        runner = runner_for(self.job, worktree, self.stopped)
-        for number, command in enumerate(commands, start=1):
-            where = {"base": "at the base", "broken": "with the changed files broken"}
-            what = f"command {number} of {len(commands)} {where.get(stage, 'in the worktree')}"
-            self._say(f"{what}: {command}")
-            yield runner.run(command, self.job.file(f"{number}-{stage}-{_slug(command)}.log"))
-
-    def _say(self, what: str) -> None:
+    def _say(self, what: str) -> bool:
+        """Write down what is done now; raise Stopped if the verification is to end."""
         if self.stopped():
             raise Stopped
-        write_json(self.job.file("progress.json"), {"what": what, "since": time.time()})
+        if what:
+            write_json(self.job.file("progress.json"), {"what": what, "since": time.time()})
+        return False
 
 
 def _listen() -> Callable[[], bool]:
@@ -169,7 +158,9 @@ def _listen() -> Callable[[], bool]:
     return lambda: bool(asked)
 
 
-def _result(ended: Ended, baseline: Baseline, tree: str, exercised: bool | None) -> Result:
+def _result(
+    ended: Ended, baseline: Baseline, tree: str, exercised: bool | None, where: Where
+) -> Result:
     failed: Outcome = "known-failure" if baseline == "fail" else "fail"
     return Result(
         ended.command,
@@ -180,25 +171,8 @@ def _result(ended: Ended, baseline: Baseline, tree: str, exercised: bool | None)
         round(ended.seconds, 1),
         ended.log,
         "" if ended.passed else ended.tail(),
+        where,
     )
-
-
-def _displaced(paths: list[str]) -> list[str]:
-    if not paths:
-        return []
-    text = (
-        "a command wrote over files that verify had broken on purpose; the originals were restored"
-    )
-    return [f"{text}: {show_names(paths)}"]
-
-
-def _denied(ended: list[Ended]) -> list[str]:
-    """Return a note if a verify command may have failed only because it was denied writing."""
-    failed = [e.command for e in ended if not e.passed and _DENIED.search(e.tail())]
-    if not failed or not is_available():
-        return []
-    text = "commands may write only in the worktree, in TMPDIR and where [verify] write says"
-    return [f"{text}, and the output of these mentions denied access: {'; '.join(failed)}"]
 
 
 def _wrote(paths: list[str]) -> str:
@@ -217,7 +191,3 @@ def _touched(before: dict[str, Listed], after: dict[str, Listed]) -> str:
 
 def _as_json(problem: Problem) -> dict[str, str]:
     return {name: getattr(problem, name) for name in Problem.__slots__}
-
-
-def _slug(command: str) -> str:
-    return re.sub(r"[^A-Za-z0-9]+", "-", command).strip("-")[:40] or "command"

@@ -139,4 +139,10 @@ def check_exercised(subject: Subject) -> Iterator[Finding]:
                 f"points outside {where}. Fix: install or link the project inside it by "
                 f"[worktree] setup in planner.toml, or add a test that imports the changed files"
             )
+            if result.where == "place":
+                cause = (
+                    "while they could not be parsed. Usual cause: the command tests an installed "
+                    "copy, or no test imports the changed files. Fix: add a test that does, or "
+                    "have another command chosen"
+                )
             yield Finding("*", f"{text} {cause}")

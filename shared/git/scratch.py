@@ -38,6 +38,14 @@ def sweep(folder: str, prefix: str = PREFIX) -> None:
                 remove_tree(os.path.join(folder, name))
 
 
+def clear(folder: str) -> None:
+    """Remove all temporary folders in `folder`, while a lock keeps their owners from running."""
+    for name in os.listdir(folder):
+        if name.startswith(PREFIX):
+            with contextlib.suppress(OSError):
+                remove_tree(os.path.join(folder, name))
+
+
 def _is_alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)

@@ -22,7 +22,7 @@ from shared.place.values import Place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 __all__ = ["CannotEnter", "Place", "run"]
 
@@ -35,10 +35,17 @@ class CannotEnter(OSError):  # noqa: N818 – nothing went wrong: there is no pl
     """Raised if the place could not be entered, with the reason; the command did not run."""
 
 
-def run(place: Place, argv: Sequence[str], *, output: int | None = None) -> Report:
+def run(
+    place: Place,
+    argv: Sequence[str],
+    *,
+    output: int | None = None,
+    heartbeat: Callable[[], object] | None = None,
+) -> Report:
     """Run `argv` in the place and return how it ended, after all that it started has ended.
 
-    Its output goes to ours, or both kinds to the file descriptor `output`. Raises CannotEnter.
+    Its output goes to ours, or both kinds to the file descriptor `output`. `heartbeat` is called
+    several times a second; what it raises ends the command. Raises CannotEnter.
     """
     targets = (1, 2) if output is None else (output, output)
     _ENDING[:] = [process for process in _ENDING if not _has_ended(process)]
@@ -64,7 +71,7 @@ def run(place: Place, argv: Sequence[str], *, output: int | None = None) -> Repo
                 # As root in another sandbox, such as a client's own.
                 raise CannotEnter(f"user ids cannot be mapped: {error.strerror}") from None
             os.write(mapped[1], b"\n")
-        report = _read(relay.pass_on(ended[0], stop=alive[1]))
+        report = _read(relay.pass_on(ended[0], stop=alive[1], heartbeat=heartbeat))
     except BaseException:
         os.kill(first, _KILL)
         os.waitpid(first, 0)

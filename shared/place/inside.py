@@ -40,7 +40,7 @@ def separate(
     try:
         _close_others({0, 1, 2, *output, *pipes})
         mounts = mounts_of_our_own(place.kept)
-        kernel.unshare(kernel.SPACES)
+        kernel.unshare(kernel.SPACES & ~(kernel.NETWORK * place.network))
         # Not before: new rights clear it.
         kernel.end_with_parent(_KILL)
         os.write(ready, b"\n")
@@ -73,7 +73,7 @@ def _lead(
         kernel.default_signals((_INTERRUPT,))
         view = View(place, mounts)
         view.build()
-        if place.loopback:
+        if place.loopback and not place.network:
             kernel.start_loopback()
         kernel.hide_memory()
         started, failed = os.pipe()

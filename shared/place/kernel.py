@@ -17,8 +17,8 @@ _MAP_OWNERS, _NO_PATH = 1 << 20, 0x1000
 # Flags of open_tree(2) and move_mount(2).
 _CLONE, _CLOSE_AT_EXEC, _FROM_DESCRIPTOR = 1, 0o2000000, 4
 # The namespaces: mounts, processes, network, IPC, host name, and users.
-USERS = 0x10000000
-SPACES = 0x00020000 | 0x20000000 | 0x40000000 | 0x08000000 | 0x04000000 | USERS
+USERS, NETWORK = 0x10000000, 0x40000000
+SPACES = 0x00020000 | 0x20000000 | NETWORK | 0x08000000 | 0x04000000 | USERS
 
 _OPEN_TREE, _MOVE_MOUNT, _CLOSE_RANGE, _MOUNT_SETATTR = 428, 429, 436, 442
 # What has another number on x86-64 than in the table of all newer processors.

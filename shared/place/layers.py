@@ -9,6 +9,9 @@ from shared.place.masks import Masks, copy_rights
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from shared.place.covers import Cover
     from shared.place.values import Place
 
 # Where memory is mounted while the tree is built; it covers the /tmp of the machine.
@@ -24,8 +27,9 @@ class Layers:
     `written` has, for each folder whose changes vanish, the open folder in memory that takes them.
     """
 
-    def __init__(self, place: Place, sources: list[str]) -> None:
+    def __init__(self, place: Place, sources: list[str], covers: Mapping[str, Cover]) -> None:
         self.written: dict[str, int] = {}
+        self._covers = covers
         self._count = 0
         self._masks = Masks(place)
         # What each of the folders that are mounted one by one has to hide.
@@ -49,6 +53,10 @@ class Layers:
         layer = f"{_MEMORY}/{self._count}"
         os.mkdir(layer)
         lower = self._mask(source, path, f"{layer}/mask")
+        if path in self._covers:
+            os.mkdir(f"{layer}/cover")
+            self._covers[path].lay(source, f"{layer}/cover")
+            lower.insert(-1, f"{layer}/cover")
         if writable:
             for name in ("new", "work"):
                 os.mkdir(f"{layer}/{name}")

@@ -47,7 +47,7 @@ class Masks:
             below = os.path.relpath(name, path)
             if not os.path.lexists(os.path.join(source, below)):
                 continue  # where a link leads that leads nowhere
-            for folder in _folders_of(below):
+            for folder in folders_of(below):
                 if folder not in originals:
                     originals[folder] = os.stat(os.path.join(source, folder))
                     os.mkdir(os.path.join(layer, folder))
@@ -60,12 +60,16 @@ class Masks:
     def _hide(self, name: str, original: str, copy: str) -> None:
         content = self._replaced.get(name)
         if content is None:
-            # This kind of device is how an overlay marks a name as absent.
-            os.mknod(copy, stat.S_IFCHR, os.makedev(0, 0))
+            mark_absent(copy)
             return
         with open(copy, "xb") as file:
             file.write(content)
         copy_rights(os.stat(original), copy)
+
+
+def mark_absent(path: str) -> None:
+    """Make at `path` what an overlay takes for the mark of an absent name."""
+    os.mknod(path, stat.S_IFCHR, os.makedev(0, 0))
 
 
 def copy_rights(found: os.stat_result, path: str) -> None:
@@ -78,7 +82,7 @@ def copy_rights(found: os.stat_result, path: str) -> None:
             return
 
 
-def _folders_of(path: str) -> list[str]:
+def folders_of(path: str) -> list[str]:
     """Return the folders above a relative path, the outermost first."""
     parts = path.split("/")[:-1]
     return ["/".join(parts[: count + 1]) for count in range(len(parts))]
@@ -91,4 +95,4 @@ def _places(name: str) -> list[str]:
 
 
 def _above(path: str) -> list[str]:
-    return [f"/{folder}" for folder in _folders_of(path[1:])]
+    return [f"/{folder}" for folder in folders_of(path[1:])]

@@ -15,6 +15,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from shared.place.values import Covering
+
 _SOCKETS_OF_OTHERS = frozenset({
     "DISPLAY", "SSH_AGENT_PID", "TMUX", "TMUX_PANE", "WAYLAND_DISPLAY",
 })  # fmt: skip
@@ -46,6 +48,20 @@ def capture_place(
     """
     place = _place(worktree, repository or sessions.repository_root(worktree), given)
     place.kept = tuple(dict.fromkeys(map(os.path.realpath, kept)))
+    return place
+
+
+def verifying_place(
+    repository: str, given: Mapping[str, str], covered: Mapping[str, Covering], own: Iterable[str]
+) -> Place:
+    """Return the place for a project's commands: other files lie over the user's, nothing lasts.
+
+    The folders `own`, which are the planner's, are absent.
+    """
+    place = _place(repository, repository, given)
+    place.covered = covered
+    place.protected = ()
+    place.hidden += (os.path.join(place.repository, resources.PLANNER_FOLDER), *own)
     return place
 
 

@@ -7,10 +7,11 @@ import select
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 _PIECE = 1 << 16
 _STOP = b"output\n"
+_HEARTBEAT_MS = 200
 
 
 class Relay:
@@ -26,17 +27,22 @@ class Relay:
         self._left = most
         self.broken = False
 
-    def pass_on(self, ended: int, stop: int) -> bytes:
+    def pass_on(
+        self, ended: int, stop: int, heartbeat: Callable[[], object] | None = None
+    ) -> bytes:
         """Pass output on until all pipes are closed; return what came through the pipe `ended`.
 
         A word is written to `stop` when there is too much output, or nobody reads it any more.
+        `heartbeat` is called between.
         """
         poll, said = select.poll(), b""
         for descriptor in (ended, *self._targets):
             poll.register(descriptor, select.POLLIN)
         still_open = 1 + len(self._targets)
         while still_open:
-            for descriptor, _ in poll.poll():
+            if heartbeat:
+                heartbeat()
+            for descriptor, _ in poll.poll(_HEARTBEAT_MS if heartbeat else None):
                 piece = os.read(descriptor, _PIECE)
                 if not piece:
                     poll.unregister(descriptor)

@@ -6,7 +6,7 @@ import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 _MEBIBYTE = 1 << 20
 _THREADS_OF_A_PROCESS = 4
@@ -37,6 +37,19 @@ class Limits:
         self.output = output
 
 
+class Covering:
+    """What lies over a folder in the place: the files below `files`, and paths that are hidden.
+
+    Everything in it has the present time, so that build tools see that it is new.
+    """
+
+    __slots__ = ("files", "gone")
+
+    def __init__(self, files: str, gone: Sequence[str] = ()) -> None:
+        self.files = files
+        self.gone = gone
+
+
 class Place:
     """A repository as a command in the place sees it, and what of the command's writing lasts.
 
@@ -44,12 +57,13 @@ class Place:
     user's home folder. Writing lasts below `kept` alone. `protected`, which the command sees where
     writing otherwise vanishes, cannot be written; nor can `shown`, the user's folders of which the
     place otherwise has an empty one of its own, such as /tmp. `hidden` are files and folders that
-    are absent; `replaced` has by path what a file seems to hold.
+    are absent; `replaced` has by path what a file seems to hold, `covered` by folder what lies over
+    it. With `network` the command is in the machine's network.
     """
 
     __slots__ = (
-        "environment", "folder", "hidden", "home", "kept", "limits", "loopback", "protected",
-        "replaced", "repository", "shown",
+        "covered", "environment", "folder", "hidden", "home", "kept", "limits", "loopback",
+        "network", "protected", "replaced", "repository", "shown",
     )  # fmt: skip
 
     def __init__(self, folder: str, repository: str, environment: Mapping[str, str]) -> None:
@@ -62,5 +76,7 @@ class Place:
         self.shown: tuple[str, ...] = ()
         self.hidden: tuple[str, ...] = ()
         self.replaced: Mapping[str, bytes] = {}
+        self.covered: Mapping[str, Covering] = {}
         self.loopback = True
+        self.network = False
         self.limits = Limits()

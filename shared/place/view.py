@@ -10,6 +10,7 @@ import os
 import stat
 
 from shared.place import kernel
+from shared.place.covers import Cover
 from shared.place.git_folders import git_folders
 from shared.place.layers import QUIET, ROOT, Layers, make_target
 from shared.place.system import OWN, PRIVATE, make_devices, make_kernel_files, make_private
@@ -60,7 +61,8 @@ class View:
         wanted = {*overlaid, *place.kept, *place.protected, *shown}
         # Opened before anything is covered; what lies below /tmp is reached through these alone.
         sources = {path: _open(path) for path in wanted if os.path.exists(path)}
-        self._layers = Layers(place, [*sources])
+        covers = {path: Cover(found) for path, found in place.covered.items()}
+        self._layers = Layers(place, [*sources], covers)
         for name in os.listdir("/"):
             if name not in OWN:
                 self._cover(f"/{name}")

@@ -1,7 +1,9 @@
-"""Tests that import the user's own tree instead of the worktree are noticed (PL-34)."""
+"""Tests that import another checkout instead of the plan's files are noticed (PL-34)."""
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,7 +12,6 @@ from tests.e2e.drive import Host
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from tests.conftest import Repository
 
@@ -30,8 +31,9 @@ def test_verify_commands_that_test_another_tree_open_the_gate_and_a_pass_shows_i
     def edit(tree: Path) -> None:
         (tree / "src/app.py").write_text("def answer():\n    return 2\n")
 
-    # As `pip install --editable` does it: the package is found in the user's own folder.
-    editable = {"PYTHONPATH": str(project.path / "src")}
+    # As `pip install --editable` in another checkout does it: the package is found there.
+    other = shutil.copytree(project.path / "src", Path.home() / "other")
+    editable = {"PYTHONPATH": str(other)}
     host = Host(project.path, edit, ["src/app.py"], ["tests/check.py"], editable)
     gate = host.to("plan-code-qr-gate")
     assert gate.name == "plan-code-qr-gate", gate.text

@@ -76,8 +76,7 @@ def happy(make_repo: Repositories) -> Iterator[Stop]:
 def gates(make_repo: Repositories) -> Iterator[Stop]:
     """A gate that a failing SHOULD opens; it fails, then passes with a reason."""
     repository = make_repo("gates", files=FILES)
-    source = ELSEWHERE.format(repository.path / "src")
-    repository.commit({"planner.toml": source})
+    repository.commit({"planner.toml": ELSEWHERE})
     journey = Journey(repository)
     journey.confirms = False
     journey.start()

@@ -45,9 +45,11 @@ def yes(_digest: str) -> bool:
 class Site:
     """A repository, a scratch worktree at its commit and a state directory."""
 
-    def __init__(self, repo: Repository, state: Path) -> None:
+    def __init__(
+        self, repo: Repository, state: Path, files: dict[str, str | bytes] | None = None
+    ) -> None:
         self.repo = repo
-        self.base = repo.commit(FILES)
+        self.base = repo.commit({**FILES, **(files or {})})
         self.state = str(state)
         self.worktree = state / "worktree"
         state.mkdir()
@@ -64,8 +66,12 @@ class Site:
         self, job: Job, wait_s: float = DEADLINE_S, *, again: bool = False
     ) -> Done | Running:
         """Verify with a worker that needs no command line of ours."""
-        worker = [sys.executable, "-c", WORKER, ROOT, self.state]
-        return verify(job, yes, wait_s=wait_s, again=again, worker=worker)
+        return verify(job, yes, wait_s=wait_s, again=again, worker=self.worker)
+
+    @property
+    def worker(self) -> list[str]:
+        """The command line of the background process that verifies."""
+        return [sys.executable, "-c", WORKER, ROOT, self.state]
 
     def done(self, job: Job, *, again: bool = False) -> Done:
         """Verify to the end."""

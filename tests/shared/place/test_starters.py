@@ -27,8 +27,8 @@ OUR_GIT = {
 BELOW_THE_PLACE = {
     "shared/sandbox": "becomes a command whose writes are limited",
 }
-# The next to come into the place: verification, `tree run` and `[worktree] setup`.
-NOT_YET = {"developer/verify/process": "commands of `[verify]` that a person has confirmed"}
+# What a person has confirmed: verify commands where there is no place, and `[worktree] setup`.
+CONFIRMED = {"developer/verify/process": "commands of planner.toml, in the worktree"}
 OURS = {
     "developer/verify/background": "our own worker",
     "shared/ssh_signature": "ssh-keygen, which signs or checks a digest",
@@ -67,7 +67,7 @@ def starts(place: str) -> Iterator[str]:
 
 @pytest.mark.requirement("PP-1")
 def test_what_starts_a_process_is_in_the_place_or_is_our_git_or_is_named_here() -> None:
-    known = {**IN_THE_PLACE, **OUR_GIT, **BELOW_THE_PLACE, **NOT_YET, **OURS}
+    known = {**IN_THE_PLACE, **OUR_GIT, **BELOW_THE_PLACE, **CONFIRMED, **OURS}
     found = {place: sorted(starts(place)) for place in MODULES if any(starts(place))}
     unknown = {place: what for place, what in found.items() if place not in known}
     assert not unknown, f"{unknown} · allowed: shared/place/enter.run, or a row here with a reason"

@@ -1,0 +1,315 @@
+"""Commands run on the planned files at the repository's own path, over the user's ignored ones."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from developer.verify.background import cancel_verify, verify, wait_until_idle
+from developer.verify.job import Done, Running, read_note
+from shared.resources import quote
+from state.errors import Refused
+from tests.developer.verify.conftest import FILES, PYTHON, Site, running, until, yes
+from tests.place import need_place
+
+if TYPE_CHECKING:
+    from developer.verify.job import Job, Result
+
+pytestmark = pytest.mark.requirement("VR-2")
+
+
+@pytest.fixture(autouse=True)
+def _with_a_place() -> None:
+    need_place()
+
+
+def place_job(site: Site, *commands: str, **config: Any) -> Job:  # noqa: ANN401 – of any key
+    """Return a job whose commands run in the place, and that no person has confirmed."""
+    return replace(site.job(*commands, **config), in_place=True)
+
+
+def outcome(site: Site, command: str, **config: Any) -> Result:  # noqa: ANN401 – of any key
+    """Verify with one command; return its result."""
+    done = site.done(place_job(site, command, **config), again=True)
+    (result,) = done.results
+    assert result.where == "place", done.notes
+    return result
+
+
+def said(site: Site, command: str) -> str:
+    """Return what a command says that runs on the planned files."""
+    return outcome(site, f"{command}; exit 1").tail
+
+
+def commit(site: Site, files: dict[str, str | bytes]) -> Site:
+    """Return the site at a new base commit with these files."""
+    shutil.rmtree(site.state)
+    site.repo.git("worktree", "prune")
+    return Site(site.repo, Path(site.state), files)
+
+
+def test_the_commands_see_the_plan_and_what_git_ignores_but_no_uncommitted_work(site: Site) -> None:
+    site.repo.write("app.py", "ANSWER = 'mine'\n")
+    site.repo.write("loose.txt", "mine\n")
+    site.repo.write("made.seen", "generated\n")
+    site.write("app.py", "ANSWER = 2\n")
+    site.write("new/added.py", "NEW = 1\n")
+    shown = said(site, "pwd; cat app.py new/added.py made.seen; ls -A")
+    assert shown.splitlines()[:4] == [
+        str(site.repo.path), "ANSWER = 2", "NEW = 1", "generated",
+    ]  # fmt: skip
+    assert shown.splitlines()[4:] == [
+        ".git", ".gitignore", "README.md", "app.py", "made.seen", "new", "test_app.py",
+    ]  # fmt: skip
+
+
+def test_git_shows_the_change_of_the_plan_alone(site: Site) -> None:
+    site.repo.write("loose.txt", "mine\n")
+    site.repo.write("app.py", "ANSWER = 'staged'\n")
+    site.repo.git("add", "--all")
+    site.write("app.py", "ANSWER = 2\n")
+    site.write("added.py", "")
+    (site.worktree / "test_app.py").unlink()
+    shown = said(site, "git status --porcelain; git rev-parse HEAD; git diff HEAD app.py")
+    lines = shown.splitlines()
+    assert lines[:4] == ["A  added.py", "M  app.py", "D  test_app.py", site.base]
+    assert lines[-2:] == ["-ANSWER = 1", "+ANSWER = 2"]
+    assert site.repo.git("status", "--porcelain").splitlines() == ["M  app.py", "A  loose.txt"]
+
+
+def test_what_a_command_writes_is_seen_by_the_next_and_then_gone(site: Site) -> None:
+    before = site.repo.git("rev-parse", "HEAD")
+    first = "echo x > made.txt; rm test_app.py; git commit -qam other; echo t > /tmp/t"
+    done = site.done(place_job(site, first, "cat made.txt /tmp/t; ls; git log -1 --format=%s"))
+    assert [r.outcome for r in done.results] == ["pass", "pass"], done.results
+    assert site.repo.git("rev-parse", "HEAD") == before
+    assert site.repo.git("status", "--porcelain") == ""
+    assert done.wrote == ""
+    assert done.touched == ""
+
+
+def test_the_base_runs_in_the_same_place_without_the_change(site: Site) -> None:
+    site.repo.write("made.seen", "generated\n")
+    site.repo.write("app.py", "ANSWER = 'mine'\n")
+    site.write("app.py", "ANSWER = 2\n")
+    result = outcome(site, "grep -q 'ANSWER = 1' app.py && test -e made.seen")
+    assert (result.baseline, result.outcome) == ("pass", "fail")
+
+
+def test_an_editable_install_leads_to_the_change(site: Site) -> None:
+    site = commit(site, {
+        "src/pack/__init__.py": "def answer():\n    return 1\n",
+        "test_it.py": "import pack\nassert pack.answer() == 1\n", ".gitignore": ".venv/\n",
+    })  # fmt: skip
+    venv = site.repo.path / ".venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(venv)], check=True)
+    (packages,) = venv.glob("lib/python*/site-packages")
+    (packages / "editable.pth").write_text(f"{site.repo.path}/src\n", encoding="utf-8")
+    command = ".venv/bin/python -I test_it.py"
+    site.write("src/pack/__init__.py", "def answer():\n    return 1 + 0\n")
+    good = outcome(site, command)
+    assert (good.outcome, good.exercised) == ("pass", True)
+    site.write("src/pack/__init__.py", "def answer():\n    return 2\n")
+    assert outcome(site, command).outcome == "fail", "the planted failure was not seen"
+
+
+def test_what_was_compiled_from_the_users_file_is_not_taken_for_the_plans(site: Site) -> None:
+    now = int(time.time())
+    mine = site.repo.write("app.py", "ANSWER = 1\n")
+    os.utime(mine, (now, now))
+    subprocess.run([sys.executable, "-c", "import app"], cwd=site.repo.path, check=True)
+    site.write("app.py", "ANSWER = 0\n")
+    assert outcome(site, f"{PYTHON} test_app.py").outcome == "fail"
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="make is not here")
+def test_make_builds_again_what_the_change_makes_stale(site: Site) -> None:
+    site = commit(site, {
+        "Makefile": "out.txt: in.txt\n\tcp in.txt $@\ncheck: out.txt\n\tgrep -q good $<\n",
+        "in.txt": "good\n", ".gitignore": "out.txt\n",
+    })  # fmt: skip
+    subprocess.run(["make", "-s", "out.txt"], cwd=site.repo.path, check=True)
+    later = time.time() - 5
+    os.utime(site.repo.path / "out.txt", (later, later))
+    os.utime(site.repo.path / "in.txt", (later - 100, later - 100))
+    site.write("in.txt", "bad\n")
+    assert outcome(site, "make check").outcome == "fail"
+    assert (site.repo.path / "out.txt").read_text(encoding="utf-8") == "good\n"
+
+
+def test_a_link_of_a_workspace_leads_to_the_change(site: Site) -> None:
+    site = commit(site, {
+        "packages/lib/index.js": "exports.answer = 1\n", ".gitignore": "node_modules/\n",
+        "packages/app/check.sh": "grep -q 'answer = 1' ../../node_modules/lib/index.js\n",
+    })  # fmt: skip
+    modules = site.repo.path / "node_modules"
+    modules.mkdir()
+    (modules / "lib").symlink_to(site.repo.path / "packages" / "lib")
+    site.write("packages/lib/index.js", "exports.answer = 2\n")
+    result = outcome(site, "cd packages/app && sh check.sh")
+    assert (result.baseline, result.outcome) == ("pass", "fail")
+
+
+def test_a_folder_takes_the_place_of_a_file_and_the_other_way_round(site: Site) -> None:
+    site = commit(site, {"one": "file\n", "two/a": "a\n", "two/b": "b\n", "l/x": "x\n"})
+    shutil.move(site.repo.path / "l", site.repo.path / "moved")
+    (site.repo.path / "l").symlink_to("moved")
+    (site.worktree / "one").unlink()
+    site.write("one/in", "in\n")
+    shutil.rmtree(site.worktree / "two")
+    site.write("two", "file\n")
+    (site.worktree / "link").symlink_to("two")
+    shown = said(site, "cat one/in two link l/x; ls -A; stat -c %F l; git status -s --no-renames")
+    assert shown.split("?")[0].splitlines() == [
+        "in", "file", "file", "x", ".git", ".gitignore", "README.md", "app.py", "l", "link",
+        "moved", "one", "test_app.py", "two", "directory", "A  link", "D  one", "A  one/in",
+        "A  two", "D  two/a", "D  two/b",
+    ]  # fmt: skip
+
+
+def test_files_that_git_does_not_look_at_come_from_the_plan_too(site: Site) -> None:
+    site.repo.write("app.py", "ANSWER = 'mine'\n")
+    site.repo.git("update-index", "--assume-unchanged", "app.py")
+    site.repo.git("update-index", "--skip-worktree", "test_app.py")
+    (site.repo.path / "test_app.py").unlink()
+    assert said(site, "cat app.py; ls") == "ANSWER = 1\nREADME.md\napp.py\ntest_app.py"
+
+
+def test_in_a_linked_worktree_the_git_folder_elsewhere_is_covered_too(
+    site: Site, tmp_path: Path
+) -> None:
+    linked = tmp_path / "linked"
+    site.repo.git("worktree", "add", "-q", "-b", "other", str(linked))
+    (linked / "app.py").write_text("ANSWER = 'mine'\n", encoding="utf-8")
+    site.write("app.py", "ANSWER = 2\n")
+    job = place_job(site, "cat app.py; git status --porcelain; git commit -qm x; exit 1")
+    done = site.done(replace(job, repository=str(linked)))
+    assert done.results[0].tail == "ANSWER = 2\nM  app.py"
+    assert site.repo.git("log", "-1", "--format=%H", "other") == site.base
+
+
+def test_the_network_is_the_machines_own_only_where_a_person_has_confirmed_it(site: Site) -> None:
+    spaces = os.readlink("/proc/self/ns/net")
+    shown = "readlink /proc/self/ns/net; cat /sys/class/net/lo/operstate; ls /sys/class/net; exit 1"
+    job = place_job(site, shown, network=True)
+    assert site.done(job).results[0].tail.splitlines()[0] == spaces
+    assert said(site, "readlink /proc/self/ns/net") != spaces
+    server = (
+        "import socket; s = socket.create_server(('127.0.0.1', 0));"
+        "socket.create_connection(s.getsockname()); print('loopback')"
+    )
+    assert said(site, f"{PYTHON} -c {quote(server)}") == "loopback"
+
+
+def test_the_planners_own_files_and_secrets_are_absent(site: Site) -> None:
+    site.repo.write(".gitignore", f"{FILES['.gitignore']!s}.env\n")
+    site.repo.write(".env", "TOKEN=x\n")
+    site.repo.write(".planner/x", "")
+    site.write("more.txt", "x\n")
+    assert said(site, f"ls -A; test -e {quote(site.state)} || echo no run") == (
+        ".git\n.gitignore\nREADME.md\napp.py\nmore.txt\ntest_app.py\nno run"
+    )
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "shown"),
+    [
+        ("sleep 300", 124, "[ended by the time limit after "),
+        ("yes 0123456789012345678901234567890123456789 | head -c 100000000", 137,
+         "[ended: more than 64 MiB of output]"),
+        ("f() { f | f & }; f; sleep 300", None, "[ended"),
+        ("read x </dev/tty", 2, "No such device or address"),
+        ("no-such-program-here", 127, "not found"),
+    ],
+)  # fmt: skip
+def test_what_goes_wrong_is_bounded_and_said_and_the_next_command_runs(
+    site: Site, command: str, code: int | None, shown: str
+) -> None:
+    job = place_job(site, command, "echo next; exit 3", time_limit_s=4)
+    first, second = site.done(job).results
+    assert shown in first.tail
+    assert code is None or first.outcome == "known-failure"
+    assert second.tail == "next"
+    log = Path(first.log)
+    assert log.stat().st_size <= (64 << 20) + 100
+
+
+def test_what_a_command_leaves_running_does_not_meet_the_next(site: Site) -> None:
+    after = "! grep -q . /proc/$(cat pid)/cmdline"
+    done = site.done(place_job(site, "sleep 250 & echo $! > pid", after))
+    assert [r.outcome for r in done.results] == ["pass", "pass"]
+    assert running("sleep 250") == []
+
+
+def test_a_file_broken_on_purpose_is_broken_in_the_place_alone(site: Site) -> None:
+    site.write("app.py", "ANSWER = 2\n")
+    assert outcome(site, f"{PYTHON} test_app.py").exercised is True
+    assert outcome(site, "true").exercised is False
+    assert site.repo.git("status", "--porcelain") == ""
+
+
+def mounts() -> list[str]:
+    return Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines()
+
+
+KILLS = 4
+
+
+@pytest.mark.slow
+def test_kills_leave_no_mount_process_or_file_behind(site: Site) -> None:
+    """The long form: KILLS_OF_VERIFY=200."""
+    before, sleep = mounts(), "sleep 271"
+    site.repo.write("app.py", "ANSWER = 'mine'\n")
+    bytes_before = (site.repo.path / "app.py").read_bytes()
+    site.write("app.py", "ANSWER = 2\n")
+    job = place_job(site, f"echo {'x' * 50} > app.py; {sleep}")
+    for number in range(int(os.environ.get("KILLS_OF_VERIFY", KILLS))):
+        assert isinstance(site.verify(job, wait_s=0), Running)
+        pid = site.worker_pid()
+        if number % 2:
+            until(lambda: running(sleep))
+        else:
+            threading.Event().wait(0.02 * (number % 20))
+        os.kill(pid, signal.SIGKILL if number % 3 else signal.SIGTERM)
+        until(lambda: wait_until_idle(site.state) is None)
+        until(lambda: not running(sleep))
+        assert mounts() == before
+        assert not [*Path(site.state, "verify").glob("scratch-*")]
+        assert (site.repo.path / "app.py").read_bytes() == bytes_before
+        assert site.worktree.joinpath("app.py").read_text(encoding="utf-8") == "ANSWER = 2\n"
+    assert not read_note(str(Path(site.state, "verify", "result.json")))
+
+
+def test_a_verification_in_the_place_can_be_cancelled(site: Site) -> None:
+    site.verify(place_job(site, "sleep 272"), wait_s=0)
+    until(lambda: running("sleep 272"))
+    assert cancel_verify(site.state) is True
+    assert running("sleep 272") == []
+
+
+def test_without_a_place_commands_run_in_the_worktree_only_if_a_person_has_confirmed_them(
+    site: Site,
+) -> None:
+    # No overlay can be laid over a repository in which another file system is mounted.
+    mounted = site.repo.path / "mounted.seen"
+    mounted.mkdir()
+    script = 'mount -t tmpfs none "$0" && exec "$@"'
+    worker = ["unshare", "-rm", "sh", "-c", script, str(mounted), *site.worker]
+    job = place_job(site, "pwd; exit 1")
+    with pytest.raises(Refused, match="no person has confirmed"):
+        verify(job, lambda _digest: False, worker=worker)
+    done = verify(job, yes, worker=worker)
+    assert isinstance(done, Done), done
+    (result,) = done.results
+    assert (result.where, result.tail) == ("worktree", str(site.worktree))
+    assert "the commands ran in the worktree, since a file system is mounted" in done.notes[0]
