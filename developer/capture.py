@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from developer.verification import job_of
@@ -10,13 +11,17 @@ from developer.verify.lock import undisturbed
 from developer.verify.prepare import prepare
 from shared.config import commands_hash, secret_paths, write_paths
 from shared.git.capture import capture
+from shared.git.worktree import open_worktree
 from shared.plan_file import open_plan
 from shared.workspace import base_of, open_workspace
 from state import store
 from state.changes import attach
+from state.errors import Problem, Refused
 from state.milestones import files_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from shared.git.capture import Capture
     from shared.run import State
     from shared.workspace import Workspace
@@ -52,7 +57,28 @@ def capture_into(state: State, plan: Plan) -> Captured:
             formatters=config.format,
             owned=planned.__contains__,
         )
+    _check_ignored(workspace, planned - {change.file for change in found.changes})
     return Captured(attach(plan, [vars(change) for change in found.changes]), found, workspace)
+
+
+def _check_ignored(workspace: Workspace, files: Iterable[str]) -> None:
+    """Raise Refused for planned files that were written and that git ignores."""
+    names = "".join(f"{file}\0" for file in sorted(files)).encode()
+    git = open_worktree(workspace.repository, workspace.worktree).git
+    rows = git.attempt("check-ignore", "-z", "-v", "--stdin", stdin=names).stdout.split(b"\0")
+    fields = [os.fsdecode(field) for field in rows]
+    problems = [
+        Problem(
+            "refused",
+            file,
+            f"git ignores this file (`{rule}` in {source or 'a setting'}), so it is not captured",
+            "change that rule in the worktree, or take the file out of the plan: intents and tests",
+        )
+        for source, _line, rule, file in zip(*[iter(fields)] * 4, strict=False)
+        if os.path.lexists(os.path.join(workspace.worktree, file))
+    ]
+    if problems:
+        raise Refused.of(problems)
 
 
 def capture_now(state: State) -> Captured:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import re
 import subprocess
 from typing import TYPE_CHECKING
 
+from shared.git.limited import run_for
 from state.errors import Refused
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 OLDEST = (2, 30)
 
@@ -45,6 +47,21 @@ SINGLE_CALL = ("GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_")
 
 # Our own variables, which tell a role and a state directory, are for no other program.
 _OURS = ("PLANNER_", "PLAN_AGENT_")
+
+_AGAIN = "then run the same command again"
+
+# What git says, and what helps.
+_NO_LFS = (
+    r"git-lfs\S*( filter-process)?: (\d+: )?(git-lfs: )?(command )?not found"
+    r"|external filter '?git-lfs|'lfs' is not a git command"
+)
+_FAR_AWAY = r"promisor remote|Could not resolve host|Could not read from remote repository"
+_PARTIAL = "in a partial clone git fetches file contents when they are needed"
+_WAYS = (
+    (r"[Nn]o space left on device|Disk quota exceeded", f"make room on the disk, {_AGAIN}"),
+    (_NO_LFS, f"install git-lfs, which this repository's attributes ask for, {_AGAIN}"),
+    (_FAR_AWAY, f"{_PARTIAL}: make its remote reachable, {_AGAIN}"),
+)
 
 _SAID_MAX_CHARS = 2_000
 _LOCK = re.compile(r"Unable to create '([^']+\.lock)': File exists")
@@ -111,13 +128,22 @@ class Git:
         """Return a copy of this Git that uses `index` as index file, which need not exist yet."""
         return self.having(*OWN_INDEX, GIT_INDEX_FILE=index, **env)
 
-    def attempt(self, *args: str, stdin: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
-        """Run a git command and return its output and exit code, even if it fails."""
+    def attempt(
+        self, *args: str, stdin: bytes | None = None, limit_s: float | None = None
+    ) -> subprocess.CompletedProcess[bytes]:
+        """Run a git command and return its output and exit code, even if it fails.
+
+        After `limit_s` seconds, git and all that it started are ended: exit code 124.
+        """
         environment = user_environment()
         if self.config is not None:
             environment |= {"LC_ALL": "C", "GIT_NO_REPLACE_OBJECTS": "1"}
         folder = os.path.dirname(self.git_dir) if self.root is None else self.root
-        return _start(self.words(*args), folder, environment | self.env, stdin)
+        words, env = self.words(*args), environment | self.env
+        if limit_s is None:
+            return _start(words, folder, env, stdin)
+        with unstartable(folder):
+            return run_for(limit_s, words, folder, env, stdin or b"")
 
     def words(self, *args: str) -> list[str]:
         """Return the git command line for `args`, with options for repository and settings."""
@@ -163,7 +189,7 @@ def discover(path: str, ceiling: str, *args: str) -> subprocess.CompletedProcess
 def _start(
     command: Sequence[str], root: str, env: Mapping[str, str], stdin: bytes | None
 ) -> subprocess.CompletedProcess[bytes]:
-    try:
+    with unstartable(root):
         return subprocess.run(
             command,
             cwd=root,
@@ -172,6 +198,13 @@ def _start(
             capture_output=True,
             check=False,
         )
+
+
+@contextlib.contextmanager
+def unstartable(root: str) -> Iterator[None]:
+    """Turn the failure to start git in the folder `root` into Refused."""
+    try:
+        yield
     except (FileNotFoundError, NotADirectoryError) as missing:
         if not os.path.isdir(root):
             raise Refused("not_found", root, "this folder does not exist") from missing
@@ -179,16 +212,16 @@ def _start(
         raise Refused("not_found", "git", "git is not on PATH", allowed) from missing
     except OSError as error:
         text = f"git could not be run: {error.strerror or error}"
-        raise Refused(
-            "refused", "git", text, "fix the cause, then run the same command again"
-        ) from error
+        allowed = f"fix the cause, {_AGAIN}"
+        raise Refused("refused", "git", text, allowed) from error
 
 
-def failed(at: str, text: str, allowed: str = "", retry: str = "") -> Refused:
-    """Return the Refused for a failed git command; if a git lock is held, it says what to do."""
-    held = _LOCK.search(text)
+def failed(at: str, text: str, allowed: str = "", retry: str = "", output: str = "") -> Refused:
+    """Return the Refused for a failed git command, with what to do where git's words show that."""
+    held = _LOCK.search(text + output)
     if held is None:
-        return Refused("refused", at, text, allowed, retry)
+        known = [way for sign, way in _WAYS if re.search(sign, text + output)]
+        return Refused("refused", at, text, known[0] if known else allowed, retry, output)
     way = "wait until the other git command ends; if none is running, remove this lock file"
     return Refused("locked", held[1], "a lock file of another git command exists", way, retry)
 

@@ -10,6 +10,7 @@ from shared.git.command import durable, failed
 from shared.git.files import refusing
 from shared.git.hooks import plain_hooks
 from shared.git.lending import clean, forget, give_back, lend
+from shared.git.limited import OUT_OF_TIME
 from shared.git.proof import (
     Staged,
     check_commit,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from shared.git.vault import Vault
 
 _AGAIN = "planner exec commit"
+HOOK_LIMIT_S = 900.0  # as for the hooks of a capture
 
 
 class Committed(NamedTuple):
@@ -238,12 +240,16 @@ def _commit_there(git: Git, vault: Vault, message: str) -> None:
         done = git.as_set_up().attempt(
             *settings, *hooks, "-c", "i18n.commitEncoding=UTF-8", "commit", "--quiet",
             "--cleanup=whitespace", "--file=-", stdin=message.encode("utf-8"),
+            limit_s=HOOK_LIMIT_S,
         )  # fmt: skip
     if done.returncode:
         said = tail((done.stdout + done.stderr).decode("utf-8", "replace"))
         text = "git commit failed (a hook, signing or the identity)"
         allowed = "fix what git's output names, then run the command again"
-        raise Refused("refused", "git commit", text, allowed, _AGAIN, said)
+        if done.returncode == OUT_OF_TIME:
+            text = f"git commit had not ended after {HOOK_LIMIT_S:.0f} s: a hook hangs, or signing"
+            allowed = "end what it waits for, or mend the hook, then run the command again"
+        raise failed("git commit", text, allowed, _AGAIN, said)
 
 
 def _move(repo: Repository, vault: Vault, at: Head, made: str, message: str) -> None:
@@ -251,7 +257,11 @@ def _move(repo: Repository, vault: Vault, at: Head, made: str, message: str) -> 
     ref = f"refs/heads/{at.branch}"
     words = ("update-ref", "-m", reason, ref, made, at.commit)
     with vault.scratch() as folder:
-        done = repo.git.as_set_up().attempt(*plain_hooks(repo.git, folder), *words)
+        hooks = plain_hooks(repo.git, folder)
+        done = repo.git.as_set_up().attempt(*hooks, *words, limit_s=HOOK_LIMIT_S)
+    if done.returncode == OUT_OF_TIME:
+        text = f"the hook reference-transaction had not ended after {HOOK_LIMIT_S:.0f} s"
+        raise Refused("refused", ref, text, "mend the hook, then run the command again", _AGAIN)
     if done.returncode:
         text = f"the branch was not moved: {tail(done.stderr.decode('utf-8', 'replace'))}"
         raise failed(ref, text, "the plan's commit is made again", _AGAIN)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import shutil
 from typing import TYPE_CHECKING
@@ -24,10 +25,10 @@ def refusing() -> Iterator[None]:
 
 def refused(error: OSError) -> Refused:
     """Return the Refused for an OSError, such as a full disk or no permission."""
-    where, allowed = (
-        str(error.filename or "files"),
-        "fix the cause, then run the same command again",
-    )
+    where = str(error.filename or "files")
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    cause = "make room on the disk" if full else "fix the cause"
+    allowed = f"{cause}, then run the same command again"
     return Refused("refused", where, error.strerror or str(error), allowed)
 
 

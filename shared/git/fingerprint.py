@@ -80,8 +80,16 @@ def absorb(
 
 
 def is_taken(folder: str) -> bool:
-    """Return whether a fingerprint is stored in `folder`."""
-    return os.path.isfile(os.path.join(folder, "rows"))
+    """Return whether a fingerprint that can be read is stored in `folder`."""
+    try:
+        return all(_is_row(row) for row in _load(folder))
+    except OSError:
+        return False
+
+
+def _is_row(row: bytes) -> bool:
+    kind, tab, _ = row.partition(b"\t")
+    return bool(tab) and (kind == b"head" or b" " in kind)
 
 
 def head_then(folder: str) -> str:
@@ -152,7 +160,7 @@ def _files(
     with scratch(folder) as lent:
         index = os.path.join(lent, "index")
         git = _unfiltered(repo, index)
-        if not _copied(known, index):
+        if not (_copied(known, index) and git.ok("ls-files", "--", ":(literal).git")):
             _copied(os.path.join(repo.git_dir, "index"), index)
             _distrust(git, list(staged))
         names = scan(git)

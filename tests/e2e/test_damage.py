@@ -1,0 +1,161 @@
+"""What is damaged, missing, full or hanging is named with a way out, and the way is walked."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from shared.git import commit as commits
+from tests.e2e.conftest import set_hook
+from tests.journey import FILES, Answer, Journey, words_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.conftest import Repository
+
+
+def begun(make_repo: Callable[..., Repository], **files: str | bytes) -> Journey:
+    return Journey(make_repo("project", {**FILES, **files}))
+
+
+def assert_committed(journey: Journey) -> None:
+    git = journey.repository.git
+    assert journey.last.block.get("commit") == git("rev-parse", "HEAD"), journey.last.text
+
+
+@pytest.mark.requirement("PL-32")
+def test_a_planned_file_that_git_ignores_is_named_with_its_rule(
+    make_repo: Callable[..., Repository],
+) -> None:
+    journey = begun(make_repo, **{".gitignore": "__pycache__/\n*.gen\n"})
+    design = journey.answers["design.json"]
+    design[2]["fields"]["files"].append("src/a.gen")
+    design.append(
+        {"op": "add", "kind": "intent",
+         "fields": {"milestone": "$m", "file": "src/a.gen", "behavior": "is generated"}}
+    )  # fmt: skip
+    journey.edits["src/a.gen"] = "generated\n"
+    journey.to("code")
+    block = journey.last
+    refused = journey.advance()
+    assert "git ignores this file (`*.gen` in .gitignore)" in refused.text
+    # The way out: the intent and the file leave the plan.
+    assert journey.planner("plan", "remove", "CI-002", "--version", "1").code == 0
+    fields = ("--file", "src/a.py", "--file", "tests/test_a.py")
+    assert journey.planner("plan", "set", "M-001", "--version", "1", *fields).code == 0
+    journey.last = block
+    journey.to("committed")
+    assert_committed(journey)
+
+
+# the fingerprint of the user's tree
+
+
+@pytest.mark.requirement("PL-32")
+@pytest.mark.parametrize("data", [b"", b"\xff\x00garbage", b"file 100644 \x00head"])
+def test_a_damaged_fingerprint_is_no_record_and_a_person_takes_a_new_one(
+    make_repo: Callable[..., Repository], data: bytes
+) -> None:
+    journey = begun(make_repo).to("submitted")
+    Path(journey.state_dir, "fingerprint", "rows").write_bytes(data)
+    refused = journey.run(*words_of(journey.last.person()))
+    assert "there is no record of your tree" in refused.text
+    rebase = refused.problems[0][1].rpartition("accepts them: ")[2]
+    assert journey.run(*words_of(rebase)).code == 0
+    journey.to("committed")
+    assert_committed(journey)
+
+
+@pytest.mark.requirement("PL-32")
+def test_a_damaged_index_of_the_fingerprint_is_made_again(
+    make_repo: Callable[..., Repository],
+) -> None:
+    journey = begun(make_repo).to("submitted")
+    Path(journey.state_dir, "fingerprint", "index").write_bytes(b"nonsense")
+    journey.to("committed")
+    assert_committed(journey)
+
+
+# hooks that hang
+
+
+def all_processes() -> str:
+    done = subprocess.run(["ps", "-A", "-o", "args="], capture_output=True, check=True)
+    return done.stdout.decode()
+
+
+@pytest.mark.requirement("PL-29")
+@pytest.mark.parametrize("hook", ["pre-commit", "commit-msg", "reference-transaction"])
+def test_a_hook_that_hangs_at_the_commit_is_ended_with_all_that_it_started(
+    make_repo: Callable[..., Repository], monkeypatch: pytest.MonkeyPatch, hook: str
+) -> None:
+    journey = begun(make_repo).to("applied")
+    sleep = f"sleep 98{len(hook)}"  # not that of a test that runs beside this one
+    set_hook(journey.repository, hook, f"{sleep} &\n{sleep}\n")
+    monkeypatch.setattr(commits, "HOOK_LIMIT_S", 2.0)
+    block = journey.last
+    before = time.monotonic()
+    refused = journey.advance()
+    assert refused.code == 1
+    assert "had not ended after 2 s" in refused.text
+    assert time.monotonic() - before < 60
+    while sleep in all_processes():  # killed, and not all gone yet
+        assert time.monotonic() - before < 60
+    assert not list(journey.repository.path.glob(".git/**/*.lock"))
+    Path(journey.repository.path, ".git", "hooks", hook).unlink()
+    monkeypatch.undo()
+    journey.last = block
+    journey.to("committed")
+    assert_committed(journey)
+
+
+# what git lacks
+
+
+def with_git_that_fails(tmp_path: Path, when: str, said: str) -> str:
+    """Return a PATH on which git prints `said` and fails for the command `when`."""
+    folder = tmp_path / "broken-git"
+    folder.mkdir()
+    refuse = f'[ "$w" = {when} ] && {{ echo "{said}" >&2; exit 128; }}'
+    (folder / "git").write_text(
+        f'#!/bin/sh\nfor w in "$@"; do {refuse}; done\nexec {shutil.which("git")} "$@"\n'
+    )
+    (folder / "git").chmod(0o755)
+    return f"{folder}{os.pathsep}{os.environ['PATH']}"
+
+
+@pytest.mark.requirement("PL-29")
+@pytest.mark.parametrize(
+    ("when", "said", "way"),
+    [
+        ("commit", "fatal: write error: No space left on device", "make room on the disk"),
+        ("read-tree", "error: unable to write file: No space left on device", "make room"),
+        ("read-tree", "git-lfs filter-process: 1: git-lfs: not found", "install git-lfs"),
+        ("read-tree", "fatal: could not fetch x from promisor remote", "make its remote reach"),
+    ],
+)
+def test_what_git_lacks_is_said_with_what_helps(
+    make_repo: Callable[..., Repository],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    when: str,
+    said: str,
+    way: str,
+) -> None:
+    journey = begun(make_repo).to("applied")
+    block = journey.last
+    with monkeypatch.context() as patch:
+        patch.setenv("PATH", with_git_that_fails(tmp_path, when, said))
+        refused: Answer = journey.advance()
+    assert refused.code == 1
+    assert way in refused.text
+    journey.last = block
+    journey.to("committed")
+    assert_committed(journey)
