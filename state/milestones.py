@@ -6,6 +6,8 @@ pydantic, agree with the rest. Only the standard library.
 
 from __future__ import annotations
 
+from operator import attrgetter, itemgetter
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, overload
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     Json = dict[str, Any]
 
 _DOC_FIELDS = ("module_comment", "docstrings", "algorithm_blocks", "inline_comments")
+_DOCS_OF_MODEL, _DOCS_OF_JSON = attrgetter(*_DOC_FIELDS), itemgetter(*_DOC_FIELDS)
 
 
 if TYPE_CHECKING:
@@ -27,8 +30,9 @@ if TYPE_CHECKING:
 
 def changes_of(milestone: Milestone | Json) -> tuple[Any, ...]:
     """Return the file changes of a milestone: those of code first, then those of documentation."""
-    documentation = _field(milestone, "documentation")
-    return (*_field(milestone, "code_changes"), *_field(documentation, "changes"))
+    if isinstance(milestone, dict):
+        return (*milestone["code_changes"], *milestone["documentation"]["changes"])
+    return (*milestone.code_changes, *milestone.documentation.changes)
 
 
 if TYPE_CHECKING:
@@ -41,9 +45,13 @@ if TYPE_CHECKING:
 
 def docs_of(milestone: Milestone | Json) -> list[Any]:
     """Return a milestone's promised documentation entries, except plain-text ones."""
-    documentation = _field(milestone, "documentation")
-    module_comment, *lists = (_field(documentation, name) for name in _DOC_FIELDS)
-    found = (module_comment, *(doc for docs in lists for doc in docs))
+    if isinstance(milestone, dict):
+        module_comment, *lists = _DOCS_OF_JSON(milestone["documentation"])
+    else:
+        module_comment, *lists = _DOCS_OF_MODEL(milestone.documentation)
+    found = [module_comment]
+    for docs in lists:
+        found += docs
     return [doc for doc in found if doc is not None and not isinstance(doc, str)]
 
 

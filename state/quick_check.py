@@ -52,25 +52,29 @@ def glance(plan: Plan) -> list[set[str]] | None:
 def _look(milestone: Milestone, decisions: set[str | None], ids: list[str]) -> set[str] | None:
     """Return a milestone's files, add its ids to `ids`; None if a reference may be wrong."""
     files = {*milestone.files, *milestone.tests.files}
-    intents = set()
+    names: list[str | None] = []
     refs: list[str | None] = []
+    ids.append(milestone.id)
     for intent in milestone.code_intents:
-        intents.add(intent.id)
+        ids.append(intent.id)
+        names.append(intent.id)
         files.add(intent.file)
         refs += intent.decision_refs
         if intent.params:
             return None
-    ids += (milestone.id, *(i.id for i in milestone.code_intents))
+    intents = {None, *names}
     for change in changes_of(milestone):
         ids.append(change.id)
         files.add(change.file)
         if change.old_file is not None:
             files.add(change.old_file)
-        if change.intent_ref is not None and change.intent_ref not in intents:
+        if change.intent_ref not in intents:
             return None
-        if not intents.issuperset(change.more_intent_refs):
+        # Most changes have neither; looking first is cheaper.
+        if change.more_intent_refs and not intents.issuperset(change.more_intent_refs):
             return None
-        refs += [w.decision_ref for w in change.why_comments if not isinstance(w, str)]
+        if change.why_comments:
+            refs += [w.decision_ref for w in change.why_comments if not isinstance(w, str)]
     for doc in docs_of(milestone):
         ids.append(doc.id)
         files.add(doc.file)
