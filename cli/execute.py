@@ -16,8 +16,7 @@ from cli.results import (
 )
 from orchestrator.execute import gaps, reconcile, waves
 from orchestrator.execute.apply import apply_plan
-from orchestrator.execute.commit import commit_plan
-from orchestrator.execute.run import run_plan
+from orchestrator.execute.run import commit_or_end, run_plan
 from orchestrator.execute.undo import undo_plan
 from orchestrator.plan.finish import Finished
 from shared.builders import Block
@@ -80,7 +79,7 @@ def commit(state_dir: str | None, role: str | None) -> None:
     """
     allow_roles(role)
     state = opened(state_dir)
-    write(render_proof(state, commit_plan(state)))
+    write(render_proof(state, commit_or_end(state)))
 
 
 @exec_command.command("next")

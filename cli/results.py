@@ -117,18 +117,22 @@ def render_proof(state: State, changes: Sequence[Change]) -> str:
     run = state.run
     done = Summary(state.database.progress(run).values())
     block = Block(
-        "result", commit=run.commit_id or "", digest=run.digest,
+        "result", commit=run.commit_id, digest=run.digest,
         milestones=f"{done.done}/{done.total}",
         approval=told(state.database.approved_by(run, run.digest or "")),
     )  # fmt: skip
     block.data("proof", _first([_blobs(c) for c in changes]), files=len(changes))
-    proved = by_hand.told(state, repository_at(run.repository), changes) or (
-        "Proved: against its parent the commit holds exactly the approved changes, blob by blob, "
-        f"and {resources.archived_plan(state.run.run_id)}."
-    )
+    if run.commit_id is None:
+        proved = "Proved: each planned file holds exactly what was approved. Nothing is committed."
+    else:
+        proved = by_hand.told(state, repository_at(run.repository), changes) or (
+            "Proved: against its parent the commit holds exactly the approved changes, blob by "
+            f"blob, and {resources.archived_plan(state.run.run_id)}."
+        )
+    what = "commit" if run.commit_id else "changes"
     text = (
         f"{proved} The run is complete and planning has ended; tell the user. "
-        f"To undo the commit: {state.command('undo')}"
+        f"To undo the {what}: {state.command('undo')}"
     )
     if queue.has_ready(state.database):
         block.next("queue", resources.command("queue", "next"))
@@ -153,6 +157,8 @@ def render_undone(state: State, undone: Undone) -> str:
         block = Block("result", commit=undone.revert)
         return block.data("reverted", state.run.commit_id or "").render()
     block = Block("result").data("taken back", "\n".join(undone.files))
+    if state.run.status == "COMPLETED":  # without git, as there is no commit to revert
+        return block.render()
     block.next("again", state.command("exec", "run"))
     return block.next("revise", state.command("plan", "revise")).render()
 

@@ -10,6 +10,7 @@ from shared.git.commit import check_head
 from shared.git.repository import head, uncommitted
 from shared.git.snapshot import snapshot
 from shared.git.users_files import check_before
+from shared.without_git import keep_up
 from shared.workspace import base_of, open_repository
 from state.changes import plan_changes
 from state.models import Base
@@ -43,6 +44,7 @@ def on_tree(state: State, plan: Plan, changes: Sequence[Changed], planned: Colle
     made again, with `changes` carried over.
     """
     repository, vault = open_repository(state)
+    keep_up(repository)
     at, old = head(repository), base_of(plan)
     mixed = not set(planned).isdisjoint(uncommitted(repository))
     new = snapshot(repository) if mixed or old.snapshot else at.commit

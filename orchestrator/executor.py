@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import sys
 
+from orchestrator.executor_steps import program_step, reconcile_step
 from orchestrator.host_steps import (
     execute_dispatch_step,
     person_step,
-    program_step,
     qr_dispatch_step,
     qr_gate_step,
-    reconcile_step,
 )
 from orchestrator.milestone_steps import wave_step
 from orchestrator.step import main

@@ -9,6 +9,7 @@ from orchestrator.summary import summary
 from quality_reviewer.ask import DESIGN, answered_alone, items_of, questions
 from quality_reviewer.items import count_items, for_user
 from quality_reviewer.scale import review_of
+from shared.git.kept import is_kept
 from shared.lifecycle import lane_of
 from shared.mode import sessions
 from shared.mode.sessions import is_published
@@ -25,7 +26,7 @@ from shared.resources import answer_path, answer_word, fill, read_prompt
 from shared.steps.brief import item_line, variant_of, with_commands, work_task
 from shared.steps.workflow import Context, Step
 from state.actors import HOST
-from state.milestones import untouched, waited_for
+from state.milestones import waited_for
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,6 +52,8 @@ def context(ctx: Context, prompt: str) -> Block:
     if not state.config["config"]["verify"]:
         rebase = {"rebase": state.command("mode", "rebase")}
         text += "\n\n" + fill(read_prompt("orchestrator", "planner", "unverified"), rebase)
+    if is_kept(state.run.repository):
+        text += "\n\n" + read_prompt("orchestrator", "planner", "no-git")
     if lane_of(state.state_dir):
         from shared.requirements_text import entries_of
 
@@ -147,7 +150,7 @@ def gate(ctx: Context) -> Block:
     """Return the prompt with a review's figures and computed verdict, to pass or fail the phase."""
     state, phase = ctx.state, ctx.phase
     if state.database.phase(state.run, phase)[0] == "COMPLETE":
-        return _freeze(ctx)
+        return freeze(ctx)
     items = items_of(ctx)
     verdict = computed_verdict(items, ctx.iteration)
     slots = {"verdict": verdict, "figures": _figures(items, ctx.iteration)}
@@ -167,7 +170,8 @@ def gate(ctx: Context) -> Block:
     return block
 
 
-def _freeze(ctx: Context) -> Block:
+def freeze(ctx: Context) -> Block:
+    """Return the prompt to freeze the plan, all gates being passed."""
     block = ctx.block("freeze").task(read_prompt("orchestrator", "planner", "freeze"))
     return block.next("done", ctx.state.command("plan", "freeze"))
 
@@ -227,32 +231,6 @@ def approval(ctx: Context, prompt: str) -> Block:
     return block.person(state.command("mode", "approve", state.run.digest or ""))
 
 
-def program(ctx: Context, prompt: str, words: tuple[str, ...], intent: str) -> Block:
-    """Return the prompt that names the one command that does all the work of a step."""
-    alone = f"{prompt}-only" if lane_of(ctx.state.state_dir) else prompt
-    text = intent if ctx.state.run.depth == "intent" else alone
-    block = ctx.block().task(read_prompt("orchestrator", "executor", text))
-    return block.next("done", ctx.state.command(*words))
-
-
-def reconcile(ctx: Context, prompt: str) -> Block:
-    """Return the prompt to commit what is applied, or to submit what agents have written."""
-    state = ctx.state
-    if state.is_writing:
-        if not untouched(ctx.plan) or state.database.outcomes(state.run, "reconcile"):
-            return _freeze(ctx)
-        block = ctx.block().task(read_prompt("orchestrator", "executor", "gaps"))
-        block.dispatch("quality-reviewer", [state.command("step", "exec-reconcile")])
-        return block.next("done", state.command("step", ctx.workflow.name))
-    if lane_of(ctx.state.state_dir):
-        # Only here, since few runs implement requirements and each import costs a printed step.
-        from orchestrator.requirements_steps import completing
-
-        return completing(ctx)
-    block = ctx.block().task(read_prompt("orchestrator", "executor", prompt))
-    return block.next("done", ctx.state.command("exec", "run"))
-
-
 # pattern functions
 
 
@@ -284,16 +262,3 @@ def qr_gate_step(name: str, *, phase: Phase, on_fail: int) -> Step:
 def person_step(name: str, prompt: str) -> Step:
     """Make a workflow step that waits for a command that only a person may run."""
     return Step(name, "person", lambda ctx: approval(ctx, prompt))
-
-
-def program_step(name: str, *words: str, prompt: str, intent: str | None = None) -> Step:
-    """Make a workflow step in which one command of the program does all the work.
-
-    `intent` is the prompt at depth intent, if that is a different one.
-    """
-    return Step(name, "program", lambda ctx: program(ctx, prompt, words, intent or prompt))
-
-
-def reconcile_step(name: str, prompt: str) -> Step:
-    """Make the step that compares plan and result, before a commit or another approval."""
-    return Step(name, "reconcile", lambda ctx: reconcile(ctx, prompt))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from shared.execution.costs import whole_cost
+from shared.git.kept import is_kept
 from shared.resources import archived_plan, superseded_plan_path
 from shared.steps.slices import answer_lines
 from state import store
@@ -66,6 +67,12 @@ def _files_of(milestone: dict[str, Any], run: Run) -> list[str]:
     return [change["file"] for change in changes_of(milestone)]
 
 
+def _committed(run: Run) -> str:
+    if is_kept(run.repository):
+        return "nothing is committed, since there is no git here"
+    return f"the commit adds this plan as {archived_plan(run.run_id)}"
+
+
 def _spent(state: State) -> list[str]:
     """Return what the agents that wrote the plan's changes have used; nothing before one has."""
     cost = whole_cost(state.database, state.run)
@@ -86,7 +93,7 @@ def summary(state: State) -> str:
         *(task["text"] for task in plan["task_spec"] if task["out_of_scope"]),
         *(f"assumed: {text}" for text in plan["context"]["assumptions"]),
         *(f"risk: {r['risk']}" for r in plan["planning_context"]["known_risks"]),
-        f"files: {', '.join(files)}; the commit adds this plan as {archived_plan(run.run_id)}",
+        f"files: {', '.join(files)}; {_committed(run)}",
         f"verify: {_verified(plan['verify'])}"
         if run.depth == "full"
         else "approved are the intents; their code is written then and comes back for approval",

@@ -49,7 +49,7 @@ ORDER = (
     ("plan",),
     ("planner", "executor", "requirements", "strategy"),
     ("step",),
-    ("milestone_steps",),
+    ("milestone_steps", "executor_steps"),
     ("run", "host_steps"),
     ("summary", "requirements_steps", "strategy_steps"),
 )

@@ -18,10 +18,12 @@ from shared.git.apply import apply
 from shared.git.carry import carry_over
 from shared.git.fit import check_fit
 from shared.git.journal import journal_state
-from shared.git.repository import head
+from shared.git.kept import is_kept
+from shared.git.repository import head, repository_at
 from shared.git.worktree import made_at
 from shared.plan_file import load_approved
 from shared.todo import refresh_todo
+from shared.without_git import keep_up
 from shared.workspace import base_of, open_repository
 from state.changes import plan_changes
 from state.errors import Refused
@@ -42,6 +44,7 @@ def apply_plan(state: State) -> Running | None:
         begin_writing(state)
     if state.is_writing:
         return go_on(state).running
+    _keep_up(state)
     running = _verify_on_new_head(state)
     if running is not None:
         return running
@@ -71,6 +74,14 @@ def apply_plan(state: State) -> Running | None:
                 database.audit(state.run, "program", "apply", digest=plan.digest)
                 state.go_to(WORKFLOW.name, last)
     return None
+
+
+def _keep_up(state: State) -> None:
+    """Without git, keep what the user has changed since the plan was made, before it is applied."""
+    applied = journal_state(resources.journal_path(state.state_dir)) not in (None, "undone")
+    if is_kept(state.run.repository) and not applied and state.run.status == "ACTIVE":
+        load_approved(state)
+        keep_up(repository_at(state.run.repository))
 
 
 def _verify_on_new_head(state: State) -> Running | None:

@@ -61,7 +61,7 @@ def commit_plan(state: State, also: Also | None = None) -> list[Change]:
         changes = plan_changes(plan)
         extra: Extra = {**(also.files if also else {}), **_archive(state)}
         if state.run.status != "COMPLETED":
-            _check_applied(state)
+            check_applied(state)
             _sweep_archive(state, repository)
             known = (*also.files, *also.shown) if also else ()
             problems = reconcile(state, repository, vault, changes, known)
@@ -136,7 +136,8 @@ def _check_lane(state: State) -> None:
         raise Refused("conflict", "exec commit", text, allowed, retry)
 
 
-def _check_applied(state: State) -> None:
+def check_applied(state: State) -> None:
+    """Raise Refused unless the run's plan is applied."""
     found = journal_state(resources.journal_path(state.state_dir))
     if found != "applied":
         text = f"the plan is not applied (journal: {found or 'none'})"

@@ -1,12 +1,23 @@
-"""Carry out an approved plan with one command: apply, compare, commit, prove (FC-1)."""
+"""Carry out an approved plan with one command: apply, compare, commit, prove (FC-1).
+
+Without git what was applied is compared and nothing is committed (PL-35).
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.execute.apply import apply_plan
-from orchestrator.execute.commit import commit_plan
+from orchestrator.execute.commit import check_applied, commit_plan, finish_uncommitted
+from orchestrator.execute.reconcile import reconcile
+from shared.execution.holder import hold
+from shared.git.repository import repository_at
+from shared.git.users_files import check_tree
 from shared.lifecycle import lane_of
+from shared.plan_file import load_approved
+from shared.workspace import open_repository
+from state.changes import plan_changes
+from state.errors import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,4 +47,26 @@ def run_plan(state: State) -> Ran:
     running = apply_plan(state)
     if running is not None or state.is_writing or lane_of(state.state_dir):
         return Ran(running)
-    return Ran(proved=commit_plan(state))
+    return Ran(proved=commit_or_end(state))
+
+
+def commit_or_end(state: State) -> Sequence[Change]:
+    """Commit an applied plan and prove the commit; without git, compare its files and end the run.
+
+    Returns the changes that are proved.
+    """
+    if not repository_at(state.run.repository).is_private:
+        return commit_plan(state)
+    with state.lock("exec commit"):
+        changes = plan_changes(load_approved(state))
+        repository, vault = open_repository(state)
+        if state.run.status == "COMPLETED":
+            problems = check_tree(repository, vault, changes)
+        else:
+            check_applied(state)
+            hold(state)
+            problems = reconcile(state, repository, vault, changes)
+        if problems:
+            raise Refused.of(problems)
+    finish_uncommitted(state, "not committed: the folder is in no git repository")
+    return changes

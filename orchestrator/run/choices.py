@@ -59,6 +59,12 @@ def _check_depth_open(state: State) -> None:
         raise Refused("conflict", "--depth", text, run.depth, state.command("step", "planner"))
 
 
+def only_intents(state: State) -> None:
+    """Let intents be approved first, since git, which bytes need, is not there (PL-35)."""
+    if state.run.depth != "intent":
+        _choose(state, "depth", "intent")
+
+
 def leave_strategy(state: State) -> None:
     """Go on from the choice of a strategy to the planner's first step."""
     with state.lock("start"), state.database as database:

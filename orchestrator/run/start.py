@@ -9,7 +9,13 @@ import uuid
 from typing import NamedTuple
 
 from orchestrator.run.ask_first import ask_for_base, ask_for_goal
-from orchestrator.run.choices import LEFT_OPEN, Choices, leave_strategy, take_choices
+from orchestrator.run.choices import (
+    LEFT_OPEN,
+    Choices,
+    leave_strategy,
+    only_intents,
+    take_choices,
+)
 from orchestrator.run.folders import (
     Before,
     look,
@@ -23,6 +29,7 @@ from shared import drift, resources
 from shared.config import load_config
 from shared.drift import tree_of
 from shared.git.links import link
+from shared.git.private import is_in_no_repository
 from shared.git.repository import (
     Repository,
     check_path,
@@ -30,6 +37,7 @@ from shared.git.repository import (
     exclude_planner,
     find_repository,
     head,
+    private_around,
     uncommitted,
     within,
 )
@@ -42,6 +50,7 @@ from shared.run import State
 from shared.steps.printing import print_current
 from shared.strategy import WORKFLOW as STRATEGY
 from shared.user_config import limited, load_user_config
+from shared.without_git import check_start, keep_files, keep_up
 from state import store
 from state.clock import now
 from state.database import Database, Run
@@ -77,6 +86,10 @@ def start_run(
     state = _run_at(state_dir)
     if state is not None:
         folder = state.run.repository
+    if is_in_no_repository(folder):
+        check_start(folder, request or "", chosen.depth, state_dir)
+        if not (request or "").strip() and private_around(folder) is None:
+            return Started(None)
     repository = _check_startable(folder, request, state_dir)
     if state is None and state_dir is None:
         state = _run_for(repository, request)
@@ -104,6 +117,9 @@ def _go_on(
     if state.run.workflow == STRATEGY:
         return Started(state)
     if state.run.status == "IDLE":
+        if repository.is_private:
+            keep_up(repository)
+            only_intents(state)
         aside = tree_of(state).aside
         waiting = [p for p in uncommitted(repository) if not any(within(p, a) for a in aside)]
         prepared = os.path.exists(state.plan_path)
@@ -118,11 +134,13 @@ def _go_on(
 
 def _check_startable(folder: str, request: str | None, state_dir: str | None) -> Repository:
     """Return the repository around a folder; Refused with every reason why no run starts there."""
-    problems = [*check_startable(folder), *check_value("TEXT", request or "")]
+    alone = is_in_no_repository(folder) and private_around(folder) is None
+    problems = [] if alone else check_startable(folder)
+    problems += check_value("TEXT", request or "")
     problems += check_path(os.path.realpath(state_dir)) if state_dir else []
     if problems:
         raise Refused.of(problems)
-    return find_repository(folder)
+    return keep_files(os.path.realpath(folder)) if alone else find_repository(folder)
 
 
 def render_start(started: Started) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.command import OLDEST, Git, discover, said, version
 from shared.git.files import refusing
+from shared.git.kept import KEPT_FILES, is_kept
 from state.errors import Problem, Refused
 from state.files import write_atomic
 
@@ -46,6 +47,11 @@ class Repository:
     def git_in(self, root: str) -> Git:
         """Return a Git on this repository with the folder `root` as its working tree."""
         return Git(self.git_dir, root)
+
+    @property
+    def is_private(self) -> bool:
+        """Whether it is the planner's own, of a folder that is in no git repository (PL-35)."""
+        return self.git_dir == os.path.join(self.root, KEPT_FILES)
 
     @property
     def zero(self) -> str:
@@ -96,6 +102,8 @@ def find_repository(path: str, ceiling: str = "") -> Repository:
             "this is a bare repository or a `.git` folder, so it has no files to plan for",
         )
     if done.returncode:
+        if private := private_around(path, ceiling):
+            return private
         text = f"not inside a git repository: {said(done.stderr, done.returncode)}"
         raise Refused("not_found", path, text, allowed="use a folder inside a git working tree")
     try:
@@ -104,6 +112,30 @@ def find_repository(path: str, ceiling: str = "") -> Repository:
         raise Refused("refused", path, "the repository's path contains a line break") from error
     common, objects = (os.path.abspath(os.path.join(path, name)) for name in (common, objects))
     return Repository(root, git_dir, common, objects, object_format)
+
+
+def private_at(root: str) -> Repository | None:
+    """Return the planner's own repository of a folder that is in no other; None if it has none."""
+    if not is_kept(root):
+        return None
+    path = os.path.join(root, KEPT_FILES)
+    return Repository(root, path, path, os.path.join(path, "objects"), "sha1")
+
+
+def private_around(path: str, ceiling: str = "") -> Repository | None:
+    """Return the planner's own repository of the innermost folder around `path`, or None.
+
+    It is searched no higher than git would search, that is, below `ceiling`.
+    """
+    folder, top = os.path.realpath(path), os.path.realpath(ceiling) if ceiling else ""
+    while folder != top:
+        if found := private_at(folder):
+            return found
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            break
+        folder = parent
+    return None
 
 
 def check_startable(path: str) -> list[Problem]:
@@ -119,6 +151,8 @@ def check_startable(path: str) -> list[Problem]:
         repo = find_repository(path)
     except Refused as refusal:
         return list(refusal.problems)
+    if repo.is_private:
+        return check_path(repo.root)
     return [
         *check_path(repo.root), *_check_head(repo), *check_underway(repo), *_check_identity(repo),
     ]  # fmt: skip

@@ -1,0 +1,55 @@
+"""The prompts of the executor's steps that a program carries out: apply, compare, commit."""
+
+from __future__ import annotations
+
+from orchestrator.host_steps import freeze
+from shared.git.kept import is_kept
+from shared.lifecycle import lane_of
+from shared.resources import read_prompt
+from shared.steps.workflow import Context, Step
+from state.milestones import untouched
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from shared.builders import Block
+
+
+def program(ctx: Context, prompt: str, words: tuple[str, ...], intent: str) -> Block:
+    """Return the prompt that names the one command that does all the work of a step."""
+    state = ctx.state
+    apart = lane_of(state.state_dir) or is_kept(state.run.repository)
+    name = f"{prompt}-only" if apart else prompt
+    text = read_prompt("orchestrator", "executor", intent if state.run.depth == "intent" else name)
+    return ctx.block().task(text).next("done", state.command(*words))
+
+
+def reconcile(ctx: Context, prompt: str) -> Block:
+    """Return the prompt to commit what is applied, or to submit what agents have written."""
+    state = ctx.state
+    if state.is_writing:
+        if not untouched(ctx.plan) or state.database.outcomes(state.run, "reconcile"):
+            return freeze(ctx)
+        block = ctx.block().task(read_prompt("orchestrator", "executor", "gaps"))
+        block.dispatch("quality-reviewer", [state.command("step", "exec-reconcile")])
+        return block.next("done", state.command("step", ctx.workflow.name))
+    if lane_of(state.state_dir):
+        # Only here, since few runs implement requirements and each import costs a printed step.
+        from orchestrator.requirements_steps import completing
+
+        return completing(ctx)
+    name = f"{prompt}-nothing" if is_kept(state.run.repository) else prompt
+    block = ctx.block().task(read_prompt("orchestrator", "executor", name))
+    return block.next("done", state.command("exec", "run"))
+
+
+def program_step(name: str, *words: str, prompt: str, intent: str | None = None) -> Step:
+    """Make a workflow step in which one command of the program does all the work.
+
+    `intent` is the prompt at depth intent, if that is a different one.
+    """
+    return Step(name, "program", lambda ctx: program(ctx, prompt, words, intent or prompt))
+
+
+def reconcile_step(name: str, prompt: str) -> Step:
+    """Make the step that compares plan and result, before a commit or another approval."""
+    return Step(name, "reconcile", lambda ctx: reconcile(ctx, prompt))
