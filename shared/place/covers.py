@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import stat
 import time
 
@@ -49,6 +48,8 @@ class Cover:
                     self._make_folder(path, source, layer)
                     self._lay_folder(path, source, layer)
             else:
+                import shutil  # not at the top: entering would take a third longer
+
                 shutil.copyfile(entry.path, target)
                 os.chmod(target, stat.S_IMODE(entry.stat().st_mode))
                 _keep_apart(os.path.join(source, path), target)

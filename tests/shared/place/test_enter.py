@@ -71,6 +71,19 @@ def test_what_a_command_writes_in_the_repository_is_seen_by_it_and_then_lost(
 
 
 @pytest.mark.requirement("PP-1")
+def test_entering_imports_nothing_slow() -> None:
+    """With these it takes a third longer; the benchmark of the place measures it."""
+    program = (
+        "import sys; sys.path.insert(0, sys.argv[1]); import shared.guard.runner,"
+        "shared.place.enter, shared.place.inside, shared.place.planning; print(*sys.modules)"
+    )
+    command = [sys.executable, "-I", "-S", "-c", program, ROOT]
+    loaded = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    slow = {"re", "json", "enum", "shutil", "tempfile", "subprocess", "signal", "typing", "sqlite3"}
+    assert not slow & {*loaded}
+
+
+@pytest.mark.requirement("PP-1")
 def test_the_repository_has_its_own_time_in_the_place(repo: Repository) -> None:
     os.utime(repo.path, (1_000_000, 2_000_000))
     assert enter(repo.path, "stat -c %Y .").stdout == "2000000\n"
