@@ -75,6 +75,8 @@ def check_frozen(state: State) -> Plan:
     data = read_bytes(path)
     stated, actual = digest_of(data)
     known = state.run.digest
+    if actual is None:
+        store.read_plan(path)  # refused with what is damaged
     if stated is None and known is None:
         raise Refused(
             "refused",

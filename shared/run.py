@@ -12,7 +12,7 @@ import time
 from shared import resources
 from shared.lifecycle import WORKFLOW as LIFECYCLE
 from shared.mode import limits
-from shared.mode.sessions import agent_name
+from shared.mode.sessions import agent_name, repository_root
 from shared.mode.transitions import change_run
 from shared.strategy import WORKFLOW as STRATEGY
 from state import store
@@ -141,7 +141,16 @@ def open_state(state_dir: str | None, folder: str) -> State:
     if state_dir is None:
         return _only_run(folder)
     real = resources.known_state_dir(state_dir)
-    database = Database(resources.database_path(real))
+    path = resources.database_path(real)
+    if not os.path.isfile(path):
+        text = f"the planner's database {path} is gone, and with it what was approved"
+        allowed = (
+            "a person takes up the plans that are left, so that they can be approved or undone"
+        )
+        raise Refused(
+            "not_found", state_dir, text, allowed, resources.command("repair", state_dir=real)
+        )
+    database = Database(path)
     run = database.run_at(real)
     if run is None:
         text = "no run has this state directory (the folder of a run)"
@@ -152,10 +161,22 @@ def open_state(state_dir: str | None, folder: str) -> State:
     return State(real, database, run)
 
 
+def _has_runs(folder: str) -> bool:
+    """Return whether folders of runs are left in the repository around `folder`."""
+    root = repository_root(folder)
+    return bool(root) and os.path.isdir(os.path.join(root, resources.PLANNER_FOLDER, "runs"))
+
+
 def _only_run(folder: str) -> State:
     """Return the run to use in the repository around `folder`; Refused if none or several fit."""
     path = resources.repository_database(folder)
     start = resources.command("start")
+    if path is None and _has_runs(folder):
+        text = "the planner's database is gone, and with it what was approved"
+        allowed = (
+            "a person takes up the plans that are left, so that they can be approved or undone"
+        )
+        raise Refused("not_found", folder, text, allowed, resources.command("repair"))
     if path is None:
         text = "no run of the planner was started in this repository"
         raise Refused(

@@ -6,7 +6,7 @@ Printed steps read the plan here, so the models are imported only where they are
 from __future__ import annotations
 
 from state.errors import Refused
-from state.files import parse_json, read_bytes, read_json, write_atomic
+from state.files import parse_json, read_bytes, write_atomic
 from state.shape import SCHEMA_VERSION, check_shape
 
 TYPE_CHECKING = False
@@ -20,11 +20,23 @@ NEWER = "the plan was written by a newer planner"
 
 def read_plan(path: str) -> dict[str, Any]:
     """Read plan.json as a dict, without pydantic; raise Refused if a field is missing or wrong."""
-    plan = check_version(read_json(path), path)
-    problems = check_shape(plan)
-    if problems:
-        raise Refused.of(problems)
+    data = read_bytes(path)
+    try:
+        plan = check_version(parse_json(data, path), path)
+        if problems := check_shape(plan):
+            raise Refused.of(problems)
+    except Refused as refusal:
+        raise with_repair(refusal) from None
     return plan
+
+
+def with_repair(refusal: Refused) -> Refused:
+    """Name the way out of a damaged plan.json; one of a newer planner is whole."""
+    for problem in refusal.problems:
+        if problem.kind == "invalid" and NEWER not in problem.problem:
+            problem.allowed = "a person sets the damaged plan.json aside, or restores it"
+            problem.retry = problem.retry or "planner repair"
+    return refusal
 
 
 def check_version(data: object, path: str) -> dict[str, Any]:
@@ -44,7 +56,11 @@ def check_version(data: object, path: str) -> dict[str, Any]:
 
 def load_plan(path: str) -> Plan:
     """Read plan.json as a pydantic model; raise Refused with every field that breaks the schema."""
-    return parse_plan(read_bytes(path), path)
+    data = read_bytes(path)
+    try:
+        return parse_plan(data, path)
+    except Refused as refusal:
+        raise with_repair(refusal) from None
 
 
 def parse_plan(data: bytes, path: str) -> Plan:

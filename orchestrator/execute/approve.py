@@ -5,20 +5,19 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
-from orchestrator.run.start import new_run
-from shared import approval, digests, drift, resources, ssh_signature
+from orchestrator.run.adopt import adopt
+from shared import approval, digests, resources, ssh_signature
 from shared.approval import Approval
-from shared.drift import check_run, tree_of
+from shared.drift import check_run
 from shared.execution.deeds import Execution
 from shared.git.repository import repository_at
 from shared.guard.consent import Consent, check_consent, check_demand, check_person, is_guarded
 from shared.mode.where import database_path
-from shared.plan_file import check_frozen, check_named
+from shared.plan_file import check_named
 from shared.run import State, open_state
-from state.changes import plan_changes
 from state.database import Database
 from state.errors import Refused
-from state.files import Lock, read_bytes
+from state.files import read_bytes
 from state.freeze import digest_of
 
 
@@ -45,25 +44,7 @@ def open_or_adopt(state_dir: str | None, folder: str) -> State:
     except Refused:
         if state_dir is None or not os.path.isfile(resources.plan_path(state_dir)):
             raise
-    from shared.git.repository import find_repository
-
-    real = os.path.realpath(state_dir)
-    repository = find_repository(folder)
-    database = Database(resources.database_path(real), create=True)
-    with Lock(resources.lock_path(real), "adopt"), database:
-        run = database.run_at(real) or new_run(
-            database, os.path.basename(real), "", repository.root, real
-        )
-        state = State(real, database, run)
-        plan = check_frozen(state)
-        if run.status == "IDLE":
-            drift.take(tree_of(state))
-            state.move(
-                "adopt", "host", workflow="executor", step=1, digest=plan.digest,
-                revision=plan.revision, request=plan.overview.title,
-                depth="full" if plan_changes(plan) else "intent",
-            )  # fmt: skip
-    return state
+    return adopt(state_dir, folder)
 
 
 def waiting_with(folder: str, digest: str) -> str | None:

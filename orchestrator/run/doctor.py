@@ -10,6 +10,7 @@ import sqlite3
 import sys
 from typing import NamedTuple
 
+from orchestrator.run.unknown_runs import lost_database
 from shared import resources
 from shared.git.command import OLDEST, version
 from shared.git.journal import journal_state
@@ -41,7 +42,10 @@ def examine(folder: str, state_dir: str | None) -> list[Finding]:
         if state_dir
         else resources.repository_database(folder)
     )
-    if path is None or not os.path.isfile(path):
+    gone = path if state_dir else lost_database(folder)
+    if gone and not os.path.isfile(gone):
+        return [*found, Finding("database", f"{gone} is gone; plans are left", "planner repair")]
+    if path is None:
         return [*found, Finding("runs", "none yet")]
     return [*found, *_database(path)]
 

@@ -8,14 +8,17 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
+from orchestrator.run.adopt import adopt
+from orchestrator.run.unknown_runs import is_unknown, lost_database, unknown_runs
 from shared import resources
+from shared.git.journal import journal_state
 from shared.run import State
 from state import store
 from state.actors import UNPROVEN
 from state.connection import DAMAGED
 from state.database import Database
 from state.errors import Refused
-from state.stages import ACTIVE, IDLE, PAUSED
+from state.stages import ACTIVE, COMPLETED, IDLE, PAUSED
 
 if TYPE_CHECKING:
     from state.database import Run
@@ -30,19 +33,47 @@ class SetAside(NamedTuple):
 
 
 def repair(folder: str, state_dir: str | None) -> list[SetAside]:
-    """Set aside what is damaged of the database and of the plans under way; [] if all is well."""
+    """Set aside what is damaged of the database and of the plans under way; [] if all is well.
+
+    Frozen plans that the database does not know, since it was lost, are taken up again.
+    """
     path = (
         resources.database_path(os.path.realpath(state_dir))
         if state_dir
-        else resources.repository_database(folder)
+        else resources.repository_database(folder) or lost_database(folder)
     )
-    if path is None or not os.path.isfile(path):
+    if path is None:
         return []
-    if _is_damaged(path):
-        return [_set_database_aside(path)]
-    database = Database(path)
-    runs = database.runs(IDLE, ACTIVE, PAUSED)
-    return [found for run in runs for found in _repair_plan(database, run)]
+    found: list[SetAside] = []
+    if os.path.isfile(path) and _is_damaged(path):
+        found.append(_set_database_aside(path))
+    if os.path.isfile(path):
+        database = Database(path)
+        runs = database.runs(IDLE, ACTIVE, PAUSED)
+        found += [one for run in runs for one in _repair_plan(database, run)]
+    homes = [os.path.realpath(state_dir)] if state_dir else unknown_runs(path)
+    return found + [_take_up(home, path) for home in homes if is_unknown(home, path)]
+
+
+def _take_up(home: str, database: str) -> SetAside:
+    """Make a run of a plan that the database does not know, if the plan is frozen."""
+    missing = "" if os.path.isfile(database) else "the database was missing; "
+    lost = f"{missing}what it knew of the run: its approval, audit and events"
+    try:
+        frozen = store.load_plan(resources.plan_path(home)).frozen_at is not None
+        state = adopt(home, home) if frozen else None
+    except Refused as refusal:
+        return SetAside(home, lost, f"its plan cannot be taken up: {refusal.problems[0].problem}")
+    if state is None:
+        words = "start a run anew with the same words, then copy the plan into it"
+        copy = resources.command("plan", "import", resources.plan_path(home))
+        return SetAside(home, lost, f"{words}: {copy}; the worktree still holds the changes")
+    if state.run.status == COMPLETED:
+        return SetAside(home, lost, f"it is committed; to undo it: {state.command('undo')}")
+    way = f"it is taken up again; the next step: {state.command('step', 'executor')}"
+    if journal_state(resources.journal_path(home)) in ("applying", "applied"):
+        way += f"; it is applied; to undo that: {state.command('undo')}"
+    return SetAside(home, lost, way)
 
 
 def _is_damaged(path: str) -> bool:
@@ -66,7 +97,7 @@ def _set_database_aside(path: str) -> SetAside:
     copies = [f"{path}.v{n}" for n in range(1, 100) if os.path.isfile(f"{path}.v{n}")]
     lost = "runs, approvals, audit and events of this repository"
     older = f"; {copies[-1]} is a copy from before an upgrade" if copies else ""
-    way = "the plans in the state directories are whole; start a run anew: planner start"
+    way = "the plans in the state directories are whole; those that are frozen are taken up again"
     return SetAside(moved, f"{lost}{older}", way)
 
 

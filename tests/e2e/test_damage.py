@@ -159,3 +159,69 @@ def test_what_git_lacks_is_said_with_what_helps(
     journey.last = block
     journey.to("committed")
     assert_committed(journey)
+
+
+# the database is gone
+
+
+def without_database(journey: Journey) -> Answer:
+    (journey.repository.path / ".planner" / "planner.db").unlink()
+    refused = journey.planner("status")
+    assert "the planner's database" in refused.text
+    assert words_of(refused.problems[0][1].rpartition("retry: ")[2])[0] == "repair"
+    assert "planner repair" in journey.run("doctor").text
+    repaired = journey.run("repair")
+    assert repaired.code == 0, repaired.text
+    return repaired
+
+
+@pytest.mark.requirement("PL-19", "PC-10")
+@pytest.mark.parametrize("point", ["submitted", "approved", "applied"])
+def test_a_frozen_plan_whose_database_is_lost_is_taken_up_and_approved_anew(
+    make_repo: Callable[..., Repository], point: str
+) -> None:
+    journey = begun(make_repo).to(point)
+    without_database(journey)
+    assert journey.run("repair").block.get("damaged") == "0"
+    journey.last = journey.planner("step", "executor")
+    assert "approve" in journey.last.person()
+    journey.to("committed")
+    assert_committed(journey)
+
+
+@pytest.mark.requirement("PL-31", "PC-10")
+@pytest.mark.parametrize("point", ["applied", "committed"])
+def test_what_was_applied_can_be_undone_without_its_database(
+    make_repo: Callable[..., Repository], point: str
+) -> None:
+    journey = begun(make_repo).to(point)
+    undo = without_database(journey).data("set aside").rpartition(": ")[2]
+    undone = journey.run(*words_of(undo))
+    assert undone.code == 0, undone.text
+    assert (journey.repository.path / "src/a.py").read_text() == FILES["src/a.py"]
+    assert journey.repository.git("show", "HEAD:src/a.py") + "\n" == FILES["src/a.py"]
+
+
+@pytest.mark.requirement("PC-10")
+def test_a_plan_under_way_whose_database_is_lost_is_copied_into_a_new_run(
+    make_repo: Callable[..., Repository],
+) -> None:
+    journey = begun(make_repo).to("code")
+    copy = without_database(journey).data("set aside").rpartition("into it: ")[2].split(";")[0]
+    journey.start()
+    journey.to("design")
+    imported = journey.planner(*words_of(copy))
+    assert imported.code == 0, imported.text
+    journey.answers["design.json"] = []
+    journey.to("committed")
+    assert_committed(journey)
+
+
+@pytest.mark.requirement("PC-10")
+@pytest.mark.parametrize("point", ["design", "submitted", "applied"])
+def test_a_damaged_plan_names_its_repair(make_repo: Callable[..., Repository], point: str) -> None:
+    journey = begun(make_repo).to(point)
+    path = Path(journey.state_dir, "plan.json")
+    path.write_bytes(path.read_bytes()[:100])
+    refused = journey.advance()
+    assert words_of(refused.problems[0][1].rpartition("retry: ")[2])[0] == "repair"
