@@ -9,7 +9,6 @@ import click
 
 from cli.options import json_option, state_dir_option
 from orchestrator.run.doctor import examine
-from orchestrator.run.repair import repair
 from shared.builders import Block
 from shared.output import write
 
@@ -40,6 +39,8 @@ def repair_command(state_dir: str | None) -> None:
 
     Example: planner repair
     """
+    from orchestrator.run.repair import repair  # needs what `doctor` does without
+
     found = repair(os.getcwd(), state_dir)
     lines = [f"{one.path}\nlost: {one.lost}\nnow: {one.way_out}" for one in found]
     block = Block("result", damaged=len(found)).data("set aside", "\n\n".join(lines))
