@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.execute import by_hand
 from orchestrator.run import queue
-from shared import drift, resources
+from shared import archive, drift, plan_refs, resources
 from shared.builders import Block
 from shared.git.repository import repository_at
 from shared.steps.printing import print_current
@@ -125,10 +125,7 @@ def render_proof(state: State, changes: Sequence[Change]) -> str:
     if run.commit_id is None:
         proved = "Proved: each planned file holds exactly what was approved. Nothing is committed."
     else:
-        proved = by_hand.told(state, repository_at(run.repository), changes) or (
-            "Proved: against its parent the commit holds exactly the approved changes, blob by "
-            f"blob, and {resources.archived_plan(state.run.run_id)}."
-        )
+        proved = _proved(state, changes)
     what = "commit" if run.commit_id else "changes"
     text = (
         f"{proved} The run is complete and planning has ended; tell the user. "
@@ -149,6 +146,18 @@ def _first(rows: Sequence[str]) -> str:
         shown.append(row)
     more = len(rows) - len(shown)
     return "\n".join([*shown, *([f"… and {more} more, compared as well"] if more else [])])
+
+
+def _proved(state: State, changes: Sequence[Change]) -> str:
+    """Return in words what the commit was proved to hold, and where its plan is kept."""
+    repository = repository_at(state.run.repository)
+    proved = by_hand.told(state, repository, changes) or (
+        "Proved: against its parent the commit holds exactly the approved changes, blob by blob, "
+        f"and {' and '.join(archive.paths(state)) or 'nothing else'}."
+    )
+    push = plan_refs.push_command(repository, state.run.digest or "")
+    pushed = f" (once the user pushes the branch: {push})" if push else ""
+    return f"{proved} Plan and approval are under {plan_refs.KEPT}{pushed}."
 
 
 def render_undone(state: State, undone: Undone) -> str:

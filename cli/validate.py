@@ -1,14 +1,17 @@
-"""`planner validate`: check frozen plan files in CI."""
+"""`planner validate`: check frozen plan files, and commits made from plans, in CI."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
+from cli.verdicts import verdicts_as_json, verdicts_as_text
 from orchestrator.run.validate import Report, Wanted, validate_files
 from orchestrator.run.validate_approval import Asked, judge, recorded
+from orchestrator.run.validate_range import ENOUGH, judge_commits
+from orchestrator.run.validate_range import Wanted as Commits
 from shared.builders import Block
 from shared.output import write
 from state.errors import Refused
@@ -21,9 +24,11 @@ if TYPE_CHECKING:
 @click.argument("files", nargs=-1, metavar="FILE...")
 @click.option("--require-frozen", is_flag=True, help="A plan that is not frozen is a finding.")
 @click.option("--repo", metavar="DIR", help="The changes must fit the tree of this repository.")
-@click.option("--commit", metavar="REV", help="This commit of --repo must be the plan.")
+@click.option("--commit", metavar="REV", help="This commit of --repo must be the plan FILE.")
+@click.option("--range", "between", metavar="A..B", help="Give each of these commits a verdict.")
+@click.option("--require", type=click.Choice([*ENOUGH]), help="What every verdict must be.")
 @click.option("--approval", metavar="FILE", help="Say what this approval.json proves.")
-@click.option("--target", metavar="REV", help="The branch that says who may sign; else the base.")
+@click.option("--target", metavar="REV", help="What says who may sign; else A, or the base.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
 @click.pass_context
 def validate_command(
@@ -37,10 +42,20 @@ def validate_command(
 ) -> None:
     """Check plan files: schema, references, waves, digest. Exit 0 sound, 1 findings, 2 misuse.
 
-    Example: planner validate --require-frozen planning/plans/20260102-abcdef.json
+    With --range, or --commit without a FILE, each commit gets a verdict: exact; same bytes, other
+    history (rebased, squashed, cherry-picked); same change, other surroundings; edited afterwards;
+    no plan; plan not here. Its plan is found by refs/planner/ and its Plan-Digest line. --require
+    exact, same (one of the first three) or any (one of the first four) makes others findings;
+    --commit alone requires same.
+
+    Example: planner validate --range origin/main..HEAD --require same
     """
     repo, commit, approval = named["repo"], named["commit"], named["approval"]
-    _check_usage(files, commit, approval)
+    _check_usage(files, commit, approval, named["between"], named["require"])
+    if named["between"] or (commit and not files and approval is None):
+        require = named["require"] or ("same" if commit else None)
+        commits = Commits(repo or ".", named["between"], commit, named["target"], require)
+        _write_verdicts(ctx, commits, form)
     wanted = Wanted(require_frozen, "." if commit and repo is None else repo, commit)
     reports = list(validate_files(files, wanted))
     digests = [r.digest for r in reports if r.digest]
@@ -55,9 +70,29 @@ def validate_command(
     ctx.exit(1 if any(r.problems for r in reports) else 0)
 
 
-def _check_usage(files: Sequence[str], commit: str | None, approval: str | None) -> None:
-    if not files and approval is None:
-        raise Refused("usage", "FILE", "name a plan file, or an approval by --approval")
+def _write_verdicts(ctx: click.Context, wanted: Commits, form: str) -> NoReturn:
+    judged = judge_commits(wanted)
+    as_text = verdicts_as_text(judged)
+    write(verdicts_as_json(judged, wanted.require) if form == "json" else as_text)
+    ctx.exit(1 if any(verdict.problems for verdict in judged.verdicts) else 0)
+
+
+def _check_usage(
+    files: Sequence[str],
+    commit: str | None,
+    approval: str | None,
+    between: str | None,
+    require: str | None,
+) -> None:
+    if not files and approval is None and commit is None and between is None:
+        text = "name a plan file, commits by --range or --commit, or an approval by --approval"
+        raise Refused("usage", "FILE", text)
+    if between is not None and (files or commit or approval):
+        raise Refused("usage", "--range", "`--range` goes with no FILE, --commit or --approval")
+    if between is not None and (".." not in between or "..." in between):
+        raise Refused("usage", "--range", f"{between} is not a range", "A..B, such as main..HEAD")
+    if require is not None and (files or approval):
+        raise Refused("usage", "--require", "`--require` goes with --range, or --commit alone")
     if commit is not None and len(files) > 1:
         raise Refused(
             "usage",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 
+from shared.archive import paths as archived
 from shared.execution.costs import whole_cost
 from shared.git.kept import is_kept
-from shared.resources import archived_plan, superseded_plan_path
+from shared.resources import superseded_plan_path
 from shared.steps.slices import answer_lines
 from state import store
 from state.channels import told
@@ -67,10 +68,11 @@ def _files_of(milestone: dict[str, Any], run: Run) -> list[str]:
     return [change["file"] for change in changes_of(milestone)]
 
 
-def _committed(run: Run) -> str:
-    if is_kept(run.repository):
+def _committed(state: State) -> str:
+    if is_kept(state.run.repository):
         return "nothing is committed, since there is no git here"
-    return f"the commit adds this plan as {archived_plan(run.run_id)}"
+    copies = archived(state)
+    return f"the commit adds {' and '.join(copies)}" if copies else ""
 
 
 def _spent(state: State) -> list[str]:
@@ -93,7 +95,7 @@ def summary(state: State) -> str:
         *(task["text"] for task in plan["task_spec"] if task["out_of_scope"]),
         *(f"assumed: {text}" for text in plan["context"]["assumptions"]),
         *(f"risk: {r['risk']}" for r in plan["planning_context"]["known_risks"]),
-        f"files: {', '.join(files)}; {_committed(run)}",
+        "; ".join(filter(None, [f"files: {', '.join(files)}", _committed(state)])),
         f"verify: {_verified(plan['verify'])}"
         if run.depth == "full"
         else "approved are the intents; their code is written then and comes back for approval",

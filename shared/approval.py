@@ -15,7 +15,7 @@ from shared.config import file_at, load_config
 from shared.user_config import load_user_config
 from state.channels import CHANNELS, SIGNED, SIGNED_OPEN, UNPROVEN_CHANNEL
 from state.errors import Refused
-from state.files import read_json, write_json
+from state.files import parse_json, read_bytes, write_json
 
 if TYPE_CHECKING:
     from shared.git.command import Git
@@ -27,7 +27,10 @@ _FORM = "the file as `planner approve` wrote it into the run's state directory"
 
 
 class Approval(NamedTuple):
-    """One approval: of which digest, made against which base, by what channel, by whom."""
+    """One approval: of which digest, made against which base, by what channel, by whom.
+
+    `commit` is the plan's commit, and `beside` are the files that it has besides the plan's.
+    """
 
     digest: str
     base: str
@@ -35,6 +38,7 @@ class Approval(NamedTuple):
     who: str = ""
     signature: str | None = None
     commit: str | None = None
+    beside: tuple[str, ...] = ()
 
     @property
     def message(self) -> bytes:
@@ -61,11 +65,21 @@ def save(state_dir: str, approval: Approval) -> None:
 
 def load(path: str) -> Approval:
     """Return the approval in a file; Refused if it is missing or does not have the form."""
-    found = read_json(path)
+    return parse(read_bytes(path), path)
+
+
+def parse(data: bytes, path: str) -> Approval:
+    """Return the approval in a file's bytes; Refused if they do not have the form.
+
+    One that was made before there is a commit need not say what is beside the plan.
+    """
+    found = parse_json(data, path)
     names = Approval._fields
-    if not isinstance(found, dict) or set(found) != set(names):
+    if not isinstance(found, dict) or {*found, "beside"} != set(names):
         raise Refused("invalid", path, f"does not have the fields {', '.join(names)}", _FORM)
-    approval = Approval(**found)
+    beside = found.get("beside", [])
+    listed = isinstance(beside, list) and all(isinstance(file, str) for file in beside)
+    approval = Approval(**{**found, "beside": tuple(beside) if listed else ()})
     for name, good in (
         ("digest", _is(approval.digest, _DIGEST)),
         ("base", approval.base == "" or _is(approval.base, _COMMIT)),
@@ -73,18 +87,18 @@ def load(path: str) -> Approval:
         ("who", isinstance(approval.who, str)),
         ("signature", approval.signature is None or isinstance(approval.signature, str)),
         ("commit", approval.commit is None or _is(approval.commit, _COMMIT)),
+        ("beside", listed),
     ):
         if not good:
             raise Refused("invalid", f"{path} {name}", "is not a value of this field", _FORM)
     return approval
 
 
-def note_commit(state_dir: str, digest: str, commit: str) -> None:
-    """Add the commit to a run's approval.json, if that is of the plan which was committed."""
-    if os.path.isfile(path_in(state_dir)):
-        approval = load(path_in(state_dir))
-        if approval.digest == digest:
-            save(state_dir, approval._replace(commit=commit))
+def note_commit(state_dir: str, given: Approval) -> None:
+    """Add the commit and its other files to a run's approval.json; write it where it is missing."""
+    known = load(path_in(state_dir)) if os.path.isfile(path_in(state_dir)) else given
+    approval = known if known.digest == given.digest else given
+    save(state_dir, approval._replace(commit=given.commit, beside=given.beside))
 
 
 def _is(value: object, form: re.Pattern[str]) -> bool:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from shared import bounded_toml
 from shared.bounded_toml import MOST_BYTES
-from shared.config_keys import ALLOWED_SIGNERS, KEYS, REQUIRED, check_run_table
+from shared.config_keys import ALLOWED_SIGNERS, KEYS, PLAN_IN, REQUIRED, check_run_table
 from shared.defaults import DEFAULT_LINES, DEFAULT_MILESTONES, PARALLEL_STEPS
 from shared.resources import CONFIG_FILE
 from state.errors import Problem, Refused
@@ -42,7 +42,7 @@ class Config:
     confirmed `commands_hash`. A plan with more milestones or lines than `review_…` say, or with a
     `sensitive` file, is reviewed in full. `deny` are command lines that the guard denies besides
     its own. With `auto_run` an approved plan is carried out at once; without `enable_persistence` a
-    run's files lie in a temporary folder.
+    run's files lie in a temporary folder. `commit_plan` says where a committed plan is kept.
     """
 
     setup: tuple[str, ...] = ()
@@ -69,6 +69,7 @@ class Config:
     allowed_signers: str = ALLOWED_SIGNERS
     secrets: tuple[str, ...] = ()
     network: bool = False
+    commit_plan: str = PLAN_IN[0]
 
     def to_json(self) -> dict[str, Any]:
         """Return the project's settings as a dict that can be written as JSON."""

@@ -21,6 +21,8 @@ LONGEST_TIMEOUT_MINUTES = 525_600  # a year
 LONGEST_TIME_LIMIT_S = 86_400
 # How an approval has to be given: by whatever channel, or by one that proves a person.
 REQUIRED = ("any", "proven")
+# Where the plan of a commit is kept: under a ref of its own alone, or also as files of the commit.
+PLAN_IN = ("ref", "file")
 ALLOWED_SIGNERS = "planning/allowed_signers"
 MOST_PARALLEL = 64
 RESERVED_NAMES = ("verify", "format", "setup")
@@ -147,6 +149,11 @@ def _check_require(value: object) -> Iterable[str]:
         yield f"{json.dumps(value, default=str)} is not a demand on approvals"
 
 
+def _check_plan(value: object) -> Iterable[str]:
+    if value not in PLAN_IN:
+        yield f"{json.dumps(value, default=str)} is not a place for a plan"
+
+
 def _check_signers(value: object) -> Iterable[str]:
     yield from _bad_paths([value], outside=False)
 
@@ -192,6 +199,9 @@ KEYS: dict[str, dict[str, Key]] = {
             f"the path of a file in the repository, for example {ALLOWED_SIGNERS}",
             _check_signers,
         ),
+    },
+    "commit": {
+        "plan": Key("commit_plan", ", ".join(PLAN_IN), _check_plan),
     },
     "planner": {
         "max_parallel_steps": Key(

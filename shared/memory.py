@@ -2,7 +2,7 @@
 
 Only what was approved and carried out counts: a plan whose digest a commit in the history of HEAD
 names in its `Plan-Digest:` trailer, and no later commit takes back. Plans are read from
-`planning/plans/` at HEAD and from `refs/planner/`.
+`planning/plans/` at HEAD, from `refs/planner/`, and from those fetched (`refs/planner-fetched/`).
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from shared import resources
 from shared.git.repository import find_repository
+from shared.plan_refs import FETCHED, KEPT
 from state.clock import moment
 from state.errors import Refused
 from state.files import parse_json, write_json
-from state.freeze import digest_of
+from state.freeze import settled_digest
 from state.memory import Entry, Memory
 
 if TYPE_CHECKING:
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
     Json = dict[str, Any]
 
-REFS = "refs/planner/"
 ENOUGH = 0.70  # from this confidence on, what is recalled need not be found again
 USEFUL = 0.35
 _BEST, _LOOKED_FOR = 3, 6
@@ -48,7 +48,7 @@ def open_memory(repository: Repository) -> Memory:
     kept = os.path.isdir(folder) and os.access(folder, os.W_OK)
     head = repository.git.attempt("rev-parse", "--verify", "-q", "HEAD^{commit}")
     at = head.stdout.decode().strip()
-    refs = repository.git.text("for-each-ref", "--format=%(objectname) %(refname)", REFS)
+    refs = repository.git.text("for-each-ref", "--format=%(objectname) %(refname)", KEPT, FETCHED)
     path = os.path.join(folder, resources.MEMORY)
     if not kept or not (os.path.exists(path) or refs or _archived(repository, at)):
         path = ":memory:"
@@ -102,11 +102,7 @@ def _archived(repository: Repository, head: str) -> list[bytes]:
 
 def _digest(data: bytes) -> str:
     """Return the digest of a frozen plan's bytes, "" if they are no sound frozen plan."""
-    try:
-        stated, actual = digest_of(data)
-    except (Refused, ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        return ""
-    return stated if stated is not None and stated == actual else ""
+    return settled_digest(data) or ""
 
 
 def _committed(repository: Repository) -> dict[str, tuple[str, str]]:

@@ -147,8 +147,13 @@ def lock_path(state_dir: str) -> str:
 
 
 def archived_plan(run_id: str) -> str:
-    """Return the path inside the repository at which a completed run's plan is kept."""
+    """Return the path inside the repository of a committed copy of a run's plan."""
     return f"{ARCHIVE_FOLDER}/{run_id}.json"
+
+
+def archived_text(run_id: str) -> str:
+    """Return the path inside the repository of a committed copy of a run's plan.md."""
+    return f"{ARCHIVE_FOLDER}/{run_id}.md"
 
 
 def database_path(state_dir: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
@@ -41,6 +42,20 @@ def digest_of(data: bytes) -> tuple[str | None, str | None]:
     content = sha256(data[: match.start()])
     content.update(memoryview(data)[match.end() :])
     return match.group(1).decode(), content.hexdigest()
+
+
+def settled_digest(data: bytes) -> str | None:
+    """Return the digest of a sound frozen plan, None for anything else.
+
+    Spaces and the order of members do not count: a copy beside the code is indented.
+    """
+    stated, actual = digest_of(data)
+    if stated is None or stated != actual:
+        try:
+            stated, actual = digest_of(rfc8785.dumps(json.loads(data)))
+        except (ValueError, RecursionError):
+            return None
+    return stated if stated == actual else None
 
 
 def seal(data: dict[str, Any]) -> dict[str, str]:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.execute import by_hand
 from orchestrator.execute.reconcile import reconcile
-from shared import approval, cleanup, drift, resources
+from orchestrator.submit.plan_md import render_plan
+from shared import approval, archive, cleanup, drift, plan_refs, resources
+from shared.approval import Approval
 from shared.execution.holder import hold
 from shared.git.change import ends
 from shared.git.commit import commit
@@ -20,8 +22,9 @@ from shared.lifecycle import WORKFLOW, lane_of
 from shared.plan_file import load_approved
 from shared.workspace import open_repository
 from state.changes import plan_changes
+from state.channels import UNPROVEN_CHANNEL
 from state.errors import Refused
-from state.files import TEMPORARY, read_bytes
+from state.files import TEMPORARY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -59,7 +62,8 @@ def commit_plan(state: State, also: Also | None = None) -> list[Change]:
         hold(state)
         repository, vault = open_repository(state)
         changes = plan_changes(plan)
-        extra: Extra = {**(also.files if also else {}), **_archive(state)}
+        copies = archived_files(state, plan)
+        extra: Extra = {**(also.files if also else {}), **copies}
         if state.run.status != "COMPLETED":
             check_applied(state)
             _sweep_archive(state, repository)
@@ -79,15 +83,29 @@ def commit_plan(state: State, also: Also | None = None) -> list[Change]:
             else:
                 commit_id, detail = found.commit, by_hand.remember(found)
             drift.absorb(state, ends(changes))
+            _keep(state, plan, commit_id, sorted({*extra} - {*copies}))
             with state.database:
                 state.move("finish", "program", detail=detail, commit_id=commit_id)
         cleanup.tidy(state)
-        approval.note_commit(state.state_dir, plan.digest or "", state.run.commit_id or "")
         if not by_hand.is_proved(state, repository, changes):
             problems = check_commit(repository, state.run.commit_id or "", changes, extra)
             if problems:
                 raise Refused.of(problems)
         return changes
+
+
+def _keep(state: State, plan: Plan, commit: str, beside: Sequence[str]) -> None:
+    """Write down what the approval became, and keep it with the plan; repeated after a crash."""
+    digest, base = plan.digest or "", plan.base.commit if plan.base else ""
+    channel, who = state.database.approved_by(state.run, digest) or (UNPROVEN_CHANNEL, "")
+    given = Approval(digest, base, channel, who, None, commit, tuple(beside))
+    approval.note_commit(state.state_dir, given)
+    plan_refs.keep(state, plan, render_plan(plan, state.database.answers(state.run)))
+
+
+def archived_files(state: State, plan: Plan) -> dict[str, bytes]:
+    """Return the copies of a plan that its commit holds by path, if its project wants any."""
+    return archive.files(state, render_plan(plan, state.database.answers(state.run)))
 
 
 def commit_without_plan(state: State, also: Also) -> str:
@@ -146,22 +164,17 @@ def check_applied(state: State) -> None:
 
 def _sweep_archive(state: State, repository: Repository) -> None:
     """Remove temporary plan copies that a killed commit of this run left in the user's tree."""
-    archived = os.path.join(repository.root, resources.archived_plan(state.run.run_id))
-    folder, name = os.path.split(archived)
-    for found in os.listdir(folder) if os.path.isdir(folder) else ():
-        if found.startswith(f".{name}.") and found.endswith(TEMPORARY):
-            os.unlink(os.path.join(folder, found))
+    for archived in archive.paths(state):
+        folder, name = os.path.split(os.path.join(repository.root, archived))
+        for found in os.listdir(folder) if os.path.isdir(folder) else ():
+            if found.startswith(f".{name}.") and found.endswith(TEMPORARY):
+                os.unlink(os.path.join(folder, found))
 
 
 def make_worktree_if_gone(state: State, repository: Repository) -> None:
     """Make a scratch git worktree at HEAD to commit in, if the run has none."""
     if not os.path.isdir(state.worktree):
         make_worktree(repository, state.worktree, head(repository).commit)
-
-
-def _archive(state: State) -> dict[str, bytes]:
-    data = read_bytes(state.plan_path)
-    return {resources.archived_plan(state.run.run_id): data}
 
 
 def message_of(plan: Plan) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from developer.verify.trees import users_tree
 from orchestrator.execute.other_runs import written_by_others
-from shared import resources
+from shared import archive, resources
 from shared.drift import tree_of
 from shared.git.repository import within
 from shared.git.users_files import check_tree
@@ -42,7 +42,7 @@ def reconcile(
     found = {p.at: p.problem for p in check_tree(repository, vault, changes)}
     planned = {c.file for c in changes} | {c.old_file for c in changes} | {*agreed}
     # A commit that was killed has written its archive already.
-    planned.add(resources.archived_plan(state.run.run_id))
+    planned |= {*archive.paths(state)}
     ours = tree_of(state).aside
     then, now = read_json(resources.scene_path(state.state_dir)), users_tree(repository)
     others = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.execute.commit import make_worktree_if_gone, message_of
-from shared import cleanup, drift, resources
+from shared import archive, cleanup, drift, resources
 from shared.git.apply import apply, undo
 from shared.git.change import ends, revert_changes
 from shared.git.commit import commit
@@ -66,7 +66,7 @@ def _revert(state: State) -> Undone:
     message = (
         f'Revert "{title}"\n\nThis reverts commit {state.run.commit_id}.\n\nPlan-Digest: {digest}\n'
     )
-    archived = {resources.archived_plan(state.run.run_id): None}
+    archived = dict.fromkeys(archive.paths(state))
     done = commit(repository, state.worktree, vault, changes, message, archived)
     drift.absorb(state, ends(changes))
     if state.run.status != "CANCELLED":

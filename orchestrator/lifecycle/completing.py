@@ -7,14 +7,19 @@ import time
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
-from orchestrator.execute.commit import applied_plan, check_planned, finish_uncommitted
+from orchestrator.execute.commit import (
+    applied_plan,
+    archived_files,
+    check_planned,
+    finish_uncommitted,
+)
 from orchestrator.lifecycle import closing, history, staging
 from orchestrator.lifecycle.message import check_message, message_of_plan, with_trailers
 from orchestrator.lifecycle.opening import at_work
 from orchestrator.lifecycle.transition import (
     append,
     carry_out,
-    copy,
+    make_folders,
     remove,
     rename,
     swap,
@@ -22,12 +27,13 @@ from orchestrator.lifecycle.transition import (
 )
 from orchestrator.requirements import STEPS, after, closed
 from orchestrator.requirements_steps import run_of
+from shared import archive
 from shared.git.change import ends
 from shared.git.repository import repository_at
 from shared.lifecycle import HISTORY, IN_WORK, TODO, WORKFLOW, lane_of, write_lifecycle
 from shared.named_files import find_answer
 from shared.requirements_text import open_todos
-from shared.resources import archived_plan
+from shared.resources import ARCHIVE_FOLDER
 from shared.todo import also_committed, as_completed, refresh_todo
 from state.changes import plan_changes
 from state.errors import Refused
@@ -210,13 +216,16 @@ def _history(facts: Lifecycle) -> list[Operation]:
 
 
 def _copy_of(repository: Repository, run: State | None, plan: Plan | None) -> list[Operation]:
-    """Return what puts the plan's copy beside the code, or removes that of one taken back."""
+    """Return what puts a wanted copy of the plan beside the code, or removes one taken back."""
     if run is None:
         return []
-    path = os.path.join(repository.root, archived_plan(run.run.run_id))
     if plan is not None:
-        return [copy(path, run.plan_path)]
-    return [remove(path)] if os.path.exists(path) else []
+        found = archived_files(run, plan).items()
+        folders = [make_folders(os.path.join(repository.root, ARCHIVE_FOLDER))] if found else []
+        files = [write(os.path.join(repository.root, path), data.decode()) for path, data in found]
+        return [*folders, *files]
+    known = [os.path.join(repository.root, path) for path in archive.paths(run)]
+    return [remove(path) for path in known if os.path.exists(path)]
 
 
 def commit(state: State) -> None:

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.lifecycle.temporary import is_temporary
-from shared import resources
+from shared import archive
 from shared.git.change import Entry, ends, listed
 from shared.git.proof import Staged
 from shared.git.repository import PLANNER, within
@@ -36,7 +36,7 @@ def planned_files(run: State | None, plan: Plan | None) -> set[str]:
         return set()
     accepted = run.database.deviations(run.run)
     files = {path for path in ends(plan_changes(plan)) if not accepted.get(path)}
-    return {*files, resources.archived_plan(run.run.run_id)}
+    return {*files, *archive.paths(run)}
 
 
 def ignored_files(repository: Repository) -> list[str]:

@@ -73,9 +73,9 @@ def swap(path: str, old: str, new: str) -> Operation:
     return ["swap", path, old, new]
 
 
-def copy(path: str, source: str) -> Operation:
-    """Return the operation that makes a file of ours, in new folders, as another one is."""
-    return ["copy", path, source]
+def make_folders(path: str) -> Operation:
+    """Return the operation that makes a folder, and those around it, unless they are there."""
+    return ["folders", path]
 
 
 def carry_out(
@@ -217,13 +217,12 @@ def _swap(path: str, old: str, new: str) -> None:
         _append(path, new, 0)
 
 
-def _copy(path: str, source: str) -> None:
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    write_atomic(path, read_bytes(source), None if os.path.exists(path) else 0o644)
+def _make_folders(path: str) -> None:
+    os.makedirs(path, exist_ok=True)
 
 
 _DO: dict[str, Callable[..., None]] = {
     "folder": _make_folder, "create": _create, "write": _write, "prepend": _prepend,
     "rename": _rename, "remove": _remove, "append": _append,
-    "swap": _swap, "copy": _copy,
+    "swap": _swap, "folders": _make_folders,
 }  # fmt: skip

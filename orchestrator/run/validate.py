@@ -8,23 +8,23 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.run.beside import beside_plan
-from shared.git.proof import check_commit
+from orchestrator.run.committed_plans import copies
+from shared.git.proof import Staged, check_commit
 from shared.git.repository import find_repository
 from shared.git.users_files import check_before
 from shared.git.vault import open_vault
-from shared.resources import ARCHIVE_FOLDER
+from shared.git.verdict import read_commit
 from state import store
 from state.changes import plan_changes
 from state.errors import Problem, Refused
 from state.files import parse_json, read_bytes
-from state.freeze import check_seals, digest_of
+from state.freeze import check_seals, settled_digest
 from state.validator import check_plan
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from shared.git.proof import Extra
-    from shared.git.repository import Repository
     from state.models import Plan
 
 
@@ -68,7 +68,7 @@ def _validate(file: str, wanted: Wanted) -> Report:
     plan = store.parse_plan(data, file)
     problems = check_plan(plan) + _check_digest(file, data, plan, wanted)
     if not problems and wanted.repository is not None:
-        problems = _check_repository(data, file, plan, wanted)
+        problems = _check_repository(file, plan, wanted)
     beside: Sequence[str] = ()
     if wanted.repository is not None and wanted.commit is not None:
         beside = [*beside_plan(find_repository(wanted.repository), wanted.commit)]
@@ -83,13 +83,12 @@ def _check_digest(file: str, data: bytes, plan: Plan, wanted: Wanted) -> list[Pr
             if wanted.frozen
             else []
         )
-    stated, actual = digest_of(data)
-    if stated is not None and stated == actual:
+    if settled_digest(data) is not None:
         return []
     return check_seals(store.check_version(parse_json(data, file), file))
 
 
-def _check_repository(data: bytes, file: str, plan: Plan, wanted: Wanted) -> list[Problem]:
+def _check_repository(file: str, plan: Plan, wanted: Wanted) -> list[Problem]:
     repository = find_repository(wanted.repository or ".")
     changes = plan_changes(plan)
     if wanted.commit is None:
@@ -99,25 +98,16 @@ def _check_repository(data: bytes, file: str, plan: Plan, wanted: Wanted) -> lis
         for problem in problems:
             problem.allowed = "check out the plan's base; or name the plan's commit with `--commit`"
         return problems
+    made = read_commit(repository, wanted.commit)
+    ours = copies(repository, made, [plan.digest or ""])
     allowed: Extra = {
         **beside_plan(repository, wanted.commit),
-        **_archived(repository, data, wanted.commit),
+        **{path: Staged(made.changed[path].after) for path in ours},
     }
     problems = check_commit(repository, wanted.commit, changes, allowed)
-    message = repository.git.text("log", "-1", "--format=%B", wanted.commit, "--")
-    if f"Plan-Digest: {plan.digest}" not in message.splitlines():
+    if f"Plan-Digest: {plan.digest}" not in made.message.splitlines():
         text = (
             f"the commit message does not name this plan: it has no line Plan-Digest: {plan.digest}"
         )
         problems.append(Problem("invalid", f"{file} {wanted.commit}", text))
     return problems
-
-
-def _archived(repository: Repository, data: bytes, commit: str) -> dict[str, bytes]:
-    """Return by path the archived plans that the commit adds, with the bytes each must hold."""
-    names = repository.git.names(
-        "diff-tree", "-r", "-z", "--name-only", "--no-commit-id", "--diff-filter=A",
-        commit,
-    )  # fmt: skip
-    prefix = f"{ARCHIVE_FOLDER}/".encode()
-    return {n.decode(): data for n in names if n.startswith(prefix) and n.endswith(b".json")}

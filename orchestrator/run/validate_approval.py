@@ -39,7 +39,11 @@ class Asked(NamedTuple):
 
 def judge(file: str, asked: Asked) -> Judged:
     """Return what the approval in `file` proves; Refused if the file does not have the form."""
-    found = approval.load(file)
+    return judge_approval(approval.load(file), file, asked)
+
+
+def judge_approval(found: Approval, file: str, asked: Asked) -> Judged:
+    """Return what an approval proves that was read from `file`, a path or the name of a ref."""
     repository = find_repository(asked.repository)
     problems = _about(file, found, repository, asked)
     channel = ""

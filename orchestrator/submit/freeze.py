@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from developer.capture import capture_into
 from orchestrator.plan.check import check_all, code_subject, design_subject, phases_of
 from orchestrator.submit.page.render import write_page
-from orchestrator.submit.plan_md import write_rendered
+from orchestrator.submit.plan_md import render_plan, write_rendered
+from shared import plan_refs
 from shared.drift import check_run
 from shared.plan_file import check_frozen, open_plan
 from shared.qr.types import LoopState
@@ -39,13 +40,19 @@ def freeze_plan(state: State) -> None:
                 write_atomic(path, data)
             digest, _ = digest_of(read_bytes(path))
             frozen = check_frozen(state)
-            write_rendered(state, frozen)
+            keep_draft(state, frozen)
             with state.database:
                 state.move("submit", "host", workflow="executor", step=1, digest=digest)
         else:
             frozen = check_frozen(state)
         refresh_todo(state)
         write_page(state, frozen)
+
+
+def keep_draft(state: State, plan: Plan) -> None:
+    """Write plan.md for a frozen plan, and store both in a ref, so that no folder is needed."""
+    write_rendered(state, plan)
+    plan_refs.keep_draft(state, plan, render_plan(plan, state.database.answers(state.run)))
 
 
 def _check_ready(state: State, plan: Plan) -> None:

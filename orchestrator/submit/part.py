@@ -15,7 +15,7 @@ from developer.verify.background import WAIT_S, verify, wait_until_idle
 from developer.verify.job import Done, Running
 from developer.verify.lock import undisturbed
 from developer.verify.trees import current_tree
-from orchestrator.submit.plan_md import write_rendered
+from orchestrator.submit.freeze import keep_draft
 from shared import resources
 from shared.drift import check_run
 from shared.git.carry import carry_over
@@ -103,7 +103,7 @@ def _submit(state: State, only: Collection[str], who: str) -> None:
     if state.run.revision != plan.revision:
         _fill(state, plan, state.worktree)
         _remove(state)
-        write_rendered(state, plan)
+        keep_draft(state, plan)
         with state.database:
             state.move(
                 "submit", who, detail=f"{', '.join(sorted(only))} of revision {plan.revision - 1}",

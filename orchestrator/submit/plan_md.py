@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from shared import resources
 from shared.builders import visible
-from shared.resources import ARCHIVE_FOLDER
 from shared.steps.slices import chosen
 from state.errors import Refused
 from state.files import write_atomic
@@ -41,7 +40,7 @@ def render_plan(plan: Plan, answers: Mapping[str, Sequence[str]]) -> str:
     lines = [*_head(plan), *_task(plan), *_questions(plan, answers)]
     for section in (_decisions, _risks, _milestones, _verify, _reviews):
         lines += section(plan)
-    lines += ["", f"The commit adds this plan under `{ARCHIVE_FOLDER}/`."]
+    lines += ["", "The commit names this plan by its digest, in a line `Plan-Digest:`."]
     return visible("\n".join(lines)) + "\n"
 
 

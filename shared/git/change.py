@@ -129,12 +129,18 @@ def patch_bytes(change: Change) -> bytes:
     return change.patch.encode("utf-8")
 
 
-def read_changes(vault: Vault, base_tree: str, tree: str) -> list[FileChange]:
-    """Return the file changes from git tree `base_tree` to `tree`, in git's order of paths."""
-    changes = _read(vault, "--find-renames=50%", "-l1000", base_tree, tree)
+def read_changes(
+    vault: Vault, base_tree: str, tree: str, paths: Sequence[str] = ()
+) -> list[FileChange]:
+    """Return the file changes from git tree `base_tree` to `tree`, in git's order of paths.
+
+    With `paths`, only those of these paths.
+    """
+    named = ["--", *(f":(literal){path}" for path in paths)] if paths else []
+    changes = _read(vault, "--find-renames=50%", "-l1000", base_tree, tree, *named)
     if any(change.old_file and change.mode == LINK for change in changes):
         # The patch of a renamed link has no mode, and git then refuses what replaces the link.
-        return _read(vault, "--no-renames", base_tree, tree)
+        return _read(vault, "--no-renames", base_tree, tree, *named)
     return changes
 
 

@@ -65,7 +65,7 @@ def check_commit(
         if end is not None and end.after != entry:
             text = f"is committed as {describe(end.after)}, not as {describe(entry)}, as it must be"
             problems.append(Problem("refused", path, text))
-        elif end is None and (_at(repo, commit, path) != entry):
+        elif end is None and (entry_at(repo, commit, path) != entry):
             problems.append(
                 Problem("refused", path, "is not in the commit with the content it must have")
             )
@@ -91,7 +91,8 @@ def compare_trees(repo: Repository, old: str, new: str) -> dict[str, Ends]:
     return found
 
 
-def _at(repo: Repository, commit: str, path: str) -> Entry | None:
+def entry_at(repo: Repository, commit: str, path: str) -> Entry | None:
+    """Return git's mode and blob of a path in a commit, None if it is not there."""
     rows = repo.git.names("ls-tree", "-z", "--full-tree", commit, "--", path)
     if not rows:
         return None

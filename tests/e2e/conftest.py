@@ -48,9 +48,9 @@ def committed(repository: Repository, path: str) -> bytes:
 
 
 def changed_paths(repository: Repository) -> set[str]:
-    """Return what HEAD changed against its parent, the archived plan left aside."""
+    """Return what HEAD changed against its parent."""
     names = repository.git("diff-tree", "-r", "-z", "--name-only", "--no-renames", "HEAD^", "HEAD")
-    return {n for n in names.split("\0") if n and not n.startswith("planning/plans/")}
+    return {*filter(None, names.split("\0"))}
 
 
 def assert_proved(repository: Repository, block: Block, *paths: str) -> None:

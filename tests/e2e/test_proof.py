@@ -108,7 +108,7 @@ def test_a_deviation_that_a_person_accepts_stays_out_of_the_commit_and_is_in_the
 def test_one_byte_more_in_the_commit_fails_validate(project: Repository) -> None:
     host = Host(project.path, answer_two, ["src/app.py"])
     assert_proved(project, host.to("the end"), "src/app.py")
-    (plan,) = (project.path / "planning" / "plans").glob("*.json")
+    plan = host.state_dir / "plan.json"
     check = ("validate", "--require-frozen", str(plan), "--repo", str(project.path), "--commit")
     assert host.planner(*check, "HEAD").code == 0
     message = project.git("log", "-1", "--format=%B")

@@ -51,8 +51,7 @@ def test_one_command_applies_the_milestones_of_all_waves(project: Repository) ->
     host.answers["design.json"] = json.dumps(edits)
     last = host.to("the end")
     assert last.data("proof"), last.text
-    (archived,) = (project.path / "planning/plans").glob("*.json")
-    plan = json.loads(archived.read_bytes())
+    plan = json.loads((host.state_dir / "plan.json").read_bytes())
     waves = [w["milestones"] for w in plan["milestone_dependencies"]["waves"]]
     assert waves == [["M-001", "M-002"], ["M-003"]]
     changed = project.git("diff", "--name-only", "HEAD^", "HEAD", "--", "*.py").split()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from itertools import product
@@ -116,6 +117,7 @@ def check_commit(trial: Trial, _: Ended, __: int) -> None:
     assert "Proved" in trial.again().text
     assert trial.scene.history() == trial.history
     assert trial.scene.tree() == trial.after
+    check_ref(trial)
 
 
 def check_run(trial: Trial, _: Ended, number: int) -> None:
@@ -131,3 +133,12 @@ def check_run(trial: Trial, _: Ended, number: int) -> None:
     assert "Proved" in trial.again().text
     assert scene.history() == trial.history
     assert scene.tree() == trial.after
+    check_ref(trial)
+
+
+def check_ref(trial: Trial) -> None:
+    """Check that one ref is there, with the plan and the approval of the commit."""
+    git = trial.scene.repo.git
+    shape = ("for-each-ref", "--format=%(refname)", "refs/planner", "refs/planner-drafts")
+    [kept] = git(*shape).split()
+    assert json.loads(git("show", f"{kept}:approval.json"))["commit"] == git("rev-parse", "HEAD")

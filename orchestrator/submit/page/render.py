@@ -95,8 +95,7 @@ def render_page(facts: Facts) -> str:
 def _footer(facts: Facts) -> Node:
     plan = facts.plan
     digest = [", ", Element("code", plan.digest)] if plan.digest else None
-    archived = resources.archived_plan(facts.run.run_id)
     return Element("p", [
         "Made by planner facts. This page shows the plan; what is approved is its digest", digest,
-        ". The commit adds the plan as ", Element("code", archived), ".",
+        ". The commit names it in its line ", Element("code", "Plan-Digest:"), ".",
     ])  # fmt: skip

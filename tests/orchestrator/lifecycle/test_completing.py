@@ -395,7 +395,7 @@ def test_a_file_that_the_user_has_seen_and_left_out_does_not_stop_the_commit(
     assert commits(rounds) == 2
 
 
-@pytest.mark.requirement("RL-9")
+@pytest.mark.requirement("RL-9", "CM-1", "CM-2")
 def test_validation_names_what_a_commit_has_beside_its_plan_and_compares_the_rest(
     rounds: Rounds,
 ) -> None:
@@ -405,16 +405,25 @@ def test_validation_names_what_a_commit_has_beside_its_plan_and_compares_the_res
     rounds.follow("done")
     rounds.follow("with others")
     rounds.follow("continue")
-    [plan] = (repository.path / "planning" / "plans").iterdir()
-    words = ("validate", "--require-frozen", str(plan), "--commit", "HEAD")
+    assert rounds.plan is not None
+    plan = f"{rounds.plan.state_dir}/plan.json"
+    words = ("validate", "--require-frozen", plan, "--commit", "HEAD")
     answer = call(repository.path, *words)
     assert answer.code == 0, answer.text
     beside = answer.data("beside the plan").splitlines()
     assert "mine.txt" in beside
     assert "planning/planner_history.txt" in beside
     assert "src/a.py" not in beside
+    [ref] = repository.git("for-each-ref", "--format=%(refname)", "refs/planner/").splitlines()
+    assert json.loads(repository.git("show", f"{ref}:approval.json"))["beside"] == beside
+    judged = call(repository.path, "validate", "--commit", "HEAD", "--format", "json")
+    [row] = json.loads(judged.text)["commits"]
+    assert (row["verdict"], row["beside"]) == ("exact", beside)
     repository.write("smuggled.txt", "not agreed\n")
     repository.git("add", "--all")
     repository.git("commit", "--quiet", "--amend", "--no-edit")
     answer = call(repository.path, *words)
     assert [p.get("at") for p in answer.block.iter("problem")] == ["smuggled.txt"]
+    judged = call(repository.path, "validate", "--range", "HEAD~1..HEAD", "--format", "json")
+    [row] = json.loads(judged.text)["commits"]
+    assert (row["verdict"], row["additional"]) == ("edited afterwards", ["smuggled.txt"])

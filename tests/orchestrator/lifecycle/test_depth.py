@@ -35,8 +35,8 @@ def test_a_round_at_depth_intent_goes_from_its_start_to_its_commit(
     assert "2 files exactly as the plan" in note
     assert rounds.repository.git("rev-parse", "HEAD^{tree}") == index
     assert rounds.repository.git("status", "--porcelain") == ""
-    [copy] = (rounds.repository.path / "planning" / "plans").iterdir()
-    words = ("validate", "--require-frozen", str(copy), "--commit", "HEAD")
+    copy = f"{plan.state_dir}/plan.json"
+    words = ("validate", "--require-frozen", copy, "--commit", "HEAD")
     answer = call(rounds.repository.path, *words)
     assert answer.code == 0, answer.text
 

@@ -41,8 +41,14 @@ def test_validate_reads_many_files_and_answers_for_each(make_repo: Repositories)
 def test_validate_compares_a_plan_with_its_commit(make_repo: Repositories) -> None:
     journey = Journey(make_repo(files=FILES)).to("committed")
     repository = journey.repository
-    [name] = repository.git("ls-tree", "-r", "--name-only", "HEAD", "planning/").split("\n")
-    words = ("validate", "--require-frozen", name, "--repo", ".", "--commit")
+    words = (
+        "validate",
+        "--require-frozen",
+        f"{journey.state_dir}/plan.json",
+        "--repo",
+        ".",
+        "--commit",
+    )
     assert call(repository.path, *words, "HEAD").code == 0
     other = call(repository.path, *words, "HEAD~1")
     assert other.code == 1

@@ -1,0 +1,67 @@
+"""The verdicts of `planner validate --range` as a block and as JSON (CM-2)."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.run.validate_range import VERDICTS
+from shared.builders import Block
+
+if TYPE_CHECKING:
+    from orchestrator.run.validate_range import Judged, Verdict
+
+_SHORT = 12
+
+
+def verdicts_as_json(judged: Judged, require: str | None) -> str:
+    """Return the verdicts as JSON, oldest commit first."""
+    rows = [_row(verdict) for verdict in judged.verdicts]
+    found = {"commits": rows, "merges": judged.merges, "require": require}
+    return json.dumps(found, indent=2, ensure_ascii=False) + "\n"
+
+
+def _row(verdict: Verdict) -> dict[str, Any]:
+    return {
+        "commit": verdict.commit,
+        "subject": verdict.subject,
+        "verdict": verdict.word,
+        "plans": list(verdict.plans),
+        "edited": list(verdict.edited),
+        "additional": list(verdict.additional),
+        "beside": list(verdict.beside),
+        "approval": verdict.approval,
+        "why": verdict.why,
+        "problems": [
+            {"kind": p.kind, "at": p.at, "problem": p.problem, "allowed": p.allowed}
+            for p in verdict.problems
+        ],
+    }
+
+
+def verdicts_as_text(judged: Judged) -> str:
+    """Return the block with a line for each commit, and its problems."""
+    found = judged.verdicts
+    invalid = sum(bool(verdict.problems) for verdict in found)
+    block = Block("result", commits=len(found), invalid=invalid, merges=judged.merges)
+    counts = {word: sum(v.word == word for v in found) for word in VERDICTS}
+    block.data("verdicts", "\n".join(f"{n} {word}" for word, n in counts.items() if n))
+    block.data("commits", "\n".join(_line(verdict) for verdict in found))
+    for verdict in found:
+        for problem in verdict.problems:
+            block.element("problem", problem.text(), kind=problem.kind, at=problem.at)
+    return block.render()
+
+
+def _line(verdict: Verdict) -> str:
+    parts = [
+        f"{verdict.commit[:_SHORT]} {verdict.word}",
+        verdict.subject,
+        f"plan {', '.join(digest[:_SHORT] for digest in verdict.plans)}" if verdict.plans else "",
+        f"edited: {', '.join(verdict.edited)}" if verdict.edited else "",
+        f"additional: {', '.join(verdict.additional)}" if verdict.additional else "",
+        f"beside the plan: {', '.join(verdict.beside)}" if verdict.beside else "",
+        verdict.why,
+        f"approval: {verdict.approval}" if verdict.approval else "",
+    ]
+    return " · ".join(" ".join(part.split()) for part in parts if part)

@@ -1,0 +1,75 @@
+"""Keep files in commits without parents, each under a ref of our own, outside all branches."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from shared.git.command import durable
+from shared.git.files import refusing
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from shared.git.repository import Repository
+
+
+class Told(NamedTuple):
+    """What such a commit says of itself: its message, and its time in seconds since 1970."""
+
+    message: str
+    seconds: int
+
+
+@refusing()
+def keep(repo: Repository, ref: str, files: Mapping[str, bytes], told: Told) -> str:
+    """Store files in a commit under `ref`, unless the ref is there; return what it points to.
+
+    A ref that is there is never moved. The same files and words give the same commit.
+    """
+    found = commit_at(repo, ref)
+    if found:
+        return found
+    at = f"@{told.seconds} +0000"
+    dates = {"GIT_AUTHOR_DATE": at, "GIT_COMMITTER_DATE": at}
+    git = repo.git.having(*durable(), "i18n.commitEncoding=UTF-8", **dates)
+    blobs = {
+        name: git.text("hash-object", "-w", "--no-filters", "--stdin", stdin=data)
+        for name, data in files.items()
+    }
+    rows = "".join(f"100644 blob {blob}\t{name}\n" for name, blob in sorted(blobs.items()))
+    tree = git.text("mktree", stdin=rows.encode())
+    made = git.text("commit-tree", tree, stdin=told.message.encode())
+    done = git.attempt("update-ref", ref, made, repo.zero)
+    if done.returncode and not commit_at(repo, ref):
+        git.run("update-ref", ref, made, repo.zero)
+    return commit_at(repo, ref)
+
+
+def commit_at(repo: Repository, ref: str) -> str:
+    """Return the commit that a ref points to, "" if there is no such ref."""
+    done = repo.git.attempt("rev-parse", "--verify", "-q", f"{ref}^{{commit}}")
+    return done.stdout.decode().strip()
+
+
+def drop(repo: Repository, ref: str) -> None:
+    """Remove a ref of ours, if it is there."""
+    at = commit_at(repo, ref)
+    if at:
+        repo.git.run("update-ref", "-d", ref, at)
+
+
+def listed_refs(repo: Repository, *prefixes: str) -> dict[str, str]:
+    """Return each ref below these prefixes, with the commit that it points to."""
+    rows = repo.git.text("for-each-ref", "--format=%(refname) %(objectname)", *prefixes)
+    return dict(row.split(" ", 1) for row in rows.splitlines()) if prefixes else {}
+
+
+def blob(repo: Repository, name: str) -> bytes:
+    """Return the content of a blob."""
+    return repo.git.run("cat-file", "blob", name)
+
+
+def file_in(repo: Repository, commit: str, name: str) -> bytes | None:
+    """Return the content of a file at the top of a commit, None if the commit has no such file."""
+    done = repo.git.attempt("cat-file", "blob", f"{commit}:{name}")
+    return None if done.returncode else done.stdout

@@ -1,0 +1,137 @@
+"""Compare a commit with approved changes: the same bytes, the same change, or edited (CM-2)."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from shared.git.change import Ends, ends, patch_bytes, read_changes, revert_changes
+from shared.git.proof import compare_trees, entry_at
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from shared.git.change import Change
+    from shared.git.repository import Repository
+    from shared.git.vault import Vault
+
+# Lines of a patch that name blobs, places or a measure of likeness, and not what is changed.
+_UNSTABLE = re.compile(rb"index [0-9a-f]+\.\.[0-9a-f]+|(dis)?similarity index ")
+
+
+class Made(NamedTuple):
+    """One commit to judge: its first parent (or git's empty tree), message, and changed paths."""
+
+    commit: str
+    parent: str
+    message: str
+    changed: Mapping[str, Ends]
+
+    @property
+    def subject(self) -> str:
+        """The first line of its message."""
+        return self.message.partition("\n")[0]
+
+
+class Compared(NamedTuple):
+    """How a commit differs from approved changes.
+
+    `edited` are planned files with other content, `moved` those that have the same change on other
+    surroundings, `additional` are files that nothing approves. `whole` says that each planned path
+    is changed from just the planned content to just the planned content.
+    """
+
+    edited: list[str]
+    moved: list[str]
+    additional: list[str]
+    whole: bool
+
+
+def read_commit(repo: Repository, commit: str) -> Made:
+    """Return a commit with what it changes against its first parent."""
+    git = repo.git
+    message = git.text("log", "-1", "--format=%B", commit, "--")
+    parents = git.text("rev-list", "--parents", "-n1", commit, "--").split(" ")[1:]
+    parent = parents[0] if parents else git.text("hash-object", "-t", "tree", "--stdin")
+    return Made(commit, parent, message, compare_trees(repo, parent, commit))
+
+
+def own_files_of_merge(repo: Repository, commit: str) -> list[str]:
+    """Return the files in which a merge has lines that none of its parents has."""
+    shape = ("diff-tree", "-r", "--no-commit-id", "--full-index")
+    if not repo.git.run(*shape, "--cc", "-p", commit).strip():
+        return []
+    names = repo.git.names(*shape, "-c", "--name-only", "-z", commit)
+    return sorted(name.decode("utf-8", "backslashreplace") for name in names)
+
+
+def compare(
+    repo: Repository,
+    vault: Vault,
+    made: Made,
+    plans: Sequence[Sequence[Change]],
+    aside: Collection[str] = (),
+) -> Compared:
+    """Compare a commit with the changes of the plans that it is said to hold.
+
+    Paths of `aside` may be changed as well. Of several plans each goes on from what another left.
+    """
+    wanted = compose([ends(changes) for changes in plans])
+    got = {path: end for path, end in made.changed.items() if path in wanted or path not in aside}
+    off = [path for path, end in wanted.items() if got.get(path) != end]
+    other = {p for p in off if entry_at(repo, made.commit, p) != wanted[p].after}
+    same = _same_patch(vault, made, plans, other) if other else set()
+    return Compared(
+        edited=sorted(other - same),
+        moved=sorted(same),
+        additional=sorted(path for path in got if path not in wanted),
+        whole=not off,
+    )
+
+
+def compose(parts: Sequence[Mapping[str, Ends]]) -> dict[str, Ends]:
+    """Return the paths that several plans change as one, each from its first to its last content.
+
+    The plans may come in any order; those that do not fit together come last.
+    """
+    left, found = list(parts), dict[str, Ends]()
+    while left:
+        step = next((p for p in left if _follows(found, p) or _follows(p, found)), left[0])
+        left.remove(step)
+        first, then = (found, step) if _follows(found, step) else (step, found)
+        shared = {path: Ends(first[path].before, then[path].after) for path in {*first} & {*then}}
+        found = {**first, **then, **shared}
+    return found
+
+
+def _follows(first: Mapping[str, Ends], then: Mapping[str, Ends]) -> bool:
+    return all(first[path].after == end.before for path, end in then.items() if path in first)
+
+
+def _same_patch(
+    vault: Vault, made: Made, plans: Sequence[Sequence[Change]], paths: Collection[str]
+) -> set[str]:
+    """Return those of the paths whose planned patch the commit has, wherever it stands."""
+    planned = [change for changes in plans for change in changes]
+    named = [path for change in planned for path in {change.file, change.old_file or change.file}]
+    found = read_changes(vault, made.parent, made.commit, sorted({*named}))
+    present = {_identity(change) for change in found}
+    return {
+        path
+        for change in planned
+        for path in {change.file, change.old_file or change.file} & {*paths}
+        if named.count(path) == 1 and _identity(change) in present
+    }
+
+
+def _identity(change: Change) -> tuple[str, str | None, bytes]:
+    """Return what makes a patch the same wherever it stands; unlike git's, spaces count."""
+    lines = patch_bytes(change).split(b"\n")
+    kept = [b"@@" if line.startswith(b"@@ ") else line for line in lines]
+    stable = [line for line in kept if not _UNSTABLE.match(line)]
+    return change.file, change.old_file, b"\n".join(stable)
+
+
+def reverse(repo: Repository, vault: Vault, changes: Sequence[Change]) -> Sequence[Change]:
+    """Return the changes that take approved ones back."""
+    return revert_changes(vault, changes, repo.zero)

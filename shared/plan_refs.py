@@ -1,0 +1,139 @@
+"""Keep plans and their approvals under refs of our own, so that a commit need not hold them (CM-1).
+
+`refs/planner-drafts/DIGEST` has plan.json and plan.md from the freeze on and is never pushed.
+`refs/planner/DIGEST` has approval.json too, is made at the proof and never changes. Other people's
+are fetched to `refs/planner-fetched/`, where `git fetch --prune` takes none of ours.
+"""
+
+from __future__ import annotations
+
+import calendar
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from shared import approval
+from shared.git import refs
+from shared.git.repository import head, repository_at
+from shared.resources import quote
+from state.errors import Refused
+from state.files import read_bytes
+from state.freeze import settled_digest
+
+if TYPE_CHECKING:
+    from shared.git.repository import Repository
+    from shared.run import State
+    from state.models import Plan
+
+DRAFTS = "refs/planner-drafts/"
+KEPT = "refs/planner/"
+FETCHED = "refs/planner-fetched/"
+REFSPEC = f"{KEPT}*:{FETCHED}*"
+PLAN, TEXT, APPROVAL = "plan.json", "plan.md", approval.FILE
+
+
+class Kept(NamedTuple):
+    """A plan as a ref has it: its bytes, its approval if one is there, and the ref's name."""
+
+    ref: str
+    data: bytes
+    approval: approval.Approval | None
+    wrong: str = ""
+
+
+def keep_draft(state: State, plan: Plan, text: str) -> None:
+    """Store a frozen plan and its readable text under its own ref, which nothing pushes."""
+    files = {PLAN: read_bytes(state.plan_path), TEXT: text.encode()}
+    told = refs.Told(f"Frozen plan: {_title(plan)}\n", _seconds(plan.frozen_at or ""))
+    refs.keep(repository_at(state.run.repository), f"{DRAFTS}{plan.digest}", files, told)
+
+
+def keep(state: State, plan: Plan, text: str) -> None:
+    """Store a committed plan with its approval.json under a ref that never changes again.
+
+    Refused if a ref of this name holds something else than the plan.
+    """
+    repository, digest = repository_at(state.run.repository), plan.digest or ""
+    files = {PLAN: read_bytes(state.plan_path), TEXT: text.encode()}
+    files[APPROVAL] = read_bytes(approval.path_in(state.state_dir))
+    seconds = int(repository.git.text("log", "-1", "--format=%ct", _commit_of(state)))
+    told = refs.Told(f"Approved plan: {_title(plan)}\n", seconds)
+    refs.keep(repository, KEPT + digest, files, told)
+    wrong = read(repository, KEPT + digest, digest).wrong
+    if wrong:
+        allowed = "give that ref another name, then run the same command again"
+        raise Refused("conflict", KEPT + digest, wrong, allowed)
+    refs.drop(repository, DRAFTS + digest)
+
+
+def _commit_of(state: State) -> str:
+    return approval.load(approval.path_in(state.state_dir)).commit or "HEAD"
+
+
+def find(repository: Repository, digest: str) -> Kept | None:
+    """Return the plan with this digest from a ref, its `wrong` set if the ref was rewritten."""
+    there = [f"{place}{digest}" for place in (KEPT, FETCHED)]
+    found = [read(repository, ref, digest) for ref in there if refs.commit_at(repository, ref)]
+    return next((kept for kept in found if not kept.wrong), found[0] if found else None)
+
+
+def read(repository: Repository, ref: str, digest: str) -> Kept:
+    """Return what a ref holds, and in `wrong` why that is not the plan that the ref names."""
+    data = refs.file_in(repository, ref, PLAN)
+    if data is None:
+        return Kept(ref, b"", None, f"{ref} has no {PLAN}")
+    if settled_digest(data) != digest:
+        return Kept(ref, data, None, f"{ref} was rewritten: its {PLAN} is not the plan it names")
+    said = refs.file_in(repository, ref, APPROVAL)
+    try:
+        found = None if said is None else approval.parse(said, f"{ref}:{APPROVAL}")
+    except Refused as refusal:
+        return Kept(ref, data, None, f"{ref} was rewritten: {refusal.problems[0].problem}")
+    if found is not None and found.digest != digest:
+        return Kept(ref, data, None, f"{ref} was rewritten: its {APPROVAL} is of another plan")
+    return Kept(ref, data, found)
+
+
+def remote_of(repository: Repository) -> str:
+    """Return the remote that the current branch belongs to, else the first one, "" without any."""
+    git = repository.git
+    branch = head(repository).branch or ""
+    own = git.attempt("config", f"branch.{branch}.remote").stdout.decode().strip()
+    names = git.text("remote").splitlines()
+    first = "origin" if "origin" in names else next(iter(names), "")
+    return own if own in names else first
+
+
+def push_command(repository: Repository, digest: str) -> str:
+    """Return the git command that pushes a committed plan, "" where there is no remote.
+
+    It is a push of its own: a server that takes no such refs refuses the whole push that has one.
+    """
+    remote = remote_of(repository)
+    return f"git push {quote(remote)} {KEPT}{digest}" if remote else ""
+
+
+def fetch_command(repository: Repository) -> str:
+    """Return the git command that fetches the plans of other people's commits."""
+    return f"git fetch {quote(remote_of(repository) or 'origin')} '{REFSPEC}'"
+
+
+def committed(repository: Repository) -> set[str]:
+    """Return the digest of every committed plan that a ref names."""
+    return {name.rpartition("/")[2] for name in refs.listed_refs(repository, KEPT, FETCHED)}
+
+
+def frozen(repository: Repository) -> set[str]:
+    """Return the digest of every plan that a ref names, drafts too."""
+    names = refs.listed_refs(repository, DRAFTS)
+    return committed(repository) | {name.rpartition("/")[2] for name in names}
+
+
+def _title(plan: Plan) -> str:
+    return " ".join(plan.overview.title.split()) or (plan.digest or "")[:12]
+
+
+def _seconds(at: str) -> int:
+    try:
+        return calendar.timegm(time.strptime(at, "%Y-%m-%dT%H:%M:%SZ"))
+    except ValueError:
+        return 0
