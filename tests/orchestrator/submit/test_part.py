@@ -229,7 +229,7 @@ def test_the_same_command_again_prints_the_submission(make_repo: Repositories) -
     assert look(journey) == before
 
 
-@pytest.mark.parametrize("at", ["_fill", "_remove", "write_rendered"])
+@pytest.mark.parametrize("at", ["_fill", "_remove", "keep_draft"])
 def test_a_part_that_was_killed_is_finished_by_the_same_command(
     make_repo: Repositories, monkeypatch: pytest.MonkeyPatch, at: str
 ) -> None:
