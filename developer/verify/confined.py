@@ -81,8 +81,7 @@ class Confined:
     ) -> tuple[int | None, str]:
         """Return the exit code, None after the time limit, and what limits hold there."""
         place = capture_place(cwd, self.repository, env, (cwd, private, *self.writable))
-        allowed = {os.path.realpath(path) for path in self.secrets}
-        place.hidden = tuple(path for path in place.hidden if path not in allowed)
+        place.allowed = {os.path.realpath(path) for path in self.secrets}
         # A hook may lie below a folder of which the place has one of its own.
         place.shown += tuple(os.path.dirname(w) for w in argv if os.path.isabs(w))
         place.limits = Limits(seconds=self.time_limit_s)

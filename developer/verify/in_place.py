@@ -173,7 +173,7 @@ def _allow(job: Job, place: Place, planned: Iterable[str]) -> None:
         place.network = job.config.network
         if place.network:
             place.shown += (os.path.realpath(_NAME_SERVERS),)
-    place.hidden = tuple(path for path in place.hidden if path not in shown)
+    place.allowed = shown
 
 
 def _ended(

@@ -13,6 +13,7 @@ and when it ends the kernel ends all the others. Each ends when the one before i
 
 from __future__ import annotations
 
+import marshal
 import os
 import sys
 
@@ -23,6 +24,7 @@ from shared.place.values import Place
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import BinaryIO
 
 __all__ = ["CannotEnter", "Place", "run"]
 
@@ -63,25 +65,38 @@ def run(
         separate(place, argv, relay.writers, (ready[1], mapped[0], ended[1], alive[0]))
     for descriptor in (ready[1], mapped[0], ended[1], alive[0], *set(relay.writers)):
         os.close(descriptor)
+    told = os.fdopen(mapped[1], "wb")
     try:
+        # Meanwhile the namespaces are made.
+        hidden = marshal.dumps(place.find_hidden())
         if os.read(ready[0], 1):
             try:
                 _map_users(first)
             except OSError as error:
                 # As root in another sandbox, such as a client's own.
                 raise CannotEnter(f"user ids cannot be mapped: {error.strerror}") from None
-            os.write(mapped[1], b"\n")
+            _tell(told, hidden)
         report = _read(relay.pass_on(ended[0], stop=alive[1], heartbeat=heartbeat))
     except BaseException:
         os.kill(first, _KILL)
         os.waitpid(first, 0)
         raise
     finally:
-        for descriptor in (ready[0], mapped[1], ended[0], alive[1]):
+        told.close()
+        for descriptor in (ready[0], ended[0], alive[1]):
             os.close(descriptor)
         relay.close()
     _ENDING.append(first)
     return report
+
+
+def _tell(file: BinaryIO, text: bytes) -> None:
+    """Write a text and close the file; a reader that has ended says elsewhere why."""
+    try:
+        file.write(text)
+        file.close()
+    except BrokenPipeError:
+        return
 
 
 def _read(said: bytes) -> Report:

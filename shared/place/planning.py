@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from shared.place.values import Covering
+    from shared.place.values import Covering, Hidden
 
 _SOCKETS_OF_OTHERS = frozenset({
     "DISPLAY", "SSH_AGENT_PID", "TMUX", "TMUX_PANE", "WAYLAND_DISPLAY",
@@ -70,13 +70,18 @@ def _place(folder: str, repository: str, given: Mapping[str, str]) -> Place:
     git = [os.path.join(place.repository, ".git"), *git_folders(place.repository)]
     place.protected = (os.path.join(place.repository, resources.PLANNER_FOLDER),)
     place.shown = (resources.ROOT, *(path for one in git for path in borrowed(one)))
-    place.hidden = (*secrets_of_users(given), *secrets_of_repository(place.repository))
+    place.look = lambda: _look(git, place.repository, given)
+    return place
+
+
+def _look(git: Iterable[str], repository: str, given: Mapping[str, str]) -> Hidden:
+    """Return the secrets that there are now, and git settings without credentials."""
+    hidden = [*secrets_of_users(given), *secrets_of_repository(repository)]
     for tree in (tree for one in git for tree in working_trees(one)):
         # Our own are the assistant's to write in, and hold what it has written.
-        if not f"{tree}/".startswith(f"{place.repository}/"):
-            place.hidden += tuple(secrets_of_repository(tree))
-    place.replaced = without_credentials(git, given)
-    return place
+        if not f"{tree}/".startswith(f"{repository}/"):
+            hidden += secrets_of_repository(tree)
+    return tuple(hidden), without_credentials(git, given)
 
 
 def environment(given: Mapping[str, str]) -> dict[str, str]:

@@ -6,7 +6,9 @@ import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
+
+    Hidden = tuple[tuple[str, ...], dict[str, bytes]]
 
 _MEBIBYTE = 1 << 20
 _THREADS_OF_A_PROCESS = 4
@@ -58,12 +60,13 @@ class Place:
     writing otherwise vanishes, cannot be written; nor can `shown`, the user's folders of which the
     place otherwise has an empty one of its own, such as /tmp. `hidden` are files and folders that
     are absent; `replaced` has by path what a file seems to hold, `covered` by folder what lies over
-    it. With `network` the command is in the machine's network.
+    it. `look` finds more of both when the place is entered; what is `allowed` is never hidden. With
+    `network` the command is in the machine's network.
     """
 
     __slots__ = (
-        "covered", "environment", "folder", "hidden", "home", "kept", "limits", "loopback",
-        "network", "protected", "replaced", "repository", "shown",
+        "allowed", "covered", "environment", "folder", "hidden", "home", "kept", "limits", "look",
+        "loopback", "network", "protected", "replaced", "repository", "shown",
     )  # fmt: skip
 
     def __init__(self, folder: str, repository: str, environment: Mapping[str, str]) -> None:
@@ -76,7 +79,15 @@ class Place:
         self.shown: tuple[str, ...] = ()
         self.hidden: tuple[str, ...] = ()
         self.replaced: Mapping[str, bytes] = {}
+        self.allowed: Collection[str] = ()
+        self.look: Callable[[], Hidden] = lambda: ((), {})
         self.covered: Mapping[str, Covering] = {}
         self.loopback = True
         self.network = False
         self.limits = Limits()
+
+    def find_hidden(self) -> Hidden:
+        """Return all that is absent, and by path what a file seems to hold."""
+        found, replaced = self.look()
+        hidden = (path for path in (*self.hidden, *found) if path not in self.allowed)
+        return tuple(hidden), {**self.replaced, **replaced}

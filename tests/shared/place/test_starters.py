@@ -22,6 +22,7 @@ IN_THE_PLACE = {
 OUR_GIT = {
     "shared/git/command": "git with settings that keep it from starting programs",
     "shared/guard/git": "asks git for settings, which starts nothing",
+    "shared/git/limited": "the git of shared/git/command where it may take only so long",
 }
 # Without namespaces: what the parser admits, and the hooks of a capture, by Landlock and seccomp.
 BELOW_THE_PLACE = {
