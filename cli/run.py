@@ -16,6 +16,7 @@ import click
 
 from cli.options import agent_option, json_option, opened, opened_to_read, state_dir_option
 from orchestrator.run.status import line_of, render_status, status_of, watch
+from shared.builders import visible_line
 from shared.mode.where import Target
 from shared.output import write
 from state.errors import Refused
@@ -77,8 +78,22 @@ def _watch(state_dir: str) -> None:
     if not sys.stdout.isatty() or not sys.stdin.isatty():
         text = "`--watch` draws on a terminal until the run ends"
         raise Refused("usage", "--watch", text, "leave out --watch", "planner status")
-    for text, bell in watch(state_dir, lambda: time.sleep(EVERY_S)):
-        write(f"{CLEAR}{text}" + (BELL if bell else ""))
+    for text, waits in watch(state_dir, lambda: time.sleep(EVERY_S)):
+        call = BELL + notification(text.partition("\n")[0], os.environ.get("TERM", ""))
+        write(f"{CLEAR}{text}" + (call if waits else ""))
+
+
+def notification(line: str, terminal: str) -> str:
+    """Return what makes a terminal show a line as a notification of the desktop.
+
+    It is OSC 9, or OSC 777 where TERM names a terminal that knows only that; terminals that know
+    neither show nothing. Empty where the sequence could show up as text.
+    """
+    if terminal in ("", "dumb", "linux"):
+        return ""
+    only_777 = terminal.startswith(("rxvt", "foot"))
+    start = "777;notify;planner;" if only_777 else "9;planner: "
+    return f"\x1b]{start}{visible_line(line)}\x1b\\"
 
 
 @click.command("cancel")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from shared import bounded_toml
 from shared.bounded_toml import MOST_BYTES
 from shared.config_keys import ALLOWED_SIGNERS, KEYS, PLAN_IN, REQUIRED, check_run_table
-from shared.defaults import DEFAULT_LINES, DEFAULT_MILESTONES, PARALLEL_STEPS
+from shared.defaults import CONTEXT_TOKENS, DEFAULT_LINES, DEFAULT_MILESTONES, PARALLEL_STEPS
 from shared.resources import CONFIG_FILE
 from state.errors import Problem, Refused
 from state.stages import APPROVAL_TIMEOUT_S, GATHERING_TIMEOUT_S, ON_TIMEOUT
@@ -59,7 +59,7 @@ class Config:
     on_timeout: str = ON_TIMEOUT[0]
     max_parallel_steps: int = PARALLEL_STEPS
     decision_timeout_seconds: int = 0
-    max_context_tokens: int = 100_000
+    max_context_tokens: int = CONTEXT_TOKENS
     enabled: bool = True
     auto_run: bool = False
     enable_persistence: bool = True

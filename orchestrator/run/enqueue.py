@@ -37,25 +37,56 @@ def add(folder: str, request: str, priority: int, after: Sequence[str]) -> str:
 
 
 def remove(database: Database, name: str) -> list[str]:
-    """Take a request off the queue; return those that waited for it. A run of it goes on."""
+    """Take a request off the queue; return those that waited for it. A run of it goes on.
+
+    Repeated, it changes nothing.
+    """
     with database:
+        if name in _removed(database):
+            return []
         _check_known(database, [name])
         database.audit(None, HOST, "queue remove", detail=name)
         return database.dequeue(name)
 
 
 def add_all(folder: str, entries: Sequence[dict[str, Any]]) -> list[str]:
-    """Add the plans of a template, all or none; `after` are their numbers in it, from 1."""
+    """Add the plans of a template, all or none; `after` are their numbers in it, from 1.
+
+    Repeated while all of them wait, they stay as they are.
+    """
     problems = [p for entry in entries for p in check_value("request", entry["request"])]
     problems += check_startable(folder)
     if problems:
         raise Refused.of(problems)
     names: list[str] = []
     with _database(folder) as database:
+        if there := _all_waiting(database, entries):
+            return there
         for entry in entries:
             after = [names[number - 1] for number in entry["after"]]
             names.append(_added(database, entry["request"], entry["priority"], after))
     return names
+
+
+def _all_waiting(database: Database, entries: Sequence[dict[str, Any]]) -> list[str]:
+    """Return the ids of a template's plans if all of them wait in the queue; else none."""
+    waiting = sorted((p.row for p in places(database) if not p.run), key=lambda row: row.number)
+    names: list[str] = []
+    for entry in entries:
+        after = [names[number - 1] for number in entry["after"]]
+        wanted = (entry["request"], entry["priority"], after)
+        same = (row.id for row in waiting if (row.request, row.priority, row.after) == wanted)
+        name = next((one for one in same if one not in names), None)
+        if name is None:
+            return []
+        names.append(name)
+    return names
+
+
+def _removed(database: Database) -> set[str]:
+    """Return the ids that were taken off the queue; none is ever given again."""
+    rows = database.audit_rows(None)
+    return {row["detail"] for row in rows if row["action"] == "queue remove"}
 
 
 def _added(database: Database, request: str, priority: int, after: Sequence[str]) -> str:

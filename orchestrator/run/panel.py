@@ -117,7 +117,12 @@ def ticker(state: State, view: View | None) -> str:
 def _warned(state: State) -> list[str]:
     """Return the last warning that a milestone comes near its limit of tokens, if there is one."""
     rows = [r["payload"] for r in state.database.event_rows(state.run) if r["kind"] == WARNING]
-    return [f"⚠ {r['step_id']} used {r['percent']} % of its {r['resource']}" for r in rows[-1:]]
+    return [f"⚠ {warned_of(r)} used {r['percent']} % of its {r['resource']}" for r in rows[-1:]]
+
+
+def warned_of(payload: Json) -> str:
+    """Return whose limit a warning is about: a milestone's, or that of the assistant itself."""
+    return payload["step_id"] or "the assistant"
 
 
 def where(state: State) -> str:

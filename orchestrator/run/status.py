@@ -170,7 +170,7 @@ def notice(row: dict[str, Any]) -> str:
         ),
         "PlanDecision": lambda: f"{told['decision_id']} {_decided(told)}",
         "PlanResourceWarning": lambda: (
-            f"{told['step_id']} used {told['percent']} % of its {told['resource']}: "
+            f"{panel.warned_of(told)} used {told['percent']} % of its {told['resource']}: "
             f"{told['used']} of {told['limit']} {told['notes']}"
         ),
         "SubAgentUsage": lambda: (

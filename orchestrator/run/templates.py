@@ -11,7 +11,7 @@ from orchestrator.run.enqueue import add_all
 from orchestrator.run.folders import make_folder
 from shared import resources
 from state.errors import Refused
-from state.files import read_json, write_json
+from state.files import Lock, read_json, write_json
 
 if TYPE_CHECKING:
     from state.database import Database
@@ -38,8 +38,10 @@ def save(database: Database, name: str, slots: dict[str, str]) -> str:
          "after": [number[one] for one in row.after if one in number]}
         for row in rows
     ]  # fmt: skip
-    make_folder(os.path.dirname(path))
-    write_json(path, entries)
+    folder = os.path.dirname(path)
+    make_folder(folder)
+    with Lock(resources.lock_path(folder), "template save"):
+        write_json(path, entries)
     return path
 
 

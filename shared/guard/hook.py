@@ -17,7 +17,7 @@ from shared.guard import consent, typed
 from shared.guard.calls import Call, check_outside
 from shared.guard.denial import Denied
 from shared.guard.places import MOST_PATH
-from shared.mode import limits, reminder, sessions
+from shared.mode import context_budget, limits, reminder, sessions
 from shared.mode.where import database_path
 from state.database import Database
 from state.errors import Refused
@@ -73,7 +73,8 @@ def tell(host: str, payload: Payload, now: float) -> dict[str, Any]:
     if session is None:
         return {}
     said = limits.settle(Database(session.database), session.agent, now)
-    text = "\n".join(filter(None, (said, reminder.injected(session, now))))
+    told = (said, reminder.injected(session, now), context_budget.told(payload, session))
+    text = "\n".join(filter(None, told))
     return _to_user(host, said) | _tell(str(payload["hook_event_name"]), text) if text else {}
 
 

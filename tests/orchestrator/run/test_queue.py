@@ -108,6 +108,7 @@ def test_the_next_plan_starts_and_is_printed_again_until_it_has_ended(queue: Que
     refused = queue("queue", "next")
     assert "waits for Q-001 (CANCELLED)" in refused.problems[0][1]
     assert queue("queue", "remove", "Q-001").data("wait for it no longer") == "Q-002"
+    assert queue("queue", "remove", "Q-001").code == 0, "repeated, it changes nothing"
     assert queue("queue", "next").code == 0
     assert queue.statuses() == {"Q-002": "ACTIVE"}
 
@@ -143,6 +144,8 @@ def test_a_template_brings_several_plans_with_their_order_and_slots(queue: Queue
     assert "has the slots version" in refused.problems[0][1]
     queued = queue("template", "use", "release", "--set", "version=1.3")
     assert queued.data("queued").split() == ["Q-003", "Q-004"]
+    again = queue("template", "use", "release", "--set", "version=1.3")
+    assert again.text == queued.text, "repeated, it changes nothing"
     assert [(r["request"], r["priority"], r["after"]) for r in queue.rows()] == [
         ("Release 1.2", 3, ["Q-001"]), ("Release 1.3", 3, ["Q-003"]),
         ("Bump to 1.2", 0, []), ("Bump to 1.3", 0, []),
