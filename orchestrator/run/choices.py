@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared.steps.entry_points import find_workflow
+from state import store
 from state.errors import Refused
+from state.validator import check_plan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,6 +42,7 @@ def take_choices(state: State, chosen: Choices) -> None:
         _choose(state, "review", chosen.review)
     if chosen.depth not in (None, state.run.depth):
         _check_depth_open(state)
+        _note_depth(state, chosen.depth)
         _choose(state, "depth", chosen.depth)
 
 
@@ -57,6 +61,17 @@ def _check_depth_open(state: State) -> None:
     if not early or run.revision > 1:
         text = f"the depth is {run.depth}, which cannot change after the design is decided"
         raise Refused("conflict", "--depth", text, run.depth, state.command("step", "planner"))
+
+
+def _note_depth(state: State, depth: str | None) -> None:
+    """Store the depth in the draft, where there is one; Refused if its milestones do not fit it."""
+    if not os.path.exists(state.plan_path):
+        return
+    with state.lock("start"):
+        plan = store.load_plan(state.plan_path).model_copy(update={"depth": depth})
+        if problems := check_plan(plan):
+            raise Refused.of(problems)
+        store.save_plan(state.plan_path, plan)
 
 
 def only_intents(state: State) -> None:

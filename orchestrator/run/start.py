@@ -242,7 +242,7 @@ def _prepare(repository: Repository, state: State, base: str, agent: str | None)
     with state.lock("start"):
         path = state.plan_path
         if not os.path.exists(path):
-            store.save_plan(path, _empty_plan(repository, base))
+            store.save_plan(path, _empty_plan(repository, base, state.run.depth))
         plan = store.load_plan(path)
         if plan.base is None:
             raise Refused("invalid", path, "the plan has no base commit", "start a new run")
@@ -259,7 +259,7 @@ def _prepare(repository: Repository, state: State, base: str, agent: str | None)
             transitions.bind(database, state.run, name, limits.columns(config.to_json()))
 
 
-def _empty_plan(repository: Repository, base: str) -> Plan:
+def _empty_plan(repository: Repository, base: str, depth: str) -> Plan:
     at = head(repository)
     saved = snapshot(repository) if base == "snapshot" else None
     tree = repository.git.text("rev-parse", f"{saved}^{{tree}}").strip() if saved else at.tree
@@ -267,5 +267,6 @@ def _empty_plan(repository: Repository, base: str) -> Plan:
         schema_version=SCHEMA_VERSION,
         plan_id=str(uuid.uuid4()),
         created_at=now(),
+        depth="intent" if depth == "intent" else "full",
         base=Base(commit=at.commit, branch=at.branch or "", tree=tree, snapshot=saved),
     )

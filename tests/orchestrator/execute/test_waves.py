@@ -14,7 +14,9 @@ from state.files import read_json
 from tests.journey import words_of
 from tests.orchestrator.execute.waves import (
     NEW,
+    at_once,
     hand_in,
+    intents,
     milestone_agent,
     opened,
     status_of,
@@ -58,6 +60,29 @@ def test_two_agents_write_at_once_and_a_third_starts_from_what_both_wrote(
         "impl-execute", "impl-code-qr", "impl-code-qr-gate",
         "impl-docs-execute", "impl-docs-qr", "impl-docs-qr-gate",
     ]  # fmt: skip
+
+
+@pytest.mark.requirement("PL-14", "PL-20")
+def test_two_milestones_that_share_a_file_write_it_one_after_the_other(
+    make_repo: Repositories,
+) -> None:
+    journey = intents(make_repo)
+    add = {"op": "add", "kind": "intent", "fields": {
+        "milestone": "$m2", "file": "src/m1_1.py", "behavior": "g adds three"}}  # fmt: skip
+    edits = journey.answers["design.json"]
+    edits.append(add)
+    next(e for e in edits if e.get("as") == "$m2")["fields"]["files"].append("src/m1_1.py")
+    at_once(journey, 2)
+    journey.to("writing")
+    assert read_json(plan_path(journey.state_dir))["depth"] == "intent"
+    assert [words_of(run)[3] for run in journey.last.runs()] == ["M-001"]
+    assert hand_in(journey, "M-001", {"src/m1_1.py": NEW}).code == 0
+    journey.follow(journey.last.next("done"))
+    both = f"{NEW}\n\ndef g(x):\n    return x + 3\n"
+    assert hand_in(journey, "M-002", {"src/m1_1.py": both, "src/m2_1.py": NEW}).code == 0
+    journey.follow(journey.last.next("done"))
+    assert journey.to("committed").last.block.get("commit")
+    assert journey.repository.git("show", "HEAD:src/m1_1.py") == both.strip()
 
 
 @pytest.mark.requirement("PL-27")

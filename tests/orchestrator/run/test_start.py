@@ -9,8 +9,10 @@ import pytest
 
 from orchestrator.run.choices import Choices
 from orchestrator.run.start import render_start, start_run
+from shared.resources import plan_path
 from state.database import Database
 from state.errors import Refused
+from state.files import read_json
 from tests.journey import FILES, REQUEST, Journey, call, parsed, words_of
 
 if TYPE_CHECKING:
@@ -53,6 +55,15 @@ def test_uncommitted_work_leaves_the_base_open_until_it_is_chosen(make_repo: Rep
     assert chosen.state is not None
     assert (chosen.state.run.status, chosen.state.run.stage) == ("ACTIVE", "gathering")
     assert os.path.isdir(chosen.state.worktree)
+
+
+@pytest.mark.requirement("PL-20")
+def test_the_draft_says_the_depth_that_was_chosen_last(make_repo: Repositories) -> None:
+    journey = Journey(make_repo(files=FILES))
+    journey.start("--depth", "intent")
+    assert read_json(plan_path(journey.state_dir))["depth"] == "intent"
+    journey.planner("start", journey.request, "--depth", "full")
+    assert read_json(plan_path(journey.state_dir))["depth"] == "full"
 
 
 def test_the_depth_is_not_changed_after_the_design_is_decided(make_repo: Repositories) -> None:
