@@ -19,13 +19,14 @@ CAPTURE = "capture again (plan capture)"
 
 def check_intents(subject: Subject) -> Iterator[Finding]:
     """Every intent's file is changed, and every changed file is named by an intent or a test."""
+    # A file that several milestones share has its one change under the first of them.
+    changed = {path for c in subject.changes for path in (c.file, c.old_file)}
     for milestone in subject.plan.milestones:
-        yield from _unanswered_intents(milestone)
+        yield from _unanswered_intents(milestone, changed)
         yield from _unnamed_changes(milestone)
 
 
-def _unanswered_intents(milestone: Milestone) -> Iterator[Finding]:
-    changed = {path for c in changes_of(milestone) for path in (c.file, c.old_file)}
+def _unanswered_intents(milestone: Milestone, changed: set[str | None]) -> Iterator[Finding]:
     for intent in milestone.code_intents:
         if intent.file not in changed:
             text = f"{intent.id} of {milestone.id} is about {intent.file}, which has no change"
