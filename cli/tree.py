@@ -1,25 +1,36 @@
-"""`planner tree`: change files of the scratch worktree, or run a confirmed command there."""
+"""`planner tree`: change files of the scratch worktree, or run a command on them."""
 
 from __future__ import annotations
 
+import shlex
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
 from cli.options import allow_roles, opened, role_option, state_dir_option
+from developer.tree_run import run_on_tree
 from developer.verification import job_of
 from developer.verify.lock import undisturbed
 from developer.worktree_files import tree_chmod, tree_mv, tree_rm, tree_run
-from shared.builders import Block
+from shared.builders import Block, first_of
+from shared.config import named_commands
 from shared.output import write
-from shared.plan_file import open_plan
-from shared.workspace import open_tree
+from shared.plan_file import check_active, open_plan
+from shared.workspace import config_of, open_tree
+from state import store
 from state.actors import DEVELOPER, WRITER
+
+if TYPE_CHECKING:
+    from developer.tree_run import Shown
+    from shared.run import State
+
+MOST_LOST = 5
 
 
 @click.group("tree")
 def tree_command() -> None:
-    """Change files inside the scratch worktree, or run a confirmed command there."""
+    """Change files inside the scratch worktree, or run a command on them."""
 
 
 @tree_command.command("rm")
@@ -72,24 +83,51 @@ def chmod(change: str, path: str, state_dir: str | None, role: str | None) -> No
         write(_said(tree_chmod(open_tree(state), change, path)))
 
 
-@tree_command.command("run")
-@click.argument("name")
+@tree_command.command("run", context_settings={"ignore_unknown_options": True})
 @state_dir_option
 @role_option
+@click.option("--milestone", metavar="ID", help="Run on the worktree of a milestone.")
+@click.argument("words", nargs=-1, required=True, metavar="COMMAND...")
 @click.pass_context
-def run(ctx: click.Context, name: str, state_dir: str | None, role: str | None) -> None:
-    """Run a command that the project configures and a person has confirmed.
+def run(
+    ctx: click.Context,
+    words: tuple[str, ...],
+    state_dir: str | None,
+    role: str | None,
+    milestone: str | None,
+) -> None:
+    """Run any command on the worktree's files, in the place; or one that planner.toml names.
 
-    Example: planner tree run verify
+    In the place the worktree's files lie at the repository's own path, with your environments and
+    whatever else git ignores. Nothing that the command writes lasts. A command of one word may be a
+    whole shell text. What planner.toml names runs in the worktree, once a person has confirmed it.
+
+    Example: planner tree run -- python -m pytest -q tests/test_dates.py
     """
     allow_roles(role, DEVELOPER, WRITER)
     state = opened(state_dir)
-    job = job_of(state, open_plan(state))
-    with undisturbed(state.state_dir):
-        ran = tree_run(job, name, state.database.is_confirmed)
-    block = Block("result", code=ran.code, log=ran.log)
-    write(block.data("output", ran.tail, command=ran.command).render())
-    ctx.exit(0 if ran.code == 0 else 1)
+    check_active(state)
+    if len(words) == 1 and words[0] in named_commands(config_of(state)):
+        job = job_of(state, open_plan(state))
+        with undisturbed(state.state_dir):
+            ran = tree_run(job, words[0], state.database.is_confirmed)
+        block = Block("result", code=ran.code, log=ran.log)
+        write(block.data("output", ran.tail, command=ran.command).render())
+        ctx.exit(0 if ran.code == 0 else 1)
+    text = words[0] if len(words) == 1 else shlex.join(words)
+    shown = run_on_tree(state, store.load_plan(state.plan_path), text, milestone)
+    write(_shown(state, shown))
+    ctx.exit(shown.code)
+
+
+def _shown(state: State, shown: Shown) -> str:
+    block = Block("result", code=shown.code, tree=shown.tree, seconds=f"{shown.seconds:g}")
+    block.data("output", shown.tail, command=shown.command)
+    if shown.size > len(shown.tail.encode()) + 1:
+        block.data("all of the output", f"{shown.log} ({shown.size} bytes)")
+    lost = first_of([*shown.lost], MOST_LOST)
+    text = f"{', '.join(lost)}; edit in {state.worktree}" if lost else ""
+    return block.data("not kept", text).render()
 
 
 def _said(text: str) -> str:

@@ -7,7 +7,7 @@ import sys
 from shared.execution.costs import RESULT
 from shared.execution.view import View
 from shared.resources import answer_path, answer_word, fill, milestone_worktree_path, read_prompt
-from shared.steps.brief import with_commands, work_task
+from shared.steps.brief import TRY, with_commands, work_task
 from shared.steps.program import main
 from shared.steps.slices import answer_lines, milestone_slice
 from shared.steps.workflow import Step, Workflow
@@ -52,6 +52,7 @@ def milestone_task(ctx: Context, name: str, *, agent: bool) -> Block:
         "milestone": name,
         "worktree": milestone_worktree_path(state.state_dir, name),
         "result": answer_path(state.state_dir, result),
+        "run": state.command(*TRY, "--milestone", name),
     }
     text = fill(_prompt("impl-code-execute"), slots)
     questions = f"questions-{name}.json"

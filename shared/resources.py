@@ -141,6 +141,11 @@ def template_path(name: str) -> str:
     return os.path.join(os.path.dirname(user_config_path()), "templates", f"{name}.json")
 
 
+def tree_runs_path(state_dir: str) -> str:
+    """Return the path of the record of what an assistant has run on the plan's files."""
+    return os.path.join(state_dir, "tree-runs.json")
+
+
 def lock_path(state_dir: str) -> str:
     """Return the path of a state directory's lock file, which is never renamed or removed."""
     return os.path.join(state_dir, "lock")

@@ -12,7 +12,7 @@ import os
 import re
 import secrets
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from developer.verify.canary import broken_text
@@ -138,15 +138,18 @@ class Scene:
                 raise
             output.seek(0)
             said = output.read()
+        report.leave_out_ignored(self.place.repository)
         return _ended(commands, logs, said, mark, report)
 
 
 @contextlib.contextmanager
-def scene(job: Job, tree: str, commit: str) -> Iterator[Scene]:
-    """Yield a place in which the repository holds the git tree `tree` and HEAD is `commit`."""
+def scene(job: Job, tree: str, commit: str, folder: str = "") -> Iterator[Scene]:
+    """Yield a place in which the repository holds the git tree `tree` and HEAD is `commit`.
+
+    Temporary files lie in `folder`, by default where whoever calls holds the lock on the worktree.
+    """
     repo = repository_at(job.repository)
-    folder = os.path.dirname(job.file(""))
-    with scratch(folder) as made:
+    with scratch(folder or os.path.dirname(job.file(""))) as made:
         found = cover(repo, tree, commit, os.path.join(made, "cover"))
         root = os.path.realpath(repo.root)
         covered = {root: Covering(found.folder, found.gone)}
@@ -196,7 +199,7 @@ def _ended(
         log = logs[len(found)]
         _write(log, said[ends[-1].end() :] + limit.encode())
         found.append(Ended(commands[len(found)], report.code or OUT_OF_TIME, 0.0, log))
-    return found
+    return [*found[:-1], replace(found[-1], lost=tuple(report.lost))]
 
 
 def _write(log: str, data: bytes) -> None:

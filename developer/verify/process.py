@@ -33,13 +33,17 @@ class Stopped(Exception):  # noqa: N818 – a person asked for this
 
 @dataclass(frozen=True)
 class Ended:
-    """How a project command ended: its exit `code` (124 after a timeout), duration and log."""
+    """How a project command ended: its exit `code` (124 after a timeout), duration and log.
+
+    `lost` are files of the repository that it, or a command before it, wrote in vain.
+    """
 
     command: str
     code: int
     seconds: float
     log: str
     out_of_time: bool = False
+    lost: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:

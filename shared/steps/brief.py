@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from state.phases import Phase
 
 
+# How an agent runs something on the files that it writes, here with a command that shows them.
+TRY = ("tree", "run", "git status --short")
 _MOST_RECALLED = 1_200  # characters
 _BATCHES = {"plan-design": "design.json", "plan-docs": "docs.json", "impl-docs": "docs.json"}
 
@@ -105,6 +107,7 @@ def _assignment(ctx: Context, script: str, *, redesign: bool) -> tuple[str, list
         batch = _BATCHES["plan-design"]
     slots = {"worktree": state.worktree, "schema": command("plan", "schema", "--kind", "risk")}
     slots["show"] = state.command("plan", "show")
+    slots["run"] = state.command(*TRY)
     words = ["plan", "done", "--phase", phase]
     if batch:
         slots["file"] = answer_path(state.state_dir, batch)

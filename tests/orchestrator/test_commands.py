@@ -24,9 +24,9 @@ THEIRS = (
     "cli/__init__.py", "click.py", "enum.py", "json.py", "orchestrator/__init__.py", "os.py",
     "pydantic.py", "shared/__init__.py", "sqlite3.py", "state.py", "state/__init__.py",
 )  # fmt: skip
-# Only these may be refused: a person has not approved yet, the plan is not applied yet, or an
-# agent has not written its answer yet.
-REFUSED = ("exec run", "exec apply", "undo", "exec done", "exec ask", "exec reconcile")
+# Only these may be refused: there is no place here, a person has not approved yet, the plan is not
+# applied yet, or an agent has not written its answer yet.
+REFUSED = ("tree run", "exec run", "exec apply", "undo", "exec done", "exec ask", "exec reconcile")
 
 
 @pytest.fixture

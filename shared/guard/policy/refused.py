@@ -5,7 +5,7 @@ from __future__ import annotations
 _PLAN = "put the change into the plan; the planner applies it after approval"
 _READ = "use cat, head, tail, sed -n, grep, rg, find, ls, git log, git diff"
 _DIRECT = "send the command itself, without another one before it"
-_TEST = "name it as a verify command in planner.toml: the planner runs those in a sandbox"
+_TEST = "run it on the planned files by `planner tree run`, which the code step prints"
 
 FAMILIES = (
     (

@@ -189,7 +189,7 @@ def test_cd_is_denied_if_cdpath_is_set(project: str, monkeypatch: pytest.MonkeyP
     [
         ("rm -rf x", "plan"),
         ("npm install", "npm --version"),
-        ("pytest", "planner.toml"),
+        ("pytest", "planner tree run"),
         ("sed -i s/a/b/ f", "-n"),
         ("cat x > y", "leave the redirection out"),
         ("find . -exec ls {} +", "grep"),

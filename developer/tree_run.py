@@ -1,0 +1,114 @@
+"""Runs any command of an assistant on the files of a worktree, in the place (VR-3)."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from developer.verification import job_of
+from developer.verify.in_place import scene
+from developer.verify.job import verify_file
+from developer.verify.lock import undisturbed
+from developer.verify.process import log_name
+from developer.verify.trees import current_tree
+from shared import resources
+from shared.config import commands_hash
+from shared.git.repository import repository_at
+from shared.git.scratch import sweep
+from shared.git.worktree import open_worktree
+from shared.place.enter import CannotEnter
+from shared.place.level import lesser, level
+from shared.tree_runs import TreeRun, record
+from state.errors import Refused
+
+if TYPE_CHECKING:
+    from developer.verify.job import Job
+    from shared.run import State
+    from state.models import Plan
+
+# A client waits no longer for a command.
+LIMIT_S = 570
+_MOST_LOGS = 20
+_SAID_CHARS = 200
+
+
+@dataclass(frozen=True)
+class Shown:
+    """How a command ended on the git tree `tree`: the end of what it printed, and all in `log`.
+
+    `lost` are files of the repository that it wrote in vain.
+    """
+
+    command: str
+    tree: str
+    code: int
+    seconds: float
+    tail: str
+    log: str
+    size: int
+    lost: tuple[str, ...] = ()
+
+
+def run_on_tree(state: State, plan: Plan, command: str, milestone: str | None = None) -> Shown:
+    """Run a shell command where the repository holds the files of a worktree; record how it ended.
+
+    That is the run's scratch worktree or the one of a milestone that is being written. Refused
+    where there is no place: nobody has confirmed the command.
+    """
+    job, tree = _job(state, plan, milestone)
+    folder = verify_file(state.state_dir, "runs")
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    sweep(folder)
+    log = os.path.join(folder, log_name(_next_number(folder), "run", command))
+    try:
+        with scene(job, tree, job.base_commit, folder) as shown:
+            (ended,) = shown.run([command], lambda _: log)
+    except CannotEnter as error:
+        raise _no_place(state, lesser(str(error)).reason) from None
+    tail = ended.tail()
+    done = Shown(
+        command, tree, ended.code, round(ended.seconds, 1), tail, log, os.path.getsize(log),
+        ended.lost,
+    )  # fmt: skip
+    said = tail.splitlines()[-1][:_SAID_CHARS] if tail else ""
+    with state.lock("tree run"):
+        record(state.state_dir, TreeRun(command, tree, ended.code, round(ended.seconds), said))
+    return done
+
+
+def _job(state: State, plan: Plan, milestone: str | None) -> tuple[Job, str]:
+    """Return what the command needs, and the git tree of the worktree as it is now."""
+    job = job_of(state, plan)
+    if not job.in_place:
+        raise _no_place(state, level(job.repository).reason)
+    limit = min(job.config.time_limit_s, LIMIT_S)
+    confirmed = state.database.is_confirmed(commands_hash(job.config))
+    job = replace(job, config=replace(job.config, time_limit_s=limit), confirmed=confirmed)
+    if milestone is not None:
+        repository = repository_at(job.repository)
+        path = resources.milestone_worktree_path(state.state_dir, milestone)
+        if not os.path.isdir(path):
+            known = ", ".join(map(os.path.basename, resources.worktrees(state.state_dir)[1:]))
+            text = "this milestone is not being written now"
+            raise Refused("not_found", milestone, text, known or "none is; leave --milestone out")
+        start = open_worktree(repository, path).made_at or job.base_commit
+        tree = repository.git.text("rev-parse", f"{start}^{{tree}}")
+        job = replace(job, worktree=path, base_commit=start, base_tree=tree)
+    with undisturbed(state.state_dir):
+        return job, current_tree(job)
+
+
+def _no_place(state: State, reason: str) -> Refused:
+    text = f"any command may run only in the place, and here {reason}"
+    named = state.command("tree", "run", "NAME")
+    allowed = f"a command that planner.toml names and a person has confirmed: `{named}`"
+    return Refused("refused", "tree run", text, allowed)
+
+
+def _next_number(folder: str) -> int:
+    """Return the number of the next log, after removing all but the newest."""
+    logs = {int(name.split("-")[0]): name for name in os.listdir(folder) if name[:1].isdigit()}
+    for number in sorted(logs)[: -_MOST_LOGS + 1]:
+        os.unlink(os.path.join(folder, logs[number]))
+    return max(logs, default=0) + 1

@@ -1,0 +1,131 @@
+"""Any command runs on the planned files, in the place, and is remembered as evidence (VR-3)."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from shared.guard.decide import decide
+from shared.guard.permissions import refusal_while_planning
+from shared.tree_runs import runs_on
+from tests.journey import FILES, SHOWN, Journey
+from tests.place import need_place
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.conftest import Repository
+
+    Repositories = Callable[..., Repository]
+
+pytestmark = pytest.mark.requirement("VR-3")
+TEST = "PYTHONPATH=src python3 tests/test_a.py"
+
+
+@pytest.fixture
+def journey(make_repo: Repositories) -> Journey:
+    """Return a run whose code is written and not yet captured."""
+    need_place()
+    made = Journey(make_repo(files=FILES)).to("code")
+    made.do_the_work()
+    return made
+
+
+def test_a_command_runs_on_what_is_in_the_worktree_now_and_its_exit_code_is_kept(
+    journey: Journey,
+) -> None:
+    (journey.repository.path / "src/a.py").write_text("def f(x):\n    return 'mine'\n")
+    passed = journey.planner("tree", "run", "--role", "developer", TEST)
+    assert passed.code == 0, passed.text
+    worktree = Path(journey.state_dir, "worktree")
+    (worktree / "src/a.py").write_text("def f(x):\n    return x + 5\n")
+    failed = journey.planner("tree", "run", f"{TEST} || exit 7")
+    assert failed.code == 7
+    assert "AssertionError" in failed.data("output")
+    assert failed.block.get("code") == "7"
+    assert failed.block.get("tree") != passed.block.get("tree")
+
+
+def test_words_are_passed_on_as_they_are(journey: Journey) -> None:
+    words = ("printf", "%s|", "a b", "$HOME", "--role")
+    shown = journey.run("tree", "run", "--state-dir", journey.state_dir, "--", *words)
+    assert shown.data("output") == "a b|$HOME|--role|"
+    here = journey.planner("tree", "run", "pwd", "-L").data("output")
+    assert here == str(journey.repository.path)
+
+
+def test_what_ran_on_a_tree_is_remembered_with_how_it_ended_last(journey: Journey) -> None:
+    tree = ""
+    for command in ("echo one; false", TEST, TEST):
+        tree = journey.planner("tree", "run", command).block.get("tree") or ""
+    first, second = runs_on(journey.state_dir, tree)
+    assert (first.command, first.code, first.said) == ("echo one; false", 1, "one")
+    assert (second.command, second.code) == (TEST, 0)
+    assert runs_on(journey.state_dir, "0" * 40) == []
+
+
+def test_a_long_output_is_cut_and_the_rest_is_named(journey: Journey) -> None:
+    shown = journey.planner("tree", "run", "seq 100000")
+    assert len(shown.text) < 5_000
+    assert shown.data("output").endswith("\n99999\n100000")
+    log, _, size = shown.data("all of the output").partition(" ")
+    assert size == "(588895 bytes)"
+    assert Path(log).read_text().startswith("1\n2\n3\n")
+
+
+def test_what_a_command_writes_is_not_kept_and_that_is_said(journey: Journey) -> None:
+    command = "echo x > src/b.py; sed -i s/x/y/ src/a.py; rm README.md"
+    shown = journey.planner("tree", "run", command)
+    assert shown.data("not kept").startswith("README.md, src/a.py, src/b.py; edit in ")
+    assert (journey.repository.path / "README.md").exists()
+    assert not Path(journey.state_dir, "worktree/src/b.py").exists()
+
+
+def test_secrets_of_the_user_are_not_printed(
+    journey: Journey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SERVICE_API_KEY", "hidden-value")
+    (journey.repository.path / ".env").write_text("TOKEN=hidden-value\n")
+    (Path.home() / ".netrc").write_text("machine x password hidden-value\n")
+    shown = journey.planner("tree", "run", "env; cat .env ~/.netrc")
+    assert "hidden-value" not in shown.text
+    assert shown.code != 0
+
+
+def test_where_there_is_no_place_only_named_commands_run(journey: Journey) -> None:
+    mounted = journey.repository.path / "mounted"
+    mounted.mkdir()
+    planner = Path(__file__).parents[2] / "bin" / "planner"
+    words = ["mount -t tmpfs none $0 && exec $@", str(mounted), str(planner), "tree", "run", ""]
+    line = ["unshare", "-rm", "sh", "-c", *words[:-1], "--state-dir", journey.state_dir, "true"]
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "any command may run only in the place, and here a file system is" in done.stdout
+    assert "tree run NAME" in done.stdout
+
+
+def test_the_newest_outputs_are_kept(journey: Journey) -> None:
+    for number in range(23):
+        assert journey.planner("tree", "run", f"echo {number}").code == 0
+    names = os.listdir(Path(journey.state_dir, "verify/runs"))
+    assert len(names) == 20
+    assert "23-run-echo-22.log" in names
+
+
+def test_the_guard_lets_it_pass_and_names_it_where_it_denies_tests(journey: Journey) -> None:
+    folder = str(journey.repository.path)
+    denied = decide("pytest -q", cwd=folder)
+    assert not denied.allowed
+    assert "planner tree run" in denied.instead
+    home = journey.state_dir
+
+    def refusal(words: list[str]) -> str | None:
+        return refusal_while_planning(words, folder, home, os.path.dirname(home))
+
+    command = f"{SHOWN} tree run --state-dir {home} 'pytest -q | tail -5'"
+    allowed = decide(command, cwd=folder, planner=refusal)
+    assert (allowed.allowed, allowed.rewritten) == (True, None)
