@@ -209,20 +209,16 @@ def revise(path: str | None, state_dir: str | None, role: str | None) -> None:
 
 
 @plan_command.command("diff")
-@click.argument("ids", nargs=-1, metavar="[ID]...")
+@click.argument("ids", nargs=-1, metavar="[ID|FILE]...")
 @state_dir_option
 def diff(ids: tuple[str, ...], state_dir: str | None) -> None:
-    """Print the captured changes as patches, of the named milestones or of all.
+    """Print the captured changes as patches, of the named milestones or files, or of all.
 
-    Example: planner plan diff M-001
+    Example: planner plan diff M-001 src/dates.py
     """
-    from orchestrator.submit.plan_md import patches
+    from cli.results import render_patches
 
-    state = opened_to_read(state_dir)
-    block = Block("result")
-    for file, patch in patches(store.load_plan(state.plan_path), ids):
-        block.data(file, patch)
-    write(block.render())
+    write(render_patches(opened_to_read(state_dir), ids))
 
 
 @plan_command.command("render")

@@ -129,6 +129,7 @@ def _store(state: State, phase: Phase, group: str | None, role: str | None, rows
         write(print_current(state))
         return
     figures = ", ".join(f"{count} {status}" for status, count in stored.figures.items())
+    figures += f" in group {group}" if group else " in all groups"
     left = f"Still to answer: {', '.join(stored.left)}."
     text = left if stored.left else "End here; report these figures."
     write(Block("result").data("answers", figures).task(text).render())

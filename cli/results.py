@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from orchestrator.execute import by_hand
 from orchestrator.run import queue
+from orchestrator.submit.plan_md import patches
 from shared import archive, drift, plan_refs, resources
 from shared.builders import Block
 from shared.git.repository import repository_at
 from shared.steps.printing import print_current
+from state import store
 from state.changes import plan_changes
 from state.channels import told
 from state.execution import Summary
+from state.milestones import changes_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from developer.capture import Captured
     from developer.verify.job import Done, Running
@@ -42,6 +46,30 @@ def render_running(state: State, running: Running, again: str) -> str:
     """Return the block that says that verify still runs, and which command continues the work."""
     block = Block("step", workflow="planner", name="verify", state_dir=state.state_dir)
     return block.data("progress", running.text).next("running", again).render()
+
+
+def render_patches(state: State, names: Collection[str]) -> str:
+    """Return the block with the patches of the named milestones and files, or of all.
+
+    Where they do not fit, it says by which commands the rest can be seen.
+    """
+    plan = store.load_plan(state.plan_path)
+    shown, block = list(patches(plan, names)), Block("result")
+    for file, patch in shown:
+        block.data(file, patch)
+    if not block.is_cut:
+        return block.render()
+    files = [file for file, _ in shown]
+    held = [m.id for m in plan.milestones if {c.file for c in changes_of(m)} & {*files}]
+    parts = held if len(held) > 1 else files if len(files) > 1 else []
+    text = "Parts are left out, since a block holds only so much. "
+    if parts:
+        text += "Name fewer milestones or files at once."
+        block.next(f"{parts[0]} alone", state.command("plan", "diff", parts[0]))
+    else:
+        tree = state.worktree if os.path.isdir(state.worktree) else state.run.repository
+        text += f"Read the file itself: {os.path.join(tree, files[0])}"
+    return block.task(text).render()
 
 
 def render_finished(state: State, finished: Finished) -> str:

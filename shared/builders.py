@@ -136,6 +136,7 @@ class Block:
         self.values = values
         self.parts: list[str] = []
         self.room = _ROOM
+        self.is_cut = False  # some data did not fit and was shortened
 
     def element(self, name: str, text: str, **values: object) -> Block:
         """Add an XML element whose text comes from the planner, not from a user or a file."""
@@ -155,7 +156,9 @@ class Block:
         if value:
             shown = attributes({"name": name, **values})
             limit = DATA_LIMITS.get(self.root, DATA_LIMITS["result"])
-            text = _fitting(value, max(min(limit, self.room), _LEAST))
+            most = max(min(limit, self.room), _LEAST)
+            text = _fitting(value, most)
+            self.is_cut = self.is_cut or text != cdata(visible(value))
             self.room -= len(text)
             self.parts.append(f"<data{shown}>{text}</data>")
         return self

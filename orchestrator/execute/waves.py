@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,7 +24,7 @@ from shared.execution.holder import hold
 from shared.execution.view import View
 from shared.named_files import find_answer
 from shared.plan_file import check_going, open_plan
-from shared.resources import answer_word
+from shared.resources import answer_path, answer_word
 from state import store
 from state.backoff import CAP_S
 from state.clock import moment
@@ -175,7 +176,8 @@ def _unplanned(
             continue
         words = ("exec", "deviate", milestone.id, "--file", file, "--reason-file", reason)
         report = state.command(*words, role="developer")
-        allowed = f"change it back; or write to {reason} why it has to change, and report it"
+        where = answer_path(state.state_dir, os.path.basename(reason))
+        allowed = f"change it back; or write to {where} why it has to change, and report it"
         problems.append(Problem("refused", file, text, allowed, report))
     return problems
 

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 from shared import resources
 from shared.builders import visible
 from shared.steps.slices import chosen
+from state.changes import plan_changes
 from state.errors import Refused
 from state.files import write_atomic
 from state.milestones import changes_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from shared.run import State
     from state.models import Change, Milestone, Plan
@@ -151,15 +152,16 @@ def _change(change: Change) -> Iterator[str]:
         yield from ("", "The patch is not UTF-8; plan.json holds it.")
 
 
-def patches(plan: Plan, milestones: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield the file name and patch of each change, of the named milestones or of all."""
+def patches(plan: Plan, names: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Yield the file name and patch of each change, of the named milestones and files or of all."""
     known = [m.id for m in plan.milestones]
-    if unknown := [m for m in milestones if m not in known]:
-        text = "the plan has no such milestone"
+    files = {change.file for change in plan_changes(plan)}
+    if unknown := [name for name in names if name not in known and name not in files]:
+        text = "the plan has no such milestone, and no change of such a file"
         raise Refused("not_found", ", ".join(unknown), text, ", ".join(known) or "none yet")
     for milestone in plan.milestones:
-        if not milestones or milestone.id in milestones:
-            for change in changes_of(milestone):
+        for change in changes_of(milestone):
+            if not names or milestone.id in names or change.file in names:
                 text = change.patch or ""
                 yield change.file, text if change.encoding is None else "binary"
 
