@@ -31,7 +31,7 @@ COMMANDS = {
     "ro": "cli.ro", "audit": "cli.audit", "review": "cli.review", "validate": "cli.validate",
     "requirements": "cli.requirements", "strategy": "cli.strategy", "recall": "cli.recall",
     "workflow": "cli.workflow",
-    "doctor": "cli.doctor", "repair": "cli.doctor", "queue": "cli.queue",
+    "doctor": "cli.doctor", "repair": "cli.doctor", "prune": "cli.prune", "queue": "cli.queue",
     "template": "cli.queue", "stats": "cli.queue", "demo": "cli.demo", "help": "cli.main",
 }  # fmt: skip
 

@@ -10,6 +10,7 @@ import sqlite3
 import sys
 from typing import NamedTuple
 
+from orchestrator.run.prune import DEFAULT_AGE, seconds_of, taken
 from orchestrator.run.unknown_runs import lost_database
 from shared import resources
 from shared.git.command import OLDEST, version
@@ -99,7 +100,17 @@ def _database(path: str) -> list[Finding]:
         return [Finding("database", p.problem, way) for p in refusal.problems]
     state = f"{path}, {len(runs)} runs" if not damage else "; ".join(damage)
     found = [Finding("database", state, "planner repair" if damage else "")]
-    return found + [f for run in runs if run.status in ("IDLE", "ACTIVE") for f in _run(run)]
+    found += [f for run in runs if run.status in ("IDLE", "ACTIVE") for f in _run(run)]
+    return found + _space(database)
+
+
+def _space(database: Database) -> list[Finding]:
+    """Report what ended runs take that a prune would free; nothing is wrong with that."""
+    number, size = taken(database, seconds_of(DEFAULT_AGE))
+    if not number:
+        return []
+    text = f"{number} runs that ended more than {DEFAULT_AGE} ago take {size / 1e6:.1f} MB"
+    return [Finding("space", f"{text}; `planner prune` shrinks them to plan, audit and proof")]
 
 
 def _run(run: Run) -> list[Finding]:

@@ -258,6 +258,11 @@ def _recorded(admin: str) -> str:
         return ""
 
 
+def recorded_path(admin: str) -> str:
+    """Return the folder of the worktree that git's record describes, empty without a record."""
+    return os.path.dirname(_recorded(admin))
+
+
 def _is_in_use(admin: str) -> bool:
     """Return whether the worktree described by git's record `admin` still exists on disk."""
     return os.path.exists(_recorded(admin))

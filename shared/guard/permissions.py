@@ -122,6 +122,7 @@ WHO = {
     "validate": ANYONE,
     "doctor": ANYONE,
     "repair": PERSON_ONLY,
+    "prune": PERSON_ONLY,
     "demo": ANYONE + "; with --keep" + _LATER[1:],
     "help": ANYONE,
 }

@@ -75,6 +75,7 @@ HARMLESS = {
     "auto on": "is about approval in advance",
     "auto off": "is about approval in advance",
     "repair": "changes nothing that is whole",
+    "prune": "changes no run that has not ended",
     "events": "prints",
     "export": "prints",
     "runnable": "prints",
