@@ -7,6 +7,7 @@ import os
 import click
 
 from orchestrator.run.prune import DEFAULT_AGE, prune, prune_worktrees, seconds_of
+from orchestrator.run.prune_refs import prune_drafts
 from shared import resources
 from shared.builders import Block
 from shared.git.repository import find_repository
@@ -20,8 +21,9 @@ from state.database import Database
 def prune_command(older_than: str, *, dry_run: bool) -> None:
     """Shrink ended runs to plan, audit and proof. Only a person may run it.
 
-    Worktrees, logs, answers and superseded revisions go, and git's records of worktrees that are
-    gone. Bytes that an undo needs and that no commit holds stay.
+    Worktrees, logs, answers and superseded revisions go, refs with plans that were never committed,
+    and git's records of worktrees that are gone. Bytes that an undo needs and that no commit holds
+    stay.
 
     Example: planner prune --older-than 30d --dry-run
     """
@@ -33,6 +35,7 @@ def prune_command(older_than: str, *, dry_run: bool) -> None:
         write(block.task("No run of the planner was started here.").render())
         return
     database = Database(path)
+    drafts = prune_drafts(database, root, age, dry_run=dry_run)
     found = prune(database, age, dry_run=dry_run)
     gone = [one for one in found if one.removed]
     rows = [f"{one.run}: {', '.join(one.removed)} ({one.size} bytes)" for one in gone]
@@ -41,6 +44,7 @@ def prune_command(older_than: str, *, dry_run: bool) -> None:
     block.data("left, an undo needs it", "\n".join(left))
     worktrees = prune_worktrees(database, root, dry_run=dry_run)
     block.data("records of worktrees that are gone", "\n".join(worktrees))
-    if not (found or worktrees):
+    block.data("refs of plans that were never committed", "\n".join(drafts))
+    if not (found or worktrees or drafts):
         block.task(f"Nothing that ended more than {older_than} ago is left to remove.")
     write(block.render())

@@ -8,7 +8,7 @@ import re
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from shared import approval, resources
+from shared import resources
 from shared.cleanup import tidy
 from shared.git.files import remove_tree
 from shared.git.journal import journal_state
@@ -29,7 +29,7 @@ _TAILS = ("", "-journal", "-wal", "-shm")
 _SECONDS = {"h": 3_600, "d": 86_400, "w": 604_800}
 # All that shows what was decided and done; `validate` and `undo` need nothing else.
 _KEPT = (
-    "plan.json", "plan.md", approval.FILE, "config.json", "requirements.json", "lock",
+    "plan.json", "plan.md", "approval.json", "config.json", "requirements.json", "lock",
     *(f"{name}{tail}" for name in (resources.DATABASE, resources.MEMORY) for tail in _TAILS),
 )  # fmt: skip
 

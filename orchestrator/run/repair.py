@@ -5,19 +5,23 @@ Nothing is deleted: a file that cannot be read is renamed beside its place.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.run.adopt import adopt
 from orchestrator.run.unknown_runs import is_unknown, lost_database, unknown_runs
-from shared import resources
+from shared import plan_refs, resources
 from shared.git.journal import journal_state
+from shared.git.repository import repository_at
 from shared.run import State
 from state import store
 from state.actors import UNPROVEN
 from state.connection import DAMAGED
 from state.database import Database
 from state.errors import Refused
+from state.files import read_bytes, write_atomic
+from state.freeze import digest_of
 from state.stages import ACTIVE, COMPLETED, IDLE, PAUSED
 
 if TYPE_CHECKING:
@@ -104,6 +108,11 @@ def _set_database_aside(path: str) -> SetAside:
 def _repair_plan(database: Database, run: Run) -> list[SetAside]:
     path = resources.plan_path(run.state_dir)
     if os.path.exists(path):
+        if not _is_unreadable(path) and digest_of(read_bytes(path))[1] in (None, run.digest):
+            return []
+        frozen = _kept_by_a_ref(run)
+        if frozen is not None:
+            return [_restore_plan(run, path, frozen)]
         if not _is_unreadable(path):
             return []
         moved = _move_aside(path)
@@ -119,6 +128,26 @@ def _repair_plan(database: Database, run: Run) -> list[SetAside]:
     kept = f"{older[-1]} beside it is the revision before; " if older else ""
     way = f"{kept}the worktree still holds the changes; start a run anew: planner start"
     return [SetAside(moved, f"the plan of run {run.run_id}, which is cancelled", way)]
+
+
+def _kept_by_a_ref(run: Run) -> bytes | None:
+    """Return the bytes of a run's frozen plan from the ref that keeps them, None without one."""
+    digest = run.digest or ""
+    with contextlib.suppress(Refused):
+        repository = repository_at(run.repository)
+        for place in (plan_refs.DRAFTS, plan_refs.KEPT) if digest else ():
+            kept = plan_refs.read(repository, f"{place}{digest}", digest)
+            if not kept.wrong:
+                return kept.data
+    return None
+
+
+def _restore_plan(run: Run, path: str, data: bytes) -> SetAside:
+    moved = _move_aside(path)
+    write_atomic(path, data)
+    next_step = resources.command("step", run.workflow, state_dir=run.state_dir)
+    way = f"plan.json is again as it was frozen, from its ref: {next_step}"
+    return SetAside(moved, f"nothing of run {run.run_id}", way)
 
 
 def _is_unreadable(path: str) -> bool:

@@ -219,9 +219,22 @@ def test_a_plan_under_way_whose_database_is_lost_is_copied_into_a_new_run(
 
 @pytest.mark.requirement("PC-10")
 @pytest.mark.parametrize("point", ["design", "submitted", "applied"])
-def test_a_damaged_plan_names_its_repair(make_repo: Callable[..., Repository], point: str) -> None:
+def test_a_damaged_plan_names_its_repair_and_a_frozen_one_is_restored(
+    make_repo: Callable[..., Repository], point: str
+) -> None:
     journey = begun(make_repo).to(point)
     path = Path(journey.state_dir, "plan.json")
     path.write_bytes(path.read_bytes()[:100])
+    block = journey.last
     refused = journey.advance()
-    assert words_of(refused.problems[0][1].rpartition("retry: ")[2])[0] == "repair"
+    retry = words_of(refused.problems[0][1].rpartition("retry: ")[2])
+    assert retry[0] == "repair"
+    repaired = journey.run(*retry)
+    assert repaired.code == 0, repaired.text
+    if point == "design":
+        assert "which is cancelled" in repaired.text
+        return
+    assert "again as it was frozen" in repaired.text
+    journey.last = block
+    journey.to("committed")
+    assert_committed(journey)

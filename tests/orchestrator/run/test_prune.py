@@ -128,15 +128,49 @@ def test_records_of_worktrees_that_are_gone_go_and_no_others(make_repo: Reposito
     for record, copy in saved.items():
         shutil.copytree(record, copy)
     assert ended.planner("cancel").code == 0
-    for record, copy in saved.items():  # as a crash in the middle of the cancel leaves it
+    for record, copy in saved.items():  # as if the folder had been removed by hand
         shutil.rmtree(record, ignore_errors=True)
         copy.rename(record)
+    shutil.rmtree(ended.state_dir)
     answer = prune(ended)
     rows = answer.data("records of worktrees that are gone").splitlines()
     assert rows == [f"{ended.state_dir}/worktree"]
     left = project.git("worktree", "list")
     assert "elsewhere" in left
     live.to("code")
+
+
+def drafts(project: Repository) -> set[str]:
+    rows = project.git("for-each-ref", "--format=%(refname)", "refs/planner-drafts").split()
+    return {name.rpartition("/")[2] for name in rows}
+
+
+@pytest.mark.requirement("CM-1")
+def test_refs_of_plans_that_were_never_committed_go_and_the_others_stay(
+    make_repo: Repositories,
+) -> None:
+    committed = at(make_repo, "committed")
+    project = committed.repository
+    cancelled, live = Journey(project, "Another"), Journey(project, "A third")
+    for number, journey in enumerate((cancelled, live), start=3):
+        journey.edits = {
+            "src/a.py": f"def f(x):\n    return x + {number}\n",
+            "tests/test_a.py": f"from a import f\n\nassert f(1) == {number + 1}\n",
+        }
+    cancelled.to("submitted")
+    frozen = drafts(project)
+    assert len(frozen) == 1
+    assert cancelled.planner("cancel").code == 0
+    live.to("submitted")
+    project.git("update-ref", f"refs/planner-drafts/{'0' * 64}", "HEAD")  # of another clone
+    kept = drafts(project) - frozen
+    answer = prune(committed, "--dry-run")
+    assert frozen < drafts(project)
+    assert answer.data("refs of plans that were never committed").endswith(frozen.copy().pop())
+    prune(committed)
+    assert drafts(project) == kept
+    assert len(project.git("for-each-ref", "refs/planner/").splitlines()) == 1
+    live.to("approved")
 
 
 def test_a_folder_that_became_a_link_is_not_followed(
