@@ -385,6 +385,19 @@ def test_secrets_are_absent_and_git_settings_are_shown_without_credentials(
 
 
 @pytest.mark.requirement("PP-2")
+def test_nothing_runs_where_the_secrets_cannot_be_found(
+    repo: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failing = ENTER.replace("report = run(", "place.look = lambda: 1 / 0\nreport = run(")
+    monkeypatch.setattr(sys.modules[__name__], "ENTER", failing)
+    mark = f"planner-look-{os.getpid()}"
+    answer = enter(repo.path, f"echo ran; : {mark}")
+    assert (answer.returncode, answer.stdout) == (1, "")
+    assert "ZeroDivisionError" in answer.stderr
+    assert running(mark) == []
+
+
+@pytest.mark.requirement("PP-2")
 def test_a_link_to_a_secret_that_is_not_there_does_not_close_the_place(repo: Repository) -> None:
     home = Path(os.environ["HOME"])
     (home / ".netrc").symlink_to("gone/netrc")
