@@ -14,6 +14,8 @@ _MILESTONE = re.compile(r"/(M-\d{3,})\b")
 _SCOPE = re.compile(r" (M-\d{3,}):")
 _INTENT = re.compile(r"^  CI-\d+ (\S+):", re.MULTILINE)
 _NEXT = re.compile(r"\nM-\d{3,} ")
+_CHANGED = re.compile(r"^\+\+\+ (.*)$", re.MULTILINE)
+_SIGN = re.compile(r'\\(["\\])')
 _HUNK = re.compile(r"@@ -\S+ \+(\d+)")
 
 
@@ -41,17 +43,28 @@ def evidence_in(block: Element, question: str) -> str:
     if block.get("workflow") == "plan-design-qr" or block.get("name") == "plan-design-qr":
         return "T-1"
     change = block.findtext("data[@name='change']", "")
-    files = [part.partition("\n")[0] for part in change.split("\n+++ b/")[1:]]
-    own = _files_of(block, question) or files
-    file = next((name for name in own if name in files), [*own, ""][0])
-    patch = change.partition(f"\n+++ b/{file}\n")[2].partition("\ndiff --git")[0]
+    parts = _CHANGED.split(change)
+    headers = (_name_in(header) for header in parts[1::2])
+    patches = dict(zip(headers, parts[2::2], strict=True))
+    plan = block.findtext("data[@name='plan']", "")
+    own = _files_of(plan, question) or [*patches] or _INTENT.findall(plan)
+    file = next((name for name in own if name in patches), [*own, ""][0])
+    patch = patches.get(file, "").partition("\ndiff --git")[0]
     return f"{file}:{_first_added(patch)}"
 
 
-def _files_of(block: Element, question: str) -> list[str]:
+def _name_in(header: str) -> str:
+    """Return the file's name in a patch's header: with a tab after it, or quoted as in C."""
+    name = header.rstrip("\t")
+    if name.startswith('"'):
+        name = _SIGN.sub(r"\1", name.strip('"'))
+    return name.removeprefix("b/")
+
+
+def _files_of(plan: str, question: str) -> list[str]:
     """Return the files of the intents of the milestone that a question names; none without one."""
     scope = _SCOPE.search(question)
-    part = block.findtext("data[@name='plan']", "").partition(f"\n{scope[1]} ")[2] if scope else ""
+    part = plan.partition(f"\n{scope[1]} ")[2] if scope else ""
     return _INTENT.findall(_NEXT.split(part)[0])
 
 

@@ -72,7 +72,8 @@ def test_uncommitted_work_is_intact_after_the_commit(wip: Repository, base: str)
 
 @pytest.mark.requirement("PL-32")
 def test_the_snapshot_is_in_the_worktree_and_in_no_ref(wip: Repository) -> None:
-    refs = wip.git("for-each-ref")
+    own = ("for-each-ref", "refs/heads", "refs/tags", "refs/remotes", "refs/stash")
+    refs = wip.git(*own)
     seen: list[str] = []
 
     def edit(tree: Path) -> None:
@@ -82,7 +83,7 @@ def test_the_snapshot_is_in_the_worktree_and_in_no_ref(wip: Repository) -> None:
     host = Host(wip.path, edit, ["src/app.py"])
     host.to("init", host.follow(host.start().next("snapshot")))
     assert seen == ["1\n2 staged\n3 loose\n", "u\n"]
-    assert wip.git("for-each-ref") == refs
+    assert wip.git(*own) == refs
     assert wip.git("stash", "list") == ""
 
 

@@ -27,9 +27,11 @@ IN_A_FOLDER_OF_ITS_OWN = (
     "git -c user.name=x -c user.email=x@x commit -qm x && test -d .git"
 )
 
+OWN_REFS = ("refs/heads", "refs/tags", "refs/remotes", "refs/stash", "refs/notes")
+
 
 class Picture(NamedTuple):
-    """Everything of the user's: HEAD, refs, index, settings, hooks and files."""
+    """Everything of the user's: HEAD, refs but those of plans, index, settings, hooks and files."""
 
     head: str
     refs: str
@@ -60,7 +62,7 @@ def picture(repository: Repository) -> Picture:
     }
     return Picture(
         head=(git / "HEAD").read_text(),
-        refs=repository.git("for-each-ref"),
+        refs=repository.git("for-each-ref", *OWN_REFS),
         staged=repository.git("ls-files", "--stage", "--", archive),
         status=repository.git("--no-optional-locks", "status", "--porcelain=v1", "--", archive),
         index_bytes=(git / "index").read_bytes(),
