@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,7 +14,6 @@ from tests.e2e.drive import Host
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from tests.conftest import Repository
 
@@ -100,9 +100,10 @@ def test_a_submodule_is_named_and_left_alone(
 
 @pytest.mark.requirement("PL-33")
 def test_linked_node_modules_serve_verify_and_are_never_captured(
-    make_repo: Callable[..., Repository], tmp_path: Path
+    make_repo: Callable[..., Repository],
 ) -> None:
-    store = tmp_path / "store" / "left-pad@1.0.0" / "node_modules" / "left-pad"
+    packages = Path(os.environ["HOME"], ".local/share/pnpm")
+    store = packages / "left-pad@1.0.0" / "node_modules" / "left-pad"
     store.mkdir(parents=True)
     (store / "index.sh").write_text("pad=2\n")
     project = make_repo(
