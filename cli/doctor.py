@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 
 import click
 
@@ -45,3 +46,9 @@ def repair_command(state_dir: str | None) -> None:
     lines = [f"{one.path}\nlost: {one.lost}\nnow: {one.way_out}" for one in found]
     block = Block("result", damaged=len(found)).data("set aside", "\n\n".join(lines))
     write(block.render())
+
+
+if __name__ == "__main__":
+    from cli.main import main
+
+    sys.exit(main(sys.argv[1:]))

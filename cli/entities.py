@@ -15,7 +15,7 @@ from shared.named_files import find_answer
 from shared.output import write
 from state import kinds
 from state.errors import Refused
-from state.files import read_json
+from state.files import parse_json, read_json
 from state.kinds import DOC_LISTS, KINDS
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def field_options(kind: str) -> list[click.Option]:
     return options
 
 
-def _option(name: str, annotation: Any) -> click.Option | None:  # noqa: ANN401 – a type
+def _option(name: str, annotation: Any) -> click.Option | None:  # noqa: ANN401, PLR0911 – one for each type
     arguments = [a for a in get_args(annotation) if a is not type(None)]
     if get_origin(annotation) in (Union, types.UnionType) and len(arguments) == 1:
         annotation, arguments = arguments[0], list(get_args(arguments[0]))
@@ -67,6 +67,8 @@ def _option(name: str, annotation: Any) -> click.Option | None:  # noqa: ANN401 
             return None
         single = SINGULAR.get(name, name.removesuffix("s") if name.endswith("s") else name)
         return click.Option([f"--{single.replace('_', '-')}", name], multiple=True)
+    if get_origin(annotation) is dict:
+        return click.Option([flag], metavar="JSON", callback=_parsed)
     if get_origin(annotation) is Literal:
         return click.Option([flag], type=click.Choice([str(a) for a in arguments]))
     if annotation is bool:
@@ -74,6 +76,11 @@ def _option(name: str, annotation: Any) -> click.Option | None:  # noqa: ANN401 
     if annotation is int:
         return click.Option([flag], type=int)
     return click.Option([flag]) if _is_text(annotation) else None
+
+
+def _parsed(_ctx: click.Context, option: click.Parameter, value: str | None) -> Any:  # noqa: ANN401 – any JSON value
+    """Return the JSON value that an option was given; Refused where it is not JSON."""
+    return None if value is None else parse_json(value.encode("utf-8", "replace"), option.opts[0])
 
 
 def _is_text(annotation: Any) -> bool:  # noqa: ANN401 – a type

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 import click
 
@@ -48,3 +49,9 @@ def prune_command(older_than: str, *, dry_run: bool) -> None:
     if not (found or worktrees or drafts):
         block.task(f"Nothing that ended more than {older_than} ago is left to remove.")
     write(block.render())
+
+
+if __name__ == "__main__":
+    from cli.main import main
+
+    sys.exit(main(["prune", *sys.argv[1:]]))

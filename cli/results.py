@@ -202,4 +202,5 @@ def render_undone(state: State, undone: Undone) -> str:
 
 def _blobs(change: Change) -> str:
     before, after = change.before or "absent", change.after or "absent"
-    return f"{change.file}: {before[:10]} → {after[:10]}"
+    moved = f"{change.old_file} → " if change.old_file else ""
+    return f"{moved}{change.file}: {before[:10]} → {after[:10]}"

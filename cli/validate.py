@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from typing import TYPE_CHECKING, NoReturn
 
 import click
@@ -87,6 +89,10 @@ def _check_usage(
     if not files and approval is None and commit is None and between is None:
         text = "name a plan file, commits by --range or --commit, or an approval by --approval"
         raise Refused("usage", "FILE", text)
+    for file in files:
+        if not os.path.isfile(file):
+            text = "is a folder" if os.path.isdir(file) else "there is no such file"
+            raise Refused("usage", file, text, "give the path of a plan.json")
     if between is not None and (files or commit or approval):
         raise Refused("usage", "--range", "`--range` goes with no FILE, --commit or --approval")
     if between is not None and (".." not in between or "..." in between):
@@ -131,3 +137,9 @@ def _as_text(reports: Sequence[Report], approval: str) -> str:
                 "problem", problem.text(), kind=problem.kind, file=report.file, at=problem.at
             )
     return block.render()
+
+
+if __name__ == "__main__":
+    from cli.main import main
+
+    sys.exit(main(["validate", *sys.argv[1:]]))

@@ -26,6 +26,8 @@ from shared.resources import answer_path, answer_word, fill, read_prompt
 from shared.steps.brief import item_line, variant_of, with_commands, work_task
 from shared.steps.workflow import Context, Step
 from state.actors import HOST
+from state.errors import Refused
+from state.files import read_bytes
 from state.milestones import waited_for
 
 TYPE_CHECKING = False
@@ -215,9 +217,22 @@ def _converge(block: Block, ctx: Context, items: list[Item]) -> None:
     block.person(state.command("cancel"))
 
 
+def _check_unedited(state: State) -> None:
+    """Raise Refused if plan.json is not the plan that was submitted, since it would be shown."""
+    from state.frozen_bytes import digest_of  # needs hashlib, which no other step does
+
+    path = state.plan_path
+    stated, actual = digest_of(read_bytes(path))
+    if stated != actual or actual != state.run.digest:
+        text = "the plan was edited after it was submitted, so it is not what the digest names"
+        allowed = "a person restores the plan that was submitted"
+        raise Refused("invalid", path, text, allowed, state.command("repair"))
+
+
 def approval(ctx: Context, prompt: str) -> Block:
     """Return the prompt with the plan's summary and the approval command only a person may run."""
     state = ctx.state
+    _check_unedited(state)
     block = ctx.block().task(read_prompt("orchestrator", "executor", prompt))
     block.rules(read_prompt("orchestrator", "executor", f"{prompt}-rules"))
     block.data("summary", summary(state))

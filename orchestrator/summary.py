@@ -65,7 +65,8 @@ def _files_of(milestone: dict[str, Any], run: Run) -> list[str]:
     if run.depth == "intent":
         files: list[str] = milestone["files"]
         return files
-    return [change["file"] for change in changes_of(milestone)]
+    changes = changes_of(milestone)
+    return [f"{c['old_file']} → {c['file']}" if c.get("old_file") else c["file"] for c in changes]
 
 
 def _committed(state: State) -> str:

@@ -16,7 +16,8 @@ from state.batch import Applied
 from state.edits import apply_edits
 from state.errors import Problem, Refused
 from state.files import parse_json, read_bytes
-from state.freeze import check_seals, digest_of
+from state.freeze import check_seals
+from state.frozen_bytes import digest_of
 from state.results import Operation
 
 if TYPE_CHECKING:

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import json
-import re
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import rfc8785
 
 from state.errors import Problem
+from state.frozen_bytes import digest_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from state.models import Plan
 
-# In canonical order only base, checkpoints, context, counters, created_at, depth and diagrams come
-# before the digest. None of them can hold a text field of that name, so the first match is ours.
-_DIGEST = re.compile(rb',"digest":"([0-9a-f]{64})"')
 _SEAL_LENGTH = 16
 _SPLIT = ("planning_context", "invisible_knowledge", "documentation", "milestone_dependencies")
 
@@ -32,16 +29,6 @@ def freeze(plan: Plan, frozen_at: str) -> tuple[bytes, str]:
     data["seals"] = seal(data)
     digest = sha256(rfc8785.dumps(data)).hexdigest()
     return rfc8785.dumps({**data, "digest": digest}), digest
-
-
-def digest_of(data: bytes) -> tuple[str | None, str | None]:
-    """Return the digest stored in a frozen plan and the digest computed from the plan's bytes."""
-    match = _DIGEST.search(data)
-    if match is None:
-        return None, None
-    content = sha256(data[: match.start()])
-    content.update(memoryview(data)[match.end() :])
-    return match.group(1).decode(), content.hexdigest()
 
 
 def settled_digest(data: bytes) -> str | None:

@@ -237,13 +237,20 @@ class Base(Model):
     snapshot: ObjectId | None = None
 
 
+# A date with or without a time, as ISO 8601 writes them; ours are in UTC.
+Moment = Annotated[
+    str,
+    Field(pattern=r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}([.,]\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$"),
+]
+
+
 class Plan(Model):
     """The whole plan; `digest` names a frozen revision, `seals` show where it was edited later."""
 
     schema_version: Literal[2]
     plan_id: Annotated[str, Field(pattern=r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$")]
-    created_at: str  # UTC, ISO 8601
-    frozen_at: str | None = None
+    created_at: Moment
+    frozen_at: Moment | None = None
     revision: Count = 1
     digest: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
     seals: dict[str, str] = Field(default={})

@@ -21,7 +21,7 @@ from cli.options import json_option
 from shared import resources
 from shared.git.command import user_environment
 from shared.git.repository import init_repository
-from shared.mode.sessions import SESSION_VARIABLES
+from shared.mode.sessions import ASSISTANTS, SESSION_VARIABLES
 from shared.output import write
 from state.errors import Refused
 
@@ -99,7 +99,7 @@ def _stage(folder: str, recorded: str) -> Stage:
     repository = os.path.join(folder, "repository")
     make_sample(repository)
     # The sample has its own planning mode, so that the session that plays it may go on writing.
-    ours = ("PLAN_", *SESSION_VARIABLES)
+    ours = ("PLAN_", *SESSION_VARIABLES, *ASSISTANTS)
     env = {k: v for k, v in user_environment().items() if not k.startswith(ours)}
     env["XDG_STATE_HOME"] = os.path.join(folder, "state")
     return Stage(repository, Recorded(recorded), env | OWN_ENVIRONMENT)

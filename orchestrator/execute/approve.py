@@ -6,6 +6,7 @@ import os
 from typing import NamedTuple
 
 from orchestrator.run.adopt import adopt
+from orchestrator.submit.page.render import refresh_page
 from shared import approval, digests, resources, ssh_signature
 from shared.approval import Approval
 from shared.drift import check_run
@@ -18,7 +19,7 @@ from shared.run import State, open_state
 from state.database import Database
 from state.errors import Refused
 from state.files import read_bytes
-from state.freeze import digest_of
+from state.frozen_bytes import digest_of
 
 
 class Given(NamedTuple):
@@ -69,6 +70,7 @@ def approve(state: State, digest: str, now: float, given: Given = TYPED) -> None
                 database.approve(state.run, digest, consent.who, consent.channel)
                 state.move("approve", consent.who, detail=consent.detail, step=2)
                 Execution(state).begin()
+            refresh_page(state)
 
 
 def _consent(state: State, asked: Approval, now: float, given: Given) -> tuple[Approval, Consent]:

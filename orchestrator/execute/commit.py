@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.execute import by_hand
 from orchestrator.execute.reconcile import reconcile
+from orchestrator.submit.page.render import refresh_page
 from orchestrator.submit.plan_md import render_plan
 from shared import approval, archive, cleanup, drift, plan_refs, resources
 from shared.approval import Approval
@@ -86,6 +87,7 @@ def commit_plan(state: State, also: Also | None = None) -> list[Change]:
             _keep(state, plan, commit_id, sorted({*extra} - {*copies}))
             with state.database:
                 state.move("finish", "program", detail=detail, commit_id=commit_id)
+            refresh_page(state)
         cleanup.tidy(state)
         if not by_hand.is_proved(state, repository, changes):
             problems = check_commit(repository, state.run.commit_id or "", changes, extra)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -34,6 +35,21 @@ def make_folder(path: str) -> None:
         os.makedirs(path, exist_ok=True)
     except OSError as error:
         raise files.unusable(path, error) from None
+
+
+@contextlib.contextmanager
+def only_here(root: str) -> Iterator[None]:
+    """Let one start after the other run in a repository, so that the second finds the first's run.
+
+    Its folder is locked, so nothing is written. Where a file system cannot, starts run at once.
+    """
+    descriptor = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        with contextlib.suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 class Before(NamedTuple):

@@ -11,7 +11,7 @@ from shared.git import refs
 from shared.git.repository import repository_at
 from shared.plan_refs import DRAFTS
 from state.files import read_bytes
-from state.freeze import digest_of
+from state.frozen_bytes import digest_of
 
 if TYPE_CHECKING:
     from state.database import Database, Run

@@ -21,7 +21,7 @@ from state.connection import DAMAGED
 from state.database import Database
 from state.errors import Refused
 from state.files import read_bytes, write_atomic
-from state.freeze import digest_of
+from state.frozen_bytes import digest_of
 from state.stages import ACTIVE, COMPLETED, IDLE, PAUSED
 
 if TYPE_CHECKING:

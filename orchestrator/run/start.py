@@ -21,6 +21,7 @@ from orchestrator.run.folders import (
     look,
     make_folder,
     make_planner_folder,
+    only_here,
     taken_back_if_refused,
 )
 from orchestrator.run.limits import settle
@@ -44,7 +45,7 @@ from shared.git.repository import (
 from shared.git.snapshot import snapshot
 from shared.git.worktree import make_worktree
 from shared.mode import limits, transitions
-from shared.mode.sessions import agent_name
+from shared.mode.sessions import agent_name, repository_root
 from shared.providers import load_models
 from shared.run import State
 from shared.steps.printing import print_current
@@ -83,6 +84,13 @@ def start_run(
     A run that `state_dir` names is found from any folder. Raises Refused if the repository cannot
     carry a plan.
     """
+    with only_here(repository_root(folder) or folder):
+        return _start_run(folder, request, state_dir, chosen, agent)
+
+
+def _start_run(
+    folder: str, request: str | None, state_dir: str | None, chosen: Choices, agent: str | None
+) -> Started:
     state = _run_at(state_dir)
     if state is not None:
         folder = state.run.repository

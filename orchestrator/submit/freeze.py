@@ -18,7 +18,8 @@ from state import store
 from state.clock import now
 from state.errors import Problem, Refused
 from state.files import read_bytes, write_atomic
-from state.freeze import digest_of, freeze
+from state.freeze import freeze
+from state.frozen_bytes import digest_of
 
 if TYPE_CHECKING:
     from shared.run import State

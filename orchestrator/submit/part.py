@@ -29,7 +29,8 @@ from state.changes import plan_changes
 from state.clock import now
 from state.errors import Refused
 from state.files import read_bytes, write_atomic
-from state.freeze import digest_of, freeze
+from state.freeze import freeze
+from state.frozen_bytes import digest_of
 from state.parts import part_of
 from state.stages import SUBMITTED
 

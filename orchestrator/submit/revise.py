@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from developer.move_base import move_base
 from orchestrator.executor import WORKFLOW as EXECUTOR
+from orchestrator.submit.page.render import refresh_page
 from shared import drift, resources
 from shared.drift import check_run, tree_of
 from shared.execution.deeds import Execution
@@ -52,6 +53,7 @@ def revise_plan(state: State, remarks: str) -> None:
                 "revise", "host", detail=remarks,
                 workflow="planner", step=3, digest=None, revision=plan.revision,
             )  # fmt: skip
+        refresh_page(state)
 
 
 def begin_writing(state: State) -> None:

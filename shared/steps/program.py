@@ -55,7 +55,9 @@ def print_asked(workflow: Workflow, asked: Request, state: State) -> str:
 
 
 def refuse_words(workflow: Workflow, asked: Request) -> None:
-    """Raise Refused for command-line words that are neither options nor a step's number."""
+    """Take a step's number from the command line's words; Refused for words that are none."""
+    if asked.number is None and len(asked.words) == 1 and asked.words[0].isdigit():
+        asked.number = asked.words.pop()
     if asked.words:
         text = f"the command takes no such words: {' '.join(asked.words)}"
         raise Refused("usage", "step", text, _usage(workflow))
@@ -100,5 +102,9 @@ def asks_for_help(argv: list[str]) -> bool:
 def help_of(workflow: Workflow) -> str:
     """Return the help text of a workflow's script: the workflow's steps and an example call."""
     steps = [f"  {n:>2} {s.name}" for n, s in workflow.steps.items()]
-    lines = [USAGE, "", workflow.purpose, *steps, "", f"Example: {_usage(workflow)}"]
+    options = ["  --step N         a step by its number", "  --state-dir DIR  the run's folder"]
+    if workflow.name == "planner":
+        options.append("  --request TEXT   start a run for these words, with step 1")
+    example = f"Example: {_usage(workflow)}"
+    lines = [USAGE, "", workflow.purpose, *steps, "", "Options:", *options, "", example]
     return "\n".join(lines) + "\n"

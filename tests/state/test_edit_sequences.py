@@ -15,7 +15,8 @@ from jsonschema import Draft202012Validator
 from state.actors import ROLES
 from state.edits import apply_edits
 from state.files import parse_json
-from state.freeze import digest_of, freeze
+from state.freeze import freeze
+from state.frozen_bytes import digest_of
 from state.kinds import KINDS, entities, find
 from state.models import Plan
 from state.validator import check_plan

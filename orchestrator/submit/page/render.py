@@ -6,6 +6,7 @@ shown as text.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from orchestrator.submit.page.html import Element, page
 from shared import resources
 from shared.plan_file import check_frozen
 from state import store
+from state.errors import Refused
 from state.files import write_atomic
 from state.phases import PHASES
 
@@ -33,6 +35,16 @@ def write_page(state: State, plan: Plan | None = None) -> str:
     path = resources.review_page_path(state.state_dir)
     write_atomic(path, render_page(read_facts(state, plan)).encode())
     return path
+
+
+def refresh_page(state: State) -> None:
+    """Write review.html again after the run's stage has changed, if the run has that page.
+
+    A page that cannot be made stops nothing: the change is done already.
+    """
+    if os.path.isfile(resources.review_page_path(state.state_dir)):
+        with contextlib.suppress(Refused):
+            write_page(state)
 
 
 def read_facts(state: State, plan: Plan | None = None) -> Facts:

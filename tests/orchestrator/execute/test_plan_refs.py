@@ -12,7 +12,8 @@ import pytest
 from shared.memory import recall
 from shared.plan_refs import REFSPEC
 from shared.run import open_state
-from state.freeze import digest_of, settled_digest
+from state.freeze import settled_digest
+from state.frozen_bytes import digest_of
 from tests.conftest import Repository
 from tests.journey import FILES, Journey, call
 from tests.kills import Kept, kill_everywhere

@@ -85,7 +85,7 @@ def test_remarks_send_a_plan_back_to_gathering_and_empty_ones_do_not(repo: Repos
     light_plan.remark(found, "Keep the old name.")
     assert found.stage == "gathering"
     assert found.row is not None
-    assert found.row.reason == "Keep the old name."
+    assert found.row.reason == "several files\nremarks: Keep the old name."
 
 
 @pytest.mark.requirement("PM-11")

@@ -1,0 +1,18 @@
+"""Provide the dependencies of a command that is run by hand, as `python -m cli.plan`."""
+
+from __future__ import annotations
+
+import sys
+
+from shared.builders import error_block
+from shared.dependencies import ensure
+from state.errors import Refused
+
+
+def provide() -> None:
+    """Put the planner's packages on the path; end with what is wrong where that fails."""
+    try:
+        ensure()
+    except Refused as refusal:
+        sys.stdout.write(error_block(refusal.problems))
+        raise SystemExit(1) from None
