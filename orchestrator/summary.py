@@ -7,7 +7,8 @@ import os
 from shared.archive import paths as archived
 from shared.execution.costs import whole_cost
 from shared.git.kept import is_kept
-from shared.resources import superseded_plan_path
+from shared.lifecycle import lane_of, read_lifecycle
+from shared.resources import PLANNING_FOLDER, superseded_plan_path
 from shared.steps.slices import answer_lines
 from state import store
 from state.channels import told
@@ -73,6 +74,8 @@ def _committed(state: State) -> str:
     if is_kept(state.run.repository):
         return "nothing is committed, since there is no git here"
     copies = archived(state)
+    if (lane := lane_of(state.state_dir)) and read_lifecycle(lane["lifecycle"]).git:
+        copies += (f"the round's requirements, todo and history in {PLANNING_FOLDER}/",)
     return f"the commit adds {' and '.join(copies)}" if copies else ""
 
 

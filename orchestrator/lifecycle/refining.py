@@ -10,8 +10,19 @@ from orchestrator.lifecycle import history
 from orchestrator.lifecycle.opening import at_work
 from orchestrator.lifecycle.transition import append, carry_out, prepend, remove
 from orchestrator.requirements import after
-from shared.lifecycle import CURRENT, HISTORY, NEW, ORIGINAL, TODO, WORKFLOW, write_lifecycle
+from shared.lifecycle import (
+    COMMIT_MESSAGE,
+    CURRENT,
+    HISTORY,
+    NEW,
+    ORIGINAL,
+    SUMMARY,
+    TODO,
+    WORKFLOW,
+    write_lifecycle,
+)
 from shared.requirements_text import read_requirements
+from shared.resources import answer_path
 from state.errors import Problem, Refused
 
 if TYPE_CHECKING:
@@ -42,6 +53,9 @@ def refine(state: State, *, rewrite: bool = False) -> None:
         if os.path.exists(facts.path(TODO)):
             operations.append(remove(facts.path(TODO)))
         operations.append(append(facts.path(HISTORY), history.refining()))
+        # What the round before has answered must not be taken for an answer of this one.
+        answers = (answer_path(state.state_dir, name) for name in (SUMMARY, COMMIT_MESSAGE))
+        operations += [remove(path) for path in answers if os.path.exists(path)]
         facts.begin_round()
         facts.told = ""
         facts.review = _digest(text)

@@ -11,7 +11,7 @@ import pytest
 
 from shared.requirements_text import entries_of
 from tests.journey import call
-from tests.lifecycles import SUMMARY, Rounds
+from tests.lifecycles import FILES, SUMMARY, Rounds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -101,7 +101,12 @@ def test_what_is_listed_under_out_of_scope_is_excluded(heading: str) -> None:
     ("Out of scope\n- g\n\n**Limits**\n- i", ["out of scope: g", "**Limits**", "i"]),
     ("Out of scope\n- g\n\n## Limits\n- i", ["out of scope: g", "i"]),
     ("- what is\nout of scope\n- g", ["what is out of scope", "g"]),
-    ("* Out of scope\n* g", ["Out of scope", "g"]),
+    ("* f\n* Out of scope\n* g\n\nAlso\n* h", ["f", "out of scope: g", "Also", "h"]),
+    ("- Out of scope:\n  - g\n    and i\n- f", ["out of scope: g and i", "f"]),
+    ("## Out of scope\n- **Not in scope**\n  - g\n- f", ["out of scope: g", "out of scope: f"]),
+    ("- f\n\nOut of scope\n------------\n\ng\n\n- h", ["f", "out of scope: g", "out of scope: h"]),
+    ("Out of scope\n====\n- g\n\nWanted\n---\n- f", ["out of scope: g", "f"]),
+    ("- f\n---\n- g\n\n-----\nh", ["f", "g", "h"]),
 ])  # fmt: skip
 def test_a_plain_heading_excludes_no_more_than_what_follows_it(
     text: str, entries: list[str]
@@ -171,6 +176,16 @@ def test_without_git_the_history_has_no_line_of_git(without_git: Rounds) -> None
     without_git.to_plan()
     assert "GIT" not in without_git.history()
     assert "START IMPLEMENTING" in without_git.history()
+
+
+@pytest.mark.requirement("RL-9")
+def test_the_summary_to_approve_names_what_else_the_commit_will_hold(
+    rounds: Rounds, make_repo: Callable[..., Repository]
+) -> None:
+    without_git = Rounds(make_repo("plain", files=FILES), "--no-git")
+    wanted = "the commit adds the round's requirements, todo and history in planning/"
+    assert wanted in rounds.to_plan().to("submitted").last.data("summary")
+    assert "the commit" not in without_git.to_plan().to("submitted").last.data("summary")
 
 
 @pytest.mark.requirement("RL-2")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
 
 from shared.lifecycle import CURRENT, ORIGINAL
 from tests.journey import call, words_of
-from tests.lifecycles import SUMMARY, WANTED
+from tests.lifecycles import MESSAGE, SUMMARY, WANTED
 
 if TYPE_CHECKING:
     from tests.lifecycles import Rounds
@@ -195,3 +196,13 @@ def test_an_agents_report_is_for_the_assistant_that_started_it(rounds: Rounds) -
     assert block.block.find("next") is None
     assert "the file may hold that heading already" in block.text
     assert "is not a rewrite" in block.text
+
+
+@pytest.mark.requirement("RL-6")
+def test_a_new_review_finds_no_answers_of_the_round_before(rounds: Rounds) -> None:
+    rounds.to_committed()
+    folder = f"{rounds.state_dir}/answers"
+    rounds.answer("commit.md", MESSAGE)
+    assert {"summary.md", "commit.md"} <= set(os.listdir(folder))
+    rounds.to_review("- f adds three\n")
+    assert not {"summary.md", "commit.md"} & set(os.listdir(folder))
