@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from state.phases import Phase
 
 
+_USE = "Candidate of this number, as the code step shows them; repeatable."
+
+
 @click.group("plan")
 def plan_command() -> None:
     """Read and change the plan of a run."""
@@ -107,15 +110,28 @@ def capture(state_dir: str | None, role: str | None) -> None:
 
 @plan_command.command("verify")
 @click.option("--worker", is_flag=True, hidden=True)
+@click.option("--use", "numbers", type=int, multiple=True, metavar="N", help=_USE)
+@click.option("--command-file", "path", metavar="FILE", help="Commands of your own, one a line.")
 @state_dir_option
 @role_option
 @click.pass_context
-def verify(ctx: click.Context, state_dir: str | None, role: str | None, *, worker: bool) -> None:
-    """Run the project's verify commands on what was captured; returns within 100 s.
+def verify(
+    ctx: click.Context,
+    numbers: tuple[int, ...],
+    path: str | None,
+    state_dir: str | None,
+    role: str | None,
+    *,
+    worker: bool,
+) -> None:
+    """Run the verify commands on what was captured; returns within 100 s.
 
-    Example: planner plan verify
+    Those are the project's own and, in place of what was chosen before, those that you choose.
+
+    Example: planner plan verify --use 1
     """
     from cli.results import render_running, render_verified
+    from developer.candidates.detect import choose, commands_in
     from developer.verification import verify_now
     from developer.verify.job import Running
     from developer.verify.worker import worker_main
@@ -124,6 +140,10 @@ def verify(ctx: click.Context, state_dir: str | None, role: str | None, *, worke
     state = opened(state_dir)
     if worker:
         ctx.exit(worker_main(state.state_dir))
+    if numbers or path:
+        file = find_answer(state.state_dir, path) if path else ""
+        plan_file.open_plan(state)
+        choose(state, numbers, commands_in(read_text(file), file) if file else [])
     answer = verify_now(state)
     if isinstance(answer, Running):
         write(render_running(state, answer, state.command("plan", "verify")))

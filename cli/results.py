@@ -10,8 +10,10 @@ from orchestrator.run import queue
 from orchestrator.submit.plan_md import patches
 from shared import archive, drift, plan_refs, resources
 from shared.builders import Block
+from shared.candidates import read_found
 from shared.git.repository import repository_at
 from shared.steps.printing import print_current
+from shared.verified import facts_of
 from state import store
 from state.changes import plan_changes
 from state.channels import told
@@ -97,13 +99,19 @@ def render_captured(captured: Captured) -> str:
 def render_verified(state: State, done: Done) -> str:
     """Return the block with each verify command's result, and the output of those that fail."""
     if not done.results:
+        found = read_found(state.state_dir).lines()
+        choose = state.command("plan", "verify", "--use", "1")
+        named = state.command("plan", "verify", "--command-file", "answers/verify.txt")
         text = (
-            "NOT VERIFIED: planner.toml has no [verify] commands at the base; "
-            f"the user may commit some, then type `{state.command('mode', 'rebase')}`"
+            "NOT VERIFIED: planner.toml has no [verify] commands at the base and none is chosen; "
         )
-        return Block("result").data("verify", text).render()
+        text += f"choose by number, `{choose}`, or name your own, one a line: `{named}`"
+        return Block("result").data("verify", text).data("candidates", found).render()
     block = Block("result", tree=done.tree)
-    lines = [f"{r.command}: {r.outcome} (base: {r.baseline})" for r in done.results]
+    lines = [
+        f"{r.command}: {r.outcome} (base: {r.baseline}) · {facts_of(r.for_plan())}"
+        for r in done.results
+    ]
     block.data("verify", "\n".join(lines))
     for result in done.failures:
         block.data("output", result.tail, command=result.command)

@@ -13,7 +13,6 @@ from developer.verify.lock import undisturbed
 from developer.verify.process import log_name
 from developer.verify.trees import current_tree
 from shared import resources
-from shared.config import commands_hash
 from shared.git.repository import repository_at
 from shared.git.scratch import sweep
 from shared.git.worktree import open_worktree
@@ -83,8 +82,8 @@ def _job(state: State, plan: Plan, milestone: str | None) -> tuple[Job, str]:
     if not job.in_place:
         raise _no_place(state, level(job.repository).reason)
     limit = min(job.config.time_limit_s, LIMIT_S)
-    confirmed = state.database.is_confirmed(commands_hash(job.config))
-    job = replace(job, config=replace(job.config, time_limit_s=limit), confirmed=confirmed)
+    # Not `confirmed`: a command that nobody has seen gets neither network nor secrets.
+    job = replace(job, config=replace(job.config, time_limit_s=limit))
     if milestone is not None:
         repository = repository_at(job.repository)
         path = resources.milestone_worktree_path(state.state_dir, milestone)

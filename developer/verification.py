@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from developer.verify.background import verify
 from developer.verify.job import Job, Running
 from developer.verify.lock import vacancy
 from developer.verify.prepare import prepare
-from shared.config import commands_hash
+from shared.candidates import chosen_commands
+from shared.config import commands_hash, render_commands
 from shared.place.level import level
 from shared.plan_file import open_plan
 from shared.workspace import base_of, config_of
@@ -26,13 +28,17 @@ if TYPE_CHECKING:
 def confirm(state: State, digest: str) -> None:
     """Record that the project's commands are confirmed; Refused if their hash is not `digest`."""
     stored = state.config
-    if not digest or digest != stored["hash"]:
+    config = config_of(state)
+    verify = (*config.verify, *chosen_commands(state.state_dir))
+    more = replace(config, verify=tuple(dict.fromkeys(verify)))
+    shown = {stored["hash"]: stored["text"], commands_hash(more): render_commands(more)}
+    if not digest or digest not in shown:
         known = stored["hash"] or "(none configured)"
         text = f"this is not the hash of this run's commands, which is {known}"
         raise Refused("not_found", digest, text, "", state.command("config", "show"))
     with state.database as database:
-        database.confirm(digest, stored["text"])
-        database.audit(state.run, UNPROVEN, "confirm commands", detail=stored["text"])
+        database.confirm(digest, shown[digest])
+        database.audit(state.run, UNPROVEN, "confirm commands", detail=shown[digest])
 
 
 def job_of(state: State, plan: Plan) -> Job:
@@ -47,6 +53,7 @@ def job_of(state: State, plan: Plan) -> Job:
         config=config_of(state),
         tests=tuple(sorted({f for m in plan.milestones for f in m.tests.files})),
         in_place=level(state.run.repository).holds,
+        chosen=tuple(chosen_commands(state.state_dir)),
     )
 
 

@@ -10,6 +10,7 @@ from shared.git.kept import is_kept
 from shared.lifecycle import lane_of, read_lifecycle
 from shared.resources import PLANNING_FOLDER, superseded_plan_path
 from shared.steps.slices import answer_lines
+from shared.verified import facts_of
 from state import store
 from state.channels import told
 from state.milestones import changes_of
@@ -36,6 +37,7 @@ def _verified(results: list[dict[str, Any]]) -> str:
     known = "fails on the base as well, so it tells NOTHING of the change"
     said = "; ".join(
         f"{r['command']}: {known if r['outcome'] == 'known-failure' else r['outcome']}"
+        f" ({facts_of(r)})"
         for r in results
     )
     return said + proof.get(results[0]["exercised"], "")

@@ -146,6 +146,16 @@ def tree_runs_path(state_dir: str) -> str:
     return os.path.join(state_dir, "tree-runs.json")
 
 
+def candidates_path(state_dir: str) -> str:
+    """Return the path of the commands that could verify the run, found when it started."""
+    return os.path.join(state_dir, "candidates.json")
+
+
+def chosen_commands_path(state_dir: str) -> str:
+    """Return the path of the verify commands that the run's assistant has chosen."""
+    return os.path.join(state_dir, "verify-commands.json")
+
+
 def lock_path(state_dir: str) -> str:
     """Return the path of a state directory's lock file, which is never renamed or removed."""
     return os.path.join(state_dir, "lock")

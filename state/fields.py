@@ -37,6 +37,7 @@ Severity = Literal["MUST", "SHOULD", "COULD"]
 Natural = Annotated[int, Field(strict=True, ge=0, le=LARGEST_INTEGER)]
 Count = Annotated[int, Field(strict=True, ge=1, le=LARGEST_INTEGER)]
 Version = Count
+Number = Annotated[int, Field(strict=True, ge=0, le=LARGEST_INTEGER)]
 
 
 class Model(BaseModel):

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import StrictBool
 
-from state.fields import Count, Model, ObjectId, Phase, Severity
+from state.fields import Count, Model, Number, ObjectId, Phase, Severity
 
 
 class VerifyResult(Model):
@@ -23,6 +23,10 @@ class VerifyResult(Model):
     # In the place, with the project's own environment, or in the scratch worktree.
     where: Literal["place", "worktree"] = "worktree"
     seconds: Count | None = None
+    chosen_by: Literal["project", "assistant"] = "project"
+    # Tests, where the runner's own summary says how many.
+    passed: Number | None = None
+    failed: Number | None = None
 
 
 class OpenItem(Model):

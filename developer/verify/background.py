@@ -49,11 +49,11 @@ def verify(
     confirmed, or where setting up fails. `worker` is the worker's command line, by default ours.
     Call it without the state lock, which others need while it waits.
     """
-    if not job.config.verify:
+    if not job.commands:
         return Done()
-    job = replace(job, confirmed=is_confirmed(commands_hash(job.config)))
+    job = replace(job, confirmed=is_confirmed(commands_hash(job.to_confirm)))
     if not job.in_place:
-        check_confirmed(job.config, is_confirmed, job.state_dir)
+        check_confirmed(job.to_confirm, is_confirmed, job.state_dir)
     deadline = time.monotonic() + wait_s
     started = False
     while True:

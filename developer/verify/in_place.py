@@ -247,11 +247,11 @@ class InPlace:
         return []
 
     def _tell(self, where: str) -> None:
-        commands = self._job.config.verify
+        commands = self._job.commands
         self._say(f"{len(commands)} command(s) {where}: {'; '.join(commands)}")
 
     def _run(self, shown: Scene, stage: str, *, until_failure: bool = False) -> list[Ended]:
-        commands, job = self._job.config.verify, self._job
+        commands, job = self._job.commands, self._job
 
         def log(number: int) -> str:
             return job.file(log_name(number, stage, commands[number - 1]))

@@ -76,7 +76,7 @@ class InWorktree:
         return [*self._notes, *_denied(ended)]
 
     def _each(self, worktree: str, stage: str) -> Iterator[Ended]:
-        commands = self._job.config.verify
+        commands = self._job.commands
         runner = runner_for(self._job, worktree, self._stopped)
         for number, command in enumerate(commands, start=1):
             what = f"command {number} of {len(commands)} {_STAGES.get(stage, 'in the worktree')}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from shared.config import Config, commands_hash
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 Baseline = Literal["pass", "fail", "not-run"]
 Outcome = Literal["pass", "fail", "known-failure"]
 Where = Literal["place", "worktree"]
+Chooser = Literal["project", "assistant"]
+# Tests that passed and that failed, as the runner's own summary says.
+Counts = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -23,7 +26,7 @@ class Job:
 
     `tests` are the files that milestones name as their tests; these are never made unparsable.
     With `in_place` the commands run in the place if it can be entered, else in the worktree, which
-    they may only if a person has `confirmed` them.
+    they may only if a person has `confirmed` them. `chosen` are commands that the assistant chose.
     """
 
     state_dir: str
@@ -35,6 +38,17 @@ class Job:
     tests: tuple[str, ...] = ()
     in_place: bool = False
     confirmed: bool = False
+    chosen: tuple[str, ...] = ()
+
+    @property
+    def commands(self) -> tuple[str, ...]:
+        """The commands that verify: the project's own, then those that the assistant chose."""
+        return tuple(dict.fromkeys((*self.config.verify, *self.chosen)))
+
+    @property
+    def to_confirm(self) -> Config:
+        """The settings that a person would have to confirm where there is no place."""
+        return replace(self.config, verify=self.commands)
 
     def file(self, name: str) -> str:
         """Return the path of the verification's file `name`."""
@@ -45,7 +59,7 @@ class Job:
         return {
             "tree": tree,
             "base_tree": self.base_tree,
-            "commands": commands_hash(self.config),
+            "commands": commands_hash(self.to_confirm),
             "link": list(self.config.link),
             "tests": sorted(self.tests),
             "in_place": self.in_place,
@@ -60,7 +74,14 @@ class Job:
     def from_json(cls, data: Mapping[str, Any]) -> Job:
         """Return the verification settings from the JSON that `to_json` made."""
         config = Config.from_json(data["config"])
-        return cls(**{**data, "config": config, "tests": tuple(data["tests"])})
+        return cls(
+            **{
+                **data,
+                "config": config,
+                "tests": tuple(data["tests"]),
+                "chosen": tuple(data["chosen"]),
+            }
+        )
 
 
 @dataclass(frozen=True)
@@ -68,7 +89,8 @@ class Result:
     """The result of one verify command; `tail` is the end of its output, empty if it passed.
 
     `exercised` is False if it passed even with the changed files broken, None if that was not
-    tried: another command failed, or no changed file is code. `where` says where it ran.
+    tried: another command failed, or no changed file is code. `where` says where it ran,
+    `chosen_by` who wants it run, and `counts` how many tests passed and failed, if it says so.
     """
 
     command: str
@@ -80,11 +102,14 @@ class Result:
     log: str = ""
     tail: str = ""
     where: Where = "worktree"
+    chosen_by: Chooser = "project"
+    counts: Counts | None = None
 
     def for_plan(self) -> dict[str, Any]:
         """Return the fields of the command's result that are stored in plan.json."""
-        names = ("command", "baseline", "outcome", "tree", "exercised", "where")
+        names = ("command", "baseline", "outcome", "tree", "exercised", "where", "chosen_by")
         values = {name: getattr(self, name) for name in names}
+        values |= dict(zip(("passed", "failed"), self.counts or (None, None), strict=True))
         return values | {"seconds": max(1, round(self.seconds))}
 
 
@@ -114,7 +139,10 @@ class Done:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Done:
         """Return the verification's outcome from the JSON that `to_json` made."""
-        results = tuple(Result(**result) for result in data["results"])
+        results = tuple(
+            Result(**{**row, "counts": tuple(row["counts"]) if row["counts"] else None})
+            for row in data["results"]
+        )
         return cls(**{**data, "results": results, "notes": tuple(data["notes"])})
 
 

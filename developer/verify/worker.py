@@ -10,12 +10,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from developer.verify.canary import is_code, restore_files
+from developer.verify.counts import counted
 from developer.verify.in_place import InPlace
 from developer.verify.in_worktree import InWorktree, displaced
 from developer.verify.job import Done, Job, Result, read_note, verify_file
 from developer.verify.lock import adopt_lock
 from developer.verify.prepare import check_confirmed
-from developer.verify.process import Stopped
+from developer.verify.process import Stopped, read_tail
 from developer.verify.trees import current_tree, differing, show_names, users_tree
 from shared.config import commands_hash
 from shared.git.repository import repository_at, within
@@ -95,7 +96,7 @@ class _Verification:
             return self._by(InPlace(self.job, self._say))
         except CannotEnter as error:
             confirmed = self.job.confirmed
-            check_confirmed(self.job.config, lambda _: confirmed, self.job.state_dir)
+            check_confirmed(self.job.to_confirm, lambda _: confirmed, self.job.state_dir)
             self.notes = [f"the commands ran in the worktree, since {lesser(str(error)).reason}"]
             return self._by(InWorktree(self.job, self._say))
 
@@ -111,7 +112,7 @@ class _Verification:
             exercised = trials.exercised(tree, self._code(tree))
         self.notes += trials.notes(ended)
         results = tuple(
-            _result(e, baseline, tree, exercised, trials.where)
+            _result(job, e, baseline, tree, exercised, trials.where)
             for e, baseline in zip(ended, baselines, strict=True)
         )
         return Done(results, tree)
@@ -119,7 +120,7 @@ class _Verification:
     def _baselines(self, trials: InPlace | InWorktree) -> list[Baseline]:
         """Return how each verify command ends on the base commit; cached by base and commands."""
         job = self.job
-        key = {"base_tree": job.base_tree, "commands": commands_hash(job.config)}
+        key = {"base_tree": job.base_tree, "commands": commands_hash(job.to_confirm)}
         key["where"] = trials.where
         cached = read_note(job.file("baseline.json"))
         if cached.get("key") == key:
@@ -128,7 +129,7 @@ class _Verification:
             ended = trials.base()
         except Refused as refusal:
             self.notes.append(f"the base could not be set up: {refusal}"[:NOTE_CHARS])
-            return ["not-run" for _ in job.config.verify]
+            return ["not-run" for _ in job.commands]
         found: list[Baseline] = ["pass" if e.passed else "fail" for e in ended]
         write_json(job.file("baseline.json"), {"key": key, "baselines": found})
         return found
@@ -159,7 +160,7 @@ def _listen() -> Callable[[], bool]:
 
 
 def _result(
-    ended: Ended, baseline: Baseline, tree: str, exercised: bool | None, where: Where
+    job: Job, ended: Ended, baseline: Baseline, tree: str, exercised: bool | None, where: Where
 ) -> Result:
     failed: Outcome = "known-failure" if baseline == "fail" else "fail"
     return Result(
@@ -172,6 +173,8 @@ def _result(
         ended.log,
         "" if ended.passed else ended.tail(),
         where,
+        "project" if ended.command in job.config.verify else "assistant",
+        counted(read_tail(ended.log)),
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from developer.capture import capture_into
 from quality_reviewer.checks.git_trees import Objects
 from quality_reviewer.checks.registry import Subject, run_checks
+from shared.candidates import chosen_commands
 from shared.qr.types import MUST
 from shared.steps.entry_points import find_workflow
 from shared.workspace import base_of, open_repository
@@ -34,7 +35,7 @@ def check_phase(state: State, phase: Phase) -> list[Item]:
             subject = design_subject(state, plan)
         else:
             captured = capture_into(state, plan)
-            plan, subject = captured.plan, code_subject(captured)
+            plan, subject = captured.plan, code_subject(state, captured)
     return run_checks(phase, _of_plan(subject, plan))
 
 
@@ -45,7 +46,7 @@ def design_subject(state: State, plan: Plan) -> Subject:
     return Subject(plan=plan, base_tree=plan.base.tree, trees=Objects(*open_repository(state)))
 
 
-def code_subject(captured: Captured) -> Subject:
+def code_subject(state: State, captured: Captured) -> Subject:
     """Return the input for the checks of a plan's captured changes, shared by all phases."""
     repository, vault, worktree, config = captured.workspace
     return Subject(
@@ -53,7 +54,7 @@ def code_subject(captured: Captured) -> Subject:
         worktree=worktree,
         base_tree=base_of(captured.plan).tree,
         tree=captured.capture.tree,
-        verify_commands=config.verify,
+        verify_commands=(*config.verify, *chosen_commands(state.state_dir)),
         trees=Objects(repository, vault),
     )
 

@@ -95,7 +95,7 @@ def _work(state: State, phase: Phase, batch: str | None, role: str | None) -> Wo
     if phase == "plan-design":
         return Work(before, plan, design_subject(state, plan))
     captured = capture_into(state, plan)
-    return Work(before, captured.plan, code_subject(captured))
+    return Work(before, captured.plan, code_subject(state, captured))
 
 
 def _check_due(state: State, phase: Phase) -> None:

@@ -163,7 +163,7 @@ def _as_checked(state: State, phase: Phase, plan: Plan) -> Work:
         text = "the files in this folder changed after they were checked"
         again = state.command("plan", "done", "--phase", phase)
         raise Refused("conflict", state.worktree, text, "check the files again", again)
-    return Work(plan, plan, code_subject(captured))
+    return Work(plan, plan, code_subject(state, captured))
 
 
 def _check_verdict(state: State, decision: Decision, phase: Phase, verdict: str) -> None:

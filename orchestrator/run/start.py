@@ -8,6 +8,7 @@ import time
 import uuid
 from typing import NamedTuple
 
+from developer.candidates.detect import detect
 from orchestrator.run.ask_first import ask_for_base, ask_for_goal
 from orchestrator.run.choices import (
     LEFT_OPEN,
@@ -259,6 +260,8 @@ def _prepare(repository: Repository, state: State, base: str, agent: str | None)
         make_worktree(repository, state.worktree, commit)
         link(repository, state.worktree, config.link)
         write_settings(state, repository, config, commit)
+        if not config.verify:
+            detect(state.state_dir, state.worktree, repository.root)
         drift.take(tree_of(state))
         with state.database as database:
             database.add_steps(state.run, "planner", [(1, "plan-init")], "script")

@@ -83,4 +83,4 @@ def _check_ready(state: State, plan: Plan) -> None:
         again = state.command("plan", "done", "--phase", phase, role="developer")
         text = "the files in this folder changed after they were checked"
         raise Refused("conflict", state.worktree, text, "check the files again", again)
-    check_all(state, plan, code_subject(captured))
+    check_all(state, plan, code_subject(state, captured))

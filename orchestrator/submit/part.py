@@ -128,7 +128,7 @@ def _verified(state: State, part: Plan) -> Done | Running:
     The run's worktree holds the whole plan until the part is submitted.
     """
     job = job_of(state, part)
-    if not job.config.verify:
+    if not job.commands:
         return Done()
     job = replace(job, worktree=resources.part_worktree_path(state.state_dir))
     running = wait_until_idle(state.state_dir, WAIT_S)

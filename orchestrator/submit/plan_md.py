@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from shared import resources
 from shared.builders import visible
 from shared.steps.slices import chosen
+from shared.verified import facts_of
 from state.changes import plan_changes
 from state.errors import Refused
 from state.files import write_atomic
@@ -177,9 +178,10 @@ def _fence(text: str) -> str:
 def _verify(plan: Plan) -> Iterator[str]:
     yield from ("", "## Verify", "")
     if not plan.verify:
-        yield "NOT VERIFIED: the project configures no verify commands."
+        yield "NOT VERIFIED: planner.toml names no verify commands, and none was chosen."
     for result in plan.verify:
-        yield f"- {_code(result.command)}: {result.outcome} (base: {result.baseline})"
+        facts = facts_of(result.model_dump())
+        yield f"- {_code(result.command)}: {result.outcome} (base: {result.baseline}) · {facts}"
     proof = {
         True: "With the changed code broken this fails, so some of it is run.",
         False: "With the changed code broken this still passes, so none of it is run.",

@@ -108,8 +108,8 @@ def check_verify(subject: Subject) -> Iterator[Finding]:
     """Every verify command passes with the changes, or fails on the base commit as well."""
     results = [r for r in subject.plan.verify if r.tree == subject.tree]
     if not subject.verify_commands and not subject.plan.verify:
-        text = "NOT VERIFIED: planner.toml has no [verify] commands, so nothing has run the changes"
-        way = "the user may commit some, then type `planner mode rebase`"
+        text = "NOT VERIFIED: planner.toml has no [verify] commands and none was chosen"
+        way = "choose some: `planner plan verify --use N` or `--command-file`"
         yield Finding("*", f"{text}; {way}", "NOT_CHECKED")
         return
     commands = subject.verify_commands or {r.command for r in subject.plan.verify}

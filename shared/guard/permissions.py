@@ -48,6 +48,7 @@ WHO = {
     "template use": HOST,
     "stats": ANYONE,
     "edit": PERSON_ONLY,
+    "init": PERSON_ONLY,
     "undo": ANYONE + _LATER,
     "plan add": "host, architect, technical-writer (doc)",
     "plan set": "host, architect, developer (why_comments), technical-writer (doc)",

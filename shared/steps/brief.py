@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 
+from shared.candidates import chosen_commands, read_found
 from shared.resources import (
     answer_path,
     answer_word,
@@ -62,6 +63,10 @@ def work_task(ctx: Context, script: str, *, agent: bool, of_design: Collection[s
     state, variant, failed = ctx.state, variant_of(ctx), _failed(ctx)
     redesign = ctx.phase == "plan-code" and any(i["check"] in of_design for i in failed["items"])
     text, words, edits = _assignment(ctx, script, redesign=redesign)
+    found = _candidates(ctx)
+    if found:
+        choose = state.command("plan", "verify", "--use", "1", role=ctx.step.agent)
+        text += "\n\n" + fill(_choose_prompt(), {"choose": choose})
     asks = agent and not variant  # in a later round the task is understood
     if asks:
         text += "\n\n" + _asking(ctx)
@@ -76,6 +81,7 @@ def work_task(ctx: Context, script: str, *, agent: bool, of_design: Collection[s
     if not variant and _has_modes(ctx):
         rows = [f"{name}: {mode.planner_guidance}" for name, mode in MODES.items()]
         block.data("`mode` of a milestone, code unless set", "\n".join(rows))
+    block.data("candidates", found)
     block.data("answers", answer_lines(ctx.plan, state.database.answers(state.run)))
     if ctx.phase == "plan-design" and not (agent or variant):
         block.data("earlier plans", earlier_plans(ctx))
@@ -88,6 +94,18 @@ def work_task(ctx: Context, script: str, *, agent: bool, of_design: Collection[s
         ask = ("context", "ask", "--file", answer_word("questions.json"))
         block.next("question", state.command(*ask, role=ctx.step.agent))
     return block
+
+
+def _candidates(ctx: Context) -> str:
+    """Return the commands that could verify the change, if none is configured or chosen yet."""
+    state = ctx.state
+    if ctx.phase not in CODE_PHASES or state.config["config"]["verify"]:
+        return ""
+    return "" if chosen_commands(state.state_dir) else read_found(state.state_dir).lines()
+
+
+def _choose_prompt() -> str:
+    return read_prompt("developer", "plan_code", "plan-code-execute-choose")
 
 
 def _has_modes(ctx: Context) -> bool:

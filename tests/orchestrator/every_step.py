@@ -379,6 +379,7 @@ def normalised(text: str, journey: Journey) -> str:
     ):
         if found:
             text = text.replace(found, name)
+    text = re.sub(r" · \d+ s\b", " · 1 s", text)
     text = re.sub(r"\b[0-9a-f]{64}\b", "DIGEST", text)
     text = re.sub(r"\b([0-9a-f]{40}|[0-9a-f]{12}(?!…))\b", "COMMIT", text)
     return re.sub(r"\d{4}-\d\d-\d\dT[0-9:]{8}Z", "TIME", text)

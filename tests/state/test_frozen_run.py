@@ -30,6 +30,8 @@ HARMLESS = {
     "status": "prints",
     "cancel": "ends the run, whatever its plan is",
     "plan show": "prints",
+    "tree run": "what it writes is lost",
+    "init": "writes planner.toml for later runs",
     "plan list": "prints",
     "plan check": "stores nothing",
     "plan schema": "prints",
@@ -134,7 +136,6 @@ CHANGING: dict[str, tuple[str, ...]] = {
     "tree rm": ("tree", "rm", "src/app.py"),
     "tree mv": ("tree", "mv", "src/app.py", "src/b.py"),
     "tree chmod": ("tree", "chmod", "+x", "src/app.py"),
-    "tree run": ("tree", "run", "verify"),
 }
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.submit.page.design import named
 from orchestrator.submit.page.facts import count
 from orchestrator.submit.page.html import Element, Items, Section, Titled
+from shared.verified import facts_of
 from state.phases import CODE_PHASES
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def _results(plan: Plan) -> Node:
 
 def _result(result: VerifyResult) -> Node:
     said, tone = _OUTCOMES[result.outcome]
-    base = f" (base: {_BASES[result.baseline]})"
+    base = f" (base: {_BASES[result.baseline]}) · {facts_of(result.model_dump())}"
     return [Element("code", result.command), " ", Element("strong", said, {"class": tone}), base]
 
 

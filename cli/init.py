@@ -1,0 +1,59 @@
+"""`planner init`: a person writes the project's verify commands to planner.toml."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from cli.options import opened_to_read
+from developer.candidates.detect import candidates
+from developer.candidates.settle import write_commands
+from shared.builders import Block
+from shared.candidates import chosen_commands
+from shared.git.repository import find_repository
+from shared.output import write
+from shared.resources import command
+from state.errors import Refused
+
+
+@click.command("init")
+@click.option(
+    "--use",
+    "numbers",
+    type=int,
+    multiple=True,
+    metavar="N",
+    help="Candidate of this number; repeatable.",
+)
+@click.option("--command", "own", multiple=True, metavar="TEXT", help="A command of your own.")
+@click.option("--chosen", is_flag=True, help="What the assistant chose in the current run.")
+def init_command(numbers: tuple[int, ...], own: tuple[str, ...], *, chosen: bool) -> None:
+    """Write verify commands to planner.toml; without an option, show the candidates.
+
+    Example: planner init --use 1
+    """  # fmt: skip
+    root = find_repository(os.getcwd()).root
+    found = candidates(root, root)
+    if not (numbers or own or chosen):
+        block = Block("result").data("candidates", found.lines() or "none was found")
+        write(block.person(command("init", "--use", "1")).render())
+        return
+    wrong = [number for number in numbers if not 1 <= number <= len(found.candidates)]
+    if wrong:
+        allowed = found.lines() or "none was found; name commands by --command"
+        raise Refused("not_found", f"--use {wrong[0]}", "there is no such candidate", allowed)
+    commands = [found.candidates[number - 1][0] for number in numbers]
+    commands += [*own, *(chosen_commands(opened_to_read(None).state_dir) if chosen else ())]
+    if not commands:
+        raise Refused("refused", "--chosen", "nothing is chosen in the current run", "--use N")
+    path = write_commands(root, [*dict.fromkeys(commands)])
+    text = "Later runs verify by these commands once you have committed the file."
+    write(Block("result").task(text).data(path, "\n".join(commands)).render())
+
+
+if __name__ == "__main__":
+    from cli.main import main
+
+    sys.exit(main(["init", *sys.argv[1:]]))

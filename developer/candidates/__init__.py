@@ -1,0 +1,1 @@
+"""Finds the commands with which a project tests itself, each with its evidence (VR-1)."""

@@ -1,0 +1,78 @@
+"""Finds a run's candidates for verify commands when it starts, and keeps what is chosen (VR-1)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from developer.candidates.ci import ci_lines
+from developer.candidates.found import Project
+from developer.candidates.others import (
+    compiled_candidates,
+    javascript_candidates,
+    target_candidates,
+)
+from developer.candidates.python import python_candidates
+from shared.candidates import Found, chosen_commands, read_found, write_chosen, write_found
+from state.errors import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from shared.run import State
+
+MOST, MOST_OF_CI = 8, 6
+_SHOWN_CHARS = 160
+_MOST_COMMANDS, _LONGEST = 10, 2_000
+
+
+def candidates(files: str, root: str) -> Found:
+    """Return the candidates of the project in `files`, whose environments are in `root`."""
+    project = Project(files, root)
+    found: dict[str, str] = {}
+    for kind in (python_candidates, javascript_candidates, compiled_candidates, target_candidates):
+        for one in kind(project):
+            found.setdefault(one.command, one.evidence)
+    ci: dict[str, str] = {}
+    for line in ci_lines(project):
+        if line.command not in found and len(line.command) <= _SHOWN_CHARS:
+            ci.setdefault(line.command, line.evidence)
+    return Found([*found.items()][:MOST], [*ci.items()][:MOST_OF_CI])
+
+
+def detect(state_dir: str, worktree: str, repository: str) -> None:
+    """Find the candidates of a run that begins; its steps print them."""
+    write_found(state_dir, candidates(worktree, repository))
+
+
+def choose(state: State, numbers: Sequence[int], commands: Sequence[str]) -> None:
+    """Have the run verified by candidates, named by number from 1, and by further commands.
+
+    They take the place of what was chosen before. Refused for a number that no candidate has.
+    """
+    known = [command for command, _ in read_found(state.state_dir).candidates]
+    wrong = [number for number in numbers if not 1 <= number <= len(known)]
+    if wrong:
+        rows = (f"{n}: {command}" for n, command in enumerate(known, start=1))
+        allowed = ", ".join(rows) or "none was found; name commands by --command-file"
+        text = "there is no candidate with this number"
+        raise Refused("not_found", f"--use {wrong[0]}", text, allowed)
+    chosen = [*dict.fromkeys([*(known[n - 1] for n in numbers), *commands])]
+    if len(chosen) > _MOST_COMMANDS or any(len(c) > _LONGEST for c in chosen):
+        text = f"at most {_MOST_COMMANDS} commands of {_LONGEST} characters can be chosen"
+        raise Refused("invalid", "plan verify", text, "choose fewer or shorter commands")
+    with state.lock("plan verify"):
+        if chosen != chosen_commands(state.state_dir):
+            write_chosen(state.state_dir, chosen)
+            with state.database as database:
+                database.audit(
+                    state.run, "host", "choose verify commands", detail="\n".join(chosen)
+                )
+
+
+def commands_in(text: str, path: str) -> list[str]:
+    """Return the commands of a file: one a line, without comments; Refused if there is none."""
+    lines = [line.strip() for line in text.splitlines()]
+    found = [line for line in lines if line and not line.startswith("#")]
+    if not found:
+        raise Refused("invalid", path, "the file names no command", "one shell command a line")
+    return found

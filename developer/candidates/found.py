@@ -1,0 +1,49 @@
+"""What detection returns, and the project's files as it reads them."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import NamedTuple
+
+MOST_BYTES = 1 << 20
+
+
+class Candidate(NamedTuple):
+    """A command that may test the project; `evidence` is the file and line that speak for it."""
+
+    command: str
+    evidence: str
+
+
+class Project(NamedTuple):
+    """A project's files in `files`, and its environments in `root`, the user's own tree."""
+
+    files: str
+    root: str
+
+    def read(self, name: str) -> str:
+        """Return the text of a plain file of the project, '' if there is none to be read."""
+        path = os.path.join(self.files, name)
+        if os.path.islink(path) or not os.path.isfile(path):
+            return ""
+        try:
+            with open(path, "rb") as file:
+                data = file.read(MOST_BYTES + 1)
+        except OSError:
+            return ""
+        return data.decode("utf-8", "replace") if len(data) <= MOST_BYTES else ""
+
+    def has(self, name: str) -> bool:
+        """Return whether the project has a file or folder of this name."""
+        return os.path.exists(os.path.join(self.files, name))
+
+    def has_here(self, name: str) -> bool:
+        """Return whether the user's own tree has it, ignored or not."""
+        return os.path.exists(os.path.join(self.root, name))
+
+
+def line_of(text: str, pattern: str) -> int:
+    """Return the number of the first line that matches, 1 if none does."""
+    found = re.search(pattern, text, re.MULTILINE)
+    return text.count("\n", 0, found.start()) + 1 if found else 1

@@ -1,0 +1,58 @@
+"""The commands that could verify a run and those that its assistant has chosen, as files (VR-1).
+
+Printed steps read them, so nothing here costs an import.
+"""
+
+from __future__ import annotations
+
+import os
+
+from shared.resources import candidates_path, chosen_commands_path
+from state.files import read_json, write_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    Rows = list[tuple[str, str]]
+
+
+class Found:
+    """Candidates, each a command and the file and line that speak for it; what CI runs likewise."""
+
+    __slots__ = ("candidates", "ci")
+
+    def __init__(self, candidates: Rows, ci: Rows) -> None:
+        self.candidates = candidates
+        self.ci = ci
+
+    def lines(self) -> str:
+        """Return a numbered list of the candidates, and then what CI runs."""
+        rows = [
+            f"{number}. {command} ({evidence})"
+            for number, (command, evidence) in enumerate(self.candidates, start=1)
+        ]
+        return "\n".join([*rows, *(f"CI: {command} ({evidence})" for command, evidence in self.ci)])
+
+
+def read_found(state_dir: str) -> Found:
+    """Return what was found when the run started; nothing for a run without a record."""
+    path = candidates_path(state_dir)
+    kept = read_json(path) if os.path.exists(path) else {}
+    return Found(*([(c, e) for c, e in kept.get(name, [])] for name in Found.__slots__))
+
+
+def write_found(state_dir: str, found: Found) -> None:
+    """Keep what was found."""
+    write_json(candidates_path(state_dir), {name: getattr(found, name) for name in Found.__slots__})
+
+
+def chosen_commands(state_dir: str) -> list[str]:
+    """Return the verify commands that the run's assistant has chosen, in their order."""
+    path = chosen_commands_path(state_dir)
+    return list(read_json(path)) if os.path.exists(path) else []
+
+
+def write_chosen(state_dir: str, commands: Sequence[str]) -> None:
+    """Keep the chosen commands instead of those chosen before."""
+    write_json(chosen_commands_path(state_dir), [*commands])

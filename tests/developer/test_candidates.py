@@ -1,0 +1,228 @@
+"""The commands with which a project tests itself are found, each with its evidence (VR-1)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from developer.candidates.detect import candidates
+from developer.verify.counts import counted
+from shared.guard.permissions import refusal_for_assistant
+from tests.journey import FILES, Journey, call
+from tests.place import need_place
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.conftest import Repository
+
+    Repositories = Callable[..., Repository]
+
+pytestmark = pytest.mark.requirement("VR-1")
+PYTEST = "[project]\nname = 'x'\n\n[tool.pytest.ini_options]\naddopts = '-q'\n"
+SCRIPTS = '{\n  "scripts": {\n    "test": "jest",\n    "lint": "eslint ."\n  }\n}\n'
+UNSPECIFIED = '{\n "scripts": {\n  "test": "echo \\"Error: no test specified\\" && exit 1"\n }\n}\n'
+WORKSPACES = '{\n "workspaces": ["packages/*"]\n}\n'
+CI = """\
+jobs:
+  test:
+    steps:
+      - uses: actions/checkout@v4
+      - run: make test-all
+      - run: |
+          pip install .
+          # a comment
+          pytest --cov
+"""
+SHAPES = {
+    "src layout with an environment": (
+        {"pyproject.toml": PYTEST, ".venv/bin/python": ""},
+        [(".venv/bin/python -m pytest -q", "pyproject.toml:4")],
+    ),
+    "uv": (
+        {"pyproject.toml": "[dependency-groups]\ndev = [\n  'pytest>=8',\n]\n", "uv.lock": ""},
+        [("uv run --offline --no-sync python -m pytest -q", "pyproject.toml:3")],
+    ),
+    "flat with tox": (
+        {"tox.ini": "[tox]\nenvlist = py3\n[testenv]\ndeps = pytest\n", "tests/test_a.py": ""},
+        [("python3 -m pytest -q", "tox.ini:4"), ("python3 -m tox", "tox.ini:1")],
+    ),
+    "setup.cfg": ({"setup.cfg": "[x]\n[tool:pytest]\n"}, [("python3 -m pytest -q", "setup.cfg:2")]),
+    "nox": ({"noxfile.py": "import nox\n"}, [("python3 -m nox", "noxfile.py:1")]),
+    "hatch": (
+        {"pyproject.toml": "[tool.hatch.envs.default]\n"}, [("hatch test", "pyproject.toml:1")],
+    ),
+    "unittest": (
+        {"tests/test_a.py": "import os\nimport unittest\n"},
+        [("python3 -m unittest discover", "tests/test_a.py:2")],
+    ),
+    "npm": (
+        {"package.json": SCRIPTS, "package-lock.json": "{}"},
+        [("npm test", "package.json:3"), ("npm run lint", "package.json:4")],
+    ),
+    "pnpm": ({"package.json": SCRIPTS, "pnpm-lock.yaml": ""}, [
+        ("pnpm test", "package.json:3"), ("pnpm run lint", "package.json:4"),
+    ]),
+    "npm's default": ({"package.json": UNSPECIFIED}, []),
+    "workspaces": (
+        {"package.json": WORKSPACES, "packages/a/package.json": UNSPECIFIED,
+         "packages/b/package.json": SCRIPTS},
+        [("npm test --workspaces --if-present", "packages/b/package.json:3")],
+    ),
+    "a workspace of pnpm": (
+        {"package.json": "{}", "pnpm-workspace.yaml": "packages:\n  - 'libs/*'\n",
+         "pnpm-lock.yaml": "", "libs/b/package.json": SCRIPTS},
+        [("pnpm -r test", "libs/b/package.json:3")],
+    ),
+    "cargo": (
+        {"Cargo.toml": "[workspace]\nmembers = []\n"},
+        [("cargo test --offline --workspace", "Cargo.toml:1")],
+    ),
+    "go": ({"go.mod": "// x\nmodule example.com/x\n"}, [("go test ./...", "go.mod:2")]),
+    "maven": ({"pom.xml": "<project/>", "mvnw": ""}, [("./mvnw -o -q test", "pom.xml:1")]),
+    "gradle": ({"build.gradle.kts": ""}, [("gradle --offline test", "build.gradle.kts:1")]),
+    "make": (
+        {"Makefile": "CHECK := no\ncheck := no\nall: x\n\ntest: x\n\t./x\nlint::\n\t./y\n"},
+        [("make test", "Makefile:5"), ("make lint", "Makefile:7")],
+    ),
+    "just": ({"justfile": "test *args:\n  x\nchecks:\n"}, [("just test", "justfile:1")]),
+    "nothing": ({"a.txt": ""}, []),
+    "damaged files": (
+        {"package.json": "[" * 100_000, "pyproject.toml": "[tool.pytest\n", "Cargo.toml": "[",
+         "setup.cfg": "no", ".github/workflows/x.yml": "a: [\n"},
+        [("cargo test --offline", "Cargo.toml:1")],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_candidates_of_a_shape_are_found_with_file_and_line(shape: str, tmp_path: Path) -> None:
+    files, wanted = SHAPES[shape]
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    assert candidates(str(tmp_path), str(tmp_path)).candidates == wanted
+
+
+def test_what_ci_runs_is_shown_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / ".github/workflows").mkdir(parents=True)
+    (tmp_path / ".github/workflows/ci.yml").write_text(CI, encoding="utf-8")
+    (tmp_path / ".gitlab-ci.yml").write_text("job:\n  script:\n    - make check\n")
+    found = candidates(str(tmp_path), str(tmp_path))
+    assert found.candidates == []
+    assert found.ci == [
+        ("make test-all", ".github/workflows/ci.yml:5"),
+        ("pytest --cov", ".github/workflows/ci.yml:9"),
+        ("make check", ".gitlab-ci.yml:3"),
+    ]
+
+
+@pytest.fixture
+def journey(make_repo: Repositories) -> Journey:
+    """Return a run at the code step in a project whose tests unittest runs; none is configured."""
+    need_place()
+    test = "import unittest\nfrom a import f\nclass T(unittest.TestCase):\n"
+    files: dict[str, str | bytes] = {
+        **FILES, "tests/test_a.py": test + "  def test(self):\n    self.assertEqual(f(1), 2)\n",
+        "Makefile": "test:\n\tPYTHONPATH=src python3 -m unittest discover tests\n",
+    }  # fmt: skip
+    made = Journey(make_repo(files=files))
+    made.edits["tests/test_a.py"] = test + "  def test(self):\n    self.assertEqual(f(1), 3)\n"
+    return made.to("code")
+
+
+@pytest.mark.requirement("VR-4")
+def test_a_chosen_command_needs_no_person_and_the_plan_says_who_chose_it(journey: Journey) -> None:
+    shown = journey.last.data("candidates")
+    assert shown.splitlines() == [
+        "1. python3 -m unittest discover (tests/test_a.py:1)", "2. make test (Makefile:1)",
+    ]  # fmt: skip
+    assert "plan verify --use 1" in journey.last.text
+    journey.do_the_work()
+    chosen = journey.planner("plan", "verify", "--use", "2")
+    assert chosen.code == 0, chosen.text
+    line = "make test: pass (base: pass) · in the place · chosen by the assistant · "
+    assert line + "1 passed, 0 failed · 1 s" in chosen.data("verify")
+    approval = journey.to("submitted").last
+    assert "make test: pass (in the place · chosen by the assistant · 1 passed" in approval.text
+    assert journey.calls.count(("config", "confirm")) == 0
+
+
+def test_own_commands_are_named_in_a_file_and_take_the_place_of_earlier_ones(
+    journey: Journey,
+) -> None:
+    journey.do_the_work()
+    journey.planner("plan", "verify", "--use", "2")
+    answers = f"{journey.state_dir}/answers"
+    with open(f"{answers}/verify.txt", "w", encoding="utf-8") as file:
+        file.write("# mine\ntrue\n\nfalse\n")
+    own = journey.planner("plan", "verify", "--command-file", "answers/verify.txt")
+    assert [line.split(":")[0] for line in own.data("verify").splitlines()] == ["true", "false"]
+    wrong = journey.planner("plan", "verify", "--use", "7")
+    assert wrong.code == 1
+    assert "2: make test" in wrong.text
+    with open(f"{answers}/empty.txt", "w", encoding="utf-8") as file:
+        file.write("# nothing\n")
+    assert journey.planner("plan", "verify", "--command-file", "answers/empty.txt").code == 1
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (None, '[verify]\ncommands = [\n    "make test",\n]\n'),
+        ("# mine\n[run]\nx = 'y'", ("# mine\n[run]\nx = 'y'\n\n[verify]\ncommands = [\n"
+         '    "make test",\n]\n')),
+        ("[verify] # x\ntime_limit_s = 5\n", ('[verify] # x\ncommands = [\n    "make test",\n]\n'
+         "time_limit_s = 5\n")),
+        ("[verify]\ncommands = []\n", None),
+        ("verify = {time_limit_s = 5}\n", None),
+    ],
+)  # fmt: skip
+def test_a_person_has_them_written_to_planner_toml_and_the_rest_of_it_stays(
+    make_repo: Repositories, before: str | None, after: str | None
+) -> None:
+    files: dict[str, str | bytes] = {"Makefile": "test:\n\ttrue\n"}
+    repository = make_repo(files=files | ({"planner.toml": before} if before else {}))
+    path = repository.path / "planner.toml"
+    assert "1. make test (Makefile:1)" in call(repository.path, "init").data("candidates")
+    answer = call(repository.path, "init", "--use", "1")
+    assert answer.code == (after is None), answer.text
+    kept = path.read_text(encoding="utf-8") if path.exists() else None
+    assert kept == (before if after is None else after)
+    assert call(repository.path, "init", "--use", "9").code == 1
+    assert refusal_for_assistant(["init", "--use", "1"]) is not None
+
+
+def test_a_person_keeps_what_the_assistant_chose(journey: Journey) -> None:
+    journey.do_the_work()
+    assert call(journey.repository.path, "init", "--chosen").code == 1
+    journey.planner("plan", "verify", "--use", "2")
+    assert call(journey.repository.path, "init", "--chosen").code == 0
+    assert "make test" in (journey.repository.path / "planner.toml").read_text(encoding="utf-8")
+
+
+@pytest.mark.requirement("VR-4")
+@pytest.mark.parametrize(
+    ("output", "counts"),
+    [
+        ("...\n1 failed, 45 passed, 2 skipped in 1.20s", (45, 1)),
+        ("==== 3 passed, 1 error in 0.2s ====", (3, 1)),
+        ("no tests ran in 0.01s", None),
+        ("Ran 5 tests in 0.1s\n\nOK", (5, 0)),
+        ("Ran 5 tests in 0.1s\n\nFAILED (failures=1, errors=1, skipped=1)", (2, 2)),
+        ("Test Suites: 1 failed, 2 total\nTests:       1 failed, 3 passed, 4 total", (3, 1)),
+        (" Test Files  1 passed (1)\n      Tests  2 passed (2)", (2, 0)),
+        ("test result: ok. 3 passed; 0 failed; 0 ignored\ntest result: FAILED. 1 passed; 2 failed;",
+         (4, 2)),
+        ("  3 passing (4ms)\n  1 failing\n", (3, 1)),
+        ("# tests 3\n# pass 2\n# fail 1\n", (2, 1)),
+        ("[ERROR] Tests run: 5, Failures: 1, Errors: 1, Skipped: 1\n", (2, 2)),
+        ("--- PASS: TestA (0.00s)\n--- FAIL: TestB (0.00s)\n", (1, 1)),
+        ("ok 1 - a\nnot ok 2 - b\nok 3\n", (2, 1)),
+        ("all is well", None),
+    ],
+)  # fmt: skip
+def test_a_runners_own_summary_is_read(output: str, counts: tuple[int, int] | None) -> None:
+    assert counted(output) == counts
