@@ -20,7 +20,6 @@ class Usage:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._before = _shared_of_machine()
 
     def now(self) -> tuple[int, int, int]:
         """Return how many processes and threads there are besides this one, and their memory.
@@ -39,8 +38,8 @@ class Usage:
                 continue
             own += (resident - of_others) * _PAGE
             shared += of_others * _PAGE
-        grown = _shared_of_machine() - self._before
-        if own <= self._most < own + max(shared, grown):
+        # How much it has grown would not do: others give theirs back meanwhile.
+        if own <= self._most < own + max(shared, _shared_of_machine()):
             # Most of what is open is mapped too.
             own += max(_mapped(found), _in_files(found) + _of_system_v())
         return len(found), threads, own

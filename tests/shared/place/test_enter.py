@@ -228,7 +228,7 @@ for at in range(0, 1 << 28, 4096):
 time.sleep(60)'"""
 KEEPS = """python3 -c '
 import os, time
-os.write(os.memfd_create("a"), b"x" * (1 << 28))
+os.posix_fallocate(os.memfd_create("a"), 0, 1 << 28)
 time.sleep(60)'"""
 THREADS = """python3 -c '
 import threading, time
@@ -278,6 +278,25 @@ def test_a_limit_ends_all_of_it_and_says_so_in_one_line(repo: Repository, what: 
     assert answer.stderr.count("planner: ended") == 1
     assert answer.returncode in {124, 137}
     assert running(mark) == []
+
+
+@pytest.mark.requirement("PP-1")
+def test_memory_counts_also_while_others_give_theirs_back(repo: Repository) -> None:
+    answers = repo.path / ".planner" / "run" / "answers"
+    answers.mkdir(parents=True)
+    (answers / "wait").touch()
+    command = f"echo ready; while [ -e {answers}/wait ]; do :; done; {KEEPS}"
+    held = os.memfd_create("a")
+    os.posix_fallocate(held, 0, 1 << 29)
+    process = subprocess.Popen(
+        words(repo.path, command, answers.parent, memory=1 << 27, seconds=20),
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    os.close(held)
+    (answers / "wait").unlink()
+    assert process.communicate()[1] == "planner: ended: more than 128 MiB of memory"
 
 
 @pytest.mark.requirement("PP-1")
