@@ -49,7 +49,14 @@ def approve_command(
 
     target = Target(os.getcwd(), agent, state_dir)
     found = light_plan.approve(target, digest, time.time(), Given(sign, key, file))
-    write(render_mode(found) if isinstance(found, lookup.Mode) else _render(found))
+    if isinstance(found, lookup.Mode):
+        write(render_mode(found))
+    elif found.config["config"].get("auto_run"):
+        from cli.mode import run_at_once
+
+        write(run_at_once(found))
+    else:
+        write(_render(found))
 
 
 def _render(state: State) -> str:

@@ -109,12 +109,12 @@ def approve(
     if isinstance(found, lookup.Mode):
         write(render_mode(found))
     elif found.config["config"].get("auto_run"):
-        write(_run_at_once(found))
+        write(run_at_once(found))
     else:
         write(print_current(found))
 
 
-def _run_at_once(state: State) -> str:
+def run_at_once(state: State) -> str:
     """Carry out a plan that was just approved, as the settings want it; return what is next."""
     from cli.results import render_ran
     from orchestrator.execute.run import run_plan

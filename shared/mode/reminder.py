@@ -107,7 +107,7 @@ def _approved(row: Planning, plan: Mapping[str, Any] | None, state_dir: str | No
         how = f"Mark each step, as in {first}, then done."
     else:
         summary, steps = plan["overview"]["title"], list(map(_milestone, plan["milestones"]))
-        following = resources.command("step", "executor", state_dir=state_dir)
+        following = resources.command("exec", "run", state_dir=state_dir)
         how = f"The program writes these changes, you don't. What is next: {following}"
     head = f'<approved_plan revision="{row.revision}" digest="{row.digest}">\n'
     head += f"You are carrying out a plan that was approved: {_line(summary)}\n"

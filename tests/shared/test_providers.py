@@ -158,11 +158,14 @@ def test_without_persistence_a_run_keeps_its_files_in_a_temporary_folder(
 
 
 @pytest.mark.requirement("PC-11")
-def test_with_auto_run_an_approved_plan_is_carried_out_at_once(make_repo: Repositories) -> None:
+@pytest.mark.parametrize("command", [("mode", "approve"), ("approve",)])
+def test_with_auto_run_an_approved_plan_is_carried_out_at_once(
+    make_repo: Repositories, command: tuple[str, ...]
+) -> None:
     own_settings("[planner]\nauto_run = true\n")
     journey = Journey(make_repo(files=FILES)).to("submitted")
-    journey.follow(journey.last.person())
-    assert journey.last.data("proof")
+    digest = words_of(journey.last.person())[2]
+    assert journey.planner(*command, digest).data("proof")
     assert "x + 2" in (journey.repository.path / "src/a.py").read_text()
 
 

@@ -17,7 +17,7 @@ from shared.mode import sessions
 from shared.mode.reminder import MOST_INJECTED, current, injected, injection
 from shared.resources import ROOT, launcher
 from state.light import digest_of, mark, parse_light
-from tests.journey import FILES, Journey, parsed
+from tests.journey import FILES, Journey, parsed, words_of
 from tests.light_plans import PLAN, Lightly
 from tests.state.test_stages import row
 
@@ -120,7 +120,8 @@ class TestARun:
         text = injected(session_of(agent), time.time())
         assert "1. M-001 Add two (files: src/a.py, tests/test_a.py)" in text
         assert "The program writes these changes" in text
-        assert f"step executor --state-dir {journey.state_dir}" in text
+        command = text.partition("What is next: ")[2].partition("\n")[0]
+        assert "proof" in journey.run(*words_of(command)).text
 
     def test_of_many_milestones_stays_short(self) -> None:
         milestones = [
