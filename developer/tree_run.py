@@ -72,7 +72,9 @@ def run_on_tree(state: State, plan: Plan, command: str, milestone: str | None = 
     )  # fmt: skip
     said = tail.splitlines()[-1][:_SAID_CHARS] if tail else ""
     with state.lock("tree run"):
-        record(state.state_dir, TreeRun(command, tree, ended.code, round(ended.seconds), said))
+        seconds = round(ended.seconds)
+        run = TreeRun(command=command, tree=tree, code=ended.code, seconds=seconds, said=said)
+        record(state.state_dir, run)
     return done
 
 

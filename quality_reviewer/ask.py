@@ -11,11 +11,14 @@ from shared.resources import answer_path, answer_word, fill, read_prompt, review
 from shared.steps import slices
 from shared.steps.slices import answer_lines, review_slice
 from shared.steps.workflow import Step
+from shared.tree_runs import runs_on
 from state.actors import HOST
 from state.errors import Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from shared.builders import Block
     from shared.qr.types import Item
     from shared.run import State
@@ -69,6 +72,8 @@ def questions(ctx: Context) -> Block:
     block.data("plan", review_slice(plan, phase, own, again=again, found=found))
     answers = answer_lines(plan, state.database.answers(state.run))
     block.data("answers", "" if again else answers)
+    if not designed:
+        block.data("run on these files by the assistant", _tried(state, plan))
     words = ("qr", "set", "--phase", phase, "--group", group, "--file", answer_word(file))
     role = None if alone else "quality-reviewer"
     return block.next("done", state.command(*words, role=role))
@@ -79,6 +84,13 @@ def answered_alone(state: State, phase: str) -> bool:
     rows = state.database.audit_rows(state.run)
     mark = f"revision {state.run.revision}, {phase}"
     return any(r["action"] == "qr set" and r["who"] == HOST and r["detail"] == mark for r in rows)
+
+
+def _tried(state: State, plan: dict[str, Any]) -> str:
+    """Return what the assistant ran on the verified tree and how it ended, the last few (VR-3)."""
+    trees = {result.get("tree") for result in plan["verify"]}
+    runs = [run for tree in sorted(filter(None, trees)) for run in runs_on(state.state_dir, tree)]
+    return "\n".join(f"exit {r.code} ({r.seconds} s): {r.command}: {r.said}" for r in runs[-6:])
 
 
 def _question_line(item: Item) -> str:

@@ -8,12 +8,22 @@ if TYPE_CHECKING:
     from typing import Any
 
 _PLACES = {"place": "in the place", "worktree": "in the worktree"}
-_CHOSEN = {"project": "of planner.toml", "assistant": "chosen by the assistant"}
+_CHOSEN = {
+    "project": "of planner.toml",
+    "candidate": "chosen by the assistant",
+    "assistant": "the assistant's own",
+}
+_PROVES_NOTHING = "NOT VERIFIED by it, since it passes with the changed code broken too"
 
 
 def facts_of(result: Mapping[str, Any]) -> str:
-    """Return place, who chose the command, counts of tests where they are known, and seconds."""
+    """Return place, who chose the command, counts of tests where they are known, and seconds.
+
+    A command of the assistant's own that does not notice broken code verifies nothing.
+    """
+    own = result.get("chosen_by") == "assistant"
     parts = [
+        _PROVES_NOTHING if own and result.get("exercised") is False else "",
         _PLACES.get(result.get("where", ""), ""),
         _CHOSEN.get(result.get("chosen_by", ""), ""),
     ]

@@ -23,7 +23,8 @@ class VerifyResult(Model):
     # In the place, with the project's own environment, or in the scratch worktree.
     where: Literal["place", "worktree"] = "worktree"
     seconds: Count | None = None
-    chosen_by: Literal["project", "assistant"] = "project"
+    # The project's own, one of the candidates that were found, or a command of the assistant.
+    chosen_by: Literal["project", "candidate", "assistant"] = "project"
     # Tests, where the runner's own summary says how many.
     passed: Number | None = None
     failed: Number | None = None

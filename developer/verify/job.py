@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Baseline = Literal["pass", "fail", "not-run"]
 Outcome = Literal["pass", "fail", "known-failure"]
 Where = Literal["place", "worktree"]
-Chooser = Literal["project", "assistant"]
+Chooser = Literal["project", "candidate", "assistant"]
 # Tests that passed and that failed, as the runner's own summary says.
 Counts = tuple[int, int]
 

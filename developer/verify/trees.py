@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from shared.git.repository import Repository
 
 SHOWN_NAMES = 10
+# How `git status` marks a file that git does not track.
+UNTRACKED = "??"
 
 # The state of a path in `git status`, with its size and time.
 Listed = tuple[str, int, int]

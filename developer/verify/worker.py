@@ -17,11 +17,13 @@ from developer.verify.job import Done, Job, Result, read_note, verify_file
 from developer.verify.lock import adopt_lock
 from developer.verify.prepare import check_confirmed
 from developer.verify.process import Stopped, read_tail
-from developer.verify.trees import current_tree, differing, show_names, users_tree
-from shared.config import commands_hash
+from developer.verify.trees import UNTRACKED, current_tree, differing, show_names, users_tree
+from shared.candidates import read_found
+from shared.config import commands_hash, write_paths
 from shared.git.repository import repository_at, within
 from shared.place.enter import CannotEnter
 from shared.place.level import lesser
+from shared.resources import command
 from state.errors import Problem, Refused
 from state.files import read_json, unusable, write_json
 
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
 
 STOPPED_CODE = 130
 NOTE_CHARS = 600
+# How often all is run where the user's files change meanwhile.
+TRIES = 2
 
 
 def worker_main(state_dir: str) -> int:
@@ -82,14 +86,32 @@ class _Verification:
         """Run all verify commands and return the content for result.json."""
         job = self.job
         repository = repository_at(job.repository)
-        before = users_tree(repository)
         self.notes += displaced(restore_files(job.file("canary")))
-        done = self._in_place() if job.in_place else self._by(InWorktree(job, self._say))
+        for attempt in range(TRIES):
+            before = users_tree(repository)
+            done = self._in_place() if job.in_place else self._by(InWorktree(job, self._say))
+            moved = self._moved(before, users_tree(repository))
+            if not moved:
+                break
+            if attempt == TRIES - 1:
+                raise _void(job, moved)
         after = current_tree(job)
         wrote = _wrote(differing(repository.git, done.tree, after))
         touched = _touched(before, users_tree(repository))
         done = replace(done, touched=touched, wrote=wrote, notes=tuple(self.notes))
         return {"key": job.key(done.tree), "after": job.key(after), "done": done.to_json()}
+
+    def _moved(self, before: dict[str, Listed], after: dict[str, Listed]) -> list[str]:
+        """Return the user's tracked files that changed; commands may write where a person said."""
+        allowed = write_paths(self.job.config, self.job.repository) if self.job.confirmed else []
+        root = self.job.repository
+        return [
+            path
+            for path in sorted({*before, *after})
+            if before.get(path) != after.get(path)
+            and UNTRACKED not in (before.get(path, ("",))[0], after.get(path, ("",))[0])
+            and not any(within(os.path.join(root, path), folder) for folder in allowed)
+        ]
 
     def _in_place(self) -> Done:
         try:
@@ -149,6 +171,13 @@ class _Verification:
         return False
 
 
+def _void(job: Job, moved: list[str]) -> Refused:
+    """Return the Refused for a result that may be about files which the user was changing."""
+    text = f"your tree changed while verify ran, so its result says nothing: {show_names(moved)}"
+    again = command("plan", "verify", state_dir=job.state_dir)
+    return Refused("conflict", "plan verify", text, "leave these files alone meanwhile", again)
+
+
 def _listen() -> Callable[[], bool]:
     """Return a function that tells whether this process has received a SIGTERM signal."""
     asked: list[int] = []
@@ -163,6 +192,7 @@ def _result(
     job: Job, ended: Ended, baseline: Baseline, tree: str, exercised: bool | None, where: Where
 ) -> Result:
     failed: Outcome = "known-failure" if baseline == "fail" else "fail"
+    found = [candidate for candidate, _ in read_found(job.state_dir).candidates]
     return Result(
         ended.command,
         baseline,
@@ -173,7 +203,11 @@ def _result(
         ended.log,
         "" if ended.passed else ended.tail(),
         where,
-        "project" if ended.command in job.config.verify else "assistant",
+        "project"
+        if ended.command in job.config.verify
+        else "candidate"
+        if ended.command in found
+        else "assistant",
         counted(read_tail(ended.log)),
     )
 

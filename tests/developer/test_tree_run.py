@@ -12,7 +12,7 @@ import pytest
 from shared.guard.decide import decide
 from shared.guard.permissions import refusal_while_planning
 from shared.tree_runs import runs_on
-from tests.journey import FILES, SHOWN, Journey
+from tests.journey import FILES, SHOWN, VERIFIED, Journey, words_of
 from tests.place import need_place
 
 if TYPE_CHECKING:
@@ -66,6 +66,20 @@ def test_what_ran_on_a_tree_is_remembered_with_how_it_ended_last(journey: Journe
     assert (first.command, first.code, first.said) == ("echo one; false", 1, "one")
     assert (second.command, second.code) == (TEST, 0)
     assert runs_on(journey.state_dir, "0" * 40) == []
+
+
+def test_a_reviewer_is_shown_what_ran_on_the_files_that_are_reviewed(
+    make_repo: Repositories,
+) -> None:
+    need_place()
+    made = Journey(make_repo(files={**FILES, "planner.toml": VERIFIED}))
+    made.review = "small"
+    made.to("code").do_the_work()
+    made.planner("tree", "run", f"{TEST} && echo fine")
+    made.to("code review")
+    agents = [made.planner(*words_of(command)[:-2]).text for command in made.last.runs()]
+    asked = "".join(agents) or made.last.text
+    assert f"s): {TEST} && echo fine: fine" in asked
 
 
 def test_a_long_output_is_cut_and_the_rest_is_named(journey: Journey) -> None:

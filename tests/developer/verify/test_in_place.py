@@ -18,8 +18,9 @@ import pytest
 from developer.verify.background import cancel_verify, verify, wait_until_idle
 from developer.verify.job import Done, Running, read_note
 from shared.resources import quote
+from shared.verified import facts_of
 from state.errors import Refused
-from tests.developer.verify.conftest import FILES, PYTHON, Site, running, until, yes
+from tests.developer.verify.conftest import DEADLINE_S, FILES, PYTHON, Site, running, until, yes
 from tests.place import need_place
 
 if TYPE_CHECKING:
@@ -313,3 +314,46 @@ def test_without_a_place_commands_run_in_the_worktree_only_if_a_person_has_confi
     (result,) = done.results
     assert (result.where, result.tail) == ("worktree", str(site.worktree))
     assert "the commands ran in the worktree, since a file system is mounted" in done.notes[0]
+
+
+def verify_while_it_changes(site: Site, job: Job, mine: Path) -> None:
+    """Wait for a verification, changing a file of the user all the time."""
+    stop = time.monotonic() + DEADLINE_S
+    while time.monotonic() < stop:
+        mine.write_text(f"ANSWER = {time.time_ns()}\n", encoding="utf-8")
+        site.verify(job, wait_s=0.2)
+
+
+@pytest.mark.requirement("VR-5")
+def test_a_result_is_void_if_the_users_tracked_files_changed_meanwhile(site: Site) -> None:
+    mine = site.repo.path / "app.py"
+    site.write("app.py", "ANSWER = 2\n")
+    job = place_job(site, "sleep 1")
+    assert isinstance(site.verify(job, wait_s=0), Running)
+    with pytest.raises(Refused, match="your tree changed while verify ran") as refusal:
+        verify_while_it_changes(site, job, mine)
+    (problem,) = refusal.value.problems
+    assert "app.py" in problem.problem
+    assert "plan verify" in problem.retry
+    assert [r.outcome for r in site.done(job).results] == ["pass"], "and then it is verified"
+
+
+@pytest.mark.requirement("VR-5")
+def test_a_file_that_changes_once_only_has_all_run_again(site: Site) -> None:
+    job = place_job(site, "sleep 1")
+    site.verify(job, wait_s=0)
+    until(lambda: running("sleep 1"))
+    site.repo.write("app.py", "ANSWER = 'mine'\n")
+    assert [r.outcome for r in site.done(job).results] == ["pass"]
+
+
+@pytest.mark.requirement("VR-4")
+def test_an_own_command_that_broken_code_does_not_disturb_verifies_nothing(site: Site) -> None:
+    site.write("app.py", "ANSWER = 2\n")
+    job = replace(place_job(site), chosen=("true", f"{PYTHON} test_app.py"))
+    first, _ = site.done(job).results
+    assert (first.chosen_by, first.exercised) == ("assistant", True)
+    alone = replace(job, chosen=("true",))
+    (result,) = site.done(alone).results
+    assert result.exercised is False
+    assert facts_of(result.for_plan()).startswith("NOT VERIFIED by it")
