@@ -186,7 +186,8 @@ def show(ids: tuple[str, ...], state_dir: str | None, *, as_json: bool) -> None:
 
     Example: planner plan show M-001 CI-002
     """
-    data = opened_to_read(state_dir).plan
+    state = opened_to_read(state_dir)
+    data = state.plan
     found: list[Any] = []
     for entity_id in ids:
         entity = kinds.find(data, entity_id)
@@ -203,7 +204,14 @@ def show(ids: tuple[str, ...], state_dir: str | None, *, as_json: bool) -> None:
         write(json.dumps(shown, indent=2, ensure_ascii=False) + "\n")
     else:
         text = json.dumps(_without_patches(shown), indent=1, ensure_ascii=False)
-        write(Block("result").data("plan", text).render())
+        block = Block("result").data("plan", text)
+        if block.is_cut:
+            parts = ids if len(ids) > 1 else [m["id"] for m in data["milestones"]]
+            named = state.command("plan", "show", parts[0])
+            block.task(
+                f"It does not fit into one block. `{named}` prints one of {', '.join(parts)}."
+            )
+        write(block.render())
 
 
 def _without_patches(value: Any) -> Any:  # noqa: ANN401 – any JSON value

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from state.phases import Phase
 
 
+SHOWN_PLAN = 12_000  # characters of a plan, beyond which a block may have to cut it
 SHOWN_CHANGE = 8_000  # characters of a change that a reviewer is shown at once
 DESIGN = {q.id for q in QUESTIONS if q.phase == "plan-design"}
 
@@ -66,10 +67,14 @@ def questions(ctx: Context) -> Block:
         diff = read_prompt("quality_reviewer", "review", "change")
         text += "\n\n" + fill(diff, {"diff": state.command("plan", "diff", *own)})
         change = ""
+    found = "\n".join(i.finding or "" for i in todo)
+    shown = review_slice(plan, phase, own, again=again, found=found)
+    if len(shown) > SHOWN_PLAN:
+        rest = read_prompt("quality_reviewer", "review", "plan")
+        text += "\n\n" + fill(rest, {"show": state.command("plan", "show", *own)})
     block = ctx.block().task(text).data("change", change)
     block.data("questions", "\n".join(_question_line(item) for item in todo))
-    found = "\n".join(i.finding or "" for i in todo)
-    block.data("plan", review_slice(plan, phase, own, again=again, found=found))
+    block.data("plan", shown)
     answers = answer_lines(plan, state.database.answers(state.run))
     block.data("answers", "" if again else answers)
     if not designed:

@@ -1,0 +1,45 @@
+"""A plan that does not fit into one block: the block says how to see the rest of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.journey import words_of
+from tests.larger_tasks import larger
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.conftest import Repository
+    from tests.journey import Journey
+
+    Repositories = Callable[..., Repository]
+
+LONG = "f adds two, and says so in a text that is long. " * 80
+
+
+def long_design(make_repo: Repositories) -> Journey:
+    """Return a run whose design is far longer than a block and waits for its review."""
+    journey = larger(make_repo, "long", [3, 3, 3], {})
+    journey.review = "full"
+    for edit in journey.answers["design.json"]:
+        if edit.get("kind") == "intent":
+            edit["fields"]["behavior"] = LONG
+    journey.start("--depth", "full")
+    return journey.to("design review")
+
+
+def test_a_plan_that_is_cut_names_the_command_for_one_milestone(make_repo: Repositories) -> None:
+    journey = long_design(make_repo)
+    shown = journey.planner("plan", "show")
+    assert "characters left out" in shown.data("plan")
+    task = shown.block.findtext("task") or ""
+    one = journey.run(*words_of(task.partition("`")[2].partition("`")[0]))
+    assert one.data("plan").count(LONG.strip()) == 3
+    assert one.block.find("task") is None
+
+
+def test_a_reviewer_of_a_long_plan_is_told_how_to_see_all_of_it(make_repo: Repositories) -> None:
+    journey = long_design(make_repo)
+    asked = journey.run(*words_of(journey.last.runs()[0]))
+    assert "plan show M-001" in (asked.block.findtext("task") or "")
