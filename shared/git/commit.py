@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from shared.git.change import Ends, Entry, apply_patches, ends, index_lines, listed
 from shared.git.command import durable, failed
 from shared.git.files import refusing
-from shared.git.hooks import plain_hooks
+from shared.git.hooks import find_hook, plain_hooks
 from shared.git.lending import clean, forget, give_back, lend
 from shared.git.limited import OUT_OF_TIME
 from shared.git.proof import (
@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from shared.git.vault import Vault
 
 _AGAIN = "planner exec commit"
+# The hooks of a commit that can change its files or its message, and how much of that is shown.
+_HOOKS = ("pre-commit", "prepare-commit-msg", "commit-msg", "post-commit")
+_MOST_OF_DIFF = 4_000
 HOOK_LIMIT_S = 900.0  # as for the hooks of a capture
 
 
@@ -209,9 +212,19 @@ def _make(
             Problem("refused", made, "a git hook made further commits before the plan's commit")
         )
     if problems:
-        text = "a hook changed the commit, so it is not what was approved; the branch was not moved"
-        raise Refused.of([Problem("refused", "commit", text), *problems])
+        raise Refused.of([_changed_by_hook(git, tree, made), *problems])
     return made
+
+
+def _changed_by_hook(git: Git, tree: str, made: str) -> Problem:
+    """Return the problem of a commit that a hook changed: which hooks ran, what they changed."""
+    hooks = ", ".join(name for name in _HOOKS if find_hook(git, name)) or "of git's settings"
+    text = f"a hook ({hooks}) changed the commit, so it is not what was approved; the branch was "
+    text += "not moved"
+    way = "have the hook leave these files alone and commit again, or take over what it makes:"
+    words = ("diff-tree", "-r", "-p", "--no-color", "--no-ext-diff", "--no-textconv", tree, made)
+    diff = git.run(*words).decode("utf-8", "replace")[:_MOST_OF_DIFF]
+    return Problem("refused", "commit", text, way, "planner plan revise", diff)
 
 
 def _plan_tree(

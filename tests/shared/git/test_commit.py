@@ -172,6 +172,25 @@ def test_a_hook_that_changes_the_commit_is_refused_and_the_branch_stays(
     assert _places(_refused(project, changes)) == ["commit", *named]
 
 
+@pytest.mark.requirement("VR-5")
+def test_a_hook_that_changes_the_commit_is_named_with_the_difference_and_the_way_out(
+    project: Project,
+) -> None:
+    changes = project.plan(PLAN)
+    project.apply(changes)
+    format_ = (
+        'for f in $(git diff --cached --name-only); do echo "# formatted" >> $f; git add $f; done'
+    )
+    add_hook(project, "pre-commit", f"{format_}\n")
+    first = _refused(project, changes)
+    problem = first.problems[0]
+    assert problem.problem.startswith("a hook (pre-commit) changed the commit")
+    assert problem.retry == "planner plan revise"
+    assert "+++ b/src/new.py" in problem.output
+    assert "+# formatted" in problem.output
+    assert next(p.problem for p in _refused(project, changes).problems) == problem.problem
+
+
 @pytest.mark.requirement("PL-29")
 def test_a_hook_that_only_looks_runs_and_sees_the_plan_and_no_more(project: Project) -> None:
     changes = project.plan(PLAN)
