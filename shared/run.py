@@ -6,6 +6,7 @@ no third-party package.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 
@@ -106,7 +107,11 @@ class State:
             self.run, self.overdue = limits.run_at(run, self.agents, self.opened_at)
 
     def lock(self, command: str) -> Lock:
-        """Return the state directory's lock, for use in a `with` statement."""
+        """Return the state directory's lock, for use in a `with` statement.
+
+        Refused where somebody has put a link into the folder: what is written would go elsewhere.
+        """
+        check_no_links(self.state_dir)
         return Lock(resources.lock_path(self.state_dir), command)
 
     def command(self, *words: str, role: str | None = None) -> str:
@@ -133,14 +138,30 @@ class State:
         self.reload()
 
 
+def check_no_links(state_dir: str) -> None:
+    """Raise Refused if the state directory or anything directly in it is a symbolic link."""
+    found: list[str] = []
+    with contextlib.suppress(OSError), os.scandir(state_dir) as entries:
+        found = [entry.path for entry in entries if entry.is_symlink()]
+    if os.path.islink(state_dir):
+        found = [state_dir]
+    if found:
+        text = "is a symbolic link, and the planner writes only in folders and files of its own"
+        allowed = "move the link away and put back what was there; then run the same command again"
+        raise Refused("refused", min(found), text, allowed)
+
+
 def open_state(state_dir: str | None, folder: str) -> State:
     """Return the run of `state_dir`, or the only active run of the repository around `folder`.
 
     Raises Refused naming the active runs when there is none or more than one.
     """
     if state_dir is None:
-        return _only_run(folder)
+        found = _only_run(folder)
+        check_no_links(found.state_dir)
+        return found
     real = resources.known_state_dir(state_dir)
+    check_no_links(real)
     path = resources.database_path(real)
     if not os.path.isfile(path):
         text = f"the planner's database {path} is gone, and with it what was approved"
