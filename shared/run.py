@@ -6,7 +6,6 @@ no third-party package.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import time
 
@@ -140,9 +139,8 @@ class State:
 
 def check_no_links(state_dir: str) -> None:
     """Raise Refused if the state directory or anything directly in it is a symbolic link."""
-    found: list[str] = []
-    with contextlib.suppress(OSError), os.scandir(state_dir) as entries:
-        found = [entry.path for entry in entries if entry.is_symlink()]
+    names = os.listdir(state_dir) if os.path.isdir(state_dir) else []
+    found = [path for name in names if os.path.islink(path := os.path.join(state_dir, name))]
     if os.path.islink(state_dir):
         found = [state_dir]
     if found:
