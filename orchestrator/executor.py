@@ -17,6 +17,7 @@ from orchestrator.host_steps import (
     qr_gate_step,
 )
 from orchestrator.milestone_steps import wave_step
+from orchestrator.path import path_of
 from orchestrator.step import main
 from shared.steps.workflow import Workflow
 
@@ -38,7 +39,9 @@ STEPS = {
     8: qr_gate_step("impl-docs-qr-gate", phase="impl-docs", on_fail=6),
     9: reconcile_step("reconcile", prompt="commit"),
 }
-WORKFLOW = Workflow("executor", "Carry out an approved plan, commit it, prove it.", STEPS)
+WORKFLOW = Workflow(
+    "executor", "Carry out an approved plan, commit it, prove it.", STEPS, path=path_of
+)
 
 if __name__ == "__main__":
     sys.exit(main(WORKFLOW, sys.argv[1:]))

@@ -11,6 +11,7 @@ from orchestrator.host_steps import (
     qr_gate_step,
     verify_step,
 )
+from orchestrator.path import path_of
 from orchestrator.step import main
 from shared.steps.workflow import Workflow
 
@@ -40,7 +41,9 @@ STEPS = {
     11: qr_gate_step("plan-docs-qr-gate", phase="plan-docs", on_fail=9),
 }
 # At depth intent the design is frozen and approved before anybody writes code.
-WORKFLOW = Workflow("planner", "Turn a request into a frozen plan.", STEPS, ends={"intent": 5})
+WORKFLOW = Workflow(
+    "planner", "Turn a request into a frozen plan.", STEPS, ends={"intent": 5}, path=path_of
+)
 
 if __name__ == "__main__":
     sys.exit(main(WORKFLOW, sys.argv[1:]))

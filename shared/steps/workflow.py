@@ -51,7 +51,7 @@ class Step:
 class Workflow:
     """An ordered table of steps, started from one entry point."""
 
-    __slots__ = ("ends", "name", "purpose", "serves", "steps")
+    __slots__ = ("ends", "name", "path", "purpose", "serves", "steps")
 
     def __init__(
         self,
@@ -61,16 +61,19 @@ class Workflow:
         *,
         serves: str | None = None,
         ends: Mapping[str, int] | None = None,
+        path: Callable[[Context], str] | None = None,
     ) -> None:
         """Make a workflow; `serves` is the kind of planner step that starts it, or None.
 
-        `ends` names the last step at a depth that leaves later ones out.
+        `ends` names the last step at a depth that leaves later ones out; `path` says where on its
+        own path a run is.
         """
         self.name = name
         self.purpose = purpose
         self.steps = dict(steps)
         self.serves = serves
         self.ends = dict(ends or {})
+        self.path = path
 
     def last(self, depth: str) -> int:
         """Return the number of the workflow's last step at a depth (full or intent)."""
@@ -137,6 +140,7 @@ class Context:
             workflow=self.workflow.name,
             number=self.number,
             of=len(self.workflow.steps),
+            path=self.workflow.path(self) if self.workflow.path else None,
             name=name or self.step.name,
             state_dir=self.state.state_dir,
             iteration=self.iteration if self.step.phase and not name else None,
