@@ -190,7 +190,7 @@ def deviate(
     if reason_file is not None:
         reason = read_text(find_answer(state.state_dir, reason_file)).strip()
     reconcile.deviate(state, milestone, path, reason, role or HOST)
-    accept = state.command("exec", "accept", "--file", path, "--reason", reason)
+    accept = state.typed("exec", "accept", "--file", path, "--reason", reason)
     write(Block("result").data("deviation", f"{path}: {reason}").person(accept).render())
 
 

@@ -75,7 +75,7 @@ def render_in_advance(state: State) -> str:
     """Return the block in which a person approves a run's plan in advance, within limits."""
     block = Block("result", state_dir=state.state_dir).task(read_prompt(*PROMPTS, "in-advance"))
     block.next("done", state.command("step", state.run.workflow))
-    return block.person(state.command("auto", "on")).render()
+    return block.person(state.typed("auto", "on")).render()
 
 
 def resolved(codepath: str) -> str:

@@ -213,8 +213,8 @@ def _converge(block: Block, ctx: Context, items: list[Item]) -> None:
     block.ask("stuck", f"{', '.join(stuck)} came back for the third time. What now?", options)
     for name in stuck:
         words = ("qr", "accept", name, "--phase", ctx.phase)
-        block.person(state.command(*words, "--reason-file", answer_word("reason.md")))
-    block.person(state.command("cancel"))
+        block.person(state.typed(*words, "--reason-file", answer_word("reason.md")))
+    block.person(state.typed("cancel"))
 
 
 def _check_unedited(state: State) -> None:
@@ -243,7 +243,7 @@ def approval(ctx: Context, prompt: str) -> Block:
         block.data("beyond the approval in advance", "\n".join(reasons))
     block.next("approved", state.command("exec", "run"))
     block.next("remarks", state.command("plan", "revise", "--file", answer_word("remarks.md")))
-    return block.person(state.command("mode", "approve", state.run.digest or ""))
+    return block.person(state.approving)
 
 
 # pattern functions

@@ -10,6 +10,7 @@ import os
 import time
 
 from shared import resources
+from shared.digests import SHORTEST
 from shared.lifecycle import WORKFLOW as LIFECYCLE
 from shared.mode import limits
 from shared.mode.sessions import agent_name, repository_root
@@ -116,6 +117,27 @@ class State:
     def command(self, *words: str, role: str | None = None) -> str:
         """Return a planner command line, for printing, that acts on the run."""
         return resources.command(*words, state_dir=self.state_dir, role=role)
+
+    def typed(self, *words: str) -> str:
+        """Return a planner command line that a person types in the run's repository (FC-4).
+
+        It names the state directory only where the run could not be found without.
+        """
+        started = self.database.runs("ACTIVE", "PAUSED")
+        mine = [run.run_id for run in started if run.workflow != LIFECYCLE] == [self.run.run_id]
+        return resources.command(*words) if mine and self._is_here else self.command(*words)
+
+    @property
+    def approving(self) -> str:
+        """The command by which a person approves the submitted plan: its digest names the run."""
+        words = ("approve", (self.run.digest or "")[:SHORTEST])
+        return resources.command(*words) if self._is_here else self.command(*words)
+
+    @property
+    def _is_here(self) -> bool:
+        """Whether the run is in the database of its repository, where commands look for it."""
+        home = os.path.join(self.run.repository, resources.PLANNER_FOLDER)
+        return os.path.realpath(os.path.dirname(self.database.path)) == os.path.realpath(home)
 
     def go_to(self, workflow: str, step: int) -> None:
         """Set the run's workflow step and its agent's time of last call; use in a transaction."""

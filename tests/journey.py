@@ -17,7 +17,7 @@ from xml.etree import ElementTree as ET
 
 from cli.demo.reading import evidence_in
 from cli.main import main
-from shared.resources import ROOT, launcher
+from shared.resources import ROOT, launcher, quote
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -242,7 +242,15 @@ class Journey:
         return answer
 
     def follow(self, command: str) -> Answer:
-        """Run a printed command; what it prints is the block before the host now."""
+        """Run a printed command; what it prints is the block before the host now.
+
+        What an approval prints is for the person who types it: the host goes on with the step.
+        """
+        if words_of(command)[0] == "approve":
+            self.last = call(self.repository.path, *words_of(command))
+            done = self.last.code == 0 and not self.last.data("proof")
+            here = f"{SHOWN} step executor --state-dir {quote(self.state_dir)}"
+            return self.follow(here) if done else self.last
         if self.shell_from is None:
             self.last = self.run(*words_of(command))
             return self.last

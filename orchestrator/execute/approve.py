@@ -7,12 +7,13 @@ from typing import NamedTuple
 
 from orchestrator.run.adopt import adopt
 from orchestrator.submit.page.render import refresh_page
-from shared import approval, digests, resources, ssh_signature
+from shared import approval, digests, plan_refs, resources, ssh_signature
 from shared.approval import Approval
 from shared.drift import check_run
 from shared.execution.deeds import Execution
 from shared.git.repository import repository_at
 from shared.guard.consent import Consent, check_consent, check_demand, check_person, is_guarded
+from shared.mode.sessions import repository_root
 from shared.mode.where import database_path
 from shared.plan_file import check_named
 from shared.run import State, open_state
@@ -112,6 +113,8 @@ def full_digest(given: str, folder: str, state_dir: str | None) -> str:
     real = os.path.realpath(state_dir or "")
     path = resources.database_path(real) if state_dir else database_path(folder)
     known = digests.known([path])
+    if os.path.lexists(os.path.join(repository_root(folder), ".git")):
+        known |= plan_refs.frozen(repository_at(repository_root(folder)))
     if state_dir and os.path.isfile(resources.plan_path(real)):
         known |= {digest_of(read_bytes(resources.plan_path(real)))[0] or ""}
     found = digests.matching(given, known)

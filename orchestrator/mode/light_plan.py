@@ -15,6 +15,7 @@ from orchestrator.run.limits import settle
 from orchestrator.run.start import bind_agent
 from shared import drift, resources
 from shared.config import Config, load_config, parse_config
+from shared.digests import SHORTEST
 from shared.drift import is_watched, problem_of, tree_of_light
 from shared.execution import holder
 from shared.git.repository import repository_at
@@ -160,9 +161,10 @@ def remark(found: Mode, text: str) -> None:
 
 def reject(found: Mode, digest: str | None, reason: str) -> None:
     """Reject the submitted plan: planning mode ends and nothing is carried out."""
-    if digest is not None and digest != found.digest:
+    meant = digest is None or (len(digest) >= SHORTEST and (found.digest or "").startswith(digest))
+    if not meant:
         text = "this is not the digest of what was submitted; nothing is rejected"
-        raise Refused("refused", digest, text, found.digest or "nothing was submitted")
+        raise Refused("refused", digest or "", text, found.digest or "nothing was submitted")
     if found.state is not None:
         found.note = end.reject(found.state, reason)
     else:

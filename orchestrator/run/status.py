@@ -153,7 +153,7 @@ def screen(state: State) -> str:
     if state.run.status not in ENDED:
         typed = [command for _, command in panel.to_type(state, view)] if view else []
         if state.run.stage == "submitted":
-            typed.insert(0, state.command("mode", "approve", state.run.digest or ""))
+            typed.insert(0, state.approving)
         lines += ["", "To type:", *(f"  {command}" for command in typed)] if typed else []
     notices = [notice(row) for row in state.database.event_rows(state.run)[-5:]]
     lines += ["", *notices] if notices else []

@@ -190,7 +190,7 @@ def with_commands(ctx: Context, text: str, *, asks: bool) -> Block:
     note = read_prompt("orchestrator", "planner", "confirm")
     block = ctx.block().task(f"{text}\n\n{note}")
     block.data("commands to confirm", config["text"])
-    return block.person(ctx.state.command("config", "confirm", digest))
+    return block.person(ctx.state.typed("config", "confirm", digest))
 
 
 def item_line(item: dict[str, Any]) -> str:

@@ -101,6 +101,6 @@ def test_a_guard_that_is_stopped_denies(codex: Codex, run: Journey, stopped: str
 def test_a_command_that_codex_runs_cannot_approve(codex: Codex, run: Journey) -> None:
     """Not even where no hook is: its commands are known by what it sets in them."""
     run.to("submitted")
-    digest = run.last.person().split()[3]
+    digest = run.last.person().split()[2]
     played = codex.play([shell(f"{LAUNCHER} mode approve {digest}")], hooks=False)
     assert "an assistant runs this" in played.only.text

@@ -125,6 +125,6 @@ def test_a_guard_that_is_stopped_denies(vibe: Vibe, run: Journey, stopped: str) 
 def test_a_command_that_vibe_runs_cannot_approve(vibe: Vibe, run: Journey) -> None:
     """Not even where no hook is: its commands are known by what it sets in them."""
     run.to("submitted")
-    digest = run.last.person().split()[3]
+    digest = run.last.person().split()[2]
     played = vibe.play([bash(f"{LAUNCHER} mode approve {digest}")], "--auto-approve", hooks=False)
     assert "an assistant runs this" in played.only.text

@@ -81,8 +81,15 @@ class Host:
         return self._run([PLANNER, *words], cwd or self.cwd)
 
     def follow(self, command: str) -> Block:
-        """Run a printed command from a folder that has nothing to do with the repository."""
-        return self._run(shlex.split(command), Path("/"))
+        """Run a printed command from a folder that has nothing to do with the repository.
+
+        A person's short one is typed in the repository; after an approval the host goes on.
+        """
+        words = shlex.split(command)
+        block = self._run(words, Path("/") if "--state-dir" in words else self.cwd)
+        if words[1] != "approve" or block.code:
+            return block
+        return self.planner("step", "executor")
 
     def _run(self, command: Sequence[str], cwd: Path) -> Block:
         if not self.processes:

@@ -321,7 +321,7 @@ def accepted(make_repo: Repositories) -> Iterator[Stop]:
     journey.last = journey.planner("step", "planner")
     journey.edits["src/m1_1.py"] = theirs.replace("1", "2")
     journey.to("submitted")
-    digest = words_of(journey.last.person())[2]
+    digest = words_of(journey.last.person())[1]
     journey.last = journey.planner("mode", "approve", digest, "--only", "M-001")
     yield "executor-1-init.part", journey, journey.last
     journey.repository.write("src/m1_1.py", "")
@@ -381,5 +381,6 @@ def normalised(text: str, journey: Journey) -> str:
             text = text.replace(found, name)
     text = re.sub(r" · \d+ s\b", " · 1 s", text)
     text = re.sub(r"\b[0-9a-f]{64}\b", "DIGEST", text)
+    text = re.sub(r"\b(approve|reject) [0-9a-f]{12}\b", r"\1 DIGITS", text)
     text = re.sub(r"\b([0-9a-f]{40}|[0-9a-f]{12}(?!…))\b", "COMMIT", text)
     return re.sub(r"\d{4}-\d\d-\d\dT[0-9:]{8}Z", "TIME", text)

@@ -62,7 +62,8 @@ def check_command(command: str, journey: Journey, foreign: Path) -> None:
     kept = journey.repository.path.with_suffix(".kept")
     shutil.copytree(journey.repository.path, kept, symlinks=True)
     try:
-        answer = shell(command, foreign)
+        is_persons = "--state-dir" not in words_of(command)
+        answer = shell(command, journey.repository.path if is_persons else foreign)
         assert "Traceback" not in answer.stderr, answer.stderr
         kinds = {kind for kind, _ in answer.problems} if answer.text.startswith("<") else set()
         assert not kinds & {"usage", "internal"}, answer.text

@@ -15,6 +15,7 @@ from orchestrator.submit.page.facts import Facts, edited_files
 from orchestrator.submit.page.first import answer_box, first_screen
 from orchestrator.submit.page.html import Element, page
 from shared import resources
+from shared.digests import SHORTEST
 from shared.plan_file import check_frozen
 from state import store
 from state.errors import Refused
@@ -76,12 +77,12 @@ def read_facts(state: State, plan: Plan | None = None) -> Facts:
 
 
 def _commands(state: State) -> dict[str, str]:
-    digest = state.run.digest or ""
+    digest = (state.run.digest or "")[:SHORTEST]
     return {
         "approve typed": f"/planner:approve {digest}",
-        "approve": state.command("mode", "approve", digest),
-        "remark": state.command("mode", "edit", "what should be different"),
-        "reject": state.command("mode", "reject", digest),
+        "approve": state.approving,
+        "remark": state.typed("mode", "edit", "what should be different"),
+        "reject": state.typed("mode", "reject", digest),
     }
 
 

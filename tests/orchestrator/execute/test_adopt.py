@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from shared.run import open_state
 from tests.journey import FILES, Journey, call, words_of
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def test_a_frozen_plan_alone_beside_a_clone_of_the_base_is_executed(
     alone.mkdir()
     with open(f"{journey.state_dir}/plan.json", "rb") as file:
         (alone / "plan.json").write_bytes(file.read())
-    digest = words_of(journey.last.person())[2]
+    digest = str(open_state(journey.state_dir, "/").run.digest)
     answer = call(clone.path, "mode", "approve", digest, "--state-dir", str(alone))
     assert answer.code == 0, answer.text
     while answer.block.tag == "step":

@@ -93,7 +93,7 @@ def test_a_hand_edit_of_a_frozen_plan_is_refused_everywhere_with_its_place(
     assert old in text
     with open(path, "w", encoding="utf-8") as file:
         file.write(text.replace(old, new))
-    digest = words_of(frozen.last.person())[2]
+    digest = words_of(frozen.last.person())[1]
     for words in (
         ("plan", "freeze"),
         ("plan", "revise"),

@@ -270,7 +270,7 @@ def test_while_a_plan_is_executed_all_passes_but_a_persons_commands_and_our_file
 ) -> None:
     client = Client(journey.to("submitted").repository.path)
     assert client.denial("Write", file_path="src/a.py").startswith("Planning mode (submitted)")
-    client.types(words_of(journey.last.person())[2])
+    client.types(words_of(journey.last.person())[1])
     monkeypatch.setenv("CLAUDECODE", "1")
     journey.to("approved")
     assert client.asks("Write", file_path="src/a.py") == {}
