@@ -26,11 +26,13 @@ def only_option(command: Command) -> Command:
 def submit_part(state_dir: str | None, digest: str, only: str) -> str:
     """Submit some milestones of a plan as its next revision; return the block to print."""
     from cli.results import render_part
+    from orchestrator.execute.approve import full_digest
     from orchestrator.submit import part
 
     names = {name.strip() for name in only.split(",")} - {""}
     state = opened(state_dir)
-    return render_part(state, part.submit_part(state, digest, names), digest, names)
+    whole = full_digest(digest, os.getcwd(), state_dir)
+    return render_part(state, part.submit_part(state, whole, names), whole, names)
 
 
 @click.command("rebase")

@@ -17,7 +17,7 @@ from xml.etree import ElementTree as ET
 
 from cli.demo.reading import evidence_in
 from cli.main import main
-from shared.resources import ROOT, launcher, quote
+from shared.resources import ROOT, launcher
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -247,10 +247,12 @@ class Journey:
         What an approval prints is for the person who types it: the host goes on with the step.
         """
         if words_of(command)[0] == "approve":
+            self.calls.append(tuple(words_of(command)))
             self.last = call(self.repository.path, *words_of(command))
-            done = self.last.code == 0 and not self.last.data("proof")
-            here = f"{SHOWN} step executor --state-dir {quote(self.state_dir)}"
-            return self.follow(here) if done else self.last
+            if self.last.code == 0 and not self.last.data("proof"):
+                self.last = self.planner("step", "executor")
+            self.read.append(self.last.text)
+            return self.last
         if self.shell_from is None:
             self.last = self.run(*words_of(command))
             return self.last

@@ -51,7 +51,7 @@ ORDER = (
     ("step",),
     ("milestone_steps", "executor_steps"),
     ("run", "host_steps"),
-    ("summary", "requirements_steps", "strategy_steps"),
+    ("summary", "requirements_steps", "strategy_steps", "path"),
 )
 
 # Modules that the guard, locks and printed steps stand on: the standard library and one another.

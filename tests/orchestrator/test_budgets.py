@@ -40,7 +40,7 @@ tokens for the small plan, 10,000 for the planning in full, 600 in one command f
 approved plan, 3,000 for carrying out intents beside what their agents read, 1,500 for a fix round.
 `tests/orchestrator/test_budgets.py` measures and holds them, and this table.
 """
-PERSON = ("mode", "config")
+PERSON = ("approve", "mode", "config")
 SHARES = (3, 3, 2)
 # About 3 kB, as a host writes it down for a change of eight files.
 CONTEXT = {
@@ -143,7 +143,8 @@ def costs(journey: Journey, texts: list[str]) -> list[str]:
     for text in texts:
         shown = at_home(text, journey)
         named = re.match(
-            r'<step workflow="([\w-]+)" number="(\d+)" of="\d+" name="([\w-]+)"', shown
+            r'<step workflow="([\w-]+)" number="(\d+)" of="\d+"(?: path="[^"]+")? name="([\w-]+)"',
+            shown,
         )
         name = " ".join(named.groups()) if named else "result"
         lines.append(f"{name:<36} {tokens(shown):>5}")

@@ -305,3 +305,10 @@ def test_a_person_types_the_command_that_the_part_waits_for(make_repo: Repositor
     journey = three(make_repo)
     shown = take(journey, "M-001")
     assert words_of(shown.person()) == ["approve", digest_of(journey)[:12]]
+
+
+@pytest.mark.requirement("FC-4")
+def test_a_part_is_taken_by_the_first_digits_of_the_whole(make_repo: Repositories) -> None:
+    journey = three(make_repo)
+    shown = take(journey, "M-001", digest_of(journey)[:12])
+    assert shown.code == 0, shown.text
