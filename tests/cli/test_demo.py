@@ -82,6 +82,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Played:
 def without_varying_parts(text: str) -> str:
     """Replace what differs from one run to the next by text of the same width."""
     text = re.sub(r"\b[0-9a-f]{12}…", "0123456789ab…", text)
+    text = re.sub(r"approve [0-9a-f]{12}\b", "approve 0123456789ab", text)
     text = re.sub(r"…/\d{8}-[0-9a-f]{6}\.json", "…/20260102-abcdef.json", text)
     text = re.sub(r"(?m)^(   │ )? *\d+\.\d s", r"\1  0.5 s", text)
     return re.sub(r"in \d+\.\d s", "in 9.8 s", text)

@@ -278,7 +278,7 @@ def test_the_command_writes_the_page_of_a_submitted_plan(make_repo: Repositories
         text = file.read()
     page = Parsed(text)
     digest = json.loads(journey.planner("status", "--json").text)["digest"]
-    assert f"/planner:approve {digest}" in page.text
+    assert f"/planner:approve {digest[:12]}" in page.text
     assert "return x + 2" in page.text
     assert visible(HOSTILE[:-40]) in page.text
     assert "script" not in {name for name, _ in page.tags}
@@ -295,7 +295,7 @@ def test_what_the_page_says_to_type_does_it(make_repo: Repositories, way: str, s
     with open(f"{journey.state_dir}/review.html", encoding="utf-8") as file:
         typed = re.findall(r"<span>in a terminal</span><code>([^<]*)</code>", file.read())
     commands = [words_of(html.unescape(command)) for command in typed]
-    words = next(words for words in commands if words[:2] == ["mode", way])
+    words = next(words for words in commands if way in words[:2])
     assert journey.run(*words).code == 0
     assert json.loads(journey.planner("status", "--json").text)["stage"] == stage
 
