@@ -170,13 +170,13 @@ def _add(review: Review, row: dict[str, Any], share: Share, at: str) -> list[Pro
     own = [i for i in review.items if (i.by, i.group) == (REVIEWER, group) and i.check not in TEXTS]
     if any(i == new.changed(id=i.id) for i in own):
         return []  # the same file sent again, because the output was lost
-    if len(own) >= MOST_ADDED:
+    if sum(i.status == FAIL for i in own) >= MOST_ADDED:
         return [
             Problem(
                 "refused",
                 at,
-                f"{MOST_ADDED} findings are added already",
-                "add only the worst findings",
+                f"{MOST_ADDED} findings that no question covers are added already",
+                "send the answers without it, or with a FAIL of the question that is nearest to it",
             )
         ]
     review.items.append(new)

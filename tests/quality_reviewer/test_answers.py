@@ -282,7 +282,7 @@ WRONG: dict[str, tuple[Callable[[list[str], list[str]], object], list[str]]] = {
     ),
     "more than three added": (
         lambda _own, _other: [{"check": f"c{n}", "finding": "f"} for n in range(4)],
-        ["3 findings are added already"],
+        ["3 findings that no question covers are added already"],
     ),
     "an addition that passes or says nothing": (
         lambda _own, _other: [
@@ -393,6 +393,21 @@ def test_later_rounds_add_only_what_a_fix_has_broken(small: Journey) -> None:
     assert small.planner(*words).code == 0
     small.last = small.planner("step", "planner")
     assert f"(broken by the fix of {first})" in small.last.data("items")
+
+
+@pytest.mark.requirement("PL-23")
+def test_additions_that_are_fixed_leave_room_for_what_their_fix_has_broken(small: Journey) -> None:
+    worst = [{"check": f"c{n}", "finding": "f", "severity": "MUST"} for n in range(3)]
+    small.verdicts = lambda block: [*all_pass(block), *worst]
+    small.to("gate")
+    decide(small, "fail")
+    small.to("code review")
+    again = small.follow(small.last.runs()[0])
+    fixed = [passed(name, "src/a.py:2") for name in again.asked()]
+    broken = {"check": "new", "finding": "f", "broken_by": again.asked()[0]}
+    small.write_answer("verdicts-1.json", [*fixed, broken])
+    words = ("qr", "set", "--phase", "plan-code", "--file", "answers/verdicts-1.json")
+    assert small.planner(*words).code == 0
 
 
 @pytest.mark.requirement("PL-18")
