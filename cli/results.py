@@ -105,7 +105,8 @@ def render_verified(state: State, done: Done) -> str:
         text = (
             "NOT VERIFIED: planner.toml has no [verify] commands at the base and none is chosen; "
         )
-        text += f"choose by number, `{choose}`, or name your own, one a line: `{named}`"
+        text += f"choose by number, `{choose}`, or name your own, one a line: `{named}`; the user "
+        text += f"may commit some, then type `{state.command('mode', 'rebase')}`"
         return Block("result").data("verify", text).data("candidates", found).render()
     block = Block("result", tree=done.tree)
     lines = [

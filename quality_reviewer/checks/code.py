@@ -109,7 +109,8 @@ def check_verify(subject: Subject) -> Iterator[Finding]:
     results = [r for r in subject.plan.verify if r.tree == subject.tree]
     if not subject.verify_commands and not subject.plan.verify:
         text = "NOT VERIFIED: planner.toml has no [verify] commands and none was chosen"
-        way = "choose some: `planner plan verify --use N` or `--command-file`"
+        way = "choose some: `planner plan verify --use N` or `--command-file`; or the user may "
+        way += "commit some, then type `planner mode rebase`"
         yield Finding("*", f"{text}; {way}", "NOT_CHECKED")
         return
     commands = subject.verify_commands or {r.command for r in subject.plan.verify}
