@@ -130,7 +130,7 @@ def _decided_with(state: State, workflow: Workflow, phase: Phase, rows: object) 
         items = read_review(path).items
     else:
         items = [Item.from_json(row) for row in outcomes[-1]["items"]]
-    known = {i.id: (i.status, i.finding) for i in items}
+    known = {i.id: (i.status, i.finding) for i in items if i.by == REVIEWER}
     given = [row for row in rows if isinstance(row, dict) and "id" in row]
     same = [known.get(str(r["id"])) == (r.get("status"), r.get("finding") or None) for r in given]
     return Stored(_count(r["status"] for r in given), []) if same and all(same) else None
