@@ -71,9 +71,9 @@ def test_a_request_that_is_not_text_leaves_nothing_behind(repo: Repository) -> N
     assert not (repo.path / ".planner").exists()
 
 
-def test_without_git_a_run_is_refused_at_the_start(tmp_path: Path) -> None:
-    """A plan of depth full needs a repository, and the first command says so."""
-    answer = planner(tmp_path, "start", "change x")
+def test_without_git_full_depth_is_refused_at_the_start(tmp_path: Path) -> None:
+    """A plan of bytes needs a repository, and the first command says so."""
+    answer = planner(tmp_path, "start", "change x", "--depth", "full")
     assert answer.returncode == 1
     assert "git" in answer.stdout
     assert not list(tmp_path.iterdir())
