@@ -120,8 +120,11 @@ def full_digest(given: str, folder: str, state_dir: str | None) -> str:
     found = digests.matching(given, known)
     if len(found) == 1:
         return found[0]
-    text = "no plan was ever frozen here with a digest that begins so"
+    where = os.path.dirname(os.path.dirname(path))
+    text = f"in {where} no plan was ever frozen with a digest that begins so"
     if found:
-        text = "several plans were frozen here with digests that begin so"
-    allowed = "; ".join(found) or "the digest that the summary and the review page show"
+        text = f"in {where} several plans were frozen with digests that begin so"
+    allowed = "; ".join(found) or (
+        "the digest that the summary and the review page show, in the repository of its plan"
+    )
     raise Refused("conflict" if found else "not_found", given, text, allowed)

@@ -61,7 +61,9 @@ def test_where_git_is_moved_away_the_repository_around_it_is_not_taken(
     outer = inner.path.parent
     inner.path.joinpath(".git").rename(outer.parent / "away")
     before = everything(outer)
-    assert ".git" in refused(journey)
+    # A short approval names no run, so it looks for its plan in the repository around.
+    missing = f"in {outer} no plan" if point == "submitted" else ".git"
+    assert missing in refused(journey)
     assert everything(outer) == before
     (outer.parent / "away").rename(inner.path / ".git")
     finish(journey)
