@@ -84,14 +84,11 @@ def agent_slice(plan: Json, phase: str) -> str:
 def milestone_slice(plan: Json, name: str, *, whole: bool) -> str:
     """Return the plan's text for who writes one milestone; other milestones by name and files.
 
-    `whole` adds the task and its context, which an agent has not seen.
+    `whole` adds the task and its context, which an agent has not seen: after the milestone itself,
+    since a block cuts what is too long, and of other milestones' decisions only what was decided.
     """
     own = next(m for m in plan["milestones"] if m["id"] == name)
-    lines = []
-    if whole:
-        lines = [*task_lines(plan), *context_lines(plan), plan["overview"]["approach"]]
-        lines += _reasons(plan)
-    lines.append(f"{name} {own['name']}")
+    lines = [f"{name} {own['name']}"]
     lines += [f"  accepted when: {text}" for text in own["acceptance_criteria"]]
     lines += _intents(own, reasons=True)
     lines += list(_scenarios(own["tests"]))
@@ -101,6 +98,9 @@ def milestone_slice(plan: Json, name: str, *, whole: bool) -> str:
         for m in plan["milestones"]
         if m["id"] != name
     ]
+    if whole:
+        lines += [*task_lines(plan), *context_lines(plan), plan["overview"]["approach"]]
+        lines += _reasons(plan, {ref for i in own["code_intents"] for ref in i["decision_refs"]})
     return "\n".join(lines)
 
 
@@ -154,10 +154,13 @@ def _scenarios(tests: Json) -> Iterator[str]:
         yield f"  no tests: {tests['skip_reason']}"
 
 
-def _reasons(plan: Json) -> list[str]:
+def _reasons(plan: Json, cited: Collection[str] | None = None) -> list[str]:
+    """Return decisions, alternatives, risks and invariants; only `cited` decisions with reasons."""
     context = plan["planning_context"]
     lines = [
-        f"{d['id']}: {d['decision']} – {d['reasoning_chain']}" for d in context["decision_log"]
+        f"{d['id']}: {d['decision']}"
+        + (f" – {d['reasoning_chain']}" if cited is None or d["id"] in cited else "")
+        for d in context["decision_log"]
     ]
     lines += [
         f"{a['id']}, not chosen: {a['alternative']} – {a['rejection_reason']}"

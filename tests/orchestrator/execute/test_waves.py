@@ -101,6 +101,26 @@ def test_an_agent_is_shown_its_milestone_in_full_and_the_others_by_their_files(
     assert "in progress: M-001, M-002" in refused.problems[0][1]
 
 
+@pytest.mark.requirement("PL-27")
+def test_an_agent_reads_its_own_milestone_whole_however_long_the_plan_is(
+    make_repo: Repositories,
+) -> None:
+    journey = intents(make_repo)
+    why = "one thing follows from another, which follows from a third. " * 60
+    journey.answers["design.json"] += [
+        {"op": "add", "kind": "decision", "fields": {
+            "decision": f"Choice {n}", "reasoning_chain": f"{why}-> it -> {n}"}}
+        for n in range(8)
+    ]  # fmt: skip
+    own = next(e for e in journey.answers["design.json"] if e.get("kind") == "intent")
+    own["fields"]["behavior"] = "f adds two, for each of many cases. " * 100 + "The end."
+    journey.to("writing")
+    plan = milestone_agent(journey, "M-001").data("plan")
+    assert "The end." in plan
+    assert "Choice 7" in plan
+    assert plan.count(why.strip()) == 0
+
+
 @pytest.mark.requirement("PL-28")
 def test_a_file_that_nobody_planned_is_reported_accepted_and_approved(
     make_repo: Repositories,
