@@ -134,8 +134,8 @@ class Evidence:
     def _changes(self, item: Item) -> Iterable[Change]:
         """Return the changes within the scope of a review item; all if it names none of them."""
         milestones = self._plan.milestones
-        own = [m for m in milestones if m.id == item.scope]
-        every = [c for m in own or milestones for c in changes_of(m)]
+        own = [c for m in milestones if m.id == item.scope for c in changes_of(m)]
+        every = own or [c for m in milestones for c in changes_of(m)]
         return [c for c in every if c.file == item.scope] or every
 
 

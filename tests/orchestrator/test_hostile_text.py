@@ -68,7 +68,9 @@ def test_text_in_request_and_plan_never_gets_out_of_its_block(
     journey = Journey(repository, f"Do it {text}", hostile(default_answers(), text))
     assert drive(journey) == drive(plain)
     for words in (("plan", "show"), ("plan", "list", "milestones"), ("config", "show")):
-        assert shape(journey.planner(*words)) == shape(plain.planner(*words))
+        # A plan that is cut comes with the command that shows the rest.
+        told = [part for part in shape(journey.planner(*words)) if part != "task::"]
+        assert told == shape(plain.planner(*words))
     with open(f"{journey.state_dir}/plan.md", encoding="utf-8") as file:
         assert "\x1b" not in file.read()
 

@@ -164,7 +164,7 @@ def test_with_auto_run_an_approved_plan_is_carried_out_at_once(
 ) -> None:
     own_settings("[planner]\nauto_run = true\n")
     journey = Journey(make_repo(files=FILES)).to("submitted")
-    digest = words_of(journey.last.person())[2]
+    digest = words_of(journey.last.person())[1]
     assert journey.planner(*command, digest).data("proof")
     assert "x + 2" in (journey.repository.path / "src/a.py").read_text()
 

@@ -223,7 +223,7 @@ def test_a_prefix_names_one_plan_among_all_that_were_ever_frozen(signing: Signin
 
     digest = signing.digest
     assert "too few" in approve(digest[:11]).text
-    assert "no plan was ever frozen here" in approve("0" * 12).text
+    assert "no plan was ever frozen" in approve("0" * 12).text
     superseded = digest[:20] + ("1" if digest[20] == "0" else "0") * 44
     state = open_state(signing.journey.state_dir, "/")
     with state.database as database:
