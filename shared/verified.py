@@ -7,9 +7,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-_PLACES = {"place": "in the place", "worktree": "in the worktree"}
+_PLACES = {"place": "confined, at the project's own path", "worktree": "in the worktree"}
 _CHOSEN = {
-    "project": "of planner.toml",
+    "project": "from planner.toml",
     "candidate": "chosen by the assistant",
     "assistant": "the assistant's own",
 }

@@ -64,7 +64,7 @@ def _name_in(header: str) -> str:
 def _files_of(plan: str, question: str) -> list[str]:
     """Return the files of the intents of the milestone that a question names; none without one."""
     scope = _SCOPE.search(question)
-    part = plan.partition(f"\n{scope[1]} ")[2] if scope else ""
+    part = f"\n{plan}".partition(f"\n{scope[1]} ")[2] if scope else ""
     return _INTENT.findall(_NEXT.split(part)[0])
 
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from shared.git.proof import Extra, Staged
     from shared.git.repository import Repository
+    from shared.git.vault import Vault
     from shared.run import State
     from state.models import Change, Plan
 
@@ -74,13 +75,8 @@ def commit_plan(state: State, also: Also | None = None) -> list[Change]:
                 raise Refused.of(problems)
             found = None if also else by_hand.find(repository, plan, changes)
             if found is None:
-                make_worktree_if_gone(state, repository)
-                accepted = [f for f, yes in state.database.deviations(state.run).items() if yes]
                 message = also.message if also else message_of(plan)
-                made = commit(
-                    repository, state.worktree, vault, changes, message, extra, leave=accepted
-                )
-                commit_id = detail = made.commit
+                commit_id = detail = _make(state, repository, vault, changes, message, extra)
             else:
                 commit_id, detail = found.commit, by_hand.remember(found)
             drift.absorb(state, ends(changes))
@@ -94,6 +90,20 @@ def commit_plan(state: State, also: Also | None = None) -> list[Change]:
             if problems:
                 raise Refused.of(problems)
         return changes
+
+
+def _make(
+    state: State,
+    repository: Repository,
+    vault: Vault,
+    changes: Sequence[Change],
+    message: str,
+    extra: Extra,
+) -> str:
+    """Make the commit without the files whose deviation a person accepted; return its id."""
+    make_worktree_if_gone(state, repository)
+    accepted = [f for f, yes in state.database.deviations(state.run).items() if yes]
+    return commit(repository, state.worktree, vault, changes, message, extra, leave=accepted).commit
 
 
 def _keep(state: State, plan: Plan, commit: str, beside: Sequence[str]) -> None:

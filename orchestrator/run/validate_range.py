@@ -121,12 +121,9 @@ def _with_demand(verdict: Verdict, require: str | None) -> Verdict:
         return verdict
     files = ", ".join((*verdict.edited, *verdict.additional))
     text = ": ".join(filter(None, (verdict.word, files or verdict.why)))
-    problem = Problem("refused", verdict.commit, text, f"`--require {require}`: {_listed(require)}")
+    enough = " · ".join(ENOUGH[require])
+    problem = Problem("refused", verdict.commit, text, f"`--require {require}`: {enough}")
     return verdict._replace(problems=(*verdict.problems, problem))
-
-
-def _listed(require: str) -> str:
-    return " · ".join(ENOUGH[require])
 
 
 def _is_missing(plan: Known | None) -> bool:

@@ -109,31 +109,36 @@ def review_slice(
 ) -> str:
     """Return the plan's text for a reviewer: milestones in `own` in full, others by name.
 
-    If it only looks `again` at what it `found`, other milestones, context and verify are left out,
-    and reasons that the findings do not name.
+    They stand first, since a block cuts what is too long. If it only looks `again` at what it
+    `found`, other milestones, context and verify are left out, and reasons that no finding names.
     """
-    keys = _DOCUMENTED if phase in DOCS_PHASES else _CONTEXT
-    lines = task_lines(plan)
-    if not again:
-        overview = plan["overview"]
-        lines += [*context_lines(plan, keys), overview["problem"], overview["approach"]]
-        lines += _reasons(plan)
-    else:
+    lines = [
+        line
+        for milestone in plan["milestones"]
+        if milestone["id"] in own
+        for line in _asked_about(milestone, phase, again=again)
+    ]
+    lines += task_lines(plan)
+    if again:
         lines += [line for line in _reasons(plan) if _id_of(line) in found]
-    for milestone in plan["milestones"]:
-        if milestone["id"] not in own:
-            lines += [] if again else [f"{milestone['id']} {milestone['name']} (not asked about)"]
-            continue
-        after = f", after {', '.join(milestone['depends_on'])}" if milestone["depends_on"] else ""
-        lines.append(f"{milestone['id']} {milestone['name']}{after}")
-        lines += [f"  accepted when: {text}" for text in milestone["acceptance_criteria"]]
-        lines += _intents(milestone, reasons=not again)
-        if phase == "plan-design":
-            lines += list(_scenarios(milestone["tests"]))
-        lines += [f"  {d['id']} {d['file']}: {d['text']}" for d in docs_of(milestone)]
-    if phase != "plan-design" and not again:
+        return "\n".join(lines)
+    others = [m for m in plan["milestones"] if m["id"] not in own]
+    lines += [f"{m['id']} {m['name']} (not asked about)" for m in others]
+    if phase != "plan-design":
         lines += [f"verify: {v['command']}: {v['outcome']}" for v in plan["verify"]]
+    lines += context_lines(plan, _DOCUMENTED if phase in DOCS_PHASES else _CONTEXT)
+    lines += [plan["overview"]["problem"], plan["overview"]["approach"], *_reasons(plan)]
     return "\n".join(line for line in lines if line)
+
+
+def _asked_about(milestone: Json, phase: str, *, again: bool) -> list[str]:
+    after = f", after {', '.join(milestone['depends_on'])}" if milestone["depends_on"] else ""
+    lines = [f"{milestone['id']} {milestone['name']}{after}"]
+    lines += [f"  accepted when: {text}" for text in milestone["acceptance_criteria"]]
+    lines += _intents(milestone, reasons=not again)
+    if phase == "plan-design":
+        lines += list(_scenarios(milestone["tests"]))
+    return lines + [f"  {d['id']} {d['file']}: {d['text']}" for d in docs_of(milestone)]
 
 
 def _intents(milestone: Json, *, reasons: bool) -> list[str]:

@@ -43,3 +43,4 @@ def test_a_reviewer_of_a_long_plan_is_told_how_to_see_all_of_it(make_repo: Repos
     journey = long_design(make_repo)
     asked = journey.run(*words_of(journey.last.runs()[0]))
     assert "plan show M-001" in (asked.block.findtext("task") or "")
+    assert asked.data("plan").startswith("M-001 ")

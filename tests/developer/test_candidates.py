@@ -143,10 +143,11 @@ def test_a_chosen_command_needs_no_person_and_the_plan_says_who_chose_it(journey
     journey.do_the_work()
     chosen = journey.planner("plan", "verify", "--use", "2")
     assert chosen.code == 0, chosen.text
-    line = "make test: pass (base: pass) · in the place · chosen by the assistant · "
-    assert line + "1 passed, 0 failed · 1 s" in chosen.data("verify")
+    where = "confined, at the project's own path · chosen by the assistant · "
+    line = f"make test: pass (base: pass) · {where}1 passed, 0 failed · 1 s"
+    assert line in chosen.data("verify")
     approval = journey.to("submitted").last
-    assert "make test: pass (in the place · chosen by the assistant · 1 passed" in approval.text
+    assert f"make test: pass ({where}1 passed" in approval.text
     assert journey.calls.count(("config", "confirm")) == 0
 
 

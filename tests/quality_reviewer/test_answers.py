@@ -67,14 +67,6 @@ def decide(journey: Journey, verdict: str) -> Answer:
 
 
 @pytest.fixture
-def small(make_repo: Repositories) -> Journey:
-    """Return a run whose one reviewer is due."""
-    journey = Journey(make_repo(files=FILES))
-    journey.review = "small"
-    return journey.to("code review")
-
-
-@pytest.fixture
 def full(make_repo: Repositories) -> Journey:
     """Return a run with four milestones, of which two reviewers read the design."""
     journey = larger(make_repo, "repo", (1, 1, 1, 1), {})

@@ -68,14 +68,6 @@ def answer(journey: Journey, phase: str, name: str, **fields: Any) -> Answer:  #
 
 
 @pytest.fixture
-def small(make_repo: Repositories) -> Journey:
-    """Return a run whose one reviewer is due."""
-    journey = Journey(make_repo(files=FILES))
-    journey.review = "small"
-    return journey.to("code review")
-
-
-@pytest.fixture
 def full(make_repo: Repositories) -> Journey:
     """Return a run with two milestones whose design is to be reviewed."""
     journey = larger(make_repo, "repo", (1, 1), {})
