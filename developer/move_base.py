@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from shared.git.carry import carry_over
-from shared.git.commit import check_head
+from shared.git.intended import check_head
 from shared.git.repository import head, uncommitted
 from shared.git.snapshot import snapshot
 from shared.git.users_files import check_before

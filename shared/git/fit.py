@@ -6,7 +6,7 @@ import shlex
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.change import ends
-from shared.git.commit import check_clashes, tree_of_head
+from shared.git.intended import check_clashes, tree_of_head
 from shared.git.proof import describe
 from shared.git.users_files import REVISE, Blocked, difference, same, states_before
 from state.errors import Problem

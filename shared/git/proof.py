@@ -121,9 +121,9 @@ def trailers(message: str) -> list[str]:
     return [line.strip() for line in last if _TRAILER.fullmatch(line.strip())]
 
 
-def check_message(repo: Repository, commit: str, message: str) -> list[Problem]:
-    """Return a problem for each trailer of `message` that a hook took out of the commit."""
-    lines = {line.strip() for line in repo.git.text("log", "-1", "--format=%B", commit).split("\n")}
+def check_trailers(made: str, message: str) -> list[Problem]:
+    """Return a problem for each trailer of `message` that a hook took out of the message `made`."""
+    lines = {line.strip() for line in made.split("\n")}
     text = "a git hook of the repository removed this line from the commit message"
     return [Problem("refused", line, text) for line in trailers(message) if line not in lines]
 

@@ -1,0 +1,222 @@
+"""What a plan's commit is to be: its parent, its tree and its message, and what is in its way.
+
+The rehearsal before the freeze and the commit after the approval both start from here, so that the
+one tries what the other does.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from shared.git.change import Ends, Entry, apply_patches, ends, index_lines, listed
+from shared.git.proof import check_trailers, describe, extra_entries
+from shared.git.repository import check_branch, check_underway, head
+from state.errors import Problem, Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from shared.git.change import Change
+    from shared.git.proof import Extra
+    from shared.git.repository import Head, Repository
+    from shared.git.vault import Vault
+
+_AGAIN = "planner exec commit"
+
+# The words of `git commit`, which reads its message from the standard input.
+COMMIT = (
+    "-c", "i18n.commitEncoding=UTF-8",
+    "commit", "--quiet", "--cleanup=whitespace", "--file=-",
+)  # fmt: skip
+# What was committed, as `Made.read` takes it.
+SHOW = ("-c", "i18n.logOutputEncoding=UTF-8", "log", "-1", "--format=%T%n%P%n%B")
+# What hooks have changed, between two trees, and how much of that is shown.
+DIFF = ("diff-tree", "-r", "-p", "--no-color", "--no-ext-diff", "--no-textconv")
+MOST_OF_DIFF = 4_000
+
+
+class Intended(NamedTuple):
+    """The commit that a plan is to become: on which HEAD, with which tree and which message."""
+
+    at: Head
+    tree: str
+    message: str
+
+    @property
+    def branch(self) -> str:
+        """The ref that is moved to the commit."""
+        return f"refs/heads/{self.at.branch}"
+
+    def move(self, commit: str) -> tuple[str, ...]:
+        """Return the words of git that move the branch to `commit`, from where it is now only."""
+        reason = f"commit: {self.message.split(chr(10), 1)[0]}"
+        return ("update-ref", "-m", reason, self.branch, commit, self.at.commit)
+
+    def check(self, made: Made) -> list[Problem]:
+        """Return a problem for each way in which hooks made another commit than this one."""
+        problems = check_trailers(made.message, self.message)
+        if made.parents != self.at.commit:
+            text = "a git hook made further commits before the plan's commit"
+            problems.append(Problem("refused", "commit", text))
+        return problems
+
+
+class Made(NamedTuple):
+    """A commit as git has made it: its tree, its parents, separated by blanks, and its message."""
+
+    tree: str
+    parents: str
+    message: str
+
+    @classmethod
+    def read(cls, text: str) -> Made:
+        """Return the commit that git has printed with the words `SHOW`."""
+        tree, parents, message = text.split("\n", 2)
+        return cls(tree, parents, message)
+
+
+def intend(
+    repo: Repository, vault: Vault, changes: Sequence[Change], message: str, extra: Extra
+) -> Intended:
+    """Return the commit that the changes and the `extra` files are to become on the present HEAD.
+
+    Its tree is stored in the user's repository. Refused if HEAD has all of it already.
+    """
+    at = head(repo)
+    tree = _plan_tree(repo, vault, at, changes, extra)
+    if tree == at.tree:
+        text = "HEAD already holds all changes of the plan, so nothing is committed"
+        raise Refused("refused", "HEAD", text)
+    return Intended(at, tree, message)
+
+
+def check_state(repo: Repository) -> list[Problem]:
+    """Return a problem if HEAD is on no branch or a git operation such as a merge is under way."""
+    return [*check_branch(repo), *check_underway(repo)]
+
+
+def check_intended(
+    repo: Repository, changes: Sequence[Change], extra: Extra, leave: Collection[str] = ()
+) -> list[Problem]:
+    """Return a problem for all that in HEAD, index and folders is in the way of the commit.
+
+    What is staged of a path in `leave` is not judged.
+    """
+    plan = whole(repo, changes, extra)
+    problems = [*_check_head(repo, plan, extra), *check_index(repo, plan, leave)]
+    return problems + check_extra(repo, extra)
+
+
+def check_head(repo: Repository, changes: Sequence[Change]) -> list[Problem]:
+    """Return a problem for each planned file that in HEAD is not as it was before the plan."""
+    return _check_head(repo, ends(changes), {})
+
+
+def whole(repo: Repository, changes: Sequence[Change], extra: Extra) -> dict[str, Ends]:
+    """Return each path to commit, extra files included, with its file before and after."""
+    now = tree_of_head(repo)
+    return ends(changes) | {
+        path: Ends(now.get(path), entry) for path, entry in extra_entries(repo, extra).items()
+    }
+
+
+def tree_of_head(repo: Repository) -> dict[str, Entry]:
+    """Return mode and blob of each path in HEAD; bytes that are not UTF-8 become surrogates."""
+    found: dict[str, Entry] = {}
+    for row in repo.git.names("ls-tree", "-r", "-z", "--full-tree", "HEAD"):
+        meta, name = row.split(b"\t", 1)
+        mode, _kind, blob = meta.decode().split(" ")
+        found[name.decode("utf-8", "surrogateescape")] = Entry(mode, blob)
+    return found
+
+
+def is_before(repo: Repository, changes: Sequence[Change]) -> bool:
+    """Return whether HEAD still has every planned file as it was before the plan."""
+    now = tree_of_head(repo)
+    return bool(changes) and all(now.get(p) == end.before for p, end in ends(changes).items())
+
+
+def _check_head(repo: Repository, plan: Mapping[str, Ends], extra: Extra) -> list[Problem]:
+    now = tree_of_head(repo)
+    problems: list[Problem] = []
+    for path, end in plan.items():
+        found = now.get(path)
+        if path in extra or found == end.before:
+            continue
+        if found == end.after:
+            text = "is committed already as planned, but not every file of the plan is"
+            way = "commit the other planned files yourself too, then run the same command again"
+            problems.append(Problem("refused", path, text, way, _AGAIN))
+        else:
+            text = f"is {describe(found)} in HEAD; the plan was made for {describe(end.before)}"
+            way = "undo the apply and revise the plan; or a person keeps what is, and cancels"
+            problems.append(Problem("refused", path, text, way, "planner undo"))
+    return problems + check_clashes(plan, now, "HEAD")
+
+
+def check_index(
+    repo: Repository, plan: Mapping[str, Ends], leave: Collection[str] = ()
+) -> list[Problem]:
+    """Return a problem for each path that is staged as neither before nor after the plan."""
+    lock = os.path.join(repo.git_dir, "index.lock")
+    if os.path.exists(lock):
+        text = "another git command is working on your index (the staged files)"
+        return [Problem("locked", lock, text, "wait until the other git command ends", _AGAIN)]
+    now = listed(repo.git)
+    problems = [
+        Problem(
+            "refused",
+            path,
+            f"is staged as {describe(now.get(path))}, which is neither its state before the plan "
+            f"({describe(end.before)}) nor after it ({describe(end.after)})",
+            "commit or unstage what you have staged of this file first",
+            _AGAIN,
+        )
+        for path, end in plan.items()
+        if path not in leave and now.get(path) not in (end.before, end.after)
+    ]
+    return problems + check_clashes(plan, now, "your index")
+
+
+def check_clashes(plan: Mapping[str, Ends], now: Mapping[str, Entry], where: str) -> list[Problem]:
+    """Return a problem for each unplanned file in the way of a planned file or its folder."""
+    unplanned = [path for path in now if path not in plan]
+    added = {path for path, end in plan.items() if end.after}
+    folders = {path[:at] for path in added for at, char in enumerate(path) if char == "/"}
+    return [
+        Problem("refused", path, f"in {where}, this path is where the plan needs a file or folder")
+        for path in unplanned
+        if path in folders or any(path[:at] in added for at, c in enumerate(path) if c == "/")
+    ]
+
+
+def check_extra(repo: Repository, extra: Extra) -> list[Problem]:
+    """Return a problem for each extra file whose folder is a file or a link."""
+    problems: list[Problem] = []
+    for path in extra:
+        parts = path.split("/")
+        for depth in range(1, len(parts)):
+            parent = os.path.join(repo.root, *parts[:depth])
+            if os.path.lexists(parent) and (os.path.islink(parent) or not os.path.isdir(parent)):
+                problems.append(Problem("refused", path, f"{parent} is not a folder"))
+    return problems
+
+
+def _plan_tree(
+    repo: Repository,
+    vault: Vault,
+    at: Head,
+    changes: Sequence[Change],
+    extra: Extra,
+) -> str:
+    """Return the git tree of HEAD plus the plan's changes, stored in the user's repository."""
+    with vault.fresh_index(GIT_OBJECT_DIRECTORY=repo.objects) as git:
+        git.run("read-tree", at.tree)
+        apply_patches(git, changes)
+        for data in extra.values():
+            if isinstance(data, bytes):
+                git.run("hash-object", "-w", "--no-filters", "--stdin", stdin=data)
+        lines = index_lines(extra_entries(repo, extra), repo.zero)
+        git.run("update-index", "--add", "-z", "--index-info", stdin=lines)
+        return git.text("write-tree")
