@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Install the planner's packages ahead of time, so that the first command need not.
 
-Standard library only. Writes `.deps/` and `__pycache__` folders in this checkout, nothing else.
+Standard library only. Writes the user's cache, `.deps/` and `__pycache__` in this checkout.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import sys
 if sys.version_info < (3, 11):  # noqa: UP036 – a person may start this file with any Python
     sys.exit("planner needs Python 3.11 or newer; run install.py with one")
 
-from shared.dependencies import folder, lock_path
-from shared.installation import WHEELS_VARIABLE, install
+from shared.dependencies import BESIDE, ensure, folder
+from shared.installation import WHEELS_VARIABLE
 from shared.resources import ROOT
 from state.errors import Refused
 
@@ -70,9 +70,7 @@ def parse() -> argparse.Namespace:
 
 def prepare(lock: str, *, fresh: bool) -> None:
     """Install the packages of the lock file `lock` unless present; raise Refused on failure."""
-    target = folder(lock)
-    if fresh or not os.path.isdir(target):
-        install(lock_path(lock), target, fresh=fresh)
+    ensure(lock, BESIDE if lock == "dev" else "", fresh=fresh)
 
 
 def self_test() -> str | None:
@@ -101,10 +99,11 @@ def record_interpreter() -> str:
     `sys._base_executable` is the real program behind both.
     """
     python = os.path.realpath(getattr(sys, "_base_executable", "") or sys.executable)
-    temporary = os.path.join(ROOT, ".deps", f"python.{os.getpid()}")
+    os.makedirs(BESIDE, exist_ok=True)
+    temporary = os.path.join(BESIDE, f"python.{os.getpid()}")
     with open(temporary, "w", encoding="utf-8") as file:
         file.write(f"{python}\n")
-    os.replace(temporary, os.path.join(ROOT, ".deps", "python"))
+    os.replace(temporary, os.path.join(BESIDE, "python"))
     return python
 
 

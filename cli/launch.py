@@ -9,6 +9,7 @@ import sys
 
 from shared.builders import error_block
 from shared.dependencies import ensure
+from shared.resources import command
 from state.errors import Problem, Refused
 
 INTERRUPTED = 130
@@ -17,7 +18,7 @@ INTERRUPTED = 130
 def run(argv: list[str]) -> int:
     """Run the planner command in `argv` and return its exit code; print why if it cannot start."""
     try:
-        ensure()
+        ensure(fresh=argv[:1] == ["setup"] and "--fresh" in argv)
         # Not at the top: it needs click, which `ensure` has just provided.
         from cli.main import main
     except Refused as refusal:
@@ -34,10 +35,8 @@ def damaged(error: ImportError) -> int:
     """Print that the planner's commands cannot be loaded and how to reinstall; return 3."""
     import traceback
 
-    from shared.installation import install_command
-
     traceback.print_exception(error)
-    at, retry = error.name or ".deps", install_command("--fresh")
+    at, retry = error.name or "packages", command("setup", "--fresh")
     problem = Problem("internal", at, f"the commands cannot be loaded: {error}", retry=retry)
     sys.stdout.write(error_block([problem]))
     return 3

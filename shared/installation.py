@@ -1,4 +1,4 @@
-"""Install a lock file's packages with pip into a folder of the planner's own, all or none."""
+"""Install a lock file's packages with uv or pip into a folder of the planner's own, all or none."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import sys
 import tempfile
 from importlib.util import find_spec
 
-from shared.resources import ROOT
+from shared.resources import ROOT, command
 from state.errors import Refused
 
 TYPE_CHECKING = False
@@ -40,6 +40,25 @@ DROPPED = (
     "PIP_ROOT",
     "PIP_TARGET",
 )
+# With one of these pip has settings of its own that uv would not read.
+PIPS_OWN = (
+    "PIP_CERT",
+    "PIP_CLIENT_CERT",
+    "PIP_CONFIG_FILE",
+    "PIP_EXTRA_INDEX_URL",
+    "PIP_FIND_LINKS",
+    "PIP_INDEX_URL",
+    "PIP_NO_INDEX",
+    "PIP_PROXY",
+    "PIP_TRUSTED_HOST",
+)
+PIPS_FILES = (
+    "/etc/pip.conf",
+    "$XDG_CONFIG_HOME/pip/pip.conf",
+    "~/.config/pip/pip.conf",
+    "~/.pip/pip.conf",
+    "~/Library/Application Support/pip/pip.conf",
+)
 # Set, not dropped, because pip's configuration files could say the opposite.
 FIXED = {"PIP_USER": "0", "PIP_REQUIRE_VIRTUALENV": "0", "PIP_DRY_RUN": "0", "PIP_NO_INPUT": "1"}
 
@@ -58,14 +77,14 @@ def install(lock_file: str, target: str, *, fresh: bool = False) -> None:
             made = tempfile.mkdtemp(prefix="tmp-", dir=home)
             try:
                 _note(f"installing the packages of {_shown(lock_file)} into {home} (once)")
-                _run_pip(lock_file, made)
+                _download(lock_file, made)
                 _put_in_place(made, target)
             finally:
                 shutil.rmtree(made, ignore_errors=True)
     except OSError as error:
         raise _refusal(
             f"{home} cannot be written: {error.strerror or error}",
-            "use a checkout that you may write to, or one where install.py was run before",
+            "a cache that can be written: the variable XDG_CACHE_HOME names another",
         ) from error
 
 
@@ -102,12 +121,14 @@ def _put_in_place(made: str, target: str) -> None:
     os.rename(finished, target)
 
 
-def _run_pip(lock_file: str, made: str) -> None:
-    """Run pip to install the packages into `made`/packages; raise Refused with pip's reason."""
+def _download(lock_file: str, made: str) -> None:
+    """Install the packages into `made`/packages; raise Refused with pip's reason.
+
+    uv takes a twentieth of pip's time. Where it fails for any reason, pip does it and says why.
+    """
     options = [
         "install",
         "--quiet",
-        "--disable-pip-version-check",
         "--require-hashes",
         "--no-deps",
         "--only-binary=:all:",
@@ -117,18 +138,16 @@ def _run_pip(lock_file: str, made: str) -> None:
         lock_file,
         *_wheel_options(lock_file),
     ]
+    uv = _uv()
+    if uv is not None:
+        compiled = ["--compile-bytecode", "--link-mode=copy", f"--python={sys.executable}"]
+        if _run([uv, "pip", *options, *compiled], made).returncode == 0:
+            return
+        shutil.rmtree(os.path.join(made, "packages"), ignore_errors=True)
     for pip in _pips():
-        # From a folder of ours and without PYTHON* variables: no one else's module is imported.
-        answer = subprocess.run(
-            [sys.executable, "-E", "-P", *pip, *options],
-            cwd=made,
-            env=_environment(),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            check=False,
-        )
+        # Without PYTHON* variables: no one else's module is imported.
+        command = [sys.executable, "-E", "-P", *pip, *options, "--disable-pip-version-check"]
+        answer = _run(command, made)
         if answer.returncode == 0:
             return
         if "No module named pip" not in answer.stderr:
@@ -137,6 +156,30 @@ def _run_pip(lock_file: str, made: str) -> None:
         f"{sys.executable} has no pip",
         "install pip (Debian's package python3-pip), or name a Python with pip in PLANNER_PYTHON",
     )
+
+
+def _run(command: list[str], folder: str) -> subprocess.CompletedProcess[str]:
+    """Run an installer in a folder of ours, where it finds no modules or settings of others."""
+    return subprocess.run(
+        command,
+        cwd=folder,
+        env=_environment(),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+
+
+def _uv() -> str | None:
+    """Return the path of uv; None without it, or if an index is set up for pip, which uv ignores.
+
+    A folder of wheels needs no index.
+    """
+    files = (os.path.expanduser(os.path.expandvars(path)) for path in PIPS_FILES)
+    pips_own = any(map(os.environ.get, PIPS_OWN)) or any(map(os.path.isfile, files))
+    return None if pips_own and not os.environ.get(WHEELS_VARIABLE) else shutil.which("uv")
 
 
 def _pips() -> list[list[str]]:
@@ -184,18 +227,13 @@ def _pip_refusal(lock_file: str, stderr: str) -> Refused:
     )
 
 
-def install_command(*options: str) -> str:
-    """Return the shell command line that installs the locked packages ahead of time."""
-    return shlex.join([sys.executable, os.path.join(ROOT, "install.py"), *options])
-
-
 def _shown(lock_file: str) -> str:
     """Return the lock file's path relative to the planner's root folder."""
     return os.path.relpath(lock_file, ROOT)
 
 
 def _refusal(problem: str, allowed: str) -> Refused:
-    return Refused("refused", ".deps", problem, allowed, install_command())
+    return Refused("refused", "packages", problem, allowed, command("help"))
 
 
 def _note(text: str) -> None:

@@ -136,6 +136,14 @@ def user_config_path() -> str:
     return os.path.join(home, "planner", "config.toml")
 
 
+def packages_path() -> str:
+    """Return the folder in the user's cache that holds the packages which our commands need."""
+    home = os.environ.get("XDG_CACHE_HOME", "")
+    if not os.path.isabs(home):  # the XDG rule: a relative one is as if unset
+        home = os.path.expanduser("~/.cache")
+    return os.path.join(home, "planner", "packages")
+
+
 def template_path(name: str) -> str:
     """Return the file of the user's template of plans with a given name."""
     return os.path.join(os.path.dirname(user_config_path()), "templates", f"{name}.json")

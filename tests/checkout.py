@@ -85,7 +85,13 @@ class Checkout:
 
     @property
     def deps(self) -> Path:
+        """Return the folder beside our own that may hold packages."""
         return self.path / ".deps"
+
+    @property
+    def packages(self) -> Path:
+        """Return the folder of the user's cache where packages are installed."""
+        return Path(os.environ["XDG_CACHE_HOME"]) / "planner" / "packages"
 
     def write_lock(self, digest: str, comment: str = "") -> None:
         """Make the lock file name the one wheel, by this hash."""
@@ -93,8 +99,8 @@ class Checkout:
         (self.path / "requirements" / "core.lock").write_text(text)
 
     def installed(self) -> list[str]:
-        """Return what lies in .deps, the installers' lock aside."""
-        return sorted(p.name for p in self.deps.iterdir() if p.name != "lock")
+        """Return what lies in the cache, the installers' lock aside."""
+        return sorted(p.name for p in self.packages.iterdir() if p.name != "lock")
 
     def planner(
         self,

@@ -14,7 +14,7 @@ import tempfile
 ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 sys.path.insert(0, ROOT)
 
-from shared.dependencies import ensure  # noqa: E402 – found by the line above
+from shared.dependencies import BESIDE, ensure  # noqa: E402 – found by the line above
 from state.errors import Refused  # noqa: E402
 
 CHECKS_ONLY = "--checks"
@@ -23,7 +23,7 @@ CHECKS_ONLY = "--checks"
 def main(arguments: list[str]) -> int:
     """Run everything, or just pytest with `arguments`, paths from our root; 0: nothing failed."""
     try:
-        packages = [ensure("core"), ensure("dev")]
+        packages = [ensure("core", BESIDE), ensure("dev", BESIDE)]
     except Refused as refusal:
         for problem in refusal.problems:
             sys.stderr.write(f"bin/test: {problem.at}: {problem.text()}\n")

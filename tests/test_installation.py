@@ -1,21 +1,19 @@
-"""Locked packages: installed whole or not at all, beside our folders and nowhere else."""
+"""Locked packages: installed whole or not at all, in the user's cache and nowhere else (HO-3)."""
 
 from __future__ import annotations
 
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.checkout import ROOT, Checkout, make_wheel
 from tests.test_launcher import problem
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture
@@ -43,7 +41,7 @@ def test_a_wheel_that_is_not_the_locked_one_is_refused(checkout: Checkout) -> No
     answer = checkout.planner("status")
     assert answer.returncode == 1
     assert "HASHES" in problem(answer)
-    retry = shlex.join([sys.executable, str(checkout.path / "install.py")])
+    retry = shlex.join([str(checkout.path / "bin" / "planner"), "help"])
     assert problem(answer).endswith(f"retry: {retry}")
     assert checkout.installed() == []
 
@@ -56,12 +54,99 @@ def test_missing_wheels_are_refused(checkout: Checkout) -> None:
     assert "No matching distribution found for click==1.0" in problem(answer)
 
 
-def test_a_checkout_that_cannot_be_written_is_refused(checkout: Checkout) -> None:
+def test_a_cache_that_cannot_be_written_is_refused(checkout: Checkout) -> None:
     """A file where the folder belongs, since permissions do not stop root."""
-    checkout.deps.write_text("")
+    checkout.packages.parent.mkdir(parents=True)
+    checkout.packages.write_text("")
     answer = checkout.planner("status")
     assert answer.returncode == 1
-    assert ".deps cannot be written" in problem(answer)
+    assert "packages cannot be written" in problem(answer)
+    assert "XDG_CACHE_HOME" in problem(answer)
+
+
+@pytest.mark.requirement("HO-3")
+def test_versions_with_the_same_lock_share_their_packages(
+    checkout: Checkout, tmp_path: Path
+) -> None:
+    """A client keeps each version of a plugin in a folder of its own."""
+    checkout.planner("status")
+    newer = Checkout(tmp_path / "planner-0.2", checkout.wheels)
+    lock = Path("requirements", "core.lock")
+    (newer.path / lock).write_bytes((checkout.path / lock).read_bytes())
+    answer = newer.planner("status", PLANNER_WHEELS=None)
+    assert (answer.returncode, answer.stderr) == (7, "")
+    assert len(checkout.installed()) == 1
+    assert not newer.deps.exists()
+
+
+def test_packages_beside_our_folders_are_used_where_they_are_there(checkout: Checkout) -> None:
+    checkout.planner("status")
+    checkout.packages.rename(checkout.deps)
+    answer = checkout.planner("status", PLANNER_WHEELS=None)
+    assert answer.returncode == 7
+    assert str(checkout.deps) in answer.stdout
+    assert not checkout.packages.exists()
+
+
+def test_a_relative_cache_is_as_if_unset(checkout: Checkout) -> None:
+    answer = checkout.planner("status", XDG_CACHE_HOME="cache")
+    assert answer.returncode == 7
+    assert Path(os.environ["HOME"], ".cache", "planner", "packages").is_dir()
+
+
+@pytest.fixture
+def uv() -> str:
+    """Return the program uv; a test that needs it is skipped without it."""
+    found = shutil.which("uv") or str(ROOT / ".deps" / "uv" / "bin" / "uv")
+    if not os.path.isfile(found):
+        pytest.skip("uv is neither on PATH nor in .deps/uv")
+    return found
+
+
+@pytest.fixture
+def path_with_uv(uv: str, tmp_path: Path) -> str:
+    """Return a PATH on which uv notes that it was called."""
+    folder = tmp_path / "with uv"
+    folder.mkdir()
+    program = folder / "uv"
+    called = shlex.quote(str(tmp_path / "called"))
+    program.write_text(f'#!/bin/sh\necho "$1" >>{called}\nexec {shlex.quote(uv)} "$@"\n')
+    program.chmod(0o755)
+    return f"{folder}:{os.environ['PATH']}"
+
+
+@pytest.mark.requirement("HO-3")
+def test_uv_installs_where_it_is_on_the_path(
+    checkout: Checkout, path_with_uv: str, tmp_path: Path
+) -> None:
+    answer = checkout.planner("status", PATH=path_with_uv)
+    assert (answer.returncode, (tmp_path / "called").read_text()) == (7, "pip\n")
+    assert list((checkout.packages / checkout.installed()[0] / "click").glob("__pycache__/*"))
+
+
+def test_pip_installs_where_uv_cannot(
+    checkout: Checkout, path_with_uv: str, tmp_path: Path
+) -> None:
+    checkout.write_lock("0" * 64)
+    answer = checkout.planner("status", PATH=path_with_uv)
+    assert (tmp_path / "called").exists()
+    assert "HASHES" in problem(answer)
+
+
+def test_an_index_that_is_set_up_for_pip_is_asked_by_pip(
+    checkout: Checkout, path_with_uv: str, tmp_path: Path
+) -> None:
+    settings = tmp_path / "pip.conf"
+    settings.write_text(f"[global]\nno-index = true\nfind-links = {checkout.wheels}\n")
+    answer = checkout.planner(
+        "status",
+        PATH=path_with_uv,
+        PLANNER_WHEELS="",
+        PIP_CONFIG_FILE=str(settings),
+        PIP_FIND_LINKS=None,
+    )
+    assert answer.returncode == 7
+    assert not (tmp_path / "called").exists()
 
 
 def test_the_users_pip_settings_cannot_send_the_packages_elsewhere(
@@ -115,7 +200,7 @@ def test_two_first_starts_at_once_install_once(checkout: Checkout) -> None:
 
 
 def test_what_a_killed_installer_left_is_cleared(checkout: Checkout) -> None:
-    (checkout.deps / "tmp-killed" / "packages" / "click").mkdir(parents=True)
+    (checkout.packages / "tmp-killed" / "packages" / "click").mkdir(parents=True)
     assert checkout.planner("status").returncode == 7
     assert len(checkout.installed()) == 1
 
@@ -146,7 +231,7 @@ def test_install_py_prepares_records_the_interpreter_and_says_what_is_next(
 
 def test_install_py_fresh_replaces_what_is_broken(checkout: Checkout) -> None:
     checkout.planner("status")
-    module = checkout.deps / checkout.installed()[0] / "click" / "__init__.py"
+    module = checkout.packages / checkout.installed()[0] / "click" / "__init__.py"
     module.write_text("broken")
     checkout.install("--fresh", "--wheels", str(checkout.wheels))
     assert module.read_text() == "VERSION = '1.0'\n"
@@ -155,10 +240,12 @@ def test_install_py_fresh_replaces_what_is_broken(checkout: Checkout) -> None:
 
 def test_packages_that_are_damaged_are_our_fault_with_a_way_out(checkout: Checkout) -> None:
     checkout.planner("status")
-    (checkout.deps / checkout.installed()[0] / "click" / "__init__.py").write_text("import gone")
+    (checkout.packages / checkout.installed()[0] / "click" / "__init__.py").write_text(
+        "import gone"
+    )
     answer = checkout.planner("status")
     assert answer.returncode == 3
-    assert problem(answer).endswith("install.py' --fresh")
+    assert problem(answer).endswith("bin/planner' setup --fresh")
     assert "ModuleNotFoundError" in answer.stderr
 
 

@@ -62,8 +62,8 @@ def test_a_step_sees_the_standard_library_and_us_alone(checkout: Checkout) -> No
     assert answer.returncode == 0
     assert seen(answer).argv == ["planner", "3"]
     assert path[0] == str(checkout.path)
-    assert not [entry for entry in path if "site-packages" in entry or ".deps" in entry]
-    assert not checkout.deps.exists()
+    assert not [entry for entry in path if "packages" in entry]
+    assert not checkout.packages.exists()
 
 
 def test_a_command_finds_the_locked_packages_right_after_us(checkout: Checkout) -> None:
@@ -72,7 +72,7 @@ def test_a_command_finds_the_locked_packages_right_after_us(checkout: Checkout) 
     assert answer.returncode == 7
     assert seen(answer).argv == ["plan", "show", "--json"]
     assert path[0] == str(checkout.path)
-    assert Path(path[1]).parent == checkout.deps
+    assert Path(path[1]).parent == checkout.packages
     assert answer.stderr.count("\n") == 1
 
 

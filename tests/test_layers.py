@@ -69,7 +69,7 @@ TO_COME: set[str] = set()
 THIRD_PARTY: dict[str, str | tuple[str, ...]] = {
     "pydantic": "state",
     "pydantic_core": "state",
-    "jsonschema": "state",
+    "jsonschema": "state/context",
     "rfc8785": "state",
     "click": "cli",
     "yaml": ("quality_reviewer/checks", "developer/candidates"),
