@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from developer.verification import job_of
+from developer.verification import tools_job
+from developer.verify.at_home import AtHome
 from developer.verify.confined import Confined
 from developer.verify.lock import undisturbed
-from developer.verify.prepare import prepare
-from shared.config import commands_hash, secret_paths, write_paths
 from shared.git.capture import capture
 from shared.git.worktree import open_worktree
 from shared.plan_file import open_plan
@@ -39,22 +38,18 @@ class Captured(NamedTuple):
 def capture_into(state: State, plan: Plan) -> Captured:
     """Run formatters and the user's hook in the worktree; return the plan with its code changes."""
     workspace = open_workspace(state)
-    config = workspace.config
-    confirmed = state.database.is_confirmed(commands_hash(config))
-    if config.format and not confirmed:
-        prepare(job_of(state, plan), state.database.is_confirmed)
+    job = tools_job(state, plan)
     planned = {file for m in plan.milestones for file in files_of(m)}
-    root = workspace.repository.root
-    secrets = secret_paths(config, root) if confirmed else ()
     with undisturbed(state.state_dir):
         found = capture(
             workspace.repository,
             workspace.worktree,
             workspace.vault,
             base_of(plan).tree,
-            runner=Confined(tuple(write_paths(config, root)), root, tuple(secrets)),
-            leave_out=config.link,
-            formatters=config.format,
+            runner=Confined.of(job),
+            home=AtHome(job) if job.in_place else None,
+            leave_out=job.config.link,
+            formatters=job.config.format,
             owned=planned.__contains__,
         )
     _check_ignored(workspace, planned - {change.file for change in found.changes})

@@ -10,11 +10,12 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from developer.verification import job_of
+from developer.verification import job_of, tools_job
+from developer.verify.at_home import AtHome
 from developer.verify.confined import Confined
 from developer.verify.lock import undisturbed
-from developer.verify.prepare import check_confirmed, set_up
-from shared.config import commands_hash, secret_paths, write_paths
+from developer.verify.prepare import set_up
+from shared.config import commands_hash
 from shared.git.capture import capture
 from shared.git.change import FileChange
 from shared.git.files import remove_tree
@@ -53,7 +54,7 @@ def make_tree(state: State, plan: Plan, name: str, commit: str) -> None:
     if start is not None and not os.path.exists(kept):
         if start == commit:
             return
-        write_json(kept, [vars(change) for change in _work(state, path, hook=False)])
+        write_json(kept, [vars(change) for change in _work(state, plan, path, hook=False)])
     if os.path.exists(kept):
         remove_worktree(repository, path)
     make_worktree(repository, path, commit)
@@ -75,36 +76,35 @@ def _prepare(state: State, plan: Plan, name: str, path: str) -> None:
 
 
 def _work(
-    state: State, path: str, milestone: Milestone | None = None, *, hook: bool = True
+    state: State, plan: Plan, path: str, milestone: Milestone | None = None, *, hook: bool = True
 ) -> list[FileChange]:
     """Return what differs between a milestone's worktree and the commit that it was made at."""
     workspace = open_workspace(state)
-    repository, config = workspace.repository, workspace.config
+    repository = workspace.repository
     start = made_at(repository, path)
     if start is None:
         raise Refused("not_found", path, "this milestone has no worktree", "", "planner exec next")
-    if hook and config.format:
-        check_confirmed(config, state.database.is_confirmed, state.state_dir)
-    confirmed = state.database.is_confirmed(commands_hash(config))
-    secrets = secret_paths(config, repository.root) if confirmed else ()
-    writable = tuple(write_paths(config, repository.root))
+    tree = repository.git.text("rev-parse", f"{start}^{{tree}}")
+    job = tools_job(state, plan) if hook else job_of(state, plan)
+    job = replace(job, worktree=path, base_commit=start, base_tree=tree)
     return capture(
         repository,
         path,
         workspace.vault,
-        repository.git.text("rev-parse", f"{start}^{{tree}}"),
-        runner=Confined(writable, repository.root, tuple(secrets)),
-        leave_out=config.link,
-        formatters=config.format if hook else (),
+        tree,
+        runner=Confined.of(job),
+        home=AtHome(job) if job.in_place else None,
+        leave_out=job.config.link,
+        formatters=job.config.format if hook else (),
         hook=hook,
         owned=files_of(milestone).__contains__ if milestone else None,
     ).changes
 
 
-def capture_tree(state: State, milestone: Milestone) -> list[FileChange]:
+def capture_tree(state: State, plan: Plan, milestone: Milestone) -> list[FileChange]:
     """Run formatters and the user's hook in a milestone's worktree; return its changes."""
     path = milestone_worktree_path(state.state_dir, milestone.id)
-    return _work(state, path, milestone)
+    return _work(state, plan, path, milestone)
 
 
 def merge_tree(state: State, changes: Sequence[FileChange]) -> list[str]:

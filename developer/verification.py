@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from developer.verify.background import verify
 from developer.verify.job import Job, Running
 from developer.verify.lock import vacancy
-from developer.verify.prepare import prepare
+from developer.verify.prepare import check_confirmed, prepare
 from shared.candidates import chosen_commands
 from shared.config import commands_hash, render_commands
 from shared.place.level import level
@@ -55,6 +55,18 @@ def job_of(state: State, plan: Plan) -> Job:
         in_place=level(state.run.repository).holds,
         chosen=tuple(chosen_commands(state.state_dir)),
     )
+
+
+def tools_job(state: State, plan: Plan) -> Job:
+    """Return what formatters and hooks of a capture need, and whether a person confirmed it.
+
+    Refused for formatters that would run without a place and that nobody has confirmed.
+    """
+    job = job_of(state, plan)
+    job = replace(job, confirmed=state.database.is_confirmed(commands_hash(job.config)))
+    if job.config.format and not job.in_place:
+        check_confirmed(job.config, state.database.is_confirmed, state.state_dir)
+    return job
 
 
 def verify_plan(state: State, plan: Plan) -> Done | Running:

@@ -152,7 +152,7 @@ def commands_hash(config: Config) -> str:
         shown["secrets"] = config.secrets
     if config.network:
         shown["network"] = True
-    if not any(shown.values()):
+    if not (any(shown.values()) or config.write):
         return ""
     # The names are ASCII, so that sorting them and no spaces make this the canonical form.
     text = json.dumps(

@@ -21,6 +21,7 @@ from developer.verify.process import (
     run_group,
     temporary_variables,
 )
+from shared.config import secret_paths, write_paths
 from shared.git.settle import Ran
 from shared.place.enter import CannotEnter, run
 from shared.place.level import forget
@@ -32,17 +33,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import IO
 
+    from developer.verify.job import Job
+
 HOOK_LIMIT_S = 900.0
 HOOK_OUTPUT_MAX_BYTES = 64_000
-_WRITE = 'so name there what else they need, for example "~/.cache/pre-commit"'
+WRITE = 'so name there what else they need, for example "~/.cache/pre-commit"'
 HOOK_LIMITS = (
     "formatters and hooks of a capture may write only in the worktree, in a private TMPDIR and "
-    f"where `[verify] write` of planner.toml says, {_WRITE}"
+    f"where `[verify] write` of planner.toml says, {WRITE}"
 )
 PLACE_LIMITS = (
     "formatters and hooks of a capture have no network and see no secrets, and what they write "
     "is lost but in the worktree, in a private TMPDIR and where `[verify] write` of planner.toml "
-    f"says, {_WRITE}"
+    f"says, {WRITE}"
 )
 
 
@@ -60,6 +63,13 @@ class Confined:
     secrets: tuple[str, ...] = ()
     time_limit_s: float = HOOK_LIMIT_S
 
+    @classmethod
+    def of(cls, job: Job) -> Confined:
+        """Return the one for a run's worktrees, with what a person has confirmed."""
+        writable = write_paths(job.config, job.repository) if job.confirmed else ()
+        secrets = secret_paths(job.config, job.repository) if job.confirmed else ()
+        return cls(tuple(writable), job.repository, tuple(secrets))
+
     def __call__(self, argv: Sequence[str], cwd: str, env: Mapping[str, str], private: str) -> Ran:
         """Run the command `argv` in `cwd`, then end every process that it started."""
         temporary = os.path.join(private, "tmp")
@@ -70,10 +80,7 @@ class Confined:
             except CannotEnter:
                 code = self._outside(argv, cwd, surroundings, private, output)
                 limits = HOOK_LIMITS if is_available() else ""
-            output.seek(max(0, output.seek(0, os.SEEK_END) - HOOK_OUTPUT_MAX_BYTES))
-            said = output.read().decode("utf-8", "replace")
-        if code is None:
-            said += f"\n[ended by the time limit after {self.time_limit_s:.0f} s]"
+            said = printed(output, code is None and self.time_limit_s)
         return Ran(OUT_OF_TIME if code is None else code, said, limits)
 
     def _in_the_place(
@@ -102,6 +109,13 @@ class Confined:
         # A file, not a pipe: a process left running would keep a pipe open for ever.
         with _no_orphans():
             return run_group(words, cwd, env, output, lambda: time.monotonic() < deadline)
+
+
+def printed(output: IO[bytes], late_s: float = 0) -> str:
+    """Return the end of what a formatter or hook printed; with `late_s`, that its time was over."""
+    output.seek(max(0, output.seek(0, os.SEEK_END) - HOOK_OUTPUT_MAX_BYTES))
+    said = output.read().decode("utf-8", "replace")
+    return f"{said}\n[ended by the time limit after {late_s:.0f} s]" if late_s else said
 
 
 @contextlib.contextmanager

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from shared.place.values import Place
 
 OUTPUT_MAX_BYTES = 64 << 20
-_TEMPORARY = "/tmp"  # noqa: S108 – the place's own
+TEMPORARY = "/tmp"  # noqa: S108 – the place's own
 _NAME_SERVERS = "/etc/resolv.conf"
 _SPARE_S = 60.0
 
@@ -161,7 +161,7 @@ def scene(job: Job, tree: str, commit: str, folder: str = "") -> Iterator[Scene]
                 os.makedirs(os.path.dirname(os.path.normpath(target)), exist_ok=True)
                 os.rename(found.git_files, os.path.normpath(target))
                 covered.setdefault(above, Covering(into))
-        given = environment(root, _TEMPORARY)
+        given = environment(root, TEMPORARY)
         place = verifying_place(root, given, covered, [job.state_dir])
         _allow(job, place, [os.path.join(root, path) for path in found.files])
         yield Scene(job, place, found.folder)

@@ -143,7 +143,7 @@ def hand_in(state: State, attempt: Attempt, path: str, role: str | None) -> Fini
 
 
 def _merge(state: State, plan: Plan, milestone: Milestone) -> None:
-    changes = capture_tree(state, milestone)
+    changes = capture_tree(state, plan, milestone)
     problems = list(_unplanned(state, plan, milestone, changes))
     if problems:
         raise Refused.of(problems)

@@ -11,18 +11,9 @@ from shared.git.files import refusing
 from shared.git.lending import give_back
 from shared.git.nested import check_submodules
 from shared.git.repository import PLANNER, within
-from shared.git.settle import (
-    ROUNDS,
-    Ran,
-    Runner,
-    refuse_failed,
-    refuse_restless,
-    run_formatter,
-    run_hook,
-    tail,
-)
+from shared.git.settle import ROUNDS, Tool, Trial, refuse_failed, refuse_restless, tail
 from shared.git.stage import covered, stage_all, undo_gitlinks
-from shared.git.stand_in import staged, stand_in, take_over
+from shared.git.stand_in import run_in_worktree, take_over
 from shared.git.worktree import clear_stale_locks, open_worktree
 from state.errors import Problem, Refused
 
@@ -31,6 +22,7 @@ if TYPE_CHECKING:
 
     from shared.git.command import Git
     from shared.git.repository import Repository
+    from shared.git.settle import Home, Ran, Runner
     from shared.git.stage import Scan
     from shared.git.vault import Vault
     from shared.git.worktree import Worktree
@@ -84,6 +76,12 @@ class _Tools(NamedTuple):
     hook: bool
     owned: Callable[[str], bool] | None
     runner: Runner
+    home: Home | None
+
+    def run(self, work: _Work, tree: str, tool: Tool) -> Trial:
+        """Run one of them on the git tree `tree` that the worktree holds."""
+        found = self.home(tree, tool) if self.home else None
+        return found or run_in_worktree(work.repo, work.tree, tree, tool, self.runner)
 
 
 class _Round(NamedTuple):
@@ -103,6 +101,7 @@ def capture(  # noqa: PLR0913 – options, each named where it is given
     base_tree: str,
     *,
     runner: Runner,
+    home: Home | None = None,
     leave_out: Iterable[str] = (),
     formatters: Sequence[str] = (),
     hook: bool = True,
@@ -110,15 +109,15 @@ def capture(  # noqa: PLR0913 – options, each named where it is given
 ) -> Capture:
     """Run formatters and hook until they change no file, then return the worktree's changes.
 
-    Both are started by `runner` and work on a copy of index and object store. `leave_out` are
-    paths that are never captured, such as linked ones. A file that only a formatter or the unstaged
-    work of the hook changed is put back unless `owned` is true for it; without `owned` all are
-    kept. The changes are proved to rebuild the tree, blob by blob.
+    Both run by `home`, or else in the worktree, started by `runner` and working on a copy of index
+    and object store. `leave_out` are paths that are never captured, such as linked ones. A file
+    that only a formatter or the unstaged work of the hook changed is put back unless `owned` is
+    true for it; without `owned` all are kept. The changes are proved to rebuild the tree.
     Refused, with all problems at once, if something can't be captured.
     """
     work = _open(repo, worktree, base_tree, leave_out)
     check_submodules(repo, work.tree, work.base, work.left_out, runner)
-    tools = _Tools(formatters, hook, owned, runner)
+    tools = _Tools(formatters, hook, owned, runner, home)
     tree, rounds, put_back, output = _settle(work, tools)
     changes = read_changes(vault, base_tree, tree)
     problems = [problem for change in changes for problem in _check_change(work, change)]
@@ -168,20 +167,19 @@ def _round(work: _Work, tree: str, tools: _Tools) -> _Round:
     files = [path for path, there in known.items() if there]
     failed: tuple[str, Ran] | None = None
     strays: list[str] = []
+    for command in tools.formatters:
+        tool = Tool(command, files)
+        ran = tools.run(work, tree, tool).ran
+        if ran.code and not failed:
+            failed = (tool.name, ran)
+        tree = work.stage()
     if tools.formatters:
-        with stand_in(work.repo, work.tree) as lent:
-            for command in tools.formatters:
-                ran = run_formatter(command, work.tree.path, files, tools.runner, lent.private)
-                if ran.code and not failed:
-                    failed = (command, ran)
         tree, strays = _tidy(work, known, tools.owned)
     if not tools.hook:
         return _Round(tree, failed, strays, "")
-    with stand_in(work.repo, work.tree) as lent:
-        ran = run_hook(work.git, lent.index_file, tools.runner, lent.private)
-        rows = staged(work.repo, lent.index_file, tree)
+    ran, rows = tools.run(work, tree, Tool())
     if ran.code and not failed:
-        failed = ("pre-commit hook", ran)
+        failed = (Tool().name, ran)
     # What the hook staged itself would be in the commit, so it is always captured.
     tree, more = _tidy(work, {*known, *take_over(work.git, rows)}, tools.owned)
     return _Round(tree, failed, [*strays, *more], tail(ran.output))

@@ -5,10 +5,11 @@ The capture takes what the hook leaves, so the hook has nothing to reformat at t
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from shared.git.command import project_environment
-from shared.git.hooks import find_hook
+from shared.git.hooks import find_hook, hook_folder
 from state.errors import Refused
 
 if TYPE_CHECKING:
@@ -38,28 +39,53 @@ class Runner(Protocol):
         """Run `argv` in the folder `cwd` until it ends; it may write in `cwd` and `private`."""
 
 
-def run_formatter(
-    command: str, worktree: str, files: Sequence[str], runner: Runner, private: str
-) -> Ran:
-    """Run a formatter's shell command in the worktree, with the captured files as arguments."""
-    env = project_environment(worktree, with_settings=True)
-    return runner(["sh", "-c", command, "sh", *files], worktree, env, private)
+class Tool(NamedTuple):
+    """A formatter's shell command with the files it is given; without one, the pre-commit hook."""
+
+    formatter: str = ""
+    files: Sequence[str] = ()
+
+    @property
+    def name(self) -> str:
+        """What a refusal calls it."""
+        return self.formatter or "pre-commit hook"
+
+    def words(self, git: Git, *others: Git) -> list[str]:
+        """Return its command line in git's working tree, empty where git would run no hook.
+
+        `others` are working trees that may be the ones that have the hook. Not `git hook run`,
+        which tells the hook its repository: any git that the hook starts in another folder, for a
+        test, would act on this one.
+        """
+        if self.formatter:
+            return ["sh", "-c", self.formatter, "sh", *self.files]
+        if not any(find_hook(one, "pre-commit") for one in (git, *others)):
+            return []
+        # Through the shell, as git does it: a hook may lack its `#!` line.
+        script = '[ -x "$0" ] || exit 0; exec "$0" "$@"'
+        return ["sh", "-c", script, os.path.join(hook_folder(git), "pre-commit")]
+
+    def environment(self, folder: str, index: str) -> dict[str, str]:
+        """Return its environment variables in the working tree `folder` with this git index."""
+        env = project_environment(folder, with_settings=True)
+        return env if self.formatter else env | {"GIT_INDEX_FILE": index, "GIT_EDITOR": ":"}
 
 
-def run_hook(git: Git, index: str, runner: Runner, private: str) -> Ran:
-    """Run the user's pre-commit hook on the staged files, as git does; code 0 without a hook.
+class Trial(NamedTuple):
+    """How a tool ended, and what it staged: rows of `git diff-index --raw` before their paths."""
 
-    Not by `git hook run`, which tells the hook its repository: any git that the hook starts in
-    another folder, for a test, would act on this one.
-    """
-    hook, worktree = find_hook(git, "pre-commit"), git.root or ""
-    if hook is None:
-        return Ran(0, "")
-    env = project_environment(worktree, with_settings=True)
-    # Through the shell, as git does it: a hook may lack its `#!` line.
-    words = ["sh", "-c", 'exec "$0" "$@"', hook]
-    env |= {"GIT_INDEX_FILE": index, "GIT_EDITOR": ":"}
-    return runner(words, worktree, env, private)
+    ran: Ran
+    staged: Sequence[bytes] = ()
+
+
+class Home(Protocol):
+    """Runs tools where the project's environment is, such as its node_modules, if it can here."""
+
+    def __call__(self, tree: str, tool: Tool) -> Trial | None:
+        """Run a tool on the git tree `tree` and bring what it changes into the worktree.
+
+        Returns None if it cannot run so; then nothing was changed.
+        """
 
 
 def tail(output: str) -> str:

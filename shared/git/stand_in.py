@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.git_file import repair_git_file
 from shared.git.scratch import scratch, sweep
+from shared.git.settle import Ran, Trial
 from shared.git.vault import alternates
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from shared.git.command import Git
     from shared.git.repository import Repository
+    from shared.git.settle import Runner, Tool
     from shared.git.worktree import Worktree
 
 # Git reads `extensions.*` from a repository's own config file only, never from one that this
@@ -53,6 +55,19 @@ def stand_in(repo: Repository, tree: Worktree) -> Iterator[StandIn]:
             _lead_back(tree, private)
 
 
+def run_in_worktree(
+    repo: Repository, tree: Worktree, content: str, tool: Tool, runner: Runner
+) -> Trial:
+    """Run a formatter or hook in the worktree, which holds the git tree `content`."""
+    with stand_in(repo, tree) as lent:
+        words = tool.words(tree.git)
+        if not words:
+            return Trial(Ran(0, ""))
+        env = tool.environment(tree.path, lent.index_file)
+        ran = runner(words, tree.path, env, lent.private)
+        return Trial(ran, staged(repo, lent.index_file, content))
+
+
 def staged(repo: Repository, index: str, tree: str) -> list[bytes]:
     """Return rows of `git diff-index --raw` between `tree` and an index, each before its path.
 
@@ -70,7 +85,7 @@ def staged(repo: Repository, index: str, tree: str) -> list[bytes]:
     return done.stdout.split(b"\0")[:-1] if done.returncode == 0 else []
 
 
-def take_over(git: Git, rows: list[bytes]) -> list[str]:
+def take_over(git: Git, rows: Sequence[bytes]) -> list[str]:
     """Copy what a hook staged (`rows`) into git's index, and return the paths.
 
     The blobs stay behind: a capture reads content from the worktree, and only names and x bits

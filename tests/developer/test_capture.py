@@ -46,4 +46,6 @@ def test_a_hook_reads_the_secrets_that_a_person_has_confirmed_and_no_others(
     journey = Journey(repository)
     journey.confirms = confirms
     journey.to("submitted")
-    assert (repository.path / "seen" / "log").read_text(encoding="utf-8") == seen
+    log = repository.path / "seen" / "log"
+    # Where writing lasts is confirmed with the rest.
+    assert (log.read_text(encoding="utf-8") if confirms else log.exists()) == (seen or False)

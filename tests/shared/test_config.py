@@ -174,7 +174,11 @@ def test_a_byte_order_mark_and_windows_line_ends_are_read() -> None:
 
 
 def test_without_commands_there_is_nothing_to_confirm() -> None:
-    assert commands_hash(Config(link=("node_modules",), write=("x",))) == ""
+    assert commands_hash(Config(link=("node_modules",))) == ""
+
+
+def test_where_hooks_may_write_is_confirmed_though_no_command_is_named() -> None:
+    assert commands_hash(Config(write=("x",)))
     assert render_commands(Config(link=("node_modules",))) == ""
 
 

@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import pytest
 
+from developer.verify.at_home import AtHome
 from developer.verify.confined import Confined
+from developer.verify.job import Job
+from shared.config import Config
 from shared.git.apply import Applied, apply
 from shared.git.capture import Capture, capture
 from shared.git.repository import Repository, exclude_planner, find_repository, head
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from shared.git.change import FileChange
-    from shared.git.settle import Runner
+    from shared.git.settle import Home, Runner
 
 DIGEST = "d" * 64
 
@@ -52,10 +55,13 @@ class Options(TypedDict, total=False):
     hook: bool
     owned: Callable[[str], bool]
     runner: Runner
+    home: Home | None
 
 
 class Project:
     """A repository on disk, with short ways to do what a user does."""
+
+    at_home = False  # whether formatters and hooks run at the repository's own path
 
     def __init__(self, root: Path, object_format: str = "sha1") -> None:
         self.root = root
@@ -115,7 +121,15 @@ class Project:
     def capture(self, base: str | None = None, **options: Unpack[Options]) -> Capture:
         base = base or head(self.repo).tree
         options.setdefault("runner", Confined())
+        options.setdefault("home", self.home(base) if self.at_home else None)
         return capture(self.repo, str(self.worktree), self.vault, base, **options)
+
+    def home(self, base: str) -> AtHome:
+        """Return what runs the tools of a capture at the repository's own path."""
+        commit = head(self.repo).commit
+        root, state = str(self.root), str(self.state)
+        job = Job(state, root, str(self.worktree), commit, base, Config(), in_place=True)
+        return AtHome(job)
 
     def plan(self, files: dict[str, bytes | None]) -> list[FileChange]:
         """Write files in a new scratch worktree and return the captured changes."""
