@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.change import GITLINK
 from shared.git.files import refusing
+from shared.git.filters import drivers
 from shared.git.own_files import own_files
 from shared.git.repository import PLANNER, find_repository
 from shared.git.scratch import scratch, sweep
@@ -189,16 +190,11 @@ def _copied(source: str, target: str) -> bool:
 def _unfiltered(repo: Repository, index: str) -> Git:
     """Return a Git on a private index, with every configured content filter switched off."""
     settings = [*_STRICT]
-    for driver in _drivers(repo):
+    names = {key.removeprefix("filter.").rpartition(".")[0] for key in drivers(repo.git)}
+    for driver in sorted(names):
         off = ("clean=", "smudge=", "process=", "required=false")
         settings += [f"filter.{driver}.{setting}" for setting in off]
     return repo.git.having(*settings).on_index(index)
-
-
-def _drivers(repo: Repository) -> list[str]:
-    done = repo.git.attempt("config", "-z", "--name-only", "--get-regexp", r"^filter\.")
-    keys = [os.fsdecode(key) for key in done.stdout.split(b"\0") if key]
-    return sorted({key.removeprefix("filter.").rpartition(".")[0] for key in keys})
 
 
 def _distrust(git: Git, staged: list[bytes]) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.command import Git
 from shared.git.files import refusing, remove_tree
+from shared.git.filters import confined
 from shared.git.git_file import read_git_file, repair_git_file
 from state.errors import Refused
 from state.files import write_atomic
@@ -30,15 +31,17 @@ _LOCK_WAIT_S = 1.0
 
 
 class Worktree(NamedTuple):
-    """A git worktree, and `admin`, the folder in which git keeps its record of the worktree."""
+    """A git worktree of the user's tree `root`, and `admin`, where git keeps its record of it."""
 
     path: str
     admin: str
+    root: str
 
     @property
     def git(self) -> Git:
-        """Git commands in the worktree, even if its `.git` file is gone or names another folder."""
-        return Git(self.admin, self.path)
+        """Git commands in the worktree, whatever its `.git` names; filters run in the place."""
+        git = Git(self.admin, self.path)
+        return git.having(*confined(git, self.path, self.root))
 
     @property
     def index_file(self) -> str:
@@ -87,12 +90,13 @@ def _create(repo: Repository, path: str, commit: str) -> None:
     admin = _admin(repo, path)
     if admin is None:
         raise Refused("internal", path, "git made a worktree but has no record of it")
-    git = Worktree(path, admin).git
+    tree = Worktree(path, admin, repo.root)
+    git = tree.git
     if os.path.exists(os.path.join(admin, "config.worktree")):
         # Git copies the user's sparse checkout; here every file is wanted.
         git.run("config", "--worktree", "core.sparseCheckout", "false")
     git.run("read-tree", "--reset", "-u", commit)
-    set_made_at(Worktree(path, admin), commit)
+    set_made_at(tree, commit)
 
 
 def _reconnect(repo: Repository, path: str, commit: str) -> str:
@@ -110,7 +114,7 @@ def _reconnect(repo: Repository, path: str, commit: str) -> str:
         admin = _new_record(repo, path, commit)
     repair_git_file(path, admin)
     if not os.path.exists(os.path.join(admin, "index")):
-        Worktree(path, admin).git.run("read-tree", "--reset", commit)
+        Worktree(path, admin, repo.root).git.run("read-tree", "--reset", commit)
     return admin
 
 
@@ -171,7 +175,7 @@ def open_worktree(repo: Repository, path: str) -> Worktree:
         admin = _restore_record(repo, path)
     if os.path.isdir(path):
         repair_git_file(path, admin)
-    return Worktree(path, admin)
+    return Worktree(path, admin, repo.root)
 
 
 def _restore_record(repo: Repository, path: str) -> str:
@@ -208,7 +212,7 @@ def restore_record(repo: Repository, path: str, commit: str) -> Worktree:
     admin = _admin(repo, path) or _new_record(repo, path, commit)
     clear_stale_locks(admin)
     repair_git_file(path, admin)
-    tree = Worktree(path, admin)
+    tree = Worktree(path, admin, repo.root)
     tree.git.run("update-ref", "--no-deref", "HEAD", commit)
     tree.git.run("read-tree", "--reset", commit)
     set_made_at(tree, commit)

@@ -113,8 +113,8 @@ def _become(
     failed, ended = pipes
     try:
         os.setsid()
-        nothing = os.open(os.devnull, os.O_RDONLY)
-        for number, descriptor in enumerate((nothing, *output)):
+        source = 0 if place.input else os.open(os.devnull, os.O_RDONLY)
+        for number, descriptor in enumerate((source, *output)):
             os.dup2(descriptor, number)
         # The pipes close by themselves when the command is there.
         _close_others({0, 1, 2, *pipes})

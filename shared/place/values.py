@@ -61,12 +61,12 @@ class Place:
     place otherwise has an empty one of its own, such as /tmp. `hidden` are files and folders that
     are absent; `replaced` has by path what a file seems to hold, `covered` by folder what lies over
     it. `look` finds more of both when the place is entered; what is `allowed` is never hidden. With
-    `network` the command is in the machine's network.
+    `network` the command is in the machine's network, with `input` it reads our standard input.
     """
 
     __slots__ = (
-        "allowed", "covered", "environment", "folder", "hidden", "home", "kept", "limits", "look",
-        "loopback", "network", "protected", "replaced", "repository", "shown",
+        "allowed", "covered", "environment", "folder", "hidden", "home", "input", "kept", "limits",
+        "look", "loopback", "network", "protected", "replaced", "repository", "shown",
     )  # fmt: skip
 
     def __init__(self, folder: str, repository: str, environment: Mapping[str, str]) -> None:
@@ -84,6 +84,7 @@ class Place:
         self.covered: Mapping[str, Covering] = {}
         self.loopback = True
         self.network = False
+        self.input = False
         self.limits = Limits()
 
     def find_hidden(self) -> Hidden:

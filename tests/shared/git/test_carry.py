@@ -62,6 +62,23 @@ def test_a_file_that_both_changed_holds_conflict_markers_and_is_named(project: P
     assert captured == ["run.sh", "src/app.py", "src/new.py"]
 
 
+@pytest.mark.requirement("PL-28", "PP-1")
+def test_no_merge_driver_of_the_worktree_runs_and_files_are_merged_as_text(
+    project: Project,
+) -> None:
+    lines = b"".join(b"line %d\n" % number for number in range(20))
+    project.commit({".gitattributes": b"*.py merge=ours\n", ".gitignore": b"driver\n"})
+    project.commit({"src/app.py": lines})
+    project.git("config", "merge.ours.driver", f"sh driver '{project.root}/ran' %A")
+    changes = project.plan({"src/app.py": b"planned\n" + lines})
+    old = project.git("rev-parse", "HEAD")
+    project.write({"driver": b'touch "$1"; echo evil >"$2"\n'}, project.worktree)
+    new = _commit(project, {"src/app.py": lines + b"later\n"})
+    assert _carry(project, old, changes, new) == []
+    assert (project.worktree / "src/app.py").read_bytes() == b"planned\n" + lines + b"later\n"
+    assert not (project.root / "ran").exists()
+
+
 @pytest.mark.requirement("PL-28", "PL-32")
 def test_uncommitted_work_is_a_base_too_and_nothing_of_the_users_is_touched(
     project: Project,

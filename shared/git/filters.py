@@ -1,0 +1,87 @@
+"""Have the filters that git's attributes ask for run in the place, and no merge drivers (PP-1).
+
+Git starts them when it reads, writes or merges a file of the scratch worktree, and their programs
+may lie there: whoever writes in the worktree would run what they like.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import sys
+from typing import TYPE_CHECKING
+
+from state.errors import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from shared.git.command import Git
+
+_SHARED = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PROGRAM = os.path.join(_SHARED, "place", "git_filter.py")
+_STARTS = ("clean", "smudge", "process")
+# They keep the content of files in the git folder, and fetch it: what they write has to last. They
+# run nothing of a working tree.
+_KEEPERS = re.compile(r"(git-lfs|git-annex)((?: [-\w%]+)*)")
+_PLAIN_MERGE = "git merge-file --marker-size=%L %A %O %B"
+
+
+def drivers(git: Git) -> dict[str, str]:
+    """Return what git's settings say of filters: by key, such as `filter.lfs.clean`, the value."""
+    return _settings(git, r"^filter\.")
+
+
+def confined(git: Git, worktree: str, repository: str) -> list[str]:
+    """Return the git settings with which no filter runs outside of the place in `worktree`.
+
+    `repository` is the root of the user's working tree, whose secrets the place hides.
+    """
+    found = drivers(git)
+    starting = {k: v for k, v in found.items() if v and k.rpartition(".")[2] in _STARTS}
+    _check_names(starting)
+    return [f"{key}={_confined(key, text, worktree, repository)}" for key, text in starting.items()]
+
+
+def merging_plainly(git: Git) -> list[str]:
+    """Return the git settings with which git merges files as text, by no driver of the user's."""
+    found = _settings(git, r"^merge\..*\.driver$")
+    _check_names(found)
+    return [f"{key}={_PLAIN_MERGE}" for key in found]
+
+
+def _settings(git: Git, keys: str) -> dict[str, str]:
+    done = git.attempt("config", "-z", "--get-regexp", keys)
+    rows = [os.fsdecode(row).partition("\n") for row in done.stdout.split(b"\0") if row]
+    return {key: value for key, _, value in rows}
+
+
+def _check_names(settings: Iterable[str]) -> None:
+    """Raise Refused for settings that no option of git can replace."""
+    if odd := [key for key in settings if "=" in key]:
+        text = "a filter or driver has `=` in its name, so it cannot be kept from running"
+        raise Refused("refused", f"git config {odd[0]}", text, "rename it in git's settings")
+
+
+def _confined(key: str, text: str, worktree: str, repository: str) -> str:
+    """Return the command line that git is to start instead of a filter's own."""
+    keeper = _KEEPERS.fullmatch(text)
+    program = keeper and _outside(keeper[1], worktree)
+    if keeper and program:
+        return shlex.quote(program) + keeper[2]
+    words = [sys.executable, "-I", "-S", PROGRAM, repository]
+    if key.endswith(".process"):
+        return shlex.join([*words, text])
+    # Git puts the file's path, quoted, in place of %f, and % in place of %%.
+    text = re.sub("%%|%f", lambda found: '"$1"' if found[0] == "%f" else found[0], text)
+    return f"{shlex.join(words).replace('%', '%%')} {shlex.quote(text)} %f"
+
+
+def _outside(name: str, worktree: str) -> str | None:
+    """Return the path of a program outside of the worktree, by absolute folders of PATH alone."""
+    folders = filter(os.path.isabs, os.environ.get("PATH", "").split(os.pathsep))
+    found = shutil.which(name, path=os.pathsep.join(folders))
+    inside = found and f"{os.path.realpath(found)}/".startswith(f"{os.path.realpath(worktree)}/")
+    return None if inside else found
