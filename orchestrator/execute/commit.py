@@ -14,7 +14,7 @@ from shared import approval, archive, cleanup, drift, plan_refs, resources
 from shared.approval import Approval
 from shared.execution.holder import hold
 from shared.git.change import ends
-from shared.git.commit import commit
+from shared.git.commit import commit, hooks_on_files
 from shared.git.journal import journal_state
 from shared.git.proof import check_commit
 from shared.git.repository import head
@@ -186,7 +186,8 @@ def _sweep_archive(state: State, repository: Repository) -> None:
 def make_worktree_if_gone(state: State, repository: Repository) -> None:
     """Make a scratch git worktree at HEAD to commit in, if the run has none."""
     if not os.path.isdir(state.worktree):
-        make_worktree(repository, state.worktree, head(repository).commit)
+        files = bool(hooks_on_files(repository))
+        make_worktree(repository, state.worktree, head(repository).commit, files=files)
 
 
 def message_of(plan: Plan) -> str:

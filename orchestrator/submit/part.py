@@ -19,7 +19,7 @@ from orchestrator.submit.freeze import keep_draft
 from shared import resources
 from shared.drift import check_run
 from shared.git.carry import carry_over
-from shared.git.change import rebuild
+from shared.git.few_paths import rebuild
 from shared.git.worktree import remove_worktree
 from shared.plan_file import check_named
 from shared.workspace import base_of, open_repository

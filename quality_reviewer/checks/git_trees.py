@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from shared.git.change import Entry, rebuild
+from shared.git.change import Entry
+from shared.git.few_paths import rebuild
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,7 +6,8 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from shared.git.change import GITLINK, LINK, FileChange, read_changes, rebuild
+from shared.git.change import GITLINK, LINK, FileChange, read_changes
+from shared.git.few_paths import rebuild
 from shared.git.files import refusing
 from shared.git.lending import give_back
 from shared.git.nested import check_submodules

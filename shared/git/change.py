@@ -238,19 +238,6 @@ def apply_patches(git: Git, changes: Sequence[Change]) -> None:
         )
 
 
-def rebuild(
-    vault: Vault, base_tree: str, changes: Sequence[Change], into: str | None = None
-) -> str:
-    """Apply the changes' patches to the git tree `base_tree` and return the new tree's id.
-
-    Its new objects stay in the vault, or go into the object folder `into`.
-    """
-    with vault.fresh_index(GIT_OBJECT_DIRECTORY=into or vault.objects) as git:
-        git.run("read-tree", base_tree)
-        apply_patches(git, changes)
-        return git.text("write-tree")
-
-
 def rebuild_files(vault: Vault, changes: Sequence[Change], zero: str) -> tuple[str, str]:
     """Return two git trees with only the planned files: before and after the plan's patches.
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from shared.git.change import index_lines, listed
+from shared.git.change import index_lines
 from shared.git.command import durable, failed
+from shared.git.few_paths import index_at
 from shared.git.files import refusing
 from shared.git.hooks import find_hook, plain_hooks, ran_hooks
 from shared.git.intended import (
@@ -96,14 +97,22 @@ def commit(  # noqa: PLR0913 – options, each named where it is given
     return Committed(done, parent, branch or "")
 
 
+def hooks_on_files(repo: Repository) -> list[str]:
+    """Return the user's hooks that a commit runs and that may read the files of its worktree."""
+    return [name for name in _HOOKS if find_hook(repo.git, name)]
+
+
 def _make(repo: Repository, worktree: str, vault: Vault, intended: Intended) -> str:
     """Commit the plan on the worktree's detached HEAD, with the user's hooks; return its id."""
     there = open_worktree(repo, worktree)
     clear_stale_locks(there.admin)
     git = there.git
     git.run("update-ref", "--no-deref", "HEAD", intended.at.commit)
-    git.run("read-tree", "--reset", "-u", intended.tree)
-    clean(worktree, git)
+    if hooks_on_files(repo):
+        git.run("read-tree", "--reset", "-u", intended.tree)
+        clean(worktree, git)
+    else:
+        git.run("read-tree", "--reset", intended.tree)
     settings = [part for setting in durable() for part in ("-c", setting)]
     with vault.scratch() as folder:
         hooks = plain_hooks(git, folder, repo.root)
@@ -158,7 +167,7 @@ def _move(repo: Repository, vault: Vault, intended: Intended, made: str) -> None
 
 def _refresh(repo: Repository, plan: Mapping[str, Ends], extra: Extra) -> None:
     """Update the planned paths of the user's index to the new commit; other paths stay staged."""
-    now = listed(repo.git)
+    now = index_at(repo.git, plan)
     entries = {
         path: end.after
         for path, end in plan.items()

@@ -6,7 +6,8 @@ import shlex
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.change import ends
-from shared.git.intended import check_clashes, tree_of_head
+from shared.git.few_paths import tree_at
+from shared.git.intended import check_clashes
 from shared.git.proof import describe
 from shared.git.users_files import REVISE, Blocked, difference, same, states_before
 from state.errors import Problem
@@ -39,7 +40,7 @@ def check_fit(
     revision would meet the same work once more. What is committed needs a revision.
     """
     planned, states = ends(changes), states_before(repo, vault, changes)
-    head = tree_of_head(repo)
+    head = tree_at(repo.git, "HEAD", planned)
     problems: list[Problem] = []
     for path, end in planned.items():
         state, committed = states[path], head.get(path)

@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from shared.git.change import Ends, Entry, apply_patches, ends, index_lines, listed
+from shared.git.change import Ends, Entry, apply_patches, ends
+from shared.git.few_paths import folders_of, index_at, replace_at, seed_index, tree_at
 from shared.git.proof import check_trailers, describe, extra_entries
 from shared.git.repository import check_branch, check_underway, head
 from state.errors import Problem, Refused
@@ -115,30 +116,21 @@ def check_head(repo: Repository, changes: Sequence[Change]) -> list[Problem]:
 
 def whole(repo: Repository, changes: Sequence[Change], extra: Extra) -> dict[str, Ends]:
     """Return each path to commit, extra files included, with its file before and after."""
-    now = tree_of_head(repo)
+    now = tree_at(repo.git, "HEAD", extra)
     return ends(changes) | {
         path: Ends(now.get(path), entry) for path, entry in extra_entries(repo, extra).items()
     }
 
 
-def tree_of_head(repo: Repository) -> dict[str, Entry]:
-    """Return mode and blob of each path in HEAD; bytes that are not UTF-8 become surrogates."""
-    found: dict[str, Entry] = {}
-    for row in repo.git.names("ls-tree", "-r", "-z", "--full-tree", "HEAD"):
-        meta, name = row.split(b"\t", 1)
-        mode, _kind, blob = meta.decode().split(" ")
-        found[name.decode("utf-8", "surrogateescape")] = Entry(mode, blob)
-    return found
-
-
 def is_before(repo: Repository, changes: Sequence[Change]) -> bool:
     """Return whether HEAD still has every planned file as it was before the plan."""
-    now = tree_of_head(repo)
-    return bool(changes) and all(now.get(p) == end.before for p, end in ends(changes).items())
+    planned = ends(changes)
+    now = tree_at(repo.git, "HEAD", planned)
+    return bool(changes) and all(now.get(p) == end.before for p, end in planned.items())
 
 
 def _check_head(repo: Repository, plan: Mapping[str, Ends], extra: Extra) -> list[Problem]:
-    now = tree_of_head(repo)
+    now = tree_at(repo.git, "HEAD", plan)
     problems: list[Problem] = []
     for path, end in plan.items():
         found = now.get(path)
@@ -163,7 +155,7 @@ def check_index(
     if os.path.exists(lock):
         text = "another git command is working on your index (the staged files)"
         return [Problem("locked", lock, text, "wait until the other git command ends", _AGAIN)]
-    now = listed(repo.git)
+    now = index_at(repo.git, plan)
     problems = [
         Problem(
             "refused",
@@ -183,7 +175,7 @@ def check_clashes(plan: Mapping[str, Ends], now: Mapping[str, Entry], where: str
     """Return a problem for each unplanned file in the way of a planned file or its folder."""
     unplanned = [path for path in now if path not in plan]
     added = {path for path, end in plan.items() if end.after}
-    folders = {path[:at] for path in added for at, char in enumerate(path) if char == "/"}
+    folders = folders_of(added)
     return [
         Problem("refused", path, f"in {where}, this path is where the plan needs a file or folder")
         for path in unplanned
@@ -212,11 +204,10 @@ def _plan_tree(
 ) -> str:
     """Return the git tree of HEAD plus the plan's changes, stored in the user's repository."""
     with vault.fresh_index(GIT_OBJECT_DIRECTORY=repo.objects) as git:
-        git.run("read-tree", at.tree)
+        planned = {path: end.after for path, end in ends(changes).items()}
+        seed_index(git, at.tree, planned)
         apply_patches(git, changes)
         for data in extra.values():
             if isinstance(data, bytes):
                 git.run("hash-object", "-w", "--no-filters", "--stdin", stdin=data)
-        lines = index_lines(extra_entries(repo, extra), repo.zero)
-        git.run("update-index", "--add", "-z", "--index-info", stdin=lines)
-        return git.text("write-tree")
+        return replace_at(git, at.tree, planned | extra_entries(repo, extra))

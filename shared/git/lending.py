@@ -9,7 +9,7 @@ import contextlib
 import os
 from typing import TYPE_CHECKING
 
-from shared.git.change import rebuild
+from shared.git.few_paths import rebuild
 from shared.git.files import remove_tree
 from shared.git.worktree import open_worktree
 from state.errors import Refused

@@ -7,6 +7,7 @@ import stat
 from typing import TYPE_CHECKING
 
 from shared.git.change import Ends, apply_patches, ends, index_lines
+from shared.git.few_paths import seed_index
 from shared.git.files import refusing, remove_tree
 from shared.git.journal import (
     Journal,
@@ -107,7 +108,7 @@ def _stage_after(repo: Repository, vault: Vault, changes: Sequence[Change], stag
         apply_patches(git, changes)
     with vault.scratch() as scratch:
         git = quarantined(repo, vault, os.path.join(scratch, "index"), repo.root)
-        git.run("read-tree", "HEAD")
+        seed_index(git, "HEAD", after)
         lines = index_lines(after, repo.zero)
         git.run("update-index", "--add", "--replace", "-z", "--index-info", stdin=lines)
         names = "".join(f"{path}\0" for path, entry in after.items() if entry).encode()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from shared.git.change import GITLINK, listed, rebuild
+from shared.git.change import GITLINK, listed
+from shared.git.few_paths import rebuild
 from shared.git.files import refusing
 from shared.git.scratch import scratch
 from shared.git.worktree import base_is_gone, restore_record

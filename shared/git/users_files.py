@@ -6,8 +6,8 @@ import os
 import stat
 from typing import TYPE_CHECKING, NamedTuple
 
-from shared.git.change import LINK, Entry, ends, index_lines, listed
-from shared.git.repository import submodules
+from shared.git.change import GITLINK, LINK, Entry, ends, index_lines, listed
+from shared.git.few_paths import seed_index, tree_at
 from state.errors import Problem
 
 if TYPE_CHECKING:
@@ -79,12 +79,13 @@ def read_states(
 ) -> dict[str, Entry | Blocked | None]:
     """Return the mode and blob that git would commit at each wanted path of the user's tree.
 
-    Git reads the files through an index that holds HEAD and, over it, what is wanted, so filters
-    and line ends work as for a file that is already as wanted. Objects go into the vault. A folder
-    where a file is `added` counts as nothing if every file in it is `removed`.
+    Git reads the files through an index that holds these paths of HEAD and, over them, what is
+    wanted, so filters and line ends work as for a file that is already as wanted. Objects go into
+    the vault. A folder where a file is `added` counts as nothing if every file in it is `removed`.
     """
     root = root or repo.root
-    links = submodules(repo, "HEAD")
+    there = tree_at(repo.git, "HEAD", wanted)
+    links = [path for path, entry in there.items() if entry.mode == GITLINK]
     states: dict[str, Entry | Blocked | None] = {}
     present: list[str] = []
     for path in wanted:
@@ -109,7 +110,7 @@ def _hashed(
 ) -> dict[str, Entry]:
     with vault.scratch() as folder:
         git = quarantined(repo, vault, os.path.join(folder, "index"), root)
-        git.run("read-tree", "HEAD")
+        seed_index(git, "HEAD", wanted)
         seed = index_lines(wanted, repo.zero)
         git.run("update-index", "--add", "--replace", "-z", "--index-info", stdin=seed)
         names = "".join(f"{path}\0" for path in present).encode("utf-8")

@@ -28,6 +28,8 @@ _MADE = "planner-made-at"
 # The same beside the worktree, since git's folder goes when anybody prunes git's worktrees.
 _BESIDE = ".made-at"
 _LOCK_WAIT_S = 1.0
+# Many files are written several times faster so; git before 2.32 does not know the setting.
+_CHECKOUT = ("checkout.workers=4",)
 
 
 class Worktree(NamedTuple):
@@ -41,7 +43,7 @@ class Worktree(NamedTuple):
     def git(self) -> Git:
         """Git commands in the worktree, whatever its `.git` names; filters run in the place."""
         git = Git(self.admin, self.path)
-        return git.having(*confined(git, self.path, self.root))
+        return git.having(*_CHECKOUT, *confined(git, self.path, self.root))
 
     @property
     def index_file(self) -> str:
@@ -55,8 +57,10 @@ class Worktree(NamedTuple):
 
 
 @refusing()
-def make_worktree(repo: Repository, path: str, commit: str) -> None:
+def make_worktree(repo: Repository, path: str, commit: str, *, files: bool = True) -> None:
     """Create a worktree at `path` with `commit` as detached HEAD, or repair an existing one.
+
+    Without `files` a new one has only git's record and index: enough to commit what git stores.
 
     Work in it is never lost: only a worktree that was never complete is made again. One made for
     another commit is Refused (conflict).
@@ -77,14 +81,14 @@ def make_worktree(repo: Repository, path: str, commit: str) -> None:
         repair_git_file(path, admin)
         return
     remove_worktree(repo, path)
-    _create(repo, path, commit)
+    _create(repo, path, commit, files=files)
 
 
 def _is_real_folder(path: str) -> bool:
     return os.path.isdir(path) and not os.path.islink(path)
 
 
-def _create(repo: Repository, path: str, commit: str) -> None:
+def _create(repo: Repository, path: str, commit: str, *, files: bool) -> None:
     os.makedirs(os.path.dirname(path), exist_ok=True)
     repo.git.run("worktree", "add", "--detach", "--no-checkout", "-f", path, commit)
     admin = _admin(repo, path)
@@ -95,7 +99,7 @@ def _create(repo: Repository, path: str, commit: str) -> None:
     if os.path.exists(os.path.join(admin, "config.worktree")):
         # Git copies the user's sparse checkout; here every file is wanted.
         git.run("config", "--worktree", "core.sparseCheckout", "false")
-    git.run("read-tree", "--reset", "-u", commit)
+    git.run("read-tree", "--reset", *(["-u"] if files else []), commit)
     set_made_at(tree, commit)
 
 

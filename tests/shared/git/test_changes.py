@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from shared.git.apply import undo
-from shared.git.change import FileChange, rebuild, revert_changes
+from shared.git.change import FileChange, revert_changes
+from shared.git.few_paths import rebuild
 from shared.git.repository import head
 from tests.shared.git.conftest import Project, look
 

@@ -10,8 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from shared.git.apply import undo
-from shared.git.change import rebuild, revert_changes
+from shared.git.change import revert_changes
 from shared.git.commit import commit
+from shared.git.few_paths import rebuild
 from shared.git.repository import head
 from tests.shared.git.conftest import Project, look, wipe
 

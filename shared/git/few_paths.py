@@ -1,0 +1,189 @@
+"""Look at, and replace, a few paths of a git tree or index, however many files the rest has."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from shared.git.change import GITLINK, Entry, apply_patches, ends, index_lines
+from state.errors import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from shared.git.change import Change
+    from shared.git.command import Git
+    from shared.git.vault import Vault
+
+# Above this many bytes of paths, git is asked for everything: a command line has its limit.
+_MOST_BYTES = 100_000
+_FOLDER = "040000"
+
+# The entries of a folder of a git tree by name: mode and id of each.
+_Rows = dict[bytes, tuple[str, str]]
+
+
+def folders_of(paths: Iterable[str]) -> set[str]:
+    """Return every folder that lies above one of the paths, without the root."""
+    return {path[:at] for path in paths for at, char in enumerate(path) if char == "/"}
+
+
+def tree_at(git: Git, tree: str, paths: Collection[str]) -> dict[str, Entry]:
+    """Return the files that a git tree has at these paths, below them, and in a folder's place.
+
+    In a folder's place is a file or submodule where a path asks for a folder above it.
+    """
+    wanted, above = {*paths}, folders_of(paths)
+    if not wanted:
+        return {}
+    if sum(len(path) + 1 for path in wanted | above) > _MOST_BYTES:
+        every = _listed(git, "-r", tree)
+        return {p: e for p, e in every.items() if p in wanted | above or _is_below(p, wanted)}
+    rows = _listed(git, tree, "--", *sorted(wanted | above))
+    asked = wanted | above  # git also lists what lies beside them
+    found = {p: entry for p, entry in rows.items() if p in asked and entry.mode != _FOLDER}
+    inside = sorted(path for path in wanted if path in rows and path not in found)
+    return found | (_listed(git, "-r", tree, "--", *inside) if inside else {})
+
+
+def _is_below(path: str, wanted: Collection[str]) -> bool:
+    return any(path[:at] in wanted for at, char in enumerate(path) if char == "/")
+
+
+def _listed(git: Git, *what: str) -> dict[str, Entry]:
+    found: dict[str, Entry] = {}
+    rows = git.having(GIT_LITERAL_PATHSPECS="1").names("ls-tree", "-z", "--full-tree", *what)
+    for row in rows:
+        meta, name = row.split(b"\t", 1)
+        mode, _kind, blob = meta.decode().split(" ")
+        found[os.fsdecode(name)] = Entry(mode, blob)
+    return found
+
+
+def index_at(git: Git, paths: Collection[str]) -> dict[str, Entry]:
+    """Return what git's index has at these paths, below them, and in a folder's place."""
+    wanted, above = {*paths}, folders_of(paths)
+    named = ["--", *sorted(wanted)]
+    if sum(len(path) + 1 for path in wanted) > _MOST_BYTES:
+        named = []
+    found: dict[str, Entry] = {}
+    for row in git.having(GIT_LITERAL_PATHSPECS="1").names("ls-files", "-s", "-z", *named):
+        meta, name = row.split(b"\t", 1)
+        mode, blob, _stage = meta.decode().split(" ")
+        path = os.fsdecode(name)
+        if named or path in wanted or _is_below(path, wanted):
+            found[path] = Entry(mode, blob)
+    lines = {os.fsencode(f":0:{folder}"): folder for folder in above if "\n" not in folder}
+    asked = b"".join(line + b"\n" for line in lines)
+    answers = git.run("cat-file", "--batch-check", stdin=asked).split(b"\n") if lines else []
+    for folder, answer in zip(lines.values(), answers, strict=False):
+        if not answer.endswith(b" missing"):
+            found[folder] = Entry("100644", answer.split(b" ")[0].decode())
+    return found
+
+
+def seed_index(git: Git, tree: str, paths: Collection[str]) -> None:
+    """Put into an empty index what a tree has at these paths, and the attributes that rule them."""
+    rules = {f"{folder}/.gitattributes" for folder in folders_of(paths)} | {".gitattributes"}
+    there = {p: e for p, e in tree_at(git, tree, {*paths} | rules).items() if e.mode != GITLINK}
+    git.run("update-index", "--add", "-z", "--index-info", stdin=index_lines(there, ""))
+
+
+def rebuild(
+    vault: Vault, base_tree: str, changes: Sequence[Change], into: str | None = None
+) -> str:
+    """Apply the changes' patches to the git tree `base_tree` and return the new tree's id.
+
+    Its new objects stay in the vault, or go into the object folder `into`.
+    """
+    planned = ends(changes)
+    with vault.fresh_index(GIT_OBJECT_DIRECTORY=into or vault.objects) as git:
+        seed_index(git, base_tree, planned)
+        apply_patches(git, changes)
+        return replace_at(git, base_tree, {path: end.after for path, end in planned.items()})
+
+
+def replace_at(git: Git, tree: str, entries: Mapping[str, Entry | None]) -> str:
+    """Return the id of a git tree with these entries replaced, or removed where None.
+
+    Only the folders above them are read and written.
+    """
+    wanted = {os.fsencode(path): entry for path, entry in entries.items()}
+    folders = {os.fsencode(folder) for folder in folders_of(entries)} | {b""}
+    rows = _read_folders(git, tree, folders)
+    for path, entry in wanted.items():
+        folder, _, name = path.rpartition(b"/")
+        if entry is not None:
+            rows[folder][name] = entry
+        elif rows[folder].get(name, ("", ""))[0] != _FOLDER:
+            rows[folder].pop(name, None)
+    for depth in range(max(map(_depth, folders)), 0, -1):
+        level = [folder for folder in folders if _depth(folder) == depth]
+        for folder, made in zip(level, _write_trees(git, [rows[f] for f in level]), strict=True):
+            parent, _, name = folder.rpartition(b"/")
+            if rows[folder]:
+                rows[parent][name] = (_FOLDER, made)
+            elif rows[parent].get(name, ("", ""))[0] == _FOLDER:
+                del rows[parent][name]
+    return _write_trees(git, [rows[b""]])[0]
+
+
+def _read_folders(git: Git, tree: str, folders: Collection[bytes]) -> dict[bytes, _Rows]:
+    """Return the entries of each folder of a git tree; none where there is no such folder."""
+    found: dict[bytes, _Rows] = {}
+    for depth in range(max(map(_depth, folders)) + 1):
+        ids: dict[bytes, str] = {}
+        for folder in (f for f in folders if _depth(f) == depth):
+            parent, _, name = folder.rpartition(b"/")
+            mode, blob = found[parent].get(name, ("", "")) if folder else (_FOLDER, tree)
+            found[folder] = {}
+            if mode == _FOLDER:
+                ids[folder] = blob
+        found |= zip(ids, _read_trees(git, [*ids.values()]), strict=True)
+    return found
+
+
+def _depth(folder: bytes) -> int:
+    return folder.count(b"/") + 1 if folder else 0
+
+
+def _read_trees(git: Git, ids: Sequence[str]) -> list[_Rows]:
+    """Return the entries of git trees, in order, from one process."""
+    if not ids:
+        return []
+    asked = b"".join(f"{one}^{{tree}}\n".encode() for one in ids)
+    data, found = git.run("cat-file", "--batch", stdin=asked), []
+    at = 0
+    for _ in ids:
+        end = data.index(b"\n", at)
+        head = data[at:end].split(b" ")
+        if head[1:2] != [b"tree"]:
+            raise Refused("not_found", "git", f"a folder of the plan's base is gone: {head}")
+        size, width = int(head[2]), len(head[0]) // 2
+        found.append(_parse_tree(data[end + 1 : end + 1 + size], width))
+        at = end + 1 + size + 1
+    return found
+
+
+def _parse_tree(data: bytes, width: int) -> _Rows:
+    rows: _Rows = {}
+    at = 0
+    while at < len(data):
+        end = data.index(b"\0", at)
+        mode, name = data[at:end].split(b" ", 1)
+        rows[name] = (mode.decode().zfill(6), data[end + 1 : end + 1 + width].hex())
+        at = end + 1 + width
+    return rows
+
+
+def _write_trees(git: Git, folders: Sequence[_Rows]) -> list[str]:
+    """Store git trees with these entries and return their ids in order."""
+    kinds = {_FOLDER: b"tree", GITLINK: b"commit"}
+    texts = [
+        b"".join(
+            f"{mode} ".encode() + kinds.get(mode, b"blob") + f" {blob}\t".encode() + name + b"\0"
+            for name, (mode, blob) in rows.items()
+        )
+        for rows in folders
+    ]
+    return git.text("mktree", "-z", "--batch", "--missing", stdin=b"\0".join(texts) + b"\0").split()

@@ -1,0 +1,63 @@
+"""A few paths of a large tree are read and replaced as git does it with the whole tree."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from shared.git.change import Entry, index_lines
+from shared.git.few_paths import index_at, replace_at, tree_at
+from shared.git.repository import find_repository
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.conftest import Repository
+
+FILES: dict[str, str | bytes] = {
+    "a/b/c.txt": "c\n", "a/b/d.txt": "d\n", "a/only/one.txt": "1\n", "g*": "g\n", "gx": "x\n",
+    "plain": "p\n", "z/:(top)x": "odd\n", "über/ä\nö": "lines\n",
+}  # fmt: skip
+# Changed, new in new folders, removed with its folder, a file that becomes a folder, and back.
+CASES = {
+    "changed": ["a/b/c.txt", "über/ä\nö", "g*", "z/:(top)x"],
+    "new": ["new/deep/er/file", "a/b/new"],
+    "gone": ["-a/only/one.txt", "-plain"],
+    "folder for a file": ["-plain", "plain/inside"],
+    "file for a folder": ["-a/only/one.txt", "a/only"],
+}
+
+
+@pytest.mark.requirement("PL-10")
+@pytest.mark.parametrize("case", CASES)
+def test_a_tree_with_a_few_entries_replaced_is_the_tree_that_a_whole_index_gives(
+    repo: Repository, tmp_path: Path, case: str
+) -> None:
+    repo.commit(FILES)
+    git = find_repository(str(repo.path)).git
+    blob = git.text("hash-object", "-w", "--stdin", stdin=b"other\n")
+    entries = {
+        name.removeprefix("-"): None if name.startswith("-") else Entry("100755", blob)
+        for name in CASES[case]
+    }
+    whole = git.on_index(str(tmp_path / "index"))
+    whole.run("read-tree", "HEAD")
+    lines = index_lines(entries, "0" * 40)
+    whole.run("update-index", "--add", "--replace", "-z", "--index-info", stdin=lines)
+    assert replace_at(git, "HEAD", entries) == whole.text("write-tree")
+
+
+@pytest.mark.requirement("PL-26")
+def test_what_is_at_below_and_in_place_of_the_folders_of_a_path_is_found(
+    repo: Repository,
+) -> None:
+    repo.commit(FILES)
+    git = find_repository(str(repo.path)).git
+    asked = ["a/b/c.txt", "a/only", "plain/inside/deep", "g*", "nowhere/x", "z/:(top)x"]
+    found = {"a/b/c.txt", "a/only/one.txt", "plain", "g*", "z/:(top)x"}
+    assert {*tree_at(git, "HEAD", asked)} == found
+    assert {*index_at(git, asked)} == found
+    many = [f"none/{number:06}" for number in range(20_000)]
+    assert tree_at(git, "HEAD", [*asked, *many]) == tree_at(git, "HEAD", asked)
+    assert index_at(git, [*asked, *many]) == index_at(git, asked)
