@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import configparser
+import glob
 import os
 import re
+import shutil
 import tomllib
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from developer.candidates.found import Project
 
 _ENVIRONMENTS = (".venv/bin/python", "venv/bin/python")
+_TOX = ".tox/"
 _RUNNERS = (
     ("uv.lock", "uv run --offline --no-sync python"),
     ("poetry.lock", "poetry run python"),
@@ -31,17 +34,16 @@ def python_candidates(project: Project) -> Iterator[Candidate]:
     python, text = interpreter(project), project.read("pyproject.toml")
     tables = _tables(text)
     pytest = _pytest(project, text, tables)
-    if pytest:
+    # Into its environments tox installs the package: from src/ they would import that copy.
+    if pytest and not (python.startswith(_TOX) and project.has("src")):
         yield Candidate(f"{python} -m pytest -q", pytest)
     elif unittest := _unittest(project):
         yield Candidate(f"{python} -m unittest discover", unittest)
-    tox = project.read("tox.ini")
-    if re.search(r"^\[(tox|testenv)", tox, re.MULTILINE):
-        yield Candidate(f"{python} -m tox", f"tox.ini:{line_of(tox, r'^.(tox|testenv)')}")
-    elif "tox" in tables:
-        yield Candidate(f"{python} -m tox", _at(text, r"^\[tool\.tox"))
+    if tox := _tox(project, text, tables):
+        yield Candidate(" ".join([_program("tox", python), *_made_by_tox(project)]), tox)
     if project.has("noxfile.py"):
-        yield Candidate(f"{python} -m nox", "noxfile.py:1")
+        # As its environments are: there is no network to install from.
+        yield Candidate(f"{_program('nox', python)} -R", "noxfile.py:1")
     if "hatch" in tables and re.search(r"^\[tool\.hatch\.envs\.", text, re.MULTILINE):
         yield Candidate("hatch test", _at(text, r"^\[tool\.hatch\.envs\."))
     for name, command in (("ruff", "ruff check"), ("mypy", "mypy")):
@@ -57,7 +59,29 @@ def interpreter(project: Project) -> str:
     for lock, command in _RUNNERS:
         if project.has(lock):
             return command
-    return "python3"
+    made = _made_by_tox(project)
+    return f"{_TOX}{made[1]}/bin/python" if made else "python3"
+
+
+def _program(name: str, python: str) -> str:
+    """Return how a tool is started that a user has on PATH or in the project's environment."""
+    python = "python3" if python.startswith(_TOX) else python
+    return name if shutil.which(name) else f"{python} -m {name}"
+
+
+def _made_by_tox(project: Project) -> list[str]:
+    """Return the words that choose the newest Python environment that tox has made, if any."""
+    found = glob.glob(f"{_TOX}py*/bin/python", root_dir=project.root)
+    names = sorted((path.split("/")[1] for path in found), key=lambda name: (len(name), name))
+    return ["-e", names[-1]] if names else []
+
+
+def _tox(project: Project, text: str, tables: dict[str, Any]) -> str:
+    """Return the file and line that say that tox runs the tests, or ''."""
+    tox = project.read("tox.ini")
+    if re.search(r"^\[(tox|testenv)", tox, re.MULTILINE):
+        return f"tox.ini:{line_of(tox, r'^.(tox|testenv)')}"
+    return _at(text, r"^\[tool\.tox") if "tox" in tables else ""
 
 
 def _pytest(project: Project, text: str, tables: dict[str, Any]) -> str:

@@ -49,8 +49,18 @@ SHAPES = {
         {"tox.ini": "[tox]\nenvlist = py3\n[testenv]\ndeps = pytest\n", "tests/test_a.py": ""},
         [("python3 -m pytest -q", "tox.ini:4"), ("python3 -m tox", "tox.ini:1")],
     ),
+    "flat with an environment of tox": (
+        {"tox.ini": "[testenv]\ndeps = pytest\n", ".tox/py39/bin/python": "",
+         ".tox/py311/bin/python": "", ".tox/lint/bin/python": ""},
+        [(".tox/py311/bin/python -m pytest -q", "tox.ini:2"),
+         ("python3 -m tox -e py311", "tox.ini:1")],
+    ),
+    "src layout with an environment of tox": (
+        {"tox.ini": "[testenv]\ndeps = pytest\n", ".tox/py3/bin/python": "", "src/a.py": ""},
+        [("python3 -m tox -e py3", "tox.ini:1")],
+    ),
     "setup.cfg": ({"setup.cfg": "[x]\n[tool:pytest]\n"}, [("python3 -m pytest -q", "setup.cfg:2")]),
-    "nox": ({"noxfile.py": "import nox\n"}, [("python3 -m nox", "noxfile.py:1")]),
+    "nox": ({"noxfile.py": "import nox\n"}, [("python3 -m nox -R", "noxfile.py:1")]),
     "hatch": (
         {"pyproject.toml": "[tool.hatch.envs.default]\n"}, [("hatch test", "pyproject.toml:1")],
     ),
@@ -98,7 +108,10 @@ SHAPES = {
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_the_candidates_of_a_shape_are_found_with_file_and_line(shape: str, tmp_path: Path) -> None:
+def test_the_candidates_of_a_shape_are_found_with_file_and_line(
+    shape: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path / "none"))  # a machine may have tox there
     files, wanted = SHAPES[shape]
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)

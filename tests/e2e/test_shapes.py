@@ -1,0 +1,153 @@
+"""Ten shapes of real repositories, fresh and without a planner.toml, from candidates to commit."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from developer.candidates.detect import candidates
+from tests.conftest import Repository
+from tests.e2e.shapes import SHAPES, Shape
+from tests.journey import Journey
+from tests.place import need_place
+
+pytestmark = [pytest.mark.slow, pytest.mark.requirement("VR-1", "VR-2", "VR-5", "CM-1")]
+
+# A home with tools in .local/bin that is kept between runs; else each run installs them anew.
+KEPT_HOME = "SHAPES_HOME"
+FROM_PYPI, FROM_NPM = "tox uv", "pnpm@9"
+
+
+def shell(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["bash", "-c", command], cwd=folder, capture_output=True, text=True, check=False,
+        stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def users_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The home of a developer, with the tools from registries that can be had."""
+    kept = os.environ.get(KEPT_HOME)
+    home = Path(kept) if kept else tmp_path_factory.mktemp("developer")
+    tools = home / ".local" / "bin"
+    tools.mkdir(parents=True, exist_ok=True)
+    if not (tools / "tox").exists():
+        shell(f"python3 -m venv {home}/.tools && {home}/.tools/bin/pip install -q {FROM_PYPI} && "
+              f"ln -s {home}/.tools/bin/{{tox,uv}} {tools}", home)  # fmt: skip
+    if shutil.which("npm") and not (tools / "pnpm").exists():
+        shell(f"npm install --silent --prefix {home}/.tools {FROM_NPM} && "
+              f"ln -s {home}/.tools/node_modules/.bin/pnpm {tools}/pnpm", home)  # fmt: skip
+    return home
+
+
+@pytest.fixture(autouse=True)
+def _at_home(users_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    need_place()
+    own = Path.home()
+    shutil.copy(own / ".gitconfig", users_home)
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(users_home / ".gitconfig"))
+    for name, folder in (("RUSTUP_HOME", ".rustup"), ("CARGO_HOME", ".cargo")):
+        real = Path(os.path.expanduser("~" + (os.environ.get("USER") or "root")), folder)
+        if name not in os.environ and real.is_dir():
+            monkeypatch.setenv(name, str(real))
+    monkeypatch.setenv("HOME", str(users_home))
+    for name in ("XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("PATH", f"{users_home}/.local/bin{os.pathsep}{os.environ['PATH']}")
+
+
+def built(shape: Shape, folder: Path) -> Repository:
+    """Return the repository as its developer has it; skip where a tool or registry is missing."""
+    missing = [name for name in shape.needs if shutil.which(name) is None]
+    if missing:
+        pytest.skip(f"not here: {', '.join(missing)}")
+    folder.mkdir()
+    repository = Repository(folder)
+    repository.git("init", "--quiet")
+    repository.commit(dict(shape.files), "Begin")
+    for command in shape.set_up:
+        done = shell(command, folder)
+        if done.returncode:
+            said = (done.stdout + done.stderr)[-800:]
+            pytest.skip(f"`{command}` did not work here, as without its registry: {said}")
+    assert repository.git("status", "--porcelain") == ""
+    return repository
+
+
+def answers(shape: Shape) -> dict[str, Any]:
+    """Return what a host writes down for the change of a shape."""
+    tests = [file for file in shape.change if "test" in file or "whole" in file]
+    others = [file for file in shape.change if file not in tests]
+    milestone = {
+        "name": "Answer two", "files": others, "requirements": ["T-1"],
+        "acceptance_criteria": ["the answer is 2"],
+        "tests": {"files": tests, "type": "unit",
+                  "scenarios": {"normal": ["the answer"], "edge": [], "error": []}},
+    }  # fmt: skip
+    overview = {"title": "Answer two", "problem": "It is one.", "approach": "Change the constant."}
+    design: list[dict[str, Any]] = [
+        {"op": "set", "id": "overview", "version": 1, "fields": overview},
+        {"op": "add", "kind": "decision", "as": "$d", "fields": {
+            "decision": "Change the constant", "reasoning_chain": "one caller -> no flag needed"}},
+        {"op": "add", "kind": "milestone", "as": "$m", "fields": milestone},
+        *({"op": "add", "kind": "intent", "fields": {
+            "milestone": "$m", "file": file, "behavior": "answers two", "decision_refs": ["$d"]}}
+          for file in others),
+    ]  # fmt: skip
+    return {"context.json": {"task_spec": ["the answer is 2"]}, "design.json": design,
+            "docs.json": []}  # fmt: skip
+
+
+def verified(journey: Journey, files: dict[str, str]) -> str:
+    """Return what verifying these files in the worktree says."""
+    for name, text in files.items():
+        path = Path(journey.state_dir, "worktree", name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    answer = journey.planner("plan", "verify", "--use", "1")
+    while answer.block.tag == "running" or "still run" in answer.text:
+        answer = journey.planner("plan", "verify")
+    return answer.text
+
+
+@pytest.fixture(params=SHAPES)
+def shape(request: pytest.FixtureRequest) -> Shape:
+    """Return each shape."""
+    return SHAPES[request.param]
+
+
+def test_a_shape_is_verified_without_a_person_and_its_commit_is_clean(
+    shape: Shape, tmp_path: Path
+) -> None:
+    repository = built(shape, tmp_path / "project")
+    root = str(repository.path)
+    found = [command for command, _ in candidates(root, root).candidates]
+    assert found[: len(shape.candidates)] == [*shape.candidates], found
+
+    journey = Journey(repository, "Make the answer two", answers(shape))
+    journey.confirms = False
+    journey.to("code")
+    planted = verified(journey, {**shape.change, **shape.mistake})
+    assert f"{found[0]}: fail (base: pass) · confined" in planted, planted
+
+    journey.edits = dict(shape.change)
+    right = verified(journey, shape.change)
+    assert f"{found[0]}: pass (base: pass) · confined" in right, right
+    journey.to("submitted")
+    assert "NOT VERIFIED" not in journey.last.text
+    journey.to("committed")
+    assert repository.git("diff", "--name-only", "HEAD^").splitlines() == sorted(shape.change)
+    assert repository.git("status", "--porcelain") == ""
+    for file, text in {**shape.change, **shape.made}.items():
+        assert (repository.path / file).read_text(encoding="utf-8") == text
+    # CI checks a new clone, without what git leaves out.
+    (repository.path / ".planner").rename(tmp_path / "planner")
+    for command in shape.checks:
+        done = shell(command, repository.path)
+        assert done.returncode == 0, (command, done.stdout + done.stderr)
