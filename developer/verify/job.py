@@ -18,6 +18,8 @@ Where = Literal["place", "worktree"]
 Chooser = Literal["project", "candidate", "assistant"]
 # Tests that passed and that failed, as the runner's own summary says.
 Counts = tuple[int, int]
+# The verification's file in which a command without a place has its temporary files.
+TEMPORARY_FOLDER = "tmp"
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ import os
 from typing import TYPE_CHECKING
 
 from developer.verify.canary import is_broken, restore_files
-from developer.verify.job import read_note, verify_file
+from developer.verify.job import TEMPORARY_FOLDER, read_note, verify_file
+from shared.git.files import remove_tree
 from shared.git.repository import repository_at
 from shared.git.scratch import clear
 from shared.git.worktree import remove_worktree
@@ -64,6 +65,7 @@ def recover(state_dir: str) -> list[str]:
     """Clean up after a killed verification; return broken files that commands had overwritten."""
     displaced = restore_files(verify_file(state_dir, "canary"))
     clear(os.path.join(state_dir, "verify"))
+    remove_tree(verify_file(state_dir, TEMPORARY_FOLDER))
     base = verify_file(state_dir, "base")
     if os.path.lexists(base):
         job = read_note(verify_file(state_dir, "job.json"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from developer.verify.job import read_note
+from developer.verify.job import TEMPORARY_FOLDER, read_note
 from developer.verify.lock import undisturbed
 from developer.verify.process import Runner
 from shared.config import commands_hash, render_commands, write_paths
@@ -94,7 +94,7 @@ def runner_for(
     They may write only there, in their TMPDIR and where `[verify] write` says, if the kernel can
     limit writes; with `free` anywhere, since setting up fills caches in the home folder.
     """
-    temporary = job.file("tmp")
+    temporary = job.file(TEMPORARY_FOLDER)
     writable = (worktree, temporary, *write_paths(job.config, job.repository))
     limited = () if free else writable
     return Runner(worktree, temporary, job.config.time_limit_s, stopped, limited)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import subprocess
 import sys
-import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -15,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from developer.verify.background import cancel_verify, verify, wait_until_idle
-from developer.verify.job import Done, Running, read_note
+from developer.verify.background import cancel_verify, verify
+from developer.verify.job import Done, Running
 from shared.resources import quote
 from shared.verified import facts_of
 from state.errors import Refused
@@ -257,38 +255,6 @@ def test_a_file_broken_on_purpose_is_broken_in_the_place_alone(site: Site) -> No
     assert outcome(site, f"{PYTHON} test_app.py").exercised is True
     assert outcome(site, "true").exercised is False
     assert site.repo.git("status", "--porcelain") == ""
-
-
-def mounts() -> list[str]:
-    return Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines()
-
-
-KILLS = 4
-
-
-@pytest.mark.slow
-def test_kills_leave_no_mount_process_or_file_behind(site: Site) -> None:
-    """The long form: KILLS_OF_VERIFY=200."""
-    before, sleep = mounts(), "sleep 271"
-    site.repo.write("app.py", "ANSWER = 'mine'\n")
-    bytes_before = (site.repo.path / "app.py").read_bytes()
-    site.write("app.py", "ANSWER = 2\n")
-    job = place_job(site, f"echo {'x' * 50} > app.py; {sleep}")
-    for number in range(int(os.environ.get("KILLS_OF_VERIFY", KILLS))):
-        assert isinstance(site.verify(job, wait_s=0), Running)
-        pid = site.worker_pid()
-        if number % 2:
-            until(lambda: running(sleep))
-        else:
-            threading.Event().wait(0.02 * (number % 20))
-        os.kill(pid, signal.SIGKILL if number % 3 else signal.SIGTERM)
-        until(lambda: wait_until_idle(site.state) is None)
-        until(lambda: not running(sleep))
-        assert mounts() == before
-        assert not [*Path(site.state, "verify").glob("scratch-*")]
-        assert (site.repo.path / "app.py").read_bytes() == bytes_before
-        assert site.worktree.joinpath("app.py").read_text(encoding="utf-8") == "ANSWER = 2\n"
-    assert not read_note(str(Path(site.state, "verify", "result.json")))
 
 
 def test_a_verification_in_the_place_can_be_cancelled(site: Site) -> None:
