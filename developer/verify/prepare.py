@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from developer.verify.job import TEMPORARY_FOLDER, read_note
+from developer.verify.job import TEMPORARY_FOLDER, read_note, verify_file
 from developer.verify.lock import undisturbed
 from developer.verify.process import Runner
 from shared.config import commands_hash, render_commands, write_paths
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
     from developer.verify.job import Job
     from shared.config import Config
+
+
+# Says what a worktree was prepared with.
+_MARKER, _WORKTREE = "prepared-{}.json", "worktree"
 
 
 def check_confirmed(config: Config, is_confirmed: Callable[[str], bool], state_dir: str) -> None:
@@ -45,7 +49,7 @@ def prepare(job: Job, is_confirmed: Callable[[str], bool]) -> tuple[str, ...]:
     """
     check_confirmed(job.config, is_confirmed, job.state_dir)
     with undisturbed(job.state_dir):
-        return set_up(job, job.worktree, "worktree")
+        return set_up(job, job.worktree, _WORKTREE)
 
 
 def set_up(
@@ -54,7 +58,7 @@ def set_up(
     """Link folders into a worktree and run its setup commands; `stage` names their log files."""
     config, repository = job.config, repository_at(job.repository)
     tree = open_worktree(repository, worktree)
-    marker = job.file(f"prepared-{stage}.json")
+    marker = job.file(_MARKER.format(stage))
     wanted = {"worktree": _stamp(tree), "link": [*config.link], "setup": [*config.setup]}
     found = read_note(marker)
     if found.get("is") == wanted:
@@ -70,6 +74,12 @@ def set_up(
             _run_setup(job, worktree, stage, stopped)
     write_json(marker, {"is": wanted, "notes": notes})
     return tuple(notes)
+
+
+def is_furnished(state_dir: str) -> bool:
+    """Return whether setup commands have run in the run's worktree."""
+    found = read_note(verify_file(state_dir, _MARKER.format(_WORKTREE))).get("is", {})
+    return bool(found.get("setup"))
 
 
 def _run_setup(job: Job, worktree: str, stage: str, stopped: Callable[[], bool]) -> None:

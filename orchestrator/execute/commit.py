@@ -6,6 +6,7 @@ import os
 import textwrap
 from typing import TYPE_CHECKING, NamedTuple
 
+from developer.verify.prepare import is_furnished
 from orchestrator.execute import by_hand
 from orchestrator.execute.reconcile import reconcile
 from orchestrator.submit.page.render import refresh_page
@@ -103,7 +104,11 @@ def _make(
     """Make the commit without the files whose deviation a person accepted; return its id."""
     make_worktree_if_gone(state, repository)
     accepted = [f for f, yes in state.database.deviations(state.run).items() if yes]
-    return commit(repository, state.worktree, vault, changes, message, extra, leave=accepted).commit
+    furnished = is_furnished(state.state_dir)
+    return commit(
+        repository, state.worktree, vault, changes, message, extra,
+        leave=accepted, furnished=furnished,
+    ).commit  # fmt: skip
 
 
 def _keep(state: State, plan: Plan, commit: str, beside: Sequence[str]) -> None:

@@ -45,7 +45,7 @@ def carry_over(
     saved = git.text("commit-tree", held, "-p", old, "-m", "the plan on its former base")
     git.run("update-ref", "--no-deref", "HEAD", new)
     git.run("read-tree", "--reset", "-u", new)
-    clean(worktree, git)
+    clean(repo.root, worktree, git)
     git.attempt("cherry-pick", "--no-commit", "--allow-empty", saved)
     conflicts = git.names("diff", "--name-only", "--diff-filter=U", "-z")
     git.run("read-tree", "--reset", new)

@@ -64,14 +64,16 @@ def commit(  # noqa: PLR0913 – options, each named where it is given
     extra: Extra,
     *,
     leave: Collection[str] = (),
+    furnished: bool = False,
 ) -> Committed:
     """Commit the plan's changes on the user's branch, with the user's hooks and signing.
 
     `extra` are files to commit as well (None removes one), such as the archived plan or what the
     user has staged. What is staged of a path in `leave` stays staged. The commit is made on a
-    detached HEAD in the worktree, whose content is replaced; run again after a crash, there is
-    still one commit. Refused, with branch and index as they were, if the plan does not fit HEAD or
-    the index, or if the commit is not the plan.
+    detached HEAD in the worktree, whose content is replaced; what git ignores there stays only if
+    it is `furnished`, by setup commands. Run again after a crash, there is still one commit.
+    Refused, with branch and index as they were, if the plan does not fit HEAD or the index, or if
+    the commit is not the plan.
     """
     problems = check_state(repo)
     if problems:
@@ -85,7 +87,7 @@ def commit(  # noqa: PLR0913 – options, each named where it is given
         lend(repo, worktree, vault, changes)
         try:
             intended = intend(repo, vault, changes, message, extra)
-            done = _make(repo, worktree, vault, intended)
+            done = _make(repo, worktree, vault, intended, furnished=furnished)
             _check_made(repo, worktree, intended, done, check_commit(repo, done, changes, extra))
             _move(repo, vault, intended, done)
         except Refused:
@@ -102,17 +104,18 @@ def hooks_on_files(repo: Repository) -> list[str]:
     return [name for name in _HOOKS if find_hook(repo.git, name)]
 
 
-def _make(repo: Repository, worktree: str, vault: Vault, intended: Intended) -> str:
+def _make(
+    repo: Repository, worktree: str, vault: Vault, intended: Intended, *, furnished: bool
+) -> str:
     """Commit the plan on the worktree's detached HEAD, with the user's hooks; return its id."""
     there = open_worktree(repo, worktree)
     clear_stale_locks(there.admin)
     git = there.git
     git.run("update-ref", "--no-deref", "HEAD", intended.at.commit)
-    if hooks_on_files(repo):
-        git.run("read-tree", "--reset", "-u", intended.tree)
-        clean(worktree, git)
-    else:
-        git.run("read-tree", "--reset", intended.tree)
+    files = ["-u"] if hooks_on_files(repo) else []
+    git.run("read-tree", "--reset", *files, intended.tree)
+    # What nobody has approved must not run, or be read, as a hook of the user's.
+    clean(repo.root, worktree, git, ignored=not furnished)
     settings = [part for setting in durable() for part in ("-c", setting)]
     with vault.scratch() as folder:
         hooks = plain_hooks(git, folder, repo.root)

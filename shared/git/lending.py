@@ -61,16 +61,20 @@ def forget(admin: str) -> None:
         os.unlink(os.path.join(admin, _LENT))
 
 
-def clean(worktree: str, git: Git) -> None:
-    """Remove the worktree's untracked files, except those that git ignores.
+def clean(root: str, worktree: str, git: Git, *, ignored: bool = False) -> None:
+    """Remove the worktree's untracked files, with `ignored` also those that git ignores.
 
-    Links into the user's tree stay too.
+    Links to the same path of the user's tree `root` stay.
     """
-    for name in git.names("ls-files", "-z", "--others", "--exclude-standard"):
-        path = os.path.join(worktree, os.fsdecode(name).rstrip("/"))
-        if os.path.islink(path) and os.path.isabs(os.readlink(path)):
-            continue
+    words = ("ls-files", "-z", "--others")
+    for name in git.names(*words, *(() if ignored else ("--exclude-standard",))):
+        below = os.fsdecode(name).rstrip("/")
+        path = os.path.join(worktree, below)
         if os.path.isdir(path) and not os.path.islink(path):
             remove_tree(path)
-        else:
+        elif not (os.path.islink(path) and os.readlink(path) == os.path.join(root, below)):
             os.unlink(path)
+    for name in git.names(*words, "--directory") if ignored else ():
+        for folder, _, _ in os.walk(os.path.join(worktree, os.fsdecode(name)), topdown=False):
+            with contextlib.suppress(OSError):  # a link is in it
+                os.rmdir(folder)

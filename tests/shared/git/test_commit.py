@@ -296,6 +296,49 @@ def test_linked_folders_stay_in_the_worktree(project: Project) -> None:
     assert (project.worktree / "node_modules").is_symlink()
 
 
+# What an assistant could leave where git looks for nothing: a hook, a program that hooks start.
+HIDDEN: dict[str, bytes | None] = {
+    ".husky/_/pre-commit": b"#!/bin/sh\ntouch ran\n",
+    "node_modules/.bin/lint": b"evil\n",
+}
+
+
+def _hide(project: Project) -> list[FileChange]:
+    """Plan something, and leave files in the worktree that git ignores; return the changes."""
+    project.commit({".gitignore": b"node_modules\n.husky/_\nempty\n"})
+    project.git("config", "core.hooksPath", ".husky/_")
+    changes = project.plan(PLAN)
+    project.write(HIDDEN, project.worktree)
+    (project.worktree / ".husky/_/pre-commit").chmod(0o755)
+    (project.worktree / "empty").mkdir()
+    return changes
+
+
+@pytest.mark.requirement("PL-29", "PP-1")
+def test_the_users_hooks_meet_nothing_in_the_worktree_that_git_ignores(project: Project) -> None:
+    changes = _hide(project)
+    hook = project.root / ".husky" / "_" / "pre-commit"
+    project.write({".husky/_/pre-commit": b"#!/bin/sh\nls -A >../seen\n"})
+    hook.chmod(0o755)
+    (project.worktree / "node_modules/away").symlink_to("/etc")
+    _commit(project, changes)
+    seen = {*(project.worktree.parent / "seen").read_text().split()}
+    assert {"run.sh", "src"} <= seen
+    assert not seen & {"node_modules", ".husky", "empty", "ran"}
+
+
+@pytest.mark.requirement("PL-29", "PP-1")
+def test_a_hook_that_only_the_worktree_has_does_not_run(project: Project) -> None:
+    _commit(project, _hide(project))
+    assert not (project.worktree / "ran").exists()
+
+
+@pytest.mark.requirement("PL-29")
+def test_what_setup_commands_have_made_stays_for_the_users_hooks(project: Project) -> None:
+    _commit(project, _hide(project), furnished=True)
+    assert (project.worktree / "node_modules/.bin/lint").exists()
+
+
 @pytest.mark.requirement("PL-29")
 def test_line_ends_in_the_users_tree_do_not_alter_the_commit(project: Project) -> None:
     project.git("config", "core.autocrlf", "true")
