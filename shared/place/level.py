@@ -30,6 +30,14 @@ _DECIDING = ("/proc/sys/kernel/random/boot_id", "/proc/self/mountinfo", _MOST, _
 # A failure is tried again after so many seconds: one whose cause is known, and any other, which may
 # have been a lack of memory or processes for a moment.
 _AGAIN_S, _SOON_S = 600.0, 10.0
+# What containers forbid by default: how the failure begins and ends, the reason, docker's option.
+_EPERM, _EACCES = os.strerror(1), os.strerror(13)
+_FORBIDDEN = (
+    ("unshare: ", _EPERM, "namespaces are forbidden, as in a container", "seccomp=unconfined"),
+    ("mount ", _EACCES, "mounts are forbidden, as in a container", "apparmor=unconfined"),
+    ("mount proc ", _EPERM, "/proc is covered in part, as in a container",
+     "systempaths=unconfined"),
+)  # fmt: skip
 
 
 class Level:
@@ -144,4 +152,7 @@ def _cause(failure: str) -> tuple[str, str]:
     if os.geteuid() and _content(_UBUNTU).strip() == b"1":
         way = "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"
         return "AppArmor restricts user namespaces of programs without a profile", way
+    for begins, ends, reason, option in _FORBIDDEN:
+        if failure.startswith(begins) and failure.endswith(ends):
+            return reason, f"run the container with --security-opt {option}"
     return failure.replace("\n", " "), ""

@@ -32,6 +32,7 @@ from shared.place.level import level
 found = level(sys.argv[2])
 print(json.dumps([found.name, found.reason, found.way, found.told()]))
 """
+FORBID = "from shared.place import filter; filter.forbid(local_sockets=True)\n"
 NOBODY = 23456
 LAUNCHER = os.path.join(ROOT, "bin", "planner")
 
@@ -178,6 +179,53 @@ def test_a_mount_below_the_repository_falls_back_by_name_and_one_below_the_home_
     assert "hunter2" not in said
     assert "Read-only file system" in said
     assert os.listdir(home / ".cache") == []
+
+
+CONTAINERS = {
+    # What begins the reason: docker's option, what runs before as root, and in the same process.
+    "namespaces": ("seccomp=unconfined", "true", FORBID),
+    "/proc": ("systempaths=unconfined", "mount -t tmpfs none /proc/fs", ""),
+}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount")
+@pytest.mark.requirement("PP-3")
+@pytest.mark.parametrize("forbidden", CONTAINERS)
+def test_what_a_container_forbids_is_named_with_the_option_that_allows_it(
+    repo: Repository, forbidden: str
+) -> None:
+    option, covers, forbids = CONTAINERS[forbidden]
+    asks = LEVEL.replace("found =", f"{forbids}found =")
+    command = [sys.executable, "-I", "-S", "-c", asks, ROOT, str(repo.path)]
+    inside = ["unshare", "--mount", "sh", "-c", f'{covers} && exec "$@"', "sh", *command]
+    done = subprocess.run(inside, capture_output=True, text=True, check=True)
+    name, reason, way, _ = json.loads(done.stdout)
+    assert name in {"landlock", "none"}
+    assert reason.startswith(forbidden)
+    assert way == f"run the container with --security-opt {option}"
+
+
+FILE_SYSTEMS = {
+    "overlay": "mount -t overlay none -o lowerdir={repo},upperdir={top}/up,workdir={top}/w {at}",
+    "memory": "mount -t tmpfs none {at} && cp -R {repo}/. {at}",
+}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount")
+@pytest.mark.requirement("PP-1")
+@pytest.mark.parametrize("kind", FILE_SYSTEMS)
+def test_a_repository_on_another_file_system_is_seen_as_it_is(
+    repo: Repository, tmp_path: Path, kind: str
+) -> None:
+    for name in ("up", "w", "at"):
+        (tmp_path / name).mkdir()
+    at = tmp_path / "at"
+    mount = FILE_SYSTEMS[kind].format(repo=repo.path, top=tmp_path, at=at)
+    script = f'{mount} && "$@" && ls {at}'
+    command = words(at, "rm README.md; echo x >new; git status --porcelain")
+    inside = ["unshare", "--mount", "sh", "-c", script, "sh", *command]
+    done = subprocess.run(inside, capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines() == [" D README.md", "?? new", "README.md"], done.stderr
 
 
 @pytest.mark.requirement("PP-1")
