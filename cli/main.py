@@ -24,7 +24,7 @@ COMMANDS = {
     "start": "cli.start", "approve": "cli.approve", "step": "cli.run", "status": "cli.run",
     "cancel": "cli.run", "pause": "cli.run", "resume": "cli.run", "decide": "cli.control",
     "retry": "cli.control", "runnable": "cli.control", "auto": "cli.control",
-    "events": "cli.events", "init": "cli.init",
+    "events": "cli.events", "init": "cli.init", "setup": "cli.setup",
     "export": "cli.events", "edit": "cli.run", "undo": "cli.execute",
     "plan": "cli.plan", "qr": "cli.qr", "context": "cli.context", "mode": "cli.mode",
     "exec": "cli.execute", "tree": "cli.tree", "config": "cli.config", "guard": "cli.guard",

@@ -13,6 +13,7 @@ from orchestrator.routing.opening import begin
 from orchestrator.run.choices import BASES, DEPTHS, Choices
 from orchestrator.run.start import render_start, start_run
 from quality_reviewer.scale import MODES
+from shared.installed import keep_current
 from shared.output import write
 from shared.steps.printing import print_current
 from shared.strategy import CHAT, CODE, WORKFLOW
@@ -51,6 +52,7 @@ def start_command(
         text = f"--chat and {given[0]} exclude each other: a chat plans no change"
         raise Refused("usage", given[0], text, "leave one of them out")
     weighs = not given and not in_advance
+    keep_current()
     choices = Choices(chosen["base"], chosen["review"], chosen["depth"], strategy=weighs)
     started = start_run(os.getcwd(), request, state_dir, choices, agent)
     state = started.state

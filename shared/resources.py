@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PROGRAM = os.path.join(ROOT, "bin", "planner")
 PLANNER_FOLDER = ".planner"
 DATABASE = "planner.db"
 MEMORY = "memory.db"
@@ -136,12 +137,26 @@ def user_config_path() -> str:
     return os.path.join(home, "planner", "config.toml")
 
 
+def _of_the_user(variable: str, default: str) -> str:
+    home = os.environ.get(variable, "")
+    if not os.path.isabs(home):  # the XDG rule: a relative one is as if unset
+        home = os.path.expanduser(default)
+    return os.path.join(home, "planner")
+
+
 def packages_path() -> str:
     """Return the folder in the user's cache that holds the packages which our commands need."""
-    home = os.environ.get("XDG_CACHE_HOME", "")
-    if not os.path.isabs(home):  # the XDG rule: a relative one is as if unset
-        home = os.path.expanduser("~/.cache")
-    return os.path.join(home, "planner", "packages")
+    return os.path.join(_of_the_user("XDG_CACHE_HOME", "~/.cache"), "packages")
+
+
+def installed_path(*names: str) -> str:
+    """Return a path in the skill folder that `planner setup` writes for the user's assistants."""
+    return os.path.join(_of_the_user("XDG_DATA_HOME", "~/.local/share"), *names)
+
+
+def setup_path(*names: str) -> str:
+    """Return a path in the folder where `planner setup` remembers what it has changed."""
+    return os.path.join(_of_the_user("XDG_STATE_HOME", "~/.local/state"), "setup", *names)
 
 
 def template_path(name: str) -> str:
@@ -286,9 +301,39 @@ def quote(word: str) -> str:
     return "'" + word.replace("'", "'\"'\"'") + "'"
 
 
+def launcher_text(program: str) -> str:
+    """Return the launcher that starts `program`: a fixed path, whatever version lies behind it."""
+    return f"""\
+#!/bin/sh
+# Written by `planner setup`, which removes it too. Permission rules name this path, since that of
+# the program may change with each version.
+program={quote(program)}
+[ -x "$program" ] && exec "$program" "$@"
+echo '<error>'
+echo '<problem kind="not_found" at="planner">the planner has moved or is gone · allowed: the user'
+echo 'runs bin/planner setup in its new folder</problem>'
+echo '</error>'
+exit 2
+"""
+
+
+def launcher_path() -> str:
+    """Return the path of the program that printed commands name.
+
+    It is the launcher of `planner setup` if that starts this version, else this version's own.
+    """
+    path = installed_path("bin", "planner")
+    try:
+        with open(path, encoding="utf-8") as file:
+            ours = file.read() == launcher_text(PROGRAM)
+    except (OSError, ValueError):
+        ours = False
+    return path if ours else PROGRAM
+
+
 def launcher() -> str:
     """Return the quoted path of the planner program, the first word of every printed command."""
-    return quote(os.path.join(ROOT, "bin", "planner"))
+    return quote(launcher_path())
 
 
 def command(*words: str, state_dir: str | None = None, role: str | None = None) -> str:

@@ -19,7 +19,6 @@ REAL_FILES = (
     "bin/planner",
     "cli/__init__.py",
     "cli/launch.py",
-    "install.py",
     "shared/__init__.py",
     "shared/builders.py",
     "shared/dependencies.py",
@@ -112,12 +111,6 @@ class Checkout:
         """Run bin/planner offline, with this interpreter unless PLANNER_PYTHON=None is given."""
         launcher = program or self.path / "bin" / "planner"
         return self._run([str(launcher)], arguments, cwd, environment)
-
-    def install(
-        self, *arguments: str, python: str = sys.executable
-    ) -> subprocess.CompletedProcess[str]:
-        """Run install.py offline."""
-        return self._run([python, str(self.path / "install.py")], arguments, None, {})
 
     def _run(
         self,

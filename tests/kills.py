@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # What changes files or starts a program; before and after each of these, the command is killed.
 OPERATIONS = (
-    (os, "rename"), (os, "replace"), (os, "unlink"), (os, "mkdir"), (os, "rmdir"),
+    (os, "rename"), (os, "replace"), (os, "unlink"), (os, "mkdir"), (os, "rmdir"), (os, "symlink"),
     (subprocess, "run"),
 )  # fmt: skip
 ENDED = 0

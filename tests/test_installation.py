@@ -215,25 +215,11 @@ def test_a_python_without_pip_borrows_the_one_that_came_with_it(
     assert answer.returncode == 7
 
 
-def test_install_py_prepares_records_the_interpreter_and_says_what_is_next(
-    checkout: Checkout,
-) -> None:
-    (checkout.path / "install.py").write_text(
-        (ROOT / "install.py").read_text().replace(self_test(), "import click; print(click.VERSION)")
-    )
-    answer = checkout.install("--wheels", str(checkout.wheels))
-    assert answer.returncode == 0, answer.stderr
-    assert answer.stdout.splitlines()[-1] == f"next:  '{checkout.path}/bin/planner' --help"
-    python = (checkout.deps / "python").read_text().strip()
-    assert os.path.isabs(python)
-    assert not os.path.islink(python)
-
-
-def test_install_py_fresh_replaces_what_is_broken(checkout: Checkout) -> None:
+def test_setup_fresh_replaces_packages_that_are_broken(checkout: Checkout) -> None:
     checkout.planner("status")
     module = checkout.packages / checkout.installed()[0] / "click" / "__init__.py"
-    module.write_text("broken")
-    checkout.install("--fresh", "--wheels", str(checkout.wheels))
+    module.write_text("import gone")
+    assert checkout.planner("setup", "--fresh").returncode == 7
     assert module.read_text() == "VERSION = '1.0'\n"
     assert len(checkout.installed()) == 1
 
@@ -247,13 +233,6 @@ def test_packages_that_are_damaged_are_our_fault_with_a_way_out(checkout: Checko
     assert answer.returncode == 3
     assert problem(answer).endswith("bin/planner' setup --fresh")
     assert "ModuleNotFoundError" in answer.stderr
-
-
-def self_test() -> str:
-    """Return the self-test of install.py, which asks for packages that the small lock has not."""
-    found = re.search(r'^SELF_TEST = "(.*)"$', (ROOT / "install.py").read_text(), re.MULTILINE)
-    assert found
-    return found[1]
 
 
 @pytest.mark.parametrize("lock", ["core", "dev"])

@@ -116,18 +116,35 @@ def test_a_linked_checkout_is_found(checkout: Checkout) -> None:
     assert seen(answer).path[0] == str(checkout.path)
 
 
-def test_the_recorded_interpreter_is_used(checkout: Checkout, tmp_path: Path) -> None:
-    checkout.deps.mkdir()
+@pytest.fixture
+def record() -> Path:
+    """Return the file in which setup records the interpreter."""
+    path = Path(os.environ["XDG_DATA_HOME"], "planner", "python")
+    path.parent.mkdir(parents=True)
+    return path
+
+
+def test_the_recorded_interpreter_is_used(checkout: Checkout, record: Path, tmp_path: Path) -> None:
     recorded = tmp_path / "recorded python"
     recorded.symlink_to(os.path.realpath(sys.executable))
-    (checkout.deps / "python").write_text(f"{recorded}\n")
+    record.write_text(f"{recorded}\n")
     found = seen(checkout.planner("step", PLANNER_PYTHON=None)).python
     assert found == str(recorded)
 
 
-def test_an_interpreter_that_is_gone_is_passed_over(checkout: Checkout, tmp_path: Path) -> None:
-    checkout.deps.mkdir()
-    (checkout.deps / "python").write_text(f"{tmp_path}/gone/python3\n")
+def test_a_record_in_the_current_folder_is_not_read(checkout: Checkout, tmp_path: Path) -> None:
+    """A relative XDG_DATA_HOME is as if unset, else a repository could name the interpreter."""
+    (tmp_path / "data" / "planner").mkdir(parents=True)
+    (tmp_path / "data" / "planner" / "python").write_text("/bin/false\n")
+    assert checkout.planner(
+        "step", cwd=tmp_path, PLANNER_PYTHON=None, XDG_DATA_HOME="data"
+    ).returncode == 0  # fmt: skip
+
+
+def test_an_interpreter_that_is_gone_is_passed_over(
+    checkout: Checkout, record: Path, tmp_path: Path
+) -> None:
+    record.write_text(f"{tmp_path}/gone/python3\n")
     (tmp_path / "python3").symlink_to(os.path.realpath(sys.executable))
     path = f"{tmp_path}:{os.environ['PATH']}"
     found = seen(checkout.planner("step", PLANNER_PYTHON=None, PATH=path)).python

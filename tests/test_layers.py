@@ -35,7 +35,6 @@ ROOMS = {
     **dict.fromkeys(ROLES, ("shared", "state")),
     "orchestrator": (*ROLES, "shared", "state"),
     "cli": ("orchestrator", *ROLES, "shared", "state"),
-    "install": ("shared", "state"),
 }  # fmt: skip
 # Importer and imported → why this one import is allowed all the same.
 EXCEPTIONS: dict[tuple[str, str], str] = {}

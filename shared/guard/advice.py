@@ -12,7 +12,7 @@ import re
 from shared.guard import writing
 from shared.guard.changes import changed_files, git_verb, taken_back, unwrapped
 from shared.guard.denial import Denied
-from shared.guard.own import PLANNER
+from shared.guard.own import is_ours
 from shared.guard.permissions import WHO
 from shared.guard.scan import MOST_CHARS, UNKNOWN, commands_in
 from shared.guard.view import inside
@@ -44,7 +44,7 @@ def check_text(text: str, view: View) -> None:
     Changes in temporary folders, in the run's worktree and among its answers are left alone, and
     so are those that the text itself takes back.
     """
-    if PLANNER in text[MOST_CHARS:]:
+    if _LAUNCHER in text[MOST_CHARS:]:
         raise Denied("a planner command comes after very much else", _ALONE)
     variables = {"HOME": os.environ.get("HOME", UNKNOWN), "PWD": view.folder or UNKNOWN}
     temporary = _MADE.search(text[:MOST_CHARS]) is not None
@@ -97,7 +97,7 @@ def _check_ours(words: list[str]) -> None:
         if _LAUNCHER not in word:
             continue
         named = words[at + 1 : at + 2]
-        if (at == 0 or _OURS & {*named}) and os.path.realpath(word) == PLANNER:
+        if (at == 0 or _OURS & {*named}) and is_ours(word):
             raise Denied(
                 "a planner command must be sent alone, without other commands around it",
                 _ALONE,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 
-from shared import resources
 from shared.guard import places, tools
 from shared.guard.denial import Denied
 from shared.guard.permissions import refusal_for_assistant, refusal_while_planning
@@ -172,9 +171,10 @@ def check_person_only(command: str, cwd: str) -> None:
 
 def _is_ours(name: str, cwd: str) -> bool:
     """Return whether a command's name, a path or one to look for on PATH, leads to our launcher."""
-    ours = os.path.realpath(os.path.join(resources.ROOT, _LAUNCHER))
+    from shared.guard.own import is_ours
+
     folders = [cwd] if "/" in name else os.environ.get("PATH", os.defpath).split(os.pathsep)
-    return any(os.path.realpath(os.path.join(folder, name)) == ours for folder in folders)
+    return any(is_ours(os.path.join(folder, name)) for folder in folders)
 
 
 def _changed(host: str, given: dict[str, Any], ask: str) -> dict[str, Any]:

@@ -10,8 +10,7 @@ import json
 import os
 import re
 
-from shared.guard.own import PLANNER
-from shared.resources import ROOT
+from shared.resources import ROOT, launcher_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -103,7 +102,7 @@ def _take(found: ClientSettings, data: bytes) -> bool:
 
 
 def _allows_us(rule: str) -> bool:
-    return rule in ("Bash", "Bash(*)") or rule.startswith(f"Bash({PLANNER}")
+    return rule in ("Bash", "Bash(*)") or rule.startswith(f"Bash({launcher_path()}")
 
 
 def _matches(matcher: str) -> bool:
@@ -171,7 +170,7 @@ def _vibe(folders: Iterable[str]) -> ClientSettings:
     for folder in homes:
         config = _read(os.path.join(folder, "config.toml")) or b""
         found.rules |= b"denylist" in config or b"sensitive_patterns" in config
-        found.allowed |= os.fsencode(PLANNER) in config
+        found.allowed |= os.fsencode(launcher_path()) in config
         entries = _read(os.path.join(folder, "hooks.toml")) or b""
         hooks += len(re.findall(rb"^\s*type\s*=\s*['\"]pre_tool['\"]", entries, re.MULTILINE))
     found.others = hooks > 1

@@ -10,9 +10,8 @@ import os
 from shared.guard.denial import Denied
 from shared.guard.lexer import read
 from shared.guard.words import Command, pipelines
-from shared.resources import ROOT
+from shared.resources import PROGRAM, installed_path
 
-PLANNER = os.path.join(ROOT, "bin", "planner")
 # Words that begin a compound command in some shell. What follows them is not a simple command.
 _KEYWORDS = frozenset({
     "if", "then", "elif", "else", "fi", "for", "foreach", "while", "until", "repeat", "do", "done",
@@ -52,7 +51,13 @@ def own_words(commands: list[Command]) -> list[str] | None:
 
 def is_launcher(name: str) -> bool:
     """Return whether the first word of a command is our launcher, by an absolute path."""
-    return name.startswith("/") and os.path.realpath(name) == PLANNER
+    return name.startswith("/") and is_ours(name)
+
+
+def is_ours(path: str) -> bool:
+    """Return whether a path leads to our program, or to the launcher that `planner setup` wrote."""
+    real = os.path.realpath(path)
+    return real == PROGRAM or real == os.path.realpath(installed_path("bin", "planner"))
 
 
 def witness(command: str, cwd: str) -> str | None:

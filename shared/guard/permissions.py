@@ -49,6 +49,7 @@ WHO = {
     "stats": ANYONE,
     "edit": PERSON_ONLY,
     "init": PERSON_ONLY,
+    "setup": PERSON_ONLY,
     "undo": ANYONE + _LATER,
     "plan add": "host, architect, technical-writer (doc)",
     "plan set": "host, architect, developer (why_comments), technical-writer (doc)",

@@ -135,11 +135,16 @@ class Client:
 
 
 class Claude(Client):
-    """Claude Code with the planner as a skill of the user, in one session."""
+    """Claude Code with the planner as a skill of the user, in one session.
 
-    def __init__(self, name: str, work: Path, session: str) -> None:
+    Without `linked` the home is left as it is.
+    """
+
+    def __init__(self, name: str, work: Path, session: str, *, linked: bool = True) -> None:
         super().__init__(name, work)
         self.session = session
+        if not linked:
+            return
         skills = self.home / ".claude" / "skills"
         skills.mkdir(parents=True)
         (skills / "planner").symlink_to(ROOT)
@@ -216,8 +221,9 @@ alias = "scripted"
         hooks: bool = True,
     ) -> Played:  # fmt: skip
         """Give a prompt without a terminal; `settings` are the user's own, as TOML."""
-        entry = Path(ROOT, "hooks", "vibe.toml").read_text(encoding="utf-8") if hooks else ""
-        self.write(".vibe/hooks.toml", entry.replace("/path/to/planner", ROOT))
+        if hooks:
+            entry = Path(ROOT, "hooks", "vibe.toml").read_text(encoding="utf-8")
+            self.write(".vibe/hooks.toml", entry.replace("/path/to/planner", ROOT))
         config = str(self.home / ".vibe" / "config.toml")
         keyring = "keyring.backends.null.Keyring"
         found = environment(
@@ -249,8 +255,9 @@ wire_api = "responses"
         self, turns: Sequence[Turn], *, hooks: bool = True, sandbox: str = "workspace-write"
     ) -> Played:
         """Give a prompt without a terminal; `sandbox` is codex's own."""
-        entry = Path(ROOT, "hooks", "codex.json").read_text(encoding="utf-8") if hooks else "{}"
-        self.write(".codex/hooks.json", entry.replace("/path/to/planner", ROOT))
+        if hooks:
+            entry = Path(ROOT, "hooks", "codex.json").read_text(encoding="utf-8")
+            self.write(".codex/hooks.json", entry.replace("/path/to/planner", ROOT))
         config = str(self.home / ".codex" / "config.toml")
         options = ("--sandbox", sandbox, "--dangerously-bypass-hook-trust")
         command = [self.program, "exec", *options, "go"]

@@ -1,0 +1,181 @@
+"""The assistants that `planner setup` knows: how each is found, and what it needs to load us.
+
+An assistant gets a link to the skill, a rule by which our program runs without a question, and the
+guard's hooks where its hooks can hold it. docs/hosts.md says what was tried with which client.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from cli.setup.documents import Entry, Form, Json, Tables, Toml
+from shared.guard.permissions import PERSON_ONLY, WHO
+from shared.resources import ROOT, installed_path
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# vibe's own list, which one of the user's replaces; vibe adds the rest of it by itself.
+_VIBES_OWN = ("cd", "echo", "git diff", "git log", "git status", "tree", "whoami")
+# Where an assistant writes while it plans: answers, and the worktrees of the run.
+_WRITTEN = ("**/answers/**", "runs/*/worktree/**", "runs/*/milestones/**")
+_PERSONS = [name for name, who in WHO.items() if who == PERSON_ONLY]
+_CODEX_EVENTS = ("PreToolUse", "UserPromptSubmit", "SessionStart")
+
+
+class Wanted(NamedTuple):
+    """What one assistant needs: links and files of ours by path, entries in its own settings.
+
+    `note` says what is left to do for the user.
+    """
+
+    links: dict[str, str] = {}  # noqa: RUF012 – a tuple's default, never changed
+    files: dict[str, str] = {}  # noqa: RUF012 – the same
+    entries: tuple[tuple[str, Form, Entry], ...] = ()
+    note: str = ""
+
+
+class Host(NamedTuple):
+    """One assistant: programs and folder by which it is found, and what it needs there.
+
+    `variable` may name another folder than `home`; `inside` is its folder in a project.
+    """
+
+    programs: tuple[str, ...]
+    variable: str
+    home: str
+    inside: str
+    wanted: Callable[[str, bool], Wanted]
+
+    def folder(self, project: str = "") -> str:
+        """Return the folder of its settings: the user's, or that of a project."""
+        if project:
+            return os.path.join(project, self.inside)
+        named = os.environ.get(self.variable, "") if self.variable else ""
+        if self.variable == "XDG_CONFIG_HOME" and named:
+            named = os.path.join(named, os.path.basename(self.home))
+        return named or os.path.expanduser(self.home)
+
+    def is_here(self) -> bool:
+        """Return whether the assistant is on this machine."""
+        return any(map(shutil.which, self.programs)) or os.path.isdir(self.folder())
+
+
+def _skill(folder: str) -> str:
+    return os.path.join(folder, "skills", "planner")
+
+
+def _programs(folder: str) -> list[str]:
+    """Return the paths by which an assistant may call us: its link, and where that leads."""
+    return [os.path.join(_skill(folder), "bin", "planner"), installed_path("bin", "planner")]
+
+
+def _claude(folder: str, project: bool) -> Wanted:
+    """Its hooks come with the folder, so its link leads to all of it, not to the skill alone."""
+    settings = os.path.join(folder, "settings.local.json" if project else "settings.json")
+    rules = [f"Bash({program} *)" for program in _programs(folder)]
+    rules += [f"Edit(.planner/{pattern})" for pattern in _WRITTEN]
+    entries = [(settings, Json(), Entry(("permissions", "allow"), rule)) for rule in rules]
+    is_plugin = ROOT.startswith(os.path.join(folder, "plugins") + os.sep)
+    links = {} if is_plugin or _skill(folder) == ROOT else {_skill(folder): ROOT}
+    return Wanted(links, entries=(*entries,), note="start it anew if it is running")
+
+
+def _vibe(folder: str, project: bool) -> Wanted:
+    config, hooks = (os.path.join(folder, name) for name in ("config.toml", "hooks.toml"))
+    guard = f"sh '{installed_path('hooks', 'guard')}' vibe pre_tool"
+    table = {"name": "planner", "type": "pre_tool", "command": guard, "timeout": 120.0}
+    # Where it takes no part in a pipeline, a text that rules are compared with begins with `false`.
+    allowed = ("false", installed_path("bin", "planner"))
+    entries: list[tuple[str, Form, Entry]] = [
+        (config, Toml(), Entry(("tools", "bash", "allowlist"), word, _VIBES_OWN))
+        for word in allowed
+    ]
+    entries.append((hooks, Tables(), Entry(("hooks",), table | {"strict": True})))
+    note = "trust the folder when vibe asks" if project else ""
+    return Wanted({_skill(folder): installed_path()}, entries=(*entries,), note=note)
+
+
+def _codex(folder: str, project: bool) -> Wanted:
+    del project
+    guard = installed_path("hooks", "guard")
+    hooks = os.path.join(folder, "hooks.json")
+    entries = [
+        (hooks, Json(), Entry(("hooks", event), {"hooks": [
+            {"type": "command", "command": f'sh "{guard}" codex {event}'}]}))
+        for event in _CODEX_EVENTS
+    ]  # fmt: skip
+    programs = _programs(folder)
+    rules = (
+        "# The planner's commands run without a question and outside of the sandbox, but those\n"
+    )
+    rules += "# of a person not at all. The strictest of the rules that fit counts.\n"
+    rules += _codex_rule([programs], "allow")
+    rules += "".join(_codex_rule([programs, *name.split()], "forbidden") for name in _PERSONS)
+    files = {os.path.join(folder, "rules", "planner.rules"): rules}
+    return Wanted(
+        {_skill(folder): installed_path()}, files, (*entries,), "trust the hooks when codex asks"
+    )
+
+
+def _codex_rule(pattern: list[Any], decision: str) -> str:
+    return f'prefix_rule(pattern = {json.dumps(pattern)}, decision = "{decision}")\n'
+
+
+def _gemini(folder: str, project: bool) -> Wanted:
+    links = {_skill(folder): installed_path()}
+    if project:
+        return Wanted(links, note="gemini reads rules of the user alone: each command asks")
+    rules = "# The planner's commands run without a question, but for those of a person.\n"
+    programs = _programs(folder)
+    named = re.sub(r"([.+])", r"\\\1", "|".join(programs))  # a path of plain characters
+    commands = rf"({named}) ({'|'.join(_PERSONS)})\b"
+    rules += _gemini_rule(f"commandPrefix = {json.dumps(programs)}", "allow", 100)
+    rules += _gemini_rule(f"commandRegex = {json.dumps(commands)}", "deny", 101)
+    return Wanted(links, {os.path.join(folder, "policies", "planner.toml"): rules}, note=_UNGUARDED)
+
+
+def _gemini_rule(commands: str, decision: str, priority: int) -> str:
+    rule = f'[[rule]]\ntoolName = "run_shell_command"\n{commands}\n'
+    return rule + f'decision = "{decision}"\npriority = {priority}\n'
+
+
+def _link_only(folder: str, project: bool) -> Wanted:
+    del project
+    return Wanted({_skill(folder): installed_path()}, note=_UNGUARDED)
+
+
+_UNGUARDED = "no hooks yet: while it plans, only the comparison of your files holds it"
+
+HOSTS = {
+    "claude": Host(("claude",), "CLAUDE_CONFIG_DIR", "~/.claude", ".claude", _claude),
+    "codex": Host(("codex",), "CODEX_HOME", "~/.codex", ".codex", _codex),
+    "vibe": Host(("vibe",), "VIBE_HOME", "~/.vibe", ".vibe", _vibe),
+    "opencode": Host(
+        ("opencode",), "XDG_CONFIG_HOME", "~/.config/opencode", ".opencode", _link_only
+    ),
+    "gemini": Host(("gemini",), "", "~/.gemini", ".gemini", _gemini),
+    "cursor": Host(("cursor-agent", "cursor"), "", "~/.cursor", ".cursor", _link_only),
+}
+
+
+def foreign_guard(settings: Any, entries: list[Entry]) -> str:  # noqa: ANN401 – any JSON value
+    """Return the command of a planner's guard that is not among our entries, "" without one.
+
+    Two guards would judge each call, and one that has moved denies every one.
+    """
+    ours = json.dumps([entry.value for entry in entries])
+    return next(
+        (c for c in _commands(settings) if "hooks/guard" in c and json.dumps(c) not in ours), ""
+    )
+
+
+def _commands(value: Any) -> list[str]:  # noqa: ANN401 – any JSON value
+    if isinstance(value, dict):
+        own = [v for k, v in value.items() if k == "command" and isinstance(v, str)]
+        return own + [c for v in value.values() for c in _commands(v)]
+    return [c for v in value for c in _commands(v)] if isinstance(value, list) else []

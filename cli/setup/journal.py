@@ -1,0 +1,206 @@
+"""Write several files, links and folders so that all of it is done or, after a crash, none.
+
+What is there before is kept in a folder of ours until everything is written. A journal that a
+killed setup has left is undone by the next one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import shutil
+import stat
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from shared.resources import setup_path
+from state.errors import Problem, Refused
+from state.files import TEMPORARY, read_json, sweep, sync_folder, write_atomic, write_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_JOURNAL, _COPIES = "journal.json", "before"
+_MOST_BYTES = 1_000_000
+
+
+class Content(NamedTuple):
+    """What is at a path: a file's bytes and permission bits, or the target of a link."""
+
+    data: bytes = b""
+    mode: int = 0o644
+    link: str = ""
+
+
+class Change(NamedTuple):
+    """A path to write; None in `after` removes it, None in `before` says that nothing is there."""
+
+    path: str
+    before: Content | None
+    after: Content | None
+
+
+def content_of(path: str) -> Content | None:
+    """Return what is at a path, None if nothing is; Refused for what setup does not touch.
+
+    That is anything but a link and a regular file of at most a megabyte.
+    """
+    try:
+        found = os.lstat(path)
+        if stat.S_ISLNK(found.st_mode):
+            return Content(link=os.readlink(path))
+        if not stat.S_ISREG(found.st_mode) or found.st_size > _MOST_BYTES:
+            what = "a folder" if stat.S_ISDIR(found.st_mode) else "not a regular file of this size"
+            raise Refused("refused", path, f"this is {what}; it was not changed", "move it away")
+        with open(path, "rb") as file:
+            return Content(file.read(), stat.S_IMODE(found.st_mode))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        text = f"cannot be read: {error.strerror}; it was not changed"
+        raise Refused("refused", path, text, "make it readable for you") from None
+
+
+@contextlib.contextmanager
+def only_setup() -> Iterator[None]:
+    """Hold the lock by which one setup of the user works at a time; undo what a killed one left."""
+    os.makedirs(setup_path(), mode=0o700, exist_ok=True)
+    path = setup_path("lock")
+    while True:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        # Whoever held it may have removed it with all the rest.
+        with contextlib.suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(handle), os.stat(path)):
+                break
+        os.close(handle)
+        os.makedirs(setup_path(), mode=0o700, exist_ok=True)
+    try:
+        undo_unfinished()
+        yield
+    finally:
+        os.close(handle)
+
+
+def carry_out(changes: Sequence[Change], gone: Sequence[str] = ()) -> None:
+    """Make all changes, and remove the folders `gone` that are empty then.
+
+    Raises Refused when one fails, after undoing those before it.
+    """
+    made = [folder for change in changes if change.after for folder in missing(change.path)]
+    rows = [_row(number, change) for number, change in enumerate(changes)]
+    folders = [*dict.fromkeys(made)]
+    write_json(setup_path(_JOURNAL), {"changes": rows, "folders": folders, "gone": [*gone]})
+    at = setup_path()
+    try:
+        for at in folders:
+            os.mkdir(at)
+        for at, _, after in changes:
+            _write(at, after)
+    except (OSError, Refused) as error:
+        undo_unfinished()
+        said = error.problems[0].problem if isinstance(error, Refused) else error.strerror
+        text = f"{said}; every file is as it was"
+        raise Refused("refused", at, text, "make it writable, then run it again") from None
+    for folder in gone:
+        with contextlib.suppress(OSError):
+            os.rmdir(folder)
+    os.unlink(setup_path(_JOURNAL))
+    _forget_copies()
+
+
+def missing(path: str) -> list[str]:
+    """Return the folders above a path that are not there yet, the outermost first."""
+    found: list[str] = []
+    folder = os.path.dirname(path)
+    while not os.path.isdir(folder):
+        found.insert(0, folder)
+        folder = os.path.dirname(folder)
+    return found
+
+
+def undo_unfinished() -> None:
+    """Put back what was there before a setup that did not end; nothing to do without a journal.
+
+    Raises Refused for a file that somebody has changed since; the copies stay where they are kept.
+    """
+    path = setup_path(_JOURNAL)
+    sweep(setup_path())
+    if os.path.exists(path):
+        journal = read_json(path)
+        for row in journal["changes"]:
+            _sweep_beside(row["path"])
+        problems = [p for row in reversed(journal["changes"]) for p in _put_back(row)]
+        if problems:
+            raise Refused.of(problems)
+        for folder in reversed(journal["folders"]):
+            with contextlib.suppress(OSError):
+                os.rmdir(folder)
+        for folder in reversed(journal["gone"]):
+            os.makedirs(folder, exist_ok=True)
+        os.unlink(path)
+    _forget_copies()
+
+
+def _row(number: int, change: Change) -> dict[str, Any]:
+    """Return a change as the journal has it, with what was there kept as a copy."""
+    before: Any = None
+    if change.before:
+        before = {"link": change.before.link, "mode": change.before.mode, "copy": str(number)}
+        os.makedirs(setup_path(_COPIES), mode=0o700, exist_ok=True)
+        write_atomic(setup_path(_COPIES, str(number)), change.before.data, 0o600)
+    return {
+        "path": change.path, "before": before,
+        "marks": [_mark(change.before), _mark(change.after)],
+    }  # fmt: skip
+
+
+def _put_back(row: dict[str, Any]) -> list[Problem]:
+    path, kept = row["path"], row["before"]
+    copy = setup_path(_COPIES, kept["copy"]) if kept else ""
+    mark = _mark(content_of(path))
+    if mark not in row["marks"]:
+        said = f"a setup was killed, and this file was changed since; before it was {copy}"
+        allowed = f"compare the two, then remove {setup_path(_JOURNAL)}"
+        return [Problem("conflict", path, said if kept else "a killed setup made it", allowed)]
+    if mark != row["marks"][0]:
+        before = None
+        if kept:
+            with open(copy, "rb") as file:
+                before = Content(file.read(), kept["mode"], kept["link"])
+        for folder in missing(path) if before else ():
+            os.mkdir(folder)
+        _write(path, before)
+    return []
+
+
+def _mark(content: Content | None) -> str:
+    """Return what tells one content from another."""
+    if content is None:
+        return ""
+    return f"link {content.link}" if content.link else hashlib.sha256(content.data).hexdigest()
+
+
+def _write(path: str, content: Content | None) -> None:
+    if content is None:
+        os.unlink(path)
+        sync_folder(os.path.dirname(path))
+    elif content.link:
+        temporary = os.path.join(os.path.dirname(path), f".{os.path.basename(path)}.{TEMPORARY}")
+        os.symlink(content.link, temporary)
+        os.replace(temporary, path)
+    else:
+        write_atomic(path, content.data, content.mode)
+
+
+def _sweep_beside(path: str) -> None:
+    """Remove the temporary files that a killed setup has left beside a path."""
+    folder, name = os.path.split(path)
+    for found in os.listdir(folder) if os.path.isdir(folder) else ():
+        if found.startswith(f".{name}.") and found.endswith(TEMPORARY):
+            os.unlink(os.path.join(folder, found))
+
+
+def _forget_copies() -> None:
+    shutil.rmtree(setup_path(_COPIES), ignore_errors=True)

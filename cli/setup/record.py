@@ -1,0 +1,76 @@
+"""What setup has put where, so that the next one changes or removes exactly that."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any, NamedTuple
+
+from cli.setup.documents import Entry, Inserted
+from shared.resources import setup_path
+from state.errors import Refused
+from state.files import read_json
+
+_VERSION = 1
+
+
+class Edited(NamedTuple):
+    """A settings file as setup left it: its SHA-256, and each entry with what was inserted."""
+
+    sha256: str
+    made: bool  # setup made the file
+    entries: tuple[tuple[Entry, tuple[Inserted, ...]], ...]
+
+
+class Placed(NamedTuple):
+    """What setup put there for one assistant, by path."""
+
+    links: dict[str, str]
+    files: dict[str, str]  # the SHA-256 of each
+    edited: dict[str, Edited]
+    folders: tuple[str, ...]
+
+
+NOTHING = Placed({}, {}, {}, ())
+
+
+def load() -> dict[str, Placed]:
+    """Return what setup has placed: by assistant, or by `ASSISTANT in PROJECT`."""
+    path = setup_path("record.json")
+    if not os.path.exists(path):
+        return {}
+    try:
+        values = read_json(path)
+        return {name: _placed(value) for name, value in values["placed"].items()}
+    except (LookupError, TypeError, AttributeError, ValueError) as error:
+        text = f"the record of setup is damaged: {error!r}"
+        raise Refused("invalid", path, text, "a copy of it, if you have one") from None
+
+
+def text(placed: dict[str, Placed]) -> bytes:
+    """Return the record as the bytes of its file."""
+    values = {name: _values(one) for name, one in placed.items() if one != NOTHING}
+    return json.dumps({"version": _VERSION, "placed": values}, indent=1).encode() + b"\n"
+
+
+def _values(one: Placed) -> dict[str, Any]:
+    edited = {
+        path: {
+            "sha256": file.sha256,
+            "made": file.made,
+            "entries": [[*entry, pieces] for entry, pieces in file.entries],
+        }
+        for path, file in one.edited.items()
+    }
+    return {**one._asdict(), "edited": edited}
+
+
+def _placed(values: dict[str, Any]) -> Placed:
+    edited = {
+        path: Edited(file["sha256"], file["made"], tuple(
+            (Entry(tuple(keys), value, tuple(initial)), tuple((at, piece) for at, piece in pieces))
+            for keys, value, initial, pieces in file["entries"]
+        ))
+        for path, file in values["edited"].items()
+    }  # fmt: skip
+    return Placed(values["links"], values["files"], edited, tuple(values["folders"]))

@@ -1,0 +1,119 @@
+"""kill -9 of `planner setup` between any two file operations: finished or undone by the next."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.setup.homes import Checkout, Home
+from tests.cli.setup.test_settings import FILES, OTHERS
+from tests.kills import killed_at
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+pytestmark = [pytest.mark.slow, pytest.mark.requirement("HO-2")]
+
+HOSTS = ("claude", "codex", "vibe", "gemini")
+MOST_MOMENTS = 400
+
+
+def a_home() -> Home:
+    """Return a home with settings of Claude Code and vibe, and none of codex and gemini."""
+    home = Home()
+    for name in (*FILES["claude"], *FILES["vibe"]):
+        home.write(name, OTHERS[name])
+    return home
+
+
+def kill_everywhere(home: Home, words: tuple[str, ...], then: Callable[[], None]) -> int:
+    """Kill a setup at its first moment, at its second …; `then` checks and goes back each time."""
+    for number in range(1, MOST_MOMENTS):
+        if not killed_at(number, home.path, "setup", *words):
+            return number
+        then()
+    return 0
+
+
+def test_a_killed_setup_is_undone_by_the_removal() -> None:
+    home = a_home()
+    before = home.settings()
+
+    def remove() -> None:
+        assert home.setup("--remove").code == 0
+        assert home.settings() == before
+        assert home.left_by_programs() == []
+
+    assert kill_everywhere(home, HOSTS, remove) > 30
+
+
+def test_a_killed_setup_is_finished_by_the_next() -> None:
+    home = a_home()
+    before = home.settings()
+    home.setup(*HOSTS)
+    whole = home.settings()
+    home.setup("--remove")
+
+    def finish() -> None:
+        assert home.setup(*HOSTS).code == 0
+        assert home.settings() == whole
+        assert home.setup("--remove").code == 0
+        assert home.settings() == before
+
+    assert kill_everywhere(home, HOSTS, finish) > 30
+
+
+def test_a_killed_removal_is_finished_by_the_next() -> None:
+    home = a_home()
+    before = home.settings()
+    home.setup(*HOSTS)
+
+    def finish() -> None:
+        assert home.setup("--remove").code == 0
+        assert home.settings() == before
+        assert home.left_by_programs() == []
+        home.setup(*HOSTS)
+
+    assert kill_everywhere(home, ("--remove",), finish) > 30
+    assert home.settings() == before
+
+
+def test_a_killed_update_is_finished_by_the_next(tmp_path: Path) -> None:
+    home = a_home()
+    older = Checkout(tmp_path / "older")
+    assert older.planner("setup", *HOSTS).returncode == 0
+    old = home.settings()
+    home.setup(*HOSTS)
+    new = home.settings()
+    assert new != old
+    assert older.planner("setup", *HOSTS).returncode == 0
+
+    def finish() -> None:
+        assert home.setup(*HOSTS).code == 0
+        assert home.settings() == new
+        assert older.planner("setup", *HOSTS).returncode == 0
+        assert home.settings() == old
+
+    assert kill_everywhere(home, HOSTS, finish) > 10
+
+
+def test_settings_that_changed_after_the_kill_are_named_and_stay() -> None:
+    home = a_home()
+    killed = 0
+    for number in range(1, MOST_MOMENTS):
+        if not killed_at(number, home.path, "setup", "claude"):
+            break
+        path = home.write(".claude/settings.json", '{"mine": 1}')
+        answer = home.setup("claude")
+        journal = home.path / ".state" / "planner" / "setup" / "journal.json"
+        if answer.code:
+            killed += 1
+            assert [p.get("at") for p in answer.block] == [str(path)]
+            assert str(journal) in answer.text
+            assert path.read_text() == '{"mine": 1}'
+            journal.unlink()
+        home.setup("--remove")
+        home.write(".claude/settings.json", OTHERS[".claude/settings.json"])
+    assert killed > 3

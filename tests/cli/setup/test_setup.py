@@ -1,0 +1,201 @@
+"""`planner setup`: what it finds, shows, writes and removes, and the launcher that rules name."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from shared.installed import interpreter, keep_current
+from shared.resources import PROGRAM, ROOT, installed_path, launcher, launcher_path
+from tests.cli.setup.homes import Checkout, Home
+from tests.journey import call, shell
+
+if TYPE_CHECKING:
+    from tests.conftest import Golden, Repository
+
+pytestmark = pytest.mark.requirement("HO-2")
+
+
+@pytest.fixture
+def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Home:
+    """Return a home without assistants, and none of them on PATH."""
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for name in ("git", "sh", "python3"):
+        (programs / name).symlink_to(shutil.which(name) or "")
+    monkeypatch.setenv("PATH", str(programs))
+    return Home()
+
+
+def test_without_an_assistant_it_prepares_the_machine_and_names_all(home: Home) -> None:
+    answer = home.setup()
+    assert answer.code == 0
+    assert "claude, codex, vibe, opencode, gemini, cursor" in answer.text
+    assert home.settings() == {".gitconfig": home.settings()[".gitconfig"]}
+    assert Path(installed_path("python")).read_text() == f"{interpreter()}\n"
+
+
+def test_it_finds_assistants_by_their_folder_and_by_their_program(
+    home: Home, tmp_path: Path
+) -> None:
+    (home.path / ".claude").mkdir()
+    program = tmp_path / "programs" / "codex"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    found = (home.setup("--dry-run").block.findtext("data") or "").splitlines()
+    assert [line.partition(":")[0] for line in found] == ["claude", "codex"]
+
+
+def test_what_it_writes_for_each_assistant(home: Home, golden: Golden) -> None:
+    home.write(".claude/settings.json", '{\n  "model": "opus"\n}\n')
+    names = ("claude", "codex", "vibe", "opencode", "gemini", "cursor")
+    shown = home.setup("--dry-run", *names)
+    assert home.settings().keys() == {".gitconfig", ".claude", ".claude/settings.json"}
+    assert not Path(installed_path()).exists()
+    text = shown.text.replace(ROOT, "/opt/planner").replace(str(home.path), "/home/user")
+    golden("setup/every-assistant.xml", text)
+    written = home.setup(*names)
+    assert written.block.findtext("data[@name='changes']") == shown.block.findtext(
+        "data[@name='changes']"
+    )
+
+
+def test_one_assistant_is_removed_and_the_others_stay(home: Home) -> None:
+    home.setup("claude", "codex")
+    assert home.setup("--remove", "codex").code == 0
+    assert not (home.path / ".codex").exists()
+    assert (home.path / ".claude" / "skills" / "planner").is_symlink()
+    assert Path(installed_path("bin", "planner")).exists()
+    home.setup("--remove", "claude")
+    assert not Path(installed_path()).exists()
+
+
+def test_removing_what_was_never_set_up_changes_nothing(home: Home) -> None:
+    before = home.settings()
+    answer = home.setup("--remove", "vibe")
+    assert (answer.code, home.settings()) == (0, before)
+    assert "vibe: nothing to remove" in answer.text
+
+
+def test_a_project_of_its_own(home: Home, repo: Repository) -> None:
+    before = repo.git("status", "--porcelain", "--ignored")
+    answer = call(repo.path, "setup", "--project", "claude", "codex", "vibe", "gemini")
+    assert answer.code == 0
+    assert home.settings().keys() == {".gitconfig"}
+    rules = json.loads((repo.path / ".claude" / "settings.local.json").read_text())
+    assert f"Bash({launcher_path()} *)" in rules["permissions"]["allow"]
+    for name in (".claude", ".codex", ".vibe", ".gemini"):
+        assert (repo.path / name / "skills" / "planner" / "SKILL.md").exists()
+    assert call(repo.path, "setup", "--project", "--remove").code == 0
+    assert repo.git("status", "--porcelain", "--ignored") == before
+    assert not Path(installed_path()).exists()
+
+
+@pytest.mark.parametrize("variable", ["CLAUDECODE", "CODEX_CI", "GEMINI_CLI"])
+def test_an_assistant_may_look_and_not_write(
+    home: Home, variable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, "1")
+    before = home.settings()
+    answer = home.setup("claude")
+    assert (answer.code, home.settings()) == (1, before)
+    assert f"only a person may run `planner setup`, and {variable}" in answer.text
+    assert home.setup("claude", "--dry-run").code == 0
+    assert home.settings() == before
+
+
+@pytest.mark.parametrize(("typed", "written"), [("n\n", False), ("y\n", True), ("\n", True)])
+def test_on_a_terminal_it_shows_and_asks_before_it_writes(
+    home: Home,
+    typed: str,
+    written: bool,
+) -> None:
+    home.write(".claude/settings.json", "{}\n")
+    ours, theirs = pty.openpty()
+    os.write(ours, typed.encode())
+    answer = subprocess.run(
+        [PROGRAM, "setup", "claude"],
+        env={**os.environ, "PLANNER_PYTHON": sys.executable},
+        stdin=theirs, stdout=subprocess.PIPE, stderr=theirs, check=False,
+    )  # fmt: skip
+    shown = os.read(ours, 65536).decode()
+    assert f'+      "Bash({home.path}/.claude/skills/planner/bin/planner *)",' in shown
+    assert "Write this? [Y/n]" in shown
+    assert answer.returncode == (0 if written else 130)
+    assert ((home.path / ".claude" / "settings.json").read_text() != "{}\n") is written
+
+
+def test_a_folder_that_no_rule_can_name_is_refused(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(home.path / "my data"))
+    answer = home.setup("claude")
+    assert answer.code == 1
+    assert "XDG_DATA_HOME" in answer.text
+    assert not (home.path / "my data").exists()
+
+
+# the launcher
+
+
+@pytest.mark.requirement("HO-3")
+def test_printed_commands_name_the_launcher_once_it_is_there(home: Home, repo: Repository) -> None:
+    assert launcher() == PROGRAM
+    home.setup("claude")
+    assert launcher() == installed_path("bin", "planner")
+    answer = shell(f"{launcher()} start --depth full 'Add a file'", repo.path)
+    assert answer.code == 0, answer
+    assert f"{launcher()} context set" in answer.text
+
+
+def test_another_checkout_prints_its_own_path(home: Home, tmp_path: Path) -> None:
+    home.setup("claude")
+    other = Checkout(tmp_path / "a planner with spaces")
+    assert f"'{other.path}/bin/planner'" in other.planner("status", cwd=tmp_path).stdout
+
+
+def test_a_launcher_whose_program_is_gone_says_so(home: Home, tmp_path: Path) -> None:
+    gone = Checkout(tmp_path / "gone")
+    gone.planner("setup", "claude")
+    shutil.rmtree(gone.path)
+    answer = shell(f"{installed_path('bin', 'planner')} status", tmp_path)
+    assert answer.code == 2
+    assert answer.block.find("problem") is not None
+    assert home.setup("claude", "--dry-run").code == 0
+
+
+@pytest.mark.requirement("HO-3")
+def test_a_start_of_a_plugins_new_version_takes_the_launcher_over(
+    home: Home, tmp_path: Path, repo: Repository
+) -> None:
+    """Rules and hooks name the launcher; the client keeps each version in a folder of its own."""
+    versions = tmp_path / "plugins" / "cache" / "planner" / "planner"
+    old, new = (Checkout(versions / number) for number in ("0.1.0", "0.2.0"))
+    assert old.planner("setup", "codex").returncode == 0
+    settings = home.settings()
+    answer = new.planner("start", "--depth", "full", "Add a file", cwd=repo.path)
+    assert f"{installed_path('bin', 'planner')} context set" in answer.stdout
+    assert str(new.path) in Path(installed_path("bin", "planner")).read_text()
+    assert home.settings() == settings
+    keep_current()  # this checkout is no version of that plugin
+    assert str(new.path) in Path(installed_path("bin", "planner")).read_text()
+
+
+@pytest.mark.parametrize("words", [("cancel",), ("setup", "claude")])
+def test_the_guard_knows_the_launcher(home: Home, words: tuple[str, ...]) -> None:
+    from shared.guard.calls import check_person_only
+    from shared.guard.denial import Denied
+
+    home.setup("codex")
+    for program in (launcher_path(), f"{home.path}/.codex/skills/planner/bin/planner"):
+        with pytest.raises(Denied):
+            check_person_only(f"{program} {' '.join(words)}", str(home.path))
+        check_person_only(f"{program} status", str(home.path))

@@ -1,0 +1,96 @@
+"""What `planner setup` writes, in an empty home: clients load it and run our commands unasked."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from shared.resources import ROOT, installed_path
+from tests.clients.conftest import CLAUDES, SESSION
+from tests.clients.real_clients import Claude, Codex, Vibe
+
+if TYPE_CHECKING:
+    from tests.clients.scripted_model import Result
+    from tests.conftest import Repository
+
+pytestmark = [pytest.mark.slow, pytest.mark.requirement("HO-2")]
+
+
+def set_up(host: str) -> None:
+    """Run the second of README's two commands."""
+    answer = subprocess.run(
+        [f"{ROOT}/bin/planner", "setup", host],
+        env={**os.environ, "PLANNER_PYTHON": sys.executable},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+
+
+def commands(host: str, run: str) -> dict[str, str]:
+    """Return what a model sends: the first command by the skill's folder, later ones as printed."""
+    skill = f"{os.environ['HOME']}/.{host}/skills/planner" if host == "claude" else installed_path()
+    launcher = installed_path("bin", "planner")
+    return {
+        "start": f"{skill}/bin/planner start 'Add a file' --depth full --state-dir {run}",
+        "status": f"{launcher} status --state-dir {run}",
+        "any text": "for f in *; do echo $f; done",
+        "a change": "touch new.py",
+        "for a person": f"{launcher} cancel",
+    }
+
+
+def check(results: list[Result], *, any_text: bool = True) -> None:
+    """Check the answers to those commands."""
+    started, status, text, change, person = (result.text for result in results)
+    assert "context-verify" in started
+    assert installed_path("bin", "planner") in started
+    assert "<result" in status
+    assert ("README.md" in text) is any_text, text
+    assert "Planning mode (gathering): " in change
+    assert "only a person" in person
+
+
+@pytest.mark.parametrize("name", CLAUDES)
+def test_claude_code_loads_the_skill_and_plans_unasked(name: str, repo: Repository) -> None:
+    set_up("claude")
+    claude = Claude(name, repo.path, SESSION, linked=False)
+    run = f"{repo.path}/.planner/runs/one"
+    sent = [("Bash", {"command": c, "description": "x"}) for c in commands("claude", run).values()]
+    written = [
+        ("Write", {"file_path": f"{run}/answers/context.json", "content": "{}"}),
+        ("Write", {"file_path": f"{run}/worktree/new.py", "content": "x = 1\n"}),
+    ]
+    played = claude.play([("Skill", {"skill": "planner"}), *sent, *written])
+    skill = f"{claude.home}/.claude/skills/planner"
+    assert any(f"Base directory for this skill: {skill}" in text for text in played.heard)
+    check(played.results[1:6])
+    assert [r.is_error for r in played.results[6:]] == [False, False], played.results[6:]
+
+
+def test_vibe_loads_the_skill_and_plans_unasked(repo: Repository) -> None:
+    set_up("vibe")
+    vibe = Vibe("vibe-3.0.2", repo.path)
+    settings = Path(vibe.home, ".vibe", "config.toml").read_text(encoding="utf-8")
+    run = f"{repo.path}/.planner/runs/one"
+    sent = [("bash", {"command": c}) for c in commands("vibe", run).values()]
+    played = vibe.play([("skill", {"name": "planner"}), *sent], settings=settings, hooks=False)
+    assert any(f"Base directory for this skill: {installed_path()}" in t for t in played.heard)
+    check(played.results[1:])
+
+
+def test_codex_loads_the_skill_and_plans_unasked(repo: Repository) -> None:
+    """A command that the rule allows runs outside of codex's sandbox, which forbids `.git`."""
+    set_up("codex")
+    codex = Codex("codex-0.169.0", repo.path)
+    run = f"{repo.path}/.planner/runs/one"
+    sent = [("exec_command", {"cmd": c}) for c in commands("codex", run).values()]
+    played = codex.play(sent, hooks=False)
+    assert any("- planner: Turns a request" in text for text in played.heard)
+    check(played.results, any_text=False)
