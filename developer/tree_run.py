@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from developer.verification import job_of
+from developer.verify.counts import counted
 from developer.verify.in_place import scene
 from developer.verify.job import verify_file
 from developer.verify.lock import undisturbed
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 # A client waits no longer for a command.
 LIMIT_S = 570
 _MOST_LOGS = 20
-_SAID_CHARS = 200
+_SAID_LINES, _LINE_CHARS = 3, 160
 
 
 @dataclass(frozen=True)
@@ -70,12 +71,21 @@ def run_on_tree(state: State, plan: Plan, command: str, milestone: str | None = 
         command, tree, ended.code, round(ended.seconds, 1), tail, log, os.path.getsize(log),
         ended.lost,
     )  # fmt: skip
-    said = tail.splitlines()[-1][:_SAID_CHARS] if tail else ""
     with state.lock("tree run"):
         seconds = round(ended.seconds)
-        run = TreeRun(command=command, tree=tree, code=ended.code, seconds=seconds, said=said)
+        run = TreeRun(
+            command=command, tree=tree, code=ended.code, seconds=seconds, said=_summary(tail)
+        )
         record(state.state_dir, run)
     return done
+
+
+def _summary(tail: str) -> str:
+    """Return the counts of tests in the end of an output, where it has any, and its last lines."""
+    counts = counted(tail)
+    parts = [f"{counts[0]} passed, {counts[1]} failed"] if counts else []
+    lines = [" ".join(line.split()) for line in tail.splitlines() if line.strip()]
+    return " · ".join([*parts, *(line[:_LINE_CHARS] for line in lines[-_SAID_LINES:])])
 
 
 def _job(state: State, plan: Plan, milestone: str | None) -> tuple[Job, str]:

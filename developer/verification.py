@@ -9,6 +9,7 @@ from developer.verify.background import verify
 from developer.verify.job import Job, Running
 from developer.verify.lock import vacancy
 from developer.verify.prepare import check_confirmed, prepare
+from shared import archive
 from shared.candidates import chosen_commands
 from shared.config import commands_hash, render_commands
 from shared.place.level import level
@@ -54,6 +55,7 @@ def job_of(state: State, plan: Plan) -> Job:
         tests=tuple(sorted({f for m in plan.milestones for f in m.tests.files})),
         in_place=level(state.run.repository).holds,
         chosen=tuple(chosen_commands(state.state_dir)),
+        beside=archive.paths(state),
     )
 
 

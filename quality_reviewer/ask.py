@@ -11,7 +11,7 @@ from shared.resources import answer_path, answer_word, fill, read_prompt, review
 from shared.steps import slices
 from shared.steps.slices import answer_lines, review_slice
 from shared.steps.workflow import Step
-from shared.tree_runs import runs_on
+from shared.tree_runs import runs_on_plan
 from state.actors import HOST
 from state.errors import Refused
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 SHOWN_PLAN = 12_000  # characters of a plan, beyond which a block may have to cut it
 SHOWN_CHANGE = 8_000  # characters of a change that a reviewer is shown at once
+MOST_RUNS = 6
 DESIGN = {q.id for q in QUESTIONS if q.phase == "plan-design"}
 
 
@@ -93,9 +94,8 @@ def answered_alone(state: State, phase: str) -> bool:
 
 def _tried(state: State, plan: dict[str, Any]) -> str:
     """Return what the assistant ran on the verified tree and how it ended, the last few (VR-3)."""
-    trees = {result.get("tree") for result in plan["verify"]}
-    runs = [run for tree in sorted(filter(None, trees)) for run in runs_on(state.state_dir, tree)]
-    return "\n".join(f"exit {r.code} ({r.seconds} s): {r.command}: {r.said}" for r in runs[-6:])
+    runs = runs_on_plan(state.state_dir, plan)
+    return "\n".join(run.line() for run in runs[-MOST_RUNS:])
 
 
 def _question_line(item: Item) -> str:

@@ -12,6 +12,7 @@ from shared.builders import first_of
 from shared.patch import read_patch
 from shared.qr.types import MUST, PASS
 from shared.steps.slices import entities_of
+from shared.tree_runs import runs_on_plan
 from shared.workspace import open_repository
 from state.errors import Problem, shown
 from state.milestones import changes_of
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 _ID = re.compile(r"[A-Z]{1,4}-\d+|overview|knowledge")
 _LINE = re.compile(r"([^\n]+?):(\d{1,7})(?:-(\d{1,7}))?(?!\w)")
+_RUN = re.compile(r"run (\d{1,6})\b\W*")
 _NONE = re.compile(r"none\b\W*", re.IGNORECASE)
 LEAST_REASON = 10  # letters
 MOST_SHOWN = 8  # files, or ids
@@ -53,6 +55,8 @@ class Evidence:
             wrong = self._no_evidence(item, said[none.end() :])
         elif found := _ID.match(said) if design else None:
             wrong = "" if found[0] in self._ids else f"{found[0]} is no entry of the plan"
+        elif found := None if design else _RUN.match(said):
+            wrong = self._run(int(found[1]), said[found.end() :])
         elif found := _LINE.match(said):
             wrong = self._line(item, found, design=design)
         else:
@@ -69,6 +73,12 @@ class Evidence:
         if sum(c.isalpha() for c in reason) < LEAST_REASON:
             return "`none` needs the reason why the question cannot apply"
         return ""
+
+    def _run(self, number: int, came_out: str) -> str:
+        """Return why a command that the assistant ran is no evidence, or ''."""
+        if number not in self._runs:
+            return f"run {number} is none of the commands that ran on these files"
+        return "" if came_out.strip() else f"it does not say what came out of run {number}"
 
     def _line(self, item: Item, found: re.Match[str], *, design: bool) -> str:
         """Return why the lines that a match of _LINE names are no evidence, or ''."""
@@ -94,12 +104,20 @@ class Evidence:
         if touched := self._touched(item):
             rows = [f"{f}:{_ranges(lines)}" if lines else f for f, lines in touched.items()]
             ways.append(f"a line that the change touches: {'; '.join(first_of(rows, MOST_SHOWN))}")
+        if self._runs and not design:
+            rows = first_of([f"run {number}" for number in self._runs], MOST_SHOWN)
+            ways.append(f"a command that ran on these files ({', '.join(rows)}): what came out")
         if design:
             ids = ", ".join(first_of(sorted(self._ids), MOST_SHOWN))
             ways.append(f"an entry of the plan: {ids}; a line of a file at the base: FILE:LINE")
         if (question := BY_ID.get(item.check)) is None or not question.always:
             ways.append("where it cannot apply: none: REASON")
         return " – or ".join(ways)
+
+    @cached_property
+    def _runs(self) -> list[int]:
+        ran = runs_on_plan(self._state.state_dir, self._plan.model_dump(mode="json"))
+        return [run.number for run in ran if run.number]
 
     @cached_property
     def _ids(self) -> set[str]:

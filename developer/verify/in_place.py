@@ -23,6 +23,7 @@ from developer.verify.process import (
     environment,
     log_name,
 )
+from developer.verify.trees import committed_tree
 from shared.config import secret_paths, write_paths
 from shared.git.cover import cover
 from shared.git.repository import repository_at
@@ -41,6 +42,14 @@ if TYPE_CHECKING:
     from shared.place.values import Place
 
 OUTPUT_MAX_BYTES = 64 << 20
+# What of the place may make a command fail, and what its output then mentions.
+_LIMITS = (
+    (re.compile(r"network is unreachable|could not resolve|name resolution|name or service not "
+                r"known|ENOTFOUND|EAI_AGAIN|ENETUNREACH|no route to host", re.IGNORECASE),
+     "commands have no network but their own loopback, unless `[verify] network = true`"),
+    (re.compile(r"read-only file system|\bEROFS\b", re.IGNORECASE),
+     "commands may write only in the repository, the home and TMPDIR, and nothing of it lasts"),
+)  # fmt: skip
 TEMPORARY = "/tmp"  # noqa: S108 – the place's own
 _NAME_SERVERS = "/etc/resolv.conf"
 _SPARE_S = 60.0
@@ -227,9 +236,9 @@ class InPlace:
             return self._run(shown, "base")
 
     def change(self, tree: str) -> list[Ended]:
-        """Run the commands on the git tree `tree`."""
+        """Run the commands on the git tree `tree`, as it will be committed."""
         self._tell("on the change")
-        with scene(self._job, tree, self._job.base_commit) as shown:
+        with scene(self._job, self._committed(tree), self._job.base_commit) as shown:
             return self._run(shown, "place")
 
     def exercised(self, tree: str, files: Sequence[str]) -> bool | None:
@@ -237,14 +246,22 @@ class InPlace:
         if not files:
             return None
         self._tell("with the changed files broken")
-        with scene(self._job, tree, self._job.base_commit) as shown:
+        with scene(self._job, self._committed(tree), self._job.base_commit) as shown:
             if not shown.break_files(files):
                 return None
             return not all(e.passed for e in self._run(shown, "broken", until_failure=True))
 
-    def notes(self, _ended: Sequence[Ended]) -> list[str]:
-        """Return nothing: in the place no command is denied writing."""
-        return []
+    def notes(self, ended: Sequence[Ended]) -> list[str]:
+        """Return what in the place may be the reason that a command failed."""
+        tails = {e.command: e.tail() for e in ended if not e.passed}
+        return [
+            f"{text}, and the output of these mentions it: {'; '.join(found)}"
+            for sign, text in _LIMITS
+            if (found := [command for command, tail in tails.items() if sign.search(tail)])
+        ]
+
+    def _committed(self, tree: str) -> str:
+        return committed_tree(self._job, tree)
 
     def _tell(self, where: str) -> None:
         commands = self._job.commands

@@ -28,7 +28,8 @@ class Job:
 
     `tests` are the files that milestones name as their tests; these are never made unparsable.
     With `in_place` the commands run in the place if it can be entered, else in the worktree, which
-    they may only if a person has `confirmed` them. `chosen` are commands that the assistant chose.
+    they may only if a person has `confirmed` them. `chosen` are commands that the assistant chose,
+    `beside` the paths of our own files that the commit will add.
     """
 
     state_dir: str
@@ -41,6 +42,7 @@ class Job:
     in_place: bool = False
     confirmed: bool = False
     chosen: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
 
     @property
     def commands(self) -> tuple[str, ...]:
@@ -64,6 +66,7 @@ class Job:
             "commands": commands_hash(self.to_confirm),
             "link": list(self.config.link),
             "tests": sorted(self.tests),
+            "beside": list(self.beside),
             "in_place": self.in_place,
             "confirmed": self.confirmed,
         }
@@ -82,6 +85,7 @@ class Job:
                 "config": config,
                 "tests": tuple(data["tests"]),
                 "chosen": tuple(data["chosen"]),
+                "beside": tuple(data["beside"]),
             }
         )
 

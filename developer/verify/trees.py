@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from shared.git.repository import PLANNER, repository_at, within
+from shared.git.scratch import scratch
 from shared.git.stage import stage_all, undo_gitlinks
 from shared.git.worktree import clear_stale_locks, open_worktree
 
@@ -34,6 +35,23 @@ def current_tree(job: Job) -> str:
     stage_all(git, tree.index_file, job.base_tree, left_out)
     undo_gitlinks(git, job.base_tree, repository.zero)
     return git.text("write-tree")
+
+
+def committed_tree(job: Job, tree: str) -> str:
+    """Return the git tree `tree` with stand-ins of our own files that the commit will add (CM-1).
+
+    Stand-ins, since the plan, which is one of the files, holds what verification finds.
+    """
+    if not job.beside:
+        return tree
+    with scratch(os.path.dirname(job.file(""))) as folder:
+        git = repository_at(job.repository).git.on_index(os.path.join(folder, "index"))
+        git.run("read-tree", tree)
+        for path in job.beside:
+            text = b"{}\n" if path.endswith(".json") else b"# Plan\n"
+            blob = git.text("hash-object", "-w", "--no-filters", "--stdin", stdin=text)
+            git.run("update-index", "--add", "--replace", "--cacheinfo", f"100644,{blob},{path}")
+        return git.text("write-tree")
 
 
 def differing(git: Git, old: str, new: str, kinds: str = "") -> list[str]:

@@ -79,7 +79,7 @@ def test_a_reviewer_is_shown_what_ran_on_the_files_that_are_reviewed(
     made.to("code review")
     agents = [made.planner(*words_of(command)[:-2]).text for command in made.last.runs()]
     asked = "".join(agents) or made.last.text
-    assert f"s): {TEST} && echo fine: fine" in asked
+    assert f"run 1: exit 0 (0 s): {TEST} && echo fine: fine" in asked
 
 
 def test_a_long_output_is_cut_and_the_rest_is_named(journey: Journey) -> None:

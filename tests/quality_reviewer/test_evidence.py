@@ -10,8 +10,9 @@ from quality_reviewer.questions import BY_ID
 from shared.qr.schema import read_review
 from shared.qr.types import MUST, PASS, REVIEWER, TODO
 from shared.resources import review_path
-from tests.journey import FILES, Answer, Journey, all_pass
+from tests.journey import FILES, VERIFIED, Answer, Journey, all_pass, words_of
 from tests.larger_tasks import larger
+from tests.place import need_place
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,6 +84,33 @@ def test_evidence_of_a_change_is_a_line_that_it_touches(small: Journey) -> None:
         assert refusal in said.text, evidence
         assert not refusal or TOUCHED in said.text
         assert not refusal or "where it cannot apply: none: REASON" in said.text
+
+
+@pytest.mark.requirement("VR-3")
+def test_a_command_that_ran_on_these_files_is_evidence_with_what_came_out(
+    make_repo: Repositories,
+) -> None:
+    need_place()
+    journey = Journey(make_repo(files={**FILES, "planner.toml": VERIFIED}))
+    journey.review = "small"
+    journey.to("code").planner("tree", "run", "echo on the base")
+    journey.do_the_work()
+    tests = "echo; echo first; echo 'Ran 2 tests in 0.1s'; echo; echo OK"
+    journey.planner("tree", "run", tests)
+    journey.to("code review")
+    line = f"run 2: exit 0 (0 s): {tests}: 2 passed, 0 failed · first · Ran 2 tests in 0.1s · OK"
+    (agent,) = journey.last.runs()
+    block = journey.planner(*words_of(agent)[:-2])
+    assert block.data("run on these files by the assistant") == line
+    asked = item_of(journey, "plan-code", "nothing-else")
+    for evidence, refusal in (
+        ("run 1: it passed", "run 1 is none of the commands that ran on these files"),
+        ("run 2", "it does not say what came out of run 2"),
+        ("none", "a command that ran on these files (run 2): what came out"),
+        ("run 2: 2 passed", ""),
+    ):
+        said = answer(journey, "plan-code", asked.id, evidence=evidence)
+        assert (refusal in said.text) if refusal else said.code == 0, said.text
 
 
 def test_evidence_of_a_design_is_an_entry_or_a_line_of_the_base(full: Journey) -> None:

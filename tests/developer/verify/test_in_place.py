@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -241,6 +242,65 @@ def test_what_goes_wrong_is_bounded_and_said_and_the_next_command_runs(
     assert second.tail == "next"
     log = Path(first.log)
     assert log.stat().st_size <= (64 << 20) + 100
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("command", "shown", "note"),
+    [
+        ("echo x >/etc/planner-test; echo x >OUTSIDE/x", "Read-only file system", "write only in"),
+        ("rm -rf ~/.config ../*; echo x >~/new; exit 1", "", ""),
+        ("cat ~/.netrc .env || exit 5", "No such file or directory", ""),
+        ("python3 -c 'import socket; socket.create_connection((\"192.0.2.1\", 80))'",
+         "Network is unreachable", "no network"),
+        ("getent hosts example.org || { echo Could not resolve host; exit 6; }", "", "no network"),
+        ("setsid sh -c 'sleep 273 & sleep 273' & (sleep 273 &) ; exit 4", "", ""),
+        ("head -c 3000000000 /dev/zero >/tmp/big; exit 3", "No space left on device|File size", ""),
+        ("mkfifo p; cat p", "ended by the time limit|not permitted", ""),
+    ],
+)  # fmt: skip
+def test_what_a_command_must_not_do_is_named_and_leaves_nothing_behind(
+    site: Site, tmp_path: Path, command: str, shown: str, note: str
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (Path.home() / ".netrc").write_text("machine x password hunter2\n", encoding="utf-8")
+    (Path.home() / ".config").mkdir(exist_ok=True)
+    site.repo.write(".git/info/exclude", ".env\n")
+    site.repo.write(".env", "TOKEN=hunter2\n")
+    watched = (tmp_path, Path.home())
+    job = place_job(site, command.replace("OUTSIDE", str(outside)), time_limit_s=20)
+    site.done(job)  # git has written by now what it writes of the worktree
+
+    def there() -> list[str]:
+        every = (str(p) for top in watched for p in top.rglob("*"))
+        return sorted(p for p in every if "/verify/" not in p and "/.git/" not in p)
+
+    before, mounts = there(), Path("/proc/self/mountinfo").read_bytes()
+    done = site.done(job, again=True)
+    (result,) = done.results
+    assert result.outcome == "known-failure"
+    assert re.search(shown, result.tail), result.tail
+    assert note in " ".join(done.notes)
+    assert "hunter2" not in Path(result.log).read_text(encoding="utf-8")
+    assert there() == before
+    assert not running("sleep 273")
+    assert Path("/proc/self/mountinfo").read_bytes() == mounts
+
+
+@pytest.mark.requirement("VR-5", "CM-1")
+def test_what_is_verified_holds_stand_ins_of_the_files_that_the_commit_will_add(
+    site: Site,
+) -> None:
+    site.write("app.py", "ANSWER = 2\n")
+    files = ("planning/plans/r1.json", "planning/plans/r1.md")
+    job = replace(place_job(site, "git ls-files planning; cat planning/plans/*; exit 1"),
+                  beside=files)  # fmt: skip
+    done = site.done(job)
+    assert done.results[0].tail.splitlines() == [*files, "{}", "# Plan"]
+    assert done.results[0].baseline == "fail", "the base has none"
+    assert done.tree == site.done(replace(job, beside=()), again=True).tree
+    assert done.wrote == ""
 
 
 def test_what_a_command_leaves_running_does_not_meet_the_next(site: Site) -> None:
