@@ -16,7 +16,8 @@ from shared.output import write
 from state import kinds
 from state.errors import Refused
 from state.files import parse_json, read_json
-from state.kinds import DOC_LISTS, KINDS
+from state.kinds import KINDS
+from state.milestones import DOC_LISTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -97,15 +97,15 @@ def import_command(path: str, state_dir: str | None, role: str | None) -> None:
 @state_dir_option
 @role_option
 def capture(state_dir: str | None, role: str | None) -> None:
-    """Compute all changes again, one for each file, from the base commit to the worktree.
+    """Compute all changes again, from the base commit to the worktree, and check them.
 
     Example: planner plan capture
     """
     from cli.results import render_captured
-    from developer.capture import capture_now
+    from orchestrator.plan.check import capture_and_check
 
     allow_roles(role, DEVELOPER, WRITER)
-    write(render_captured(capture_now(opened(state_dir))))
+    write(render_captured(*capture_and_check(opened(state_dir))))
 
 
 @plan_command.command("verify")

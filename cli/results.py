@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from developer.verify.job import Done, Running
     from orchestrator.execute.run import Ran
     from orchestrator.execute.undo import Undone
+    from orchestrator.plan.check import Found
     from orchestrator.plan.finish import Finished
     from orchestrator.plan.rebase import Rebased
     from shared.run import State
@@ -85,14 +86,17 @@ def render_finished(state: State, finished: Finished) -> str:
     return Block("result").task(text).next("host", here).render()
 
 
-def render_captured(captured: Captured) -> str:
-    """Return the block with the captured changes and with what was left out or restored."""
+def render_captured(captured: Captured, checked: Found) -> str:
+    """Return the block with the captured changes, what was left out, and what the checks find."""
     lines = [f"{c.id} {_blobs(c)}" for c in plan_changes(captured.plan)]
     found = captured.capture
     block = Block("result", tree=found.tree)
     block.data("changes", "\n".join(lines) or "the worktree is as the base")
     block.data("left out, ignored by git", "\n".join(found.ignored[:MOST_LEFT_OUT]))
     block.data("put back, nobody planned them", "\n".join(found.put_back[:MOST_LEFT_OUT]))
+    block.data("MUST: `plan done` is refused until these are fixed", "\n".join(checked.must))
+    block.data("SHOULD: these go to the review unless fixed", "\n".join(checked.should))
+    block.data("documentation to be written in its own step", "\n".join(checked.later))
     return block.render()
 
 

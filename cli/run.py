@@ -150,13 +150,13 @@ def edit_command(state_dir: str | None) -> None:
     Example: planner edit
     """
     from cli.results import render_captured
-    from developer.capture import capture_now
+    from orchestrator.plan.check import capture_and_check
 
     state = opened(state_dir)
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if editor and sys.stdin.isatty():
         subprocess.run(["/bin/sh", "-c", f'{editor} "$1"', "sh", state.worktree], check=False)
-    write(render_captured(capture_now(state)))
+    write(render_captured(*capture_and_check(state)))
 
 
 def _found(agent: str | None, state_dir: str | None) -> Mode:

@@ -9,6 +9,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from quality_reviewer.answer_rows import Share, answered
+from quality_reviewer.checks.promises import documents_are_written
 from quality_reviewer.evidence import Evidence
 from quality_reviewer.questions import TEXTS, due_questions, make_items
 from quality_reviewer.scale import review_of
@@ -17,8 +18,8 @@ from shared.plan_file import open_plan
 from shared.qr.schema import Review, read_review, write_review
 from shared.qr.types import FAIL, PASS, REVIEWER, TODO, Item, blocking
 from shared.steps.entry_points import workflow_of
-from state.changes import missing_documents
 from state.errors import Refused
+from state.phases import CODE_PHASES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -41,7 +42,7 @@ def with_questions(state: State, phase: Phase, plan: Plan, previous: Sequence[It
     """
     mode = mode_for(state, plan)
     judged = [name for o in plan.reviews if o.phase != phase for name in o.judged]
-    documented = not missing_documents(plan)
+    documented = phase in CODE_PHASES and documents_are_written(state, plan)
     questions = due_questions(phase, mode, judged, documented=documented)
     milestones = [m.id for m in plan.milestones]
     items = make_items(questions, milestones, previous, mode)

@@ -217,21 +217,24 @@ def error_block(problems: Iterable[Problem]) -> str:
     block = Block("error")
     every, room = list(problems), ERROR_LIMIT
     for number, problem in enumerate(every):
-        text = _said(problem)
+        # The same command after each problem would only be read again and again.
+        repeated = number + 1 < len(every) and every[number + 1].retry == problem.retry
+        text = _said(problem, retry="" if repeated else problem.retry)
         room -= len(text) + len(problem.at)
         if room < 0 and number:
             left = f"{len(every) - number} more problems, shown when these are fixed"
+            left += f" · retry: {problem.retry}" if problem.retry else ""
             return block.element("problem", left, kind=problem.kind, at="…").render()
         block.element("problem", text, kind=problem.kind, at=problem.at)
         block.data("output", shortened(problem.output, _PART_LIMIT))
     return block.render()
 
 
-def _said(problem: Problem) -> str:
-    """Return an error's problem as text; long parts are cut, except the retry command."""
+def _said(problem: Problem, retry: str) -> str:
+    """Return an error's problem as text; long parts are cut, except the command to retry."""
     parts = [shortened(problem.problem, _PART_LIMIT)]
     if problem.allowed:
         parts.append(f"allowed: {shortened(problem.allowed, _PART_LIMIT)}")
-    if problem.retry:
-        parts.append(f"retry: {problem.retry}")
+    if retry:
+        parts.append(f"retry: {retry}")
     return " · ".join(parts)

@@ -9,7 +9,8 @@ from pydantic import ValidationError
 
 from state.errors import Problem, shown
 from state.fields import as_lists, overlap, problems_of
-from state.kinds import DOC_LISTS, KINDS, Found, Json, find, id_of, walk
+from state.kinds import KINDS, Found, Json, find, id_of, walk
+from state.milestones import DOC_LISTS
 from state.validator import check_values
 
 if TYPE_CHECKING:

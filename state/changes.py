@@ -53,12 +53,6 @@ def plan_changes(plan: Plan) -> list[Change]:
     return sorted((c for m in plan.milestones for c in changes_of(m)), key=lambda c: c.file)
 
 
-def missing_documents(plan: Plan) -> list[str]:
-    """Return the sorted paths in which the plan promises documentation but changes nothing."""
-    changed = {c.file for c in plan_changes(plan)}
-    return sorted({f for m in plan.milestones for f in promised_files(m)} - changed)
-
-
 def _place(plan: Plan, change: Mapping[str, Any]) -> _Place | None:
     names = {change["file"], change["old_file"]}
     for number, milestone in enumerate(plan.milestones):

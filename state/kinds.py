@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from state import models, reasons
 from state.actors import ARCHITECT, DEVELOPER, WRITER
 from state.errors import Refused
+from state.milestones import DOC_LISTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,12 +15,6 @@ if TYPE_CHECKING:
     from state.fields import Model
 
 Json = dict[str, Any]
-
-DOC_LISTS = {
-    "docstring": "docstrings",
-    "algorithm-block": "algorithm_blocks",
-    "inline-comment": "inline_comments",
-}
 
 
 class Kind(NamedTuple):

@@ -16,7 +16,12 @@ if TYPE_CHECKING:
 
     Json = dict[str, Any]
 
-_DOC_FIELDS = ("module_comment", "docstrings", "algorithm_blocks", "inline_comments")
+DOC_LISTS = {
+    "docstring": "docstrings",
+    "algorithm-block": "algorithm_blocks",
+    "inline-comment": "inline_comments",
+}
+_DOC_FIELDS = ("module_comment", *DOC_LISTS.values())
 _DOCS_OF_MODEL, _DOCS_OF_JSON = attrgetter(*_DOC_FIELDS), itemgetter(*_DOC_FIELDS)
 
 
@@ -53,6 +58,13 @@ def docs_of(milestone: Milestone | Json) -> list[Any]:
     for docs in lists:
         found += docs
     return [doc for doc in found if doc is not None and not isinstance(doc, str)]
+
+
+def kinds_of_docs(milestone: Milestone) -> list[tuple[str, Doc]]:
+    """Return a milestone's promised documentation entries, each with its kind (`docstring` …)."""
+    kinds = {"module-comment": (milestone.documentation.module_comment,)}
+    kinds |= {kind: getattr(milestone.documentation, name) for kind, name in DOC_LISTS.items()}
+    return [(k, d) for k, docs in kinds.items() for d in docs if d and not isinstance(d, str)]
 
 
 def waited_for(plan: Json) -> set[str]:

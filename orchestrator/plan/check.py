@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from developer.capture import capture_into
+from developer.capture import capture_into, capture_now
 from quality_reviewer.checks.git_trees import Objects
-from quality_reviewer.checks.registry import Subject, run_checks
+from quality_reviewer.checks.registry import OF_DOCUMENTS, OF_VERIFY, Subject, run_checks
 from shared.candidates import chosen_commands
-from shared.qr.types import MUST
-from shared.steps.entry_points import find_workflow
+from shared.qr.types import FAIL, MUST
+from shared.steps.entry_points import find_workflow, workflow_of
 from shared.workspace import base_of, open_repository
 from state import store
 from state.errors import Problem, Refused
-from state.phases import CODE_PHASES
+from state.phases import CODE_PHASES, DOCS_PHASES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,6 +79,39 @@ def items_by_script(
     return [i.changed(accepted=known.get((i.check, i.scope))) for i in found]
 
 
+class Found(NamedTuple):
+    """What the checks find in captured changes: what refuses, what is reviewed, what comes later.
+
+    Each is a list of lines. `later` is documentation that has a step of its own.
+    """
+
+    must: list[str]
+    should: list[str]
+    later: list[str]
+
+
+def capture_and_check(state: State) -> tuple[Captured, Found]:
+    """Store the worktree's changes in the plan, and run the checks of all phases on them (RV-4).
+
+    What only a run of the verify commands can tell is left out until they have run.
+    """
+    captured = capture_now(state)
+    subject, found = code_subject(state, captured), Found([], [], [])
+    ran = any(result.tree == subject.tree for result in captured.plan.verify)
+    for phase in phases_of(state):
+        workflow = workflow_of(phase)
+        is_ahead = phase in DOCS_PHASES and state.run.step < workflow.number(phase, "execute")
+        for item in items_by_script(state, phase, captured.plan, subject):
+            if item.status != FAIL or item.accepted or (item.check in OF_VERIFY and not ran):
+                continue
+            line = f"{item.check} {item.scope}: {item.finding}"
+            if is_ahead and item.check in OF_DOCUMENTS:
+                found.later.append(line)
+            else:
+                (found.must if item.severity == MUST else found.should).append(line)
+    return captured, found
+
+
 def phases_of(state: State) -> list[Phase]:
     """Return the phases that the run's open revision passes through before it is frozen."""
     planner = find_workflow("planner")
@@ -98,15 +131,24 @@ def check_all(state: State, plan: Plan, subject: Subject) -> None:
 def refuse_failing_musts(
     items: Sequence[Item], phase: Phase, again: str, verified: Done | None = None
 ) -> None:
-    """Raise Refused with all failed required (MUST) checks; such a plan reaches no reviewer."""
-    failing = [
-        i for i in items if i.status == "FAIL" and i.severity == "MUST" and i.accepted is None
+    """Raise Refused with all failed required (MUST) checks; such a plan reaches no reviewer.
+
+    What else the checks find is said with them, since it is fixed in the same round.
+    """
+    failing = [i for i in items if i.status == FAIL and i.accepted is None]
+    musts = [i for i in failing if i.severity == MUST]
+    if not musts:
+        return
+    problems = [_problem(phase, i, i.finding or "", again) for i in musts]
+    ran = verified.failures if verified else ()
+    problems[-1].output = "\n".join(f"$ {r.command}\n{r.tail}" for r in ran)
+    problems += [
+        _problem(phase, i, f"{i.severity}, reviewed unless fixed with these: {i.finding}", again)
+        for i in failing
+        if i.severity != MUST
     ]
-    if failing:
-        problems = [
-            Problem("refused", f"{phase} {i.check} {i.scope}", i.finding or "", "", again)
-            for i in failing
-        ]
-        ran = verified.failures if verified else ()
-        problems[-1].output = "\n".join(f"$ {r.command}\n{r.tail}" for r in ran)
-        raise Refused.of(problems)
+    raise Refused.of(problems)
+
+
+def _problem(phase: Phase, item: Item, text: str, again: str) -> Problem:
+    return Problem("refused", f"{phase} {item.check} {item.scope}", text, "", again)

@@ -16,6 +16,7 @@ from orchestrator.plan.check import (
 )
 from orchestrator.plan.outcome import Decision, Work, record_pass
 from quality_reviewer.answers import with_questions
+from quality_reviewer.checks.promises import documents_are_written
 from quality_reviewer.items import carry_over
 from quality_reviewer.scale import review_of
 from shared import resources
@@ -26,7 +27,6 @@ from shared.qr.schema import Review, read_review, write_review
 from shared.qr.types import TODO, LoopState, Said, computed_verdict
 from shared.steps.entry_points import workflow_of
 from state import store
-from state.changes import missing_documents
 from state.errors import Refused
 from state.phases import CODE_PHASES, DOCS_PHASES
 
@@ -148,7 +148,7 @@ def pass_documents(state: State, phase: Phase, work: Work) -> None:
         return
     docs = DOCS_PHASES[CODE_PHASES.index(phase)]
     due = state.run.step == workflow_of(docs).number(docs, "execute")
-    if due and not missing_documents(work.plan):
+    if due and documents_are_written(state, work.plan):
         _pass_or_gate(state, docs, work)
 
 

@@ -1,4 +1,4 @@
-"""Checks of a plan's documentation: no code changes, promised files are there, links work."""
+"""Checks of a plan's documentation: it changes no code, and its links work."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from quality_reviewer.checks.links import Paths, find_links, resolve_link
 from quality_reviewer.checks.meaning import compare_meaning
 from quality_reviewer.checks.subject import Finding, differing
 from shared.git.change import LINK, Entry
-from state.milestones import changes_of, promised_files
+from state.milestones import changes_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,15 +78,6 @@ def _is_mode_change(pair: Pair) -> bool:
 def content_of(subject: Subject, entry: Entry | None) -> bytes:
     """Return the content of the file that a git tree's entry names; empty bytes if it is None."""
     return b"" if entry is None else subject.trees.read(entry.blob)
-
-
-def check_promises(subject: Subject) -> Iterator[Finding]:
-    """Every file for which a milestone promises documentation is among the changes it captured."""
-    for milestone in subject.plan.milestones:
-        changed = {c.file for c in changes_of(milestone)}
-        for file in sorted(promised_files(milestone) - changed):
-            text = f"{milestone.id} promises documentation in {file}, which has no change"
-            yield Finding(file, f"{text}; write the documentation in the worktree and {CAPTURE}")
 
 
 def check_links(subject: Subject) -> Iterator[Finding]:

@@ -39,9 +39,9 @@ def compare_meaning(path: str, before: bytes, after: bytes) -> Answer:
 
     Content that parsed before and no longer parses is `other`.
     """
-    name, ending = os.path.splitext(os.path.basename(path).lower())
-    if ending in PROSE or (ending in ("", ".txt") and name in PROSE_NAMES):
+    if is_prose(path):
         return "same"
+    ending = os.path.splitext(path.lower())[1]
     reader = _READERS.get(ending)
     if reader is None:
         prefix = next((p for p, endings in LINE_COMMENTS.items() if ending in endings), None)
@@ -54,6 +54,12 @@ def compare_meaning(path: str, before: bytes, after: bytes) -> Answer:
     if old is None:
         return "unknown"
     return "same" if old == new else "other"
+
+
+def is_prose(path: str) -> bool:
+    """Return whether a file is documentation as a whole, by its name."""
+    name, ending = os.path.splitext(os.path.basename(path).lower())
+    return ending in PROSE or (ending in ("", ".txt") and name in PROSE_NAMES)
 
 
 def _only_comments(content: bytes, prefix: bytes) -> bool:

@@ -24,10 +24,11 @@ from quality_reviewer.checks.design import (
     check_tests,
     check_waves,
 )
-from quality_reviewer.checks.docs import check_links, check_no_code, check_promises
+from quality_reviewer.checks.docs import check_links, check_no_code
 from quality_reviewer.checks.files import check_intents_listed, check_named, check_spelling
 from quality_reviewer.checks.lines import check_leftovers, check_merge_markers, check_secrets
 from quality_reviewer.checks.parsing import check_parsing
+from quality_reviewer.checks.promises import check_documents, check_promises, check_written
 from quality_reviewer.checks.subject import Finding, Subject, Trees
 from quality_reviewer.checks.wording import check_comments, check_documentation
 from quality_reviewer.questions import QUESTIONS
@@ -46,6 +47,7 @@ class Check(NamedTuple):
     """One check of a plan by program; `reads_tree` if it needs the captured tree of changes.
 
     `acceptable`: its findings can be mistaken, so a person may accept one, with a reason.
+    `full_only`: not for what agents wrote after the approval, where a reviewer judges it.
     """
 
     id: str
@@ -54,6 +56,7 @@ class Check(NamedTuple):
     run: Callable[[Subject], Iterator[Finding]]
     reads_tree: bool = False
     acceptable: bool = False
+    full_only: bool = False
 
     @property
     def doc(self) -> str:
@@ -106,6 +109,7 @@ CHECKS: tuple[Check, ...] = (
         acceptable=True,
     ),
     Check("code-intents-changed", "plan-code", MUST, check_intents),
+    Check("code-files-written", "plan-code", MUST, check_written, reads_tree=True, full_only=True),
     Check("code-changes-rebuild", "plan-code", MUST, check_rebuild),
     Check("code-parses", "plan-code", MUST, check_parsing, reads_tree=True, acceptable=True),
     Check("code-only-listed-files", "plan-code", MUST, check_listed, reads_tree=True),
@@ -159,7 +163,17 @@ CHECKS: tuple[Check, ...] = (
         reads_tree=True,
         acceptable=True,
     ),
-    Check("docs-promises-kept", "plan-docs", MUST, check_promises),
+    Check(
+        "docs-files-written", "plan-docs", MUST, check_documents, reads_tree=True, full_only=True
+    ),
+    Check(
+        "docs-promises-kept",
+        "plan-docs",
+        MUST,
+        check_promises,
+        reads_tree=True,
+        acceptable=True,
+    ),
     Check("docs-links-exist", "plan-docs", MUST, check_links, reads_tree=True, acceptable=True),
     Check("docs-changes-rebuild", "plan-docs", MUST, check_rebuild),
     Check("docs-only-listed-files", "plan-docs", MUST, check_listed, reads_tree=True),
@@ -183,6 +197,10 @@ CHECKS: tuple[Check, ...] = (
 )
 
 
+# What only the results of the verify commands tell, and what the documentation's own step writes.
+OF_VERIFY = ("code-verify-passes", "code-verify-exercises")
+OF_DOCUMENTS = ("docs-files-written", "docs-promises-kept")
+
 # At depth intent the code and its documentation are written, and so checked, in these phases.
 _CHECKED_AS: dict[Phase, Phase] = {"impl-code": "plan-code", "impl-docs": "plan-docs"}
 
@@ -195,9 +213,10 @@ def run_checks(
     A check that finds nothing makes one item, PASS, on everything; else each finding makes one.
     """
     answers: list[tuple[Check, Finding | None]] = []
-    phase = _CHECKED_AS.get(phase, phase)
-    for check in CHECKS:
-        if check.phase == phase and only in (None, check.severity):
+    planned = _CHECKED_AS.get(phase, phase)
+    due = [c for c in CHECKS if c.phase == planned and not (c.full_only and planned != phase)]
+    for check in due:
+        if only in (None, check.severity):
             findings = [(check, finding) for finding in _findings(check, subject)]
             answers += findings or [(check, None)]
     return numbered([_fields(*answer) for answer in answers], start)

@@ -9,7 +9,8 @@ import pytest
 
 from state.actors import ARCHITECT, DEVELOPER, ROLES, WRITER
 from state.edits import apply_edits
-from state.kinds import DOC_LISTS, KINDS, entities, find, schema, title_of
+from state.kinds import KINDS, entities, find, schema, title_of
+from state.milestones import DOC_LISTS
 from state.models import Plan
 from tests.state.plans import (
     EVERY_KIND,

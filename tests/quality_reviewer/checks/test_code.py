@@ -45,7 +45,7 @@ def test_a_sound_change_passes_every_check(desk: Desk) -> None:
     subject = verified(desk.subject(after, before), {})
     items = run_checks("plan-code", subject)
     assert [i for i in items if i.status != "PASS"] == []
-    assert len(items) == 11
+    assert len(items) == 12
 
 
 def test_an_intent_without_a_change_is_found(desk: Desk) -> None:

@@ -9,7 +9,7 @@ import pytest
 from tests.quality_reviewer.checks.conftest import findings
 
 if TYPE_CHECKING:
-    from tests.quality_reviewer.checks.conftest import Desk
+    from tests.quality_reviewer.checks.conftest import Desk, Files
 
 pytestmark = pytest.mark.requirement("PL-24")
 
@@ -69,8 +69,12 @@ def test_a_long_function_that_was_as_long_already_is_left_alone(desk: Desk) -> N
     assert not findings("code-sizes-bounded", subject)
 
 
+DOCUMENTED = "".join(f"def f{n}():\n    'Do.'\n" for n in range(3))
+
+
 def undocumented(desk: Desk, after: str, before: str = "", path: str = "a.py") -> str:
-    subject = desk.subject({path: after}, {path: before} if before else None)
+    around: Files = {"around.py": DOCUMENTED}
+    subject = desk.subject({path: after}, {**around, path: before} if before else around)
     return "".join(text for _, _, text in findings("docs-docstrings-written", subject))
 
 
@@ -113,3 +117,27 @@ def test_tests_need_no_docstrings(desk: Desk, path: str) -> None:
 def test_what_was_there_already_or_is_a_stub_is_left_alone(desk: Desk) -> None:
     assert not undocumented(desk, "x = 1\ndef f(a): ...\n", "def f(): ...\n")
     assert not undocumented(desk, "def f(): ...\n", path="a.pyi")
+
+
+@pytest.mark.requirement("RV-4")
+def test_docstrings_are_asked_for_where_most_definitions_around_have_one(desk: Desk) -> None:
+    """The folder of the file decides; one without definitions follows the folders above it."""
+    bare = "".join(f"def b{n}(): ...\n" for n in range(3))
+    before: Files = {
+        "top.py": DOCUMENTED,
+        "bare/a.py": bare,
+        "half/a.py": f"def one(): ...\n{DOCUMENTED[: len(DOCUMENTED) // 3]}",
+        "most/a.py": f"def one(): ...\n{DOCUMENTED}",
+        "most/test_a.py": bare,
+        "most/_private.py": "def _b(): ...\ndef _c(): ...\n",
+    }
+    new = [f"{folder}/new.py" for folder in ("bare", "half", "most", "empty", "bare/deeper")]
+    subject = desk.subject(dict.fromkeys(new, "def added(): ...\n"), before)
+    found = findings("docs-docstrings-written", subject)
+    assert [scope for _, scope, _ in found] == ["empty/new.py", "most/new.py"]
+
+
+@pytest.mark.requirement("RV-4")
+def test_a_project_without_definitions_is_not_asked_for_docstrings(desk: Desk) -> None:
+    subject = desk.subject({"a.py": "def added(): ...\n"}, {"b.py": "x = 1\n"})
+    assert not findings("docs-docstrings-written", subject)
