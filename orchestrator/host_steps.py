@@ -14,9 +14,11 @@ from shared.lifecycle import lane_of
 from shared.mode import sessions
 from shared.mode.sessions import is_published
 from shared.qr.types import (
-    AUTHORS,
+    AGENT,
+    ASSISTANT,
     FAIL,
     NOT_CHECKED,
+    SCRIPT,
     TODO,
     blocking,
     blocking_severities,
@@ -32,6 +34,7 @@ from state.milestones import waited_for
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     from shared.builders import Block
@@ -136,7 +139,7 @@ def review(ctx: Context) -> Block:
         return gate(Context(ctx.workflow, ctx.number + 1, state))
     runs = [state.command("step", f"{phase}-qr", "--group", group) for group in groups]
     again = ctx.iteration > 1
-    if again and answered_alone(state, phase):
+    if again and answered_alone(items_of(ctx)):
         return questions(Context(ctx.workflow, ctx.number, state, {"group": groups[0], "by": HOST}))
     alone = state.command("step", f"{phase}-qr", "--group", groups[0], "--by", HOST)
     name = "review-again" if again else "review" if len(runs) == 1 else "review-parallel"
@@ -161,7 +164,7 @@ def gate(ctx: Context) -> Block:
     rows = [i for i in items if i.status in ("FAIL", "NOT_CHECKED", "TODO")]
     blocks = {i.id for i in blocking(items, ctx.iteration)}
     marked = (f"{_weight(i, blocks)}: {item_line(i.to_json())}" for i in rows)
-    block.data("answers", "\n".join(_answers_by(items, by, ctx.iteration) for by in AUTHORS))
+    block.data("answers", "\n".join(_answers_by(items, ctx.iteration)))
     block.data("items", "\n".join(marked).replace("planner mode rebase", rebase))
     _converge(block, ctx, items)
     for choice in ("pass", "fail"):
@@ -184,9 +187,14 @@ def _weight(item: Item, blocks: set[str]) -> str:
     return "blocks" if item.id in blocks else "open"
 
 
-def _answers_by(items: list[Item], by: str, iteration: int) -> str:
-    figures = count_items([i for i in items if i.by == by], iteration)
-    return f"{by}: " + ", ".join(f"{n} {name}" for name, n in figures.items() if n)
+def _answers_by(items: list[Item], iteration: int) -> Iterator[str]:
+    """Yield the figures of the program's answers, of agents', of the assistant's own."""
+    whose = {SCRIPT: "script", AGENT: "agents", ASSISTANT: "the assistant itself", None: "nobody"}
+    for key, name in whose.items():
+        own = [i for i in items if (SCRIPT if i.by == SCRIPT else i.answered_by) == key]
+        figures = count_items(own, iteration)
+        if own:
+            yield f"{name}: " + ", ".join(f"{n} {word}" for word, n in figures.items() if n)
 
 
 def _figures(items: list[Item], iteration: int) -> str:

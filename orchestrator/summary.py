@@ -9,6 +9,7 @@ from shared.execution.costs import whole_cost
 from shared.git.kept import is_kept
 from shared.lifecycle import lane_of, read_lifecycle
 from shared.resources import PLANNING_FOLDER, superseded_plan_path
+from shared.reviewed import against_figures, reviewers_of
 from shared.steps.slices import answer_lines
 from shared.verified import facts_of
 from state import store
@@ -54,14 +55,9 @@ def _revised(state: State, plan: dict[str, Any]) -> list[str]:
 
 
 def _reviewed(plan: dict[str, Any]) -> str:
-    count = sum(len(outcome["judged"]) for outcome in plan["reviews"])
-    if not count:
-        return "review: no reviewer has read this plan"
-    who = "the assistant itself" if any(o["alone"] for o in plan["reviews"]) else "reviewers"
-    rounds = max(outcome["iteration"] for outcome in plan["reviews"])
-    return f"review: {count} points judged by {who}" + (
-        f"; a gate took {rounds} rounds" if rounds > 1 else ""
-    )
+    rounds = max([outcome["iteration"] for outcome in plan["reviews"]], default=1)
+    gates = f"; a gate took {rounds} rounds" if rounds > 1 else ""
+    return f"reviewed by {reviewers_of(plan['reviews'])}{gates}"
 
 
 def _files_of(milestone: dict[str, Any], run: Run) -> list[str]:
@@ -112,7 +108,7 @@ def summary(state: State) -> str:
         *(
             f"passed against the figures, {o['phase']}: {o['reason']}"
             for o in plan["reviews"]
-            if o["reason"]
+            if against_figures(o)
         ),
     ]
     approved = state.database.approved_by(run, run.digest or "")

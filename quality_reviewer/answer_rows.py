@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from quality_reviewer.evidence import Evidence
+    from shared.qr.types import Answerer
 
 MOST_ADDED = 3
 # The fields that a reviewer may write in an answer, and in a finding that it adds.
@@ -29,6 +30,7 @@ class Share(NamedTuple):
     group: str | None  # None for the whole review
     milestones: Sequence[str]  # ids of the plan's, in order
     evidence: Evidence
+    who: Answerer
 
     def holds(self, item: Item) -> bool:
         """Return whether the reviewer is the one who answers a question."""
@@ -131,7 +133,7 @@ def _answer(
             Problem("invalid", f"{at}.finding", text, "say what is wrong, where, what to do")
         )
     asked, evidence = items[number], row.get("evidence")
-    values = {"status": status, "finding": finding or None}
+    values = {"status": status, "finding": finding or None, "answered_by": share.who}
     values["evidence"] = evidence if isinstance(evidence, str) and evidence.strip() else None
     values |= {k: v for k, v in row.items() if k == "severity"}
     given = asked.changed(**values)
@@ -162,7 +164,7 @@ def _add(review: Review, row: dict[str, Any], share: Share, at: str) -> list[Pro
     values = {
         "id": item_id(next_number(review.items)), "scope": scope, "check": row["check"],
         "severity": row.get("severity", "SHOULD"), "status": FAIL, "group": group,
-        "finding": f"{cause}{row['finding']}",
+        "finding": f"{cause}{row['finding']}", "answered_by": share.who,
     }  # fmt: skip
     new = Item(**values)
     if unfit := _unfit(review, new, at):

@@ -16,8 +16,9 @@ from quality_reviewer.scale import review_of
 from shared import resources
 from shared.plan_file import open_plan
 from shared.qr.schema import Review, read_review, write_review
-from shared.qr.types import FAIL, PASS, REVIEWER, TODO, Item, blocking
+from shared.qr.types import AGENT, ASSISTANT, FAIL, PASS, REVIEWER, TODO, Item, blocking
 from shared.steps.entry_points import workflow_of
+from state.actors import HOST
 from state.errors import Refused
 from state.phases import CODE_PHASES
 
@@ -84,7 +85,8 @@ def store_answers(
             return before
         plan = open_plan(state)
         review = _open_review(state, workflow, phase)
-        share = Share(group, [m.id for m in plan.milestones], Evidence(state, phase, plan))
+        by = ASSISTANT if who == HOST else AGENT
+        share = Share(group, [m.id for m in plan.milestones], Evidence(state, phase, plan), by)
         new, unproved = answered(review, rows, share)
         items = new.items
         write_review(resources.review_path(state.state_dir, phase), new)

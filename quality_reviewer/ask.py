@@ -6,7 +6,7 @@ import os
 
 from quality_reviewer.questions import QUESTIONS, TEXTS, milestones_of
 from shared.qr.schema import read_review
-from shared.qr.types import EVERYTHING, REVIEWER, TODO, blocking_severities
+from shared.qr.types import ASSISTANT, EVERYTHING, REVIEWER, TODO, blocking_severities
 from shared.resources import answer_path, answer_word, fill, read_prompt, review_path
 from shared.steps import slices
 from shared.steps.slices import answer_lines, review_slice
@@ -17,6 +17,7 @@ from state.errors import Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
     from shared.builders import Block
@@ -85,11 +86,9 @@ def questions(ctx: Context) -> Block:
     return block.next("done", state.command(*words, role=role))
 
 
-def answered_alone(state: State, phase: str) -> bool:
-    """Return whether the main assistant, not a reviewer agent, answered a phase's questions."""
-    rows = state.database.audit_rows(state.run)
-    mark = f"revision {state.run.revision}, {phase}"
-    return any(r["action"] == "qr set" and r["who"] == HOST and r["detail"] == mark for r in rows)
+def answered_alone(items: Iterable[Item]) -> bool:
+    """Return whether the main assistant, not an agent, answered questions of a review."""
+    return any(item.answered_by == ASSISTANT for item in items)
 
 
 def _tried(state: State, plan: dict[str, Any]) -> str:

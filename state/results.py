@@ -37,13 +37,26 @@ class OpenItem(Model):
     check: str
     severity: Severity
     finding: str
+    # The reason why a person accepted it; '' where nobody did.
+    accepted: str = ""
+
+
+class Answer(Model):
+    """A question of a review and who answered it: an agent started for it, or the host itself."""
+
+    check: str
+    scope: str
+    severity: Severity
+    status: Literal["PASS", "FAIL"]
+    by: Literal["agent", "assistant"]
 
 
 class Outcome(Model):
     """How a phase such as plan-code passed; `tree` is the git tree of its code, null before code.
 
-    `review` says how much review was due, `judged` which questions a reviewer has answered;
-    `alone` where the host answered some itself.
+    `review` says how much review was due, `judged` which kinds of questions were answered and
+    `answers` each question with who answered it. `alone` is read, and never written: it says for
+    plans without `answers` that the host answered some.
     """
 
     phase: Phase
@@ -52,6 +65,7 @@ class Outcome(Model):
     by: Literal["script", "reviewer", "host", "person"]
     review: Literal["full", "small", "none"] = "none"
     judged: tuple[str, ...] = ()
+    answers: tuple[Answer, ...] = ()
     alone: StrictBool = False
     tree: ObjectId | None = None
     # Why the verdict differs from the computed one.

@@ -88,7 +88,8 @@ _PLAN = {
             "reason": str,
             "judged": [str],
             "alone": bool,
-            "open": [{"id": str, "severity": str, "finding": str}],
+            "answers": [{"by": str}],
+            "open": [{"id": str, "severity": str, "finding": str, "accepted": str}],
         }
     ],
     "remarks": [str],

@@ -49,6 +49,7 @@ def test_every_id_of_each_family_is_listed() -> None:
         "HO-2",
         "HO-3",
         "RV-1",
+        "RV-3",
         "RV-4",
         "RV-6",
     }

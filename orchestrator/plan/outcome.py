@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from developer.verification import prepare_worktree
 from quality_reviewer.answers import judged_by, mode_for
-from quality_reviewer.ask import answered_alone
 from quality_reviewer.items import count_round
 from shared import resources
 from shared.qr.schema import Review, read_review, write_review
-from shared.qr.types import LoopState, blocking, computed_verdict, rows_of
+from shared.qr.types import TODO, LoopState, blocking, computed_verdict, rows_of
 from shared.steps.entry_points import workflow_of
 from state import store
 from state.results import OpenItem, Outcome
@@ -104,10 +103,17 @@ def _store(
 
 def _with_outcome(state: State, phase: Phase, work: Work, decision: Decision) -> Plan:
     left = tuple(
-        OpenItem(id=i.id, check=i.check, severity=i.severity, finding=i.finding or "")
+        OpenItem(id=i.id, check=i.check, severity=i.severity, finding=i.finding or "",
+                 accepted=i.accepted or "")
         for i in decision.items
         if i.status == "FAIL"
-    )
+    )  # fmt: skip
+    answers = [
+        {"check": i.check, "scope": i.scope, "severity": i.severity, "status": i.status,
+         "by": i.answered_by}
+        for i in decision.items
+        if i.answered_by and i.status != TODO
+    ]  # fmt: skip
     values = {
         "phase": phase,
         "iteration": decision.iteration,
@@ -115,7 +121,7 @@ def _with_outcome(state: State, phase: Phase, work: Work, decision: Decision) ->
         "reason": decision.reason,
         "review": mode_for(state, work.plan),
         "judged": judged_by(decision.items),
-        "alone": answered_alone(state, phase),
+        "answers": answers,
         "open": left,
         "tree": work.subject.tree,
     }

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from shared import resources
 from shared.builders import visible
+from shared.reviewed import against_figures, reviewers_of
 from shared.steps.slices import chosen
 from shared.verified import facts_of
 from state.changes import plan_changes
@@ -30,7 +31,7 @@ _LIVE = re.compile(r"(\\*)(<(?=[A-Za-z/!?])|&(?=[#A-Za-z])|(?<=!)\[)")
 
 
 _DECIDED = {
-    "script": "checked by program, read by no reviewer",
+    "script": "decided by program",
     "reviewer": "decided by its reviewers",
     "host": "decided by the assistant",
     "person": "decided by a person",
@@ -195,15 +196,14 @@ def _reviews(plan: Plan) -> Iterator[str]:
         yield from ("", "## Reviews", "")
     for outcome in plan.reviews:
         reason = f": {_one_line(outcome.reason)}" if outcome.reason else ""
-        by = _DECIDED[outcome.by]
-        if outcome.judged:
-            who = "the assistant itself" if outcome.alone else "reviewers"
-            by += f"; {who} answered {len(outcome.judged)} questions ({outcome.review} review)"
+        data = outcome.model_dump()
+        by = f"{_DECIDED[outcome.by]}; read by {reviewers_of([data])} ({outcome.review} review)"
         yield f"- {outcome.phase} passed in round {outcome.iteration}, {by}{reason}"
+        over = {item["id"] for item in against_figures(data)}
         for item in outcome.open:
-            yield f"  - open, {item.severity} {item.id}: {_one_line(item.finding)}"
-    if plan.frozen_at and not any(outcome.judged for outcome in plan.reviews):
-        yield "- no reviewer has read this plan"
+            kind = "accepted by a person" if item.accepted else "open"
+            kind = "passed against the figures" if item.id in over else kind
+            yield f"  - {kind}, {item.severity} {item.id}: {_one_line(item.finding)}"
 
 
 def _one_line(text: str) -> str:

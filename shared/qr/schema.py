@@ -8,6 +8,7 @@ text holds no lone surrogate.
 from __future__ import annotations
 
 from shared.qr.types import (
+    ANSWERERS,
     AUTHORS,
     FAIL,
     FIELDS,
@@ -75,6 +76,7 @@ JSON_SCHEMA: dict[str, Any] = {
                 "rounds": {"type": "integer", "minimum": 0},
                 "accepted": _TEXT_OR_NULL,
                 "evidence": _TEXT_OR_NULL,
+                "answered_by": {"enum": [*ANSWERERS, None]},
             },
             "if": {"properties": {"status": {"enum": list(NEED_FINDING)}}},
             "then": {"required": ["finding"], "properties": {"finding": _TEXT}},
@@ -262,4 +264,5 @@ _ITEM: dict[str, tuple[Callable[[object], bool], str]] = {
     "rounds": (lambda v: _is_count(v, 0), "an integer from 0"),
     "accepted": (_is_text_or_null, "the reason that a person gave, or null"),
     "evidence": (_is_text_or_null, "an id of the plan, file:line, or null"),
+    "answered_by": (lambda v: v is None or v in ANSWERERS, "agent, assistant or null"),
 }

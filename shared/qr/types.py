@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     Status = Literal["TODO", "PASS", "FAIL", "NOT_CHECKED"]
     Author = Literal["script", "reviewer"]
     Verdict = Literal["pass", "fail"]
+    Answerer = Literal["agent", "assistant"]
 
 MUST: Severity = "MUST"
 SHOULD: Severity = "SHOULD"
@@ -33,6 +34,11 @@ STATUSES: tuple[Status, ...] = (TODO, PASS, FAIL, NOT_CHECKED)
 SCRIPT: Author = "script"
 REVIEWER: Author = "reviewer"
 AUTHORS: tuple[Author, ...] = (SCRIPT, REVIEWER)
+
+# Who answers a reviewer's question: an agent that was started for it, or the host itself.
+AGENT: Answerer = "agent"
+ASSISTANT: Answerer = "assistant"
+ANSWERERS: tuple[Answerer, ...] = (AGENT, ASSISTANT)
 
 VERDICTS: tuple[Verdict, ...] = ("pass", "fail")
 
@@ -84,11 +90,12 @@ class Item:
     - `rounds`: at how many failed gates the item blocked
     - `accepted`: the reason why a person accepted the finding, else None
     - `evidence`: what a reviewer named to show that the answer PASS is true, else None (RV-1)
+    - `answered_by`: who answered a reviewer's question; None before that (RV-3)
     """
 
     __slots__ = (
-        "accepted", "by", "check", "evidence", "finding", "group", "id", "rounds", "scope",
-        "severity", "status",
+        "accepted", "answered_by", "by", "check", "evidence", "finding", "group", "id", "rounds",
+        "scope", "severity", "status",
     )  # fmt: skip
 
     def __init__(  # noqa: PLR0913 – one parameter per field of the file, all by name
@@ -105,6 +112,7 @@ class Item:
         rounds: int = 0,
         accepted: str | None = None,
         evidence: str | None = None,
+        answered_by: Answerer | None = None,
     ) -> None:
         self.id = id
         self.scope = scope
@@ -117,6 +125,7 @@ class Item:
         self.rounds = rounds
         self.accepted = accepted
         self.evidence = evidence
+        self.answered_by: Answerer | None = answered_by
 
     def __repr__(self) -> str:
         return f"Item({', '.join(f'{k}={v!r}' for k, v in self.to_json().items())})"
@@ -157,7 +166,7 @@ class Said:
 
 FIELDS = (
     "id", "scope", "check", "severity", "status", "finding", "group", "by", "rounds", "accepted",
-    "evidence",
+    "evidence", "answered_by",
 )  # fmt: skip
 
 

@@ -30,6 +30,7 @@ def test_verify_commands_that_test_another_tree_open_the_gate_and_a_pass_shows_i
 
     def edit(tree: Path) -> None:
         (tree / "src/app.py").write_text("def answer():\n    return 2\n")
+        (tree / "tests/check.py").write_text(TEST.replace("> 0", "in (1, 2)"))
 
     # As `pip install --editable` in another checkout does it: the package is found there.
     other = shutil.copytree(project.path / "src", Path.home() / "other")

@@ -162,9 +162,10 @@ def test_no_review_is_shown_to_who_approves_and_in_the_plan(make_repo: Repositor
     journey.review = "none"
     journey.to("submitted")
     assert journey.agents == []
-    assert "review: no reviewer has read this plan" in journey.last.data("summary")
+    nobody = "nobody: a program alone has checked this plan"
+    assert f"reviewed by {nobody}" in journey.last.data("summary")
     with open(f"{journey.state_dir}/plan.md", encoding="utf-8") as file:
-        assert "- no reviewer has read this plan" in file.read()
+        assert f"read by {nobody}" in file.read()
     assert {o["review"] for o in open_state(journey.state_dir, "/").plan["reviews"]} == {"none"}
 
 
@@ -174,9 +175,10 @@ def test_a_review_is_shown_to_who_approves_and_in_the_plan(make_repo: Repositori
     journey.review = "small"
     journey.to("submitted")
     count = len(DESIGN | CODE | DOCS)
-    assert f"review: {count} points judged by reviewers" in journey.last.data("summary")
+    who = f"agents ({count} questions)"
+    assert f"reviewed by {who}" in journey.last.data("summary")
     with open(f"{journey.state_dir}/plan.md", encoding="utf-8") as file:
-        assert f"reviewers answered {count} questions (small review)" in file.read()
+        assert f"read by {who} (small review)" in file.read()
 
 
 @pytest.mark.requirement("PL-18", "PL-23")

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from orchestrator.submit.page.facts import count
 from orchestrator.submit.page.html import Element, Items, Section, listed
 from orchestrator.submit.page.waves import size_of
+from shared.qr.types import ASSISTANT
+from shared.reviewed import against_figures, answers_of, reviewers_of
 from state.channels import label
 
 if TYPE_CHECKING:
@@ -121,14 +123,15 @@ def _verified(plan: Plan) -> tuple[str, ...]:
 
 
 def _reviewed(plan: Plan) -> tuple[str, ...]:
-    asked = sum(len(outcome.judged) for outcome in plan.reviews)
-    if not asked:
-        return "bad", "by no reviewer", "a program has checked it"
-    alone = any(outcome.alone for outcome in plan.reviews)
-    who = "by the assistant itself" if alone else "by reviewers"
+    """Return colour and words for who read the plan; green only if agents alone answered."""
+    reviews = [outcome.model_dump() for outcome in plan.reviews]
+    counts = answers_of(reviews)
+    if not counts:
+        return "bad", "by nobody", "a program alone has checked it"
     rounds = max(outcome.iteration for outcome in plan.reviews)
-    found = f"{count(asked, 'question')} answered"
-    return "" if alone else "good", who, found + (f", {rounds} rounds" if rounds > 1 else "")
+    tone = "" if ASSISTANT in counts else "good"
+    taken = (f"{rounds} rounds",) if rounds > 1 else ()
+    return tone, f"by {reviewers_of(reviews)}", *taken
 
 
 def _cautions(facts: Facts, files: Sequence[Edited]) -> list[Node]:
@@ -151,8 +154,9 @@ def _notable(facts: Facts, files: Sequence[Edited]) -> list[Node]:
     """Return what a careful reader of the plan should look at, each with a link to the place."""
     plan = facts.plan
     waiting, accepted = len(facts.open_questions()), len(facts.accepted)
-    against = [outcome.phase for outcome in plan.reviews if outcome.reason]
-    left = sum(len(outcome.open) for outcome in plan.reviews)
+    over = {o.phase: against_figures(o.model_dump()) for o in plan.reviews}
+    against = [phase for phase, found in over.items() if found]
+    left = sum(not i.accepted for o in plan.reviews for i in o.open) - sum(map(len, over.values()))
     rows = [
         (waiting, "questions", count(waiting, "question") + " without an answer"),
         (facts.previous, "differences", "what differs from the last revision"),

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.submit.page.design import named
-from orchestrator.submit.page.facts import count
 from orchestrator.submit.page.html import Element, Items, Section, Titled
+from shared.qr.types import AGENT, ASSISTANT, EVERYTHING
+from shared.reviewed import NOBODY, against_figures, answers_of, reviewers_of
 from shared.verified import facts_of
 from state.phases import CODE_PHASES
 
@@ -28,6 +29,7 @@ _EXERCISED = {
     True: "With the changed code broken it fails, so some of it is run.",
     False: "With the changed code broken it still passes, so none of it is run.",
 }
+_WHO = {AGENT: "an agent", ASSISTANT: "the assistant itself"}
 _DECIDED = {
     "script": "by program: nothing blocked",
     "reviewer": "by its reviewers",
@@ -78,8 +80,8 @@ def reviews(facts: Facts) -> Section:
     rows = [Element("article", _phase(facts, outcome)) for outcome in facts.plan.reviews]
     passed = {o.phase for o in facts.plan.reviews}
     going = [o for o in facts.outcomes if o["phase"] not in passed]
-    unread = not any(o.judged for o in facts.plan.reviews)
-    note = Element("p", "No reviewer has read this plan.", {"class": "warn"})
+    unread = not answers_of(o.model_dump() for o in facts.plan.reviews)
+    note = Element("p", f"Reviewed by {NOBODY}.", {"class": "warn"})
     accepted = [
         [f"{phase}, {check} at {scope}: ", Element("em", reason)]
         for phase, check, scope, reason in facts.accepted
@@ -93,27 +95,41 @@ def reviews(facts: Facts) -> Section:
 
 
 def _phase(facts: Facts, outcome: Outcome) -> Node:
-    said = f"Decided {_DECIDED[outcome.by]}"
-    if outcome.judged:
-        who = "the assistant itself" if outcome.alone else "reviewers"
-        asked = count(len(outcome.judged), "question")
-        said += f"; {who} answered {asked} ({outcome.review} review)"
+    said = f"Decided {_DECIDED[outcome.by]}; read by {reviewers_of([outcome.model_dump()])}"
     parts: list[Node] = [
         Element("h3", f"{outcome.phase}: passed in round {outcome.iteration}"),
-        Element("p", f"{said}."),
+        Element("p", f"{said} ({outcome.review} review)."),
     ]
     if outcome.tree:
         tree = Element("code", outcome.tree)
         parts.append(Element("p", ["Reviewed tree: ", tree], {"class": "quiet"}))
+    over = {item["id"] for item in against_figures(outcome.model_dump())}
     if outcome.reason:
-        against = Element("strong", "Against the figures: ")
-        parts.append(Element("p", [against, outcome.reason], {"class": "warn"}))
+        head = Element("strong", "Against the figures: " if over else "Reason: ")
+        parts.append(Element("p", [head, outcome.reason], {"class": "warn" if over else "quiet"}))
     failed = [o for o in facts.outcomes if o["phase"] == outcome.phase and o["verdict"] != "pass"]
     parts.append(Items([_round(o) for o in failed], "rows"))
-    if outcome.open:
-        rows = [_named_finding(i.id, i.severity, i.finding) for i in outcome.open]
-        parts += [Element("p", "Passed without blocking:"), Items(rows, "rows")]
-    return parts
+    left = {
+        "Passed against the figures:": [i for i in outcome.open if i.id in over],
+        "Accepted by a person:": [i for i in outcome.open if i.accepted],
+        "Open, which does not block in this round:": [
+            i for i in outcome.open if i.id not in over and not i.accepted
+        ],
+    }
+    for title, items in left.items():
+        rows = [_named_finding(i.id, i.severity, i.finding) for i in items]
+        parts += [Element("p", title), Items(rows, "rows")] if rows else []
+    return [*parts, _answers(outcome)]
+
+
+def _answers(outcome: Outcome) -> Node:
+    """Return who answered each question, folded away; nothing where nobody was asked."""
+    rows = [
+        f"{a.check}{'' if a.scope == EVERYTHING else f' of {a.scope}'}: {a.status}, {_WHO[a.by]}"
+        for a in outcome.answers
+    ]
+    folded = [Element("summary", "Who answered which question"), Items(rows)]
+    return Element("details", folded) if rows else None
 
 
 def _round(outcome: Mapping[str, Any]) -> Node:

@@ -51,6 +51,13 @@ def squeezed(text: str) -> str:
     return " ".join(text.split())
 
 
+def read_by_eye(**values: Any) -> str:  # noqa: ANN401 – fields of any type
+    """Return the text of the page with a space between elements, as a reader sees them apart."""
+    markup = render_page(sample_review({**plan_data(), **values}))
+    page = re.sub(r"</?(?:b|strong|span|a|code|em|mark)\b[^>]*>", "", markup)
+    return squeezed(Parsed(page.replace("<", " <")).text)
+
+
 # what it shows
 
 
@@ -63,7 +70,7 @@ def squeezed(text: str) -> str:
         "8 files, +178 −11",
         "4 milestones in 2 waves",
         "both commands pass",
-        "6 questions answered, 2 rounds",
+        "by agents (6 questions)",
         "M-003 is flagged high-risk",
         "T-1 the importer reads ISO dates → M-001, M-002",
         "It must never again drop a row and stay silent.",  # quoted from the user
@@ -82,7 +89,7 @@ def squeezed(text: str) -> str:
         "none: data only; the tests of M-001 read it",  # no tests
         "python3 -m pytest -q passes (base: passed)",
         "They ran on tree 5e0c5e0c5e0c5e0c5e0c5e0c5e0c5e0c5e0c5e0c",
-        "plan-code: passed in round 2",
+        "plan-code: passed in round 3",
         "Round 1 of plan-code was sent back",
         "qa-003 MUST M-001: parse returned None for an empty text",
         "qa-007 COULD `format` hides a builtin",  # passed without blocking
@@ -100,16 +107,14 @@ def squeezed(text: str) -> str:
     ],
 )
 def test_a_reader_finds(text: str) -> None:
-    page = re.sub(r"</?(?:b|strong|span|a|code|em|mark)\b[^>]*>", "", render_page(sample_review()))
-    apart = Parsed(page.replace("<", " <")).text
-    assert text in squeezed(apart)
+    assert text in read_by_eye()
 
 
 @pytest.mark.parametrize(
     ("values", "text"),
     [
         ({"verify": []}, "NOT VERIFIED"),
-        ({"reviews": []}, "No reviewer has read this plan."),
+        ({"reviews": []}, "Reviewed by nobody: a program alone has checked this plan."),
         ({"milestones": []}, "0 milestones in 0 waves"),
     ],
 )
@@ -138,10 +143,35 @@ def test_verify_is_never_shown_better_than_it_was(change: dict[str, Any], text: 
 def test_a_gate_that_passed_against_the_figures_stands_on_the_first_screen() -> None:
     data = plan_data()
     data["reviews"][1].update(reason="the finding is about another file", alone=True)
-    page = shown(reviews=data["reviews"])
+    data["reviews"][1]["open"][0]["severity"] = "MUST"
+    page = read_by_eye(reviews=data["reviews"])
     assert page.index("passed against the figures: plan-code") < page.index("Only you type these")
-    assert "by the assistant itself" in page
+    assert "agents (3 questions) and the assistant after reading the diff anew (3 " in page
     assert "Against the figures: the finding is about another file" in page
+    assert "Passed against the figures: qa-007 MUST" in page
+    assert "does not block in this round" not in page
+
+
+@pytest.mark.requirement("RV-3")
+def test_findings_that_passed_say_why_they_could() -> None:
+    data = plan_data()
+    found = data["reviews"][1]["open"][0]
+    rows = [
+        {**found, "id": "qa-007"},
+        {**found, "id": "qa-008", "severity": "MUST", "accepted": "a table, not code"},
+    ]
+    data["reviews"][1]["open"] = rows
+    answers = [
+        {"check": "tests", "scope": "M-001", "severity": "MUST", "status": "PASS", "by": "agent"},
+        {"check": "diff", "scope": "*", "severity": "MUST", "status": "PASS", "by": "assistant"},
+    ]
+    data["reviews"][1]["answers"] = answers
+    page = read_by_eye(reviews=data["reviews"])
+    assert "Open, which does not block in this round: qa-007 COULD" in page
+    assert "Accepted by a person: qa-008 MUST" in page
+    assert "gainst the figures" not in page
+    assert "tests of M-001: PASS, an agent" in page
+    assert "diff: PASS, the assistant itself" in page
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,47 @@
+"""Says who answered the questions of a plan's reviews, and what passed against the figures (RV-3).
+
+Reviews are given as plain JSON, so that printed steps, which load no pydantic, agree with the rest.
+"""
+
+from __future__ import annotations
+
+from shared.qr.types import AGENT, ASSISTANT, blocking_severities
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
+
+    Outcome = Mapping[str, Any]
+
+NOBODY = "nobody: a program alone has checked this plan"
+
+
+def answers_of(outcomes: Iterable[Outcome]) -> dict[str, int]:
+    """Return how many questions were answered by `agent` and by `assistant`, in this order."""
+    by = [who for outcome in outcomes for who in _answerers(outcome)]
+    return {who: by.count(who) for who in (AGENT, ASSISTANT) if who in by}
+
+
+def _answerers(outcome: Outcome) -> list[str]:
+    if outcome["answers"] or not outcome["judged"]:
+        return [answer["by"] for answer in outcome["answers"]]
+    # A plan of before answers were recorded.
+    return [ASSISTANT if outcome["alone"] else AGENT] * len(outcome["judged"])
+
+
+def reviewers_of(outcomes: Iterable[Outcome]) -> str:
+    """Return in words who answered how many questions of these reviews."""
+    reviews = list(outcomes)
+    counts = answers_of(reviews)
+    read = "plan" if all(o["phase"] == "plan-design" for o in reviews) else "diff"
+    names: dict[str, str] = {AGENT: "agents"}
+    names[ASSISTANT] = f"the assistant after reading the {read} anew"
+    said = [f"{names[by]} ({n} question{'s' * (n != 1)})" for by, n in counts.items()]
+    return " and ".join(said) or NOBODY
+
+
+def against_figures(outcome: Outcome) -> list[Mapping[str, Any]]:
+    """Return the findings of a passed review that block in its round and nobody accepted."""
+    blocking = blocking_severities(outcome["iteration"])
+    return [i for i in outcome["open"] if i["severity"] in blocking and not i["accepted"]]
