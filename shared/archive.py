@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 
 from shared import resources
-from state.files import parse_json, read_bytes
+from state.files import parse_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,14 +25,15 @@ def paths(state: State) -> tuple[str, ...]:
     return resources.archived_plan(run_id), resources.archived_text(run_id)
 
 
-def files(state: State, text: str) -> dict[str, bytes]:
+def files(state: State, data: bytes, text: str) -> dict[str, bytes]:
     """Return these files with their content: the plan, indented for readers of diffs, and `text`.
 
-    The values are those of plan.json, so they have the same digest once they are canonical.
+    The values are those of `data`, the bytes of plan.json, so they have the same digest once they
+    are canonical.
     """
     where = paths(state)
     if not where:
         return {}
-    plan = parse_json(read_bytes(state.plan_path), state.plan_path)
+    plan = parse_json(data, state.plan_path)
     indented = json.dumps(plan, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
     return dict(zip(where, (indented.encode(), text.encode()), strict=True))

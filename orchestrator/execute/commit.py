@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import textwrap
 from typing import TYPE_CHECKING, NamedTuple
 
 from developer.verify.prepare import is_furnished
 from orchestrator.execute import by_hand
 from orchestrator.execute.reconcile import reconcile
+from orchestrator.submit.message import files_beside, message_of
 from orchestrator.submit.page.render import refresh_page
 from orchestrator.submit.plan_md import render_plan
 from shared import approval, archive, cleanup, drift, plan_refs, resources
@@ -26,7 +26,7 @@ from shared.workspace import open_repository
 from state.changes import plan_changes
 from state.channels import UNPROVEN_CHANNEL
 from state.errors import Refused
-from state.files import TEMPORARY
+from state.files import TEMPORARY, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -36,9 +36,6 @@ if TYPE_CHECKING:
     from shared.git.vault import Vault
     from shared.run import State
     from state.models import Change, Plan
-
-
-SUBJECT_LENGTH = 72
 
 
 class Also(NamedTuple):
@@ -65,7 +62,7 @@ def commit_plan(state: State, also: Also | None = None) -> list[Change]:
         hold(state)
         repository, vault = open_repository(state)
         changes = plan_changes(plan)
-        copies = archived_files(state, plan)
+        copies = files_beside(state, plan, read_bytes(state.plan_path))
         extra: Extra = {**(also.files if also else {}), **copies}
         if state.run.status != "COMPLETED":
             check_applied(state)
@@ -118,11 +115,6 @@ def _keep(state: State, plan: Plan, commit: str, beside: Sequence[str]) -> None:
     given = Approval(digest, base, channel, who, None, commit, tuple(beside))
     approval.note_commit(state.state_dir, given)
     plan_refs.keep(state, plan, render_plan(plan, state.database.answers(state.run)))
-
-
-def archived_files(state: State, plan: Plan) -> dict[str, bytes]:
-    """Return the copies of a plan that its commit holds by path, if its project wants any."""
-    return archive.files(state, render_plan(plan, state.database.answers(state.run)))
 
 
 def commit_without_plan(state: State, also: Also) -> str:
@@ -193,28 +185,3 @@ def make_worktree_if_gone(state: State, repository: Repository) -> None:
     if not os.path.isdir(state.worktree):
         files = bool(hooks_on_files(repository))
         make_worktree(repository, state.worktree, head(repository).commit, files=files)
-
-
-def message_of(plan: Plan) -> str:
-    """Return the commit message: the plan's title, its approach, a trailer line with its digest."""
-    parts = (subject_of(plan), description_of(plan), f"Plan-Digest: {plan.digest}")
-    return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def subject_of(plan: Plan) -> str:
-    """Return the summary line of a plan's commit, its title."""
-    title = " ".join(plan.overview.title.split()) or "Apply a plan"
-    if len(title) > SUBJECT_LENGTH:
-        title = title[: SUBJECT_LENGTH - 1].rstrip() + "…"
-    return title
-
-
-def description_of(plan: Plan) -> str:
-    """Return the description of a plan's commit, its approach, with lines of at most 72."""
-    paragraphs = plan.overview.approach.replace("\r\n", "\n").split("\n\n")
-    return "\n\n".join(_filled(p) for p in paragraphs if p.strip())
-
-
-def _filled(paragraph: str) -> str:
-    text = " ".join(paragraph.split())
-    return textwrap.fill(text, SUBJECT_LENGTH, break_on_hyphens=False, break_long_words=False)

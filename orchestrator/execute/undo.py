@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from orchestrator.execute.commit import make_worktree_if_gone, message_of
+from orchestrator.execute.commit import make_worktree_if_gone
+from orchestrator.submit.message import message_of
 from shared import archive, cleanup, drift, resources
 from shared.git.apply import apply, undo
 from shared.git.change import ends, revert_changes

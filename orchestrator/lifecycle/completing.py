@@ -7,12 +7,7 @@ import time
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
-from orchestrator.execute.commit import (
-    applied_plan,
-    archived_files,
-    check_planned,
-    finish_uncommitted,
-)
+from orchestrator.execute.commit import applied_plan, check_planned, finish_uncommitted
 from orchestrator.lifecycle import closing, history, staging
 from orchestrator.lifecycle.message import check_message, message_of_plan, with_trailers
 from orchestrator.lifecycle.opening import at_work
@@ -27,6 +22,7 @@ from orchestrator.lifecycle.transition import (
 )
 from orchestrator.requirements import STEPS, after, closed
 from orchestrator.requirements_steps import run_of
+from orchestrator.submit.message import files_beside
 from shared import archive
 from shared.git.change import ends
 from shared.git.repository import repository_at
@@ -220,7 +216,7 @@ def _copy_of(repository: Repository, run: State | None, plan: Plan | None) -> li
     if run is None:
         return []
     if plan is not None:
-        found = archived_files(run, plan).items()
+        found = files_beside(run, plan, read_bytes(run.plan_path)).items()
         folders = [make_folders(os.path.join(repository.root, ARCHIVE_FOLDER))] if found else []
         files = [write(os.path.join(repository.root, path), data.decode()) for path, data in found]
         return [*folders, *files]

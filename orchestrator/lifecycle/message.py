@@ -6,7 +6,7 @@ import re
 import textwrap
 from typing import TYPE_CHECKING
 
-from orchestrator.execute.commit import description_of, subject_of
+from orchestrator.submit.message import description_of, subject_of
 from state.errors import Problem, Refused
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from developer.capture import capture_into
 from orchestrator.plan.check import check_all, code_subject, design_subject, phases_of
 from orchestrator.submit.page.render import write_page
 from orchestrator.submit.plan_md import render_plan, write_rendered
+from orchestrator.submit.rehearsal import rehearse
 from shared import plan_refs
 from shared.drift import check_run
 from shared.plan_file import check_frozen, open_plan
@@ -37,8 +38,7 @@ def freeze_plan(state: State) -> None:
             if plan.frozen_at is None:
                 plan = open_plan(state)
                 _check_ready(state, plan)
-                data, _ = freeze(plan.model_copy(update={"last_operation": None}), now())
-                write_atomic(path, data)
+                write_atomic(path, _rehearsed(state, plan))
             digest, _ = digest_of(read_bytes(path))
             frozen = check_frozen(state)
             keep_draft(state, frozen)
@@ -48,6 +48,16 @@ def freeze_plan(state: State) -> None:
             frozen = check_frozen(state)
         refresh_todo(state)
         write_page(state, frozen)
+
+
+def _rehearsed(state: State, plan: Plan) -> bytes:
+    """Return the bytes of a frozen plan whose apply and commit have been tried."""
+    plan, at = plan.model_copy(update={"last_operation": None}), now()
+    data, _ = freeze(plan, at)
+    note = rehearse(state, store.parse_plan(data, state.plan_path), data)
+    if note and note not in plan.remarks:
+        data, _ = freeze(plan.model_copy(update={"remarks": (*plan.remarks, note)}), at)
+    return data
 
 
 def keep_draft(state: State, plan: Plan) -> None:

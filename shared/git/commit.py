@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -9,7 +10,7 @@ from shared.git.change import index_lines
 from shared.git.command import durable, failed
 from shared.git.few_paths import index_at
 from shared.git.files import refusing
-from shared.git.hooks import find_hook, plain_hooks, ran_hooks
+from shared.git.hooks import executables, find_hook, hook_folder, plain_hooks, ran_hooks
 from shared.git.intended import (
     COMMIT,
     DIFF,
@@ -22,7 +23,7 @@ from shared.git.intended import (
     is_before,
     whole,
 )
-from shared.git.lending import clean, forget, give_back, lend
+from shared.git.lending import clean, forget, give_back, lend, users_ignored
 from shared.git.limited import OUT_OF_TIME
 from shared.git.proof import Staged, check_commit, find_committed
 from shared.git.repository import head
@@ -117,7 +118,9 @@ def _make(
     # What nobody has approved must not run, or be read, as a hook of the user's.
     clean(repo.root, worktree, git, ignored=not furnished)
     settings = [part for setting in durable() for part in ("-c", setting)]
-    with vault.scratch() as folder:
+    there_are = executables(hook_folder(git, repo.root))
+    shown = users_ignored(repo, worktree) if there_are else contextlib.nullcontext()
+    with vault.scratch() as folder, shown:
         hooks = plain_hooks(git, folder, repo.root)
         done = git.as_set_up().attempt(
             *settings, *hooks, *COMMIT, stdin=intended.message.encode("utf-8"),

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 
 from shared.git.few_paths import rebuild
 from shared.git.files import remove_tree
+from shared.git.repository import PLANNER, within
 from shared.git.worktree import open_worktree
 from state.errors import Refused
 from state.files import write_atomic
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from shared.git.change import Change
     from shared.git.command import Git
@@ -59,6 +60,39 @@ def forget(admin: str) -> None:
     """Drop the saved worktree content, so that the worktree keeps its present files."""
     with contextlib.suppress(FileNotFoundError):
         os.unlink(os.path.join(admin, _LENT))
+
+
+@contextlib.contextmanager
+def users_ignored(repo: Repository, worktree: str) -> Iterator[None]:
+    """Link into the worktree what git ignores in the user's tree; remove the links afterwards.
+
+    A hook may need it: installed packages, generated files. Folders are made, and only what is in
+    them is linked, since git may ignore a folder of this name and not a link.
+    """
+    words = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
+    made: list[str] = []
+    try:
+        for name in map(os.fsdecode, repo.git.names(*words)):
+            source, target = os.path.join(repo.root, name), os.path.join(worktree, name)
+            parent = os.path.dirname(target.rstrip("/"))
+            if within(name, PLANNER) or os.path.lexists(target.rstrip("/")):
+                continue
+            if os.path.isdir(parent) and not os.path.islink(parent):
+                made.append(target.rstrip("/"))
+                _link(source, target)
+        yield
+    finally:
+        for path in made:
+            remove_tree(path)
+
+
+def _link(source: str, target: str) -> None:
+    if not source.endswith("/"):
+        os.symlink(source, target)
+        return
+    os.mkdir(target)
+    for name in os.listdir(source):
+        os.symlink(os.path.join(source, name), os.path.join(target, name))
 
 
 def clean(root: str, worktree: str, git: Git, *, ignored: bool = False) -> None:

@@ -63,6 +63,19 @@ def prepare(
     return journal
 
 
+def check_checkout(repo: Repository, vault: Vault, changes: Sequence[Change]) -> list[Problem]:
+    """Return a problem for each planned file that git would not check out with the plan's bytes.
+
+    Filters run for it, such as git-lfs; what they give is removed again.
+    """
+    with vault.scratch() as folder:
+        try:
+            _stage_after(repo, vault, changes, os.path.join(folder, "staged"))
+        except Refused as refusal:
+            return list(refusal.problems)
+    return []
+
+
 def _refuse(problems: Sequence[Problem]) -> None:
     if problems:
         raise Refused.of(problems)

@@ -125,7 +125,8 @@ def check_trailers(made: str, message: str) -> list[Problem]:
     """Return a problem for each trailer of `message` that a hook took out of the message `made`."""
     lines = {line.strip() for line in made.split("\n")}
     text = "a git hook of the repository removed this line from the commit message"
-    return [Problem("refused", line, text) for line in trailers(message) if line not in lines]
+    way = "have the hook keep the last lines of the message"
+    return [Problem("refused", line, text, way) for line in trailers(message) if line not in lines]
 
 
 def find_committed(

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from orchestrator.execute.commit import SUBJECT_LENGTH, commit_plan, message_of
+from orchestrator.execute.commit import commit_plan
+from orchestrator.submit.message import SUBJECT_LENGTH, message_of
 from shared.run import open_state
 from state import store
 from state.errors import Refused

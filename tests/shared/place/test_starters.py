@@ -33,6 +33,7 @@ CONFIRMED = {"developer/verify/process": "commands of planner.toml, in the workt
 OURS = {
     "developer/verify/background": "our own worker",
     "shared/ssh_signature": "ssh-keygen, which signs or checks a digest",
+    "shared/git/signing": "the user's gpg or ssh-add, asked for the user's own key",
     "shared/installation": "the pip that installs our dependencies",
     "install": "the Python that is to run us, asked for its version",
     "cli/demo/host": "our own commands, as the demo's host sends them",

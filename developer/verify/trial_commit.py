@@ -1,0 +1,206 @@
+"""Makes a plan's commit where nothing of it lasts, so that its hooks are known before the freeze.
+
+It is made twice: on no branch, as the commit itself will be, and on the user's branch, since a hook
+may refuse that one, or need it. Both in the place; without one, in the worktree, confined (VR-5).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import tempfile
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from developer.verify.confined import HOOK_LIMIT_S, Confined
+from developer.verify.in_place import scene
+from developer.verify.lock import undisturbed
+from developer.verify.process import OUT_OF_TIME, read_tail, temporary_variables
+from shared.config import write_paths
+from shared.git.command import project_environment
+from shared.git.hooks import Ran, executables, hook_folder, ran_hooks, wrapped_hooks
+from shared.git.intended import COMMIT, DIFF, MOST_OF_DIFF, SHOW, Made
+from shared.git.stand_in import stand_in
+from shared.git.worktree import open_worktree
+from shared.place.enter import CannotEnter, run
+from shared.place.level import forget
+from shared.place.planning import environment
+from shared.place.values import Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from developer.verify.job import Job
+    from shared.git.intended import Intended
+    from shared.git.repository import Repository
+
+    # Runs a script of the shell in the repository; returns its exit code and its output.
+    Runner = Callable[[str], tuple[int, str]]
+
+_TEMPORARY = "/tmp"  # noqa: S108 – the place's own
+
+
+@dataclass(frozen=True)
+class Trial:
+    """How a commit went: git's exit code and output, the hooks that ran, and what they made of it.
+
+    `made` is None if there is no commit; `diff` shows what differs from the intended tree.
+    """
+
+    code: int
+    output: str
+    ran: Ran
+    made: Made | None = None
+    diff: str = ""
+
+    @property
+    def out_of_time(self) -> bool:
+        """Whether a time limit ended it."""
+        return self.code == OUT_OF_TIME
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Where a commit is tried: what runs it, a folder for its files, and where its hooks are."""
+
+    runner: Runner
+    folder: str
+    hooks: str
+    root: str
+
+
+def hook_names(job: Job, repo: Repository) -> list[str]:
+    """Return the hooks that git would run, of the user's tree and of the worktree."""
+    folders = hook_folder(repo.git), hook_folder(repo.git_in(job.worktree))
+    return sorted({name for folder in folders for name in executables(folder)})
+
+
+def try_commit(
+    job: Job, repo: Repository, intended: Intended, names: Sequence[str]
+) -> tuple[Trial, Trial]:
+    """Make the intended commit with these hooks, on no branch and on the user's, for a trial.
+
+    Nothing is signed, and nothing of it lasts.
+    """
+    try:
+        with _in_place(job, repo, intended) as stage:
+            return _both(stage, intended, names)
+    except CannotEnter:
+        with undisturbed(job.state_dir), _in_worktree(job, repo) as stage:
+            return _both(stage, intended, names)
+
+
+def limit_of(job: Job) -> float:
+    """Return after how many seconds the hooks of a commit are ended."""
+    return min(HOOK_LIMIT_S, job.config.time_limit_s)
+
+
+def _both(stage: Stage, intended: Intended, names: Sequence[str]) -> tuple[Trial, Trial]:
+    apart = _try(stage, intended, names, "apart")
+    # A hook that hangs once hangs again.
+    return apart, apart if apart.out_of_time else _try(stage, intended, names, "on-branch")
+
+
+def _try(stage: Stage, intended: Intended, names: Sequence[str], how: str) -> Trial:
+    folder = os.path.join(stage.folder, how)
+    os.mkdir(folder)
+    options = wrapped_hooks(folder, stage.hooks, names, stage.root)
+    code, output = stage.runner(_script(folder, options, intended, on_branch=how != "apart"))
+    made, diff = (_content(os.path.join(folder, f"{name}.text")) for name in ("made", "diff"))
+    return Trial(code, output, ran_hooks(folder), Made.read(made) if made else None, diff)
+
+
+def _script(folder: str, hooks: Sequence[str], intended: Intended, *, on_branch: bool) -> str:
+    """Return the shell script that makes the commit and writes into `folder` what it became."""
+    message = os.path.join(folder, "message.text")
+    with open(message, "xb") as file:
+        file.write(intended.message.encode())
+
+    def git(*words: str) -> str:
+        return shlex.join(["git", *words])
+
+    def into(name: str) -> str:
+        return shlex.quote(os.path.join(folder, f"{name}.text"))
+
+    def quietly(*words: str) -> str:
+        return git("-c", "core.hooksPath=/dev/null", *words)
+
+    commit, branch = intended.at.commit, intended.branch
+    head = (
+        ("symbolic-ref", "HEAD", branch)
+        if on_branch
+        else ("update-ref", "--no-deref", "HEAD", commit)
+    )
+    return "\n".join([
+        quietly(*head),
+        quietly("update-ref", branch, commit),
+        quietly("read-tree", "--reset", intended.tree),
+        git(*hooks, "-c", "commit.gpgSign=false", *COMMIT) + f" <{shlex.quote(message)} || exit",
+        git(*SHOW) + f" >{into('made')}",
+        git(*DIFF, intended.tree, "HEAD") + f" | head -c {MOST_OF_DIFF} >{into('diff')}",
+        "" if on_branch else git(*hooks, *intended.move("HEAD")),
+    ])  # fmt: skip
+
+
+def _content(path: str) -> str:
+    with contextlib.suppress(FileNotFoundError), open(path, "rb") as file:
+        return file.read().decode("utf-8", "replace")
+    return ""
+
+
+def _identity(repo: Repository) -> dict[str, str]:
+    """Return the variables that name author and committer, wherever the user has set them."""
+    found: dict[str, str] = {}
+    for who in ("AUTHOR", "COMMITTER"):
+        name, _, rest = repo.git.text("var", f"GIT_{who}_IDENT").rpartition(" <")
+        found |= {f"GIT_{who}_NAME": name, f"GIT_{who}_EMAIL": rest.partition(">")[0]}
+    return found
+
+
+@contextlib.contextmanager
+def _in_place(job: Job, repo: Repository, intended: Intended) -> Iterator[Stage]:
+    """Yield a stage at the repository's own path, where the tree to be committed is staged."""
+    with (
+        # Not in the state directory, which the place hides.
+        tempfile.TemporaryDirectory(prefix="planner-commit-") as folder,
+        scene(job, intended.tree, intended.at.commit, folder) as shown,
+    ):
+        place, root = shown.place, os.path.realpath(repo.root)
+        kept = os.path.realpath(os.path.join(folder, "kept"))
+        os.mkdir(kept)
+        variables = project_environment(root, with_settings=True) | {"PWD": root}
+        variables |= temporary_variables(_TEMPORARY) | _identity(repo)
+        place.environment = environment(variables)
+        place.kept = (*place.kept, kept)
+        hooks = os.path.realpath(hook_folder(repo.git))
+        # Hooks may lie below a folder of which the place has one of its own.
+        place.shown += (hooks,)
+
+        def runner(script: str) -> tuple[int, str]:
+            place.limits = Limits(seconds=limit_of(job))
+            with tempfile.NamedTemporaryFile(dir=folder) as output:
+                try:
+                    report = run(place, ["sh", "-c", script], output=output.fileno())
+                except CannotEnter as error:
+                    forget(place, str(error))
+                    raise
+                late = report.code == OUT_OF_TIME and report.limit
+                return report.code, read_tail(output.name) + (f"\n[{late}]" if late else "")
+
+        yield Stage(runner, kept, os.path.join(root, hooks), root)
+
+
+@contextlib.contextmanager
+def _in_worktree(job: Job, repo: Repository) -> Iterator[Stage]:
+    """Yield a stage in the scratch worktree, whose git is a private copy meanwhile."""
+    tree = open_worktree(repo, job.worktree)
+    with stand_in(repo, tree) as lent:
+        variables = project_environment(tree.path, with_settings=True) | _identity(repo)
+        confined = Confined(tuple(write_paths(job.config, repo.root)), repo.root)
+
+        def runner(script: str) -> tuple[int, str]:
+            ran = confined(["sh", "-c", script], tree.path, variables, lent.private)
+            return ran.code, ran.output
+
+        yield Stage(runner, lent.private, hook_folder(tree.git, repo.root), tree.path)

@@ -1,0 +1,204 @@
+"""Try before the freeze all that the apply and the commit of a plan will meet (VR-5).
+
+What is found only after the approval costs a revision and a second approval.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from developer.verification import job_of
+from developer.verify.trial_commit import hook_names, limit_of, try_commit
+from orchestrator.submit.message import files_beside, message_of
+from shared.config import commands_hash
+from shared.git.change import ends
+from shared.git.fit import Ways, check_fit
+from shared.git.intended import check_extra, check_index, check_state, intend
+from shared.git.prepare import check_checkout
+from shared.git.reach import check_reach
+from shared.git.signing import check_signing
+from shared.resources import PLANNING_FOLDER, answer_word
+from shared.workspace import open_repository
+from state.changes import plan_changes
+from state.errors import Problem, Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from developer.verify.trial_commit import Trial
+    from shared.git.change import Change
+    from shared.git.intended import Intended
+    from shared.git.repository import Repository
+    from shared.git.vault import Vault
+    from shared.run import State
+    from state.models import Plan
+
+_TITLE = "title.json"
+# These judge the message alone.
+_OF_MESSAGE = ("prepare-commit-msg", "commit-msg")
+
+
+def rehearse(state: State, plan: Plan, data: bytes) -> str:
+    """Raise Refused with everything that would keep a frozen plan from being applied and committed.
+
+    Returns what who approves should know of its hooks, "" if there is nothing. `data` are the bytes
+    of its plan.json, which need not be stored yet. The user's tree, index and refs are only read;
+    hooks run in the place, and nothing is signed.
+    """
+    repository, vault = open_repository(state)
+    if repository.is_private or state.run.depth == "intent":
+        return ""
+    note = ""
+    changes, beside = plan_changes(plan), files_beside(state, plan, data)
+    again = state.command("plan", "freeze")
+    problems = check_state(repository) + _check_tree(repository, vault, changes, again)
+    problems += [*check_extra(repository, beside), *check_signing(repository, again)]
+    try:
+        intended = intend(repository, vault, changes, message_of(plan), beside)
+    except Refused as refusal:
+        problems += [p for p in refusal.problems if not problems]
+    else:
+        found, note = _try_hooks(state, plan, repository, intended, beside)
+        problems += found
+    if problems:
+        raise Refused.of(_first_of_each(problems, again))
+    return note
+
+
+def _first_of_each(problems: Iterable[Problem], again: str) -> list[Problem]:
+    """Return one problem for each place, since the first says what is to be done about it."""
+    found: dict[str, Problem] = {}
+    for problem in problems:
+        found.setdefault(problem.at, problem)
+    for problem in found.values():
+        problem.retry = problem.retry if "plan " in problem.retry else again
+    return list(found.values())
+
+
+def _check_tree(
+    repository: Repository, vault: Vault, changes: Sequence[Change], again: str
+) -> list[Problem]:
+    """Return what in the user's tree, index and HEAD is in the way of apply and commit."""
+    moved = "a person moves the plan onto the files as they are"
+    ways = Ways(again, moved, "planner mode rebase")
+    problems = check_reach(repository, changes, again)
+    problems += check_fit(repository, vault, changes, ways)
+    problems += check_index(repository, ends(changes))
+    return problems or check_checkout(repository, vault, changes)
+
+
+def _try_hooks(
+    state: State,
+    plan: Plan,
+    repository: Repository,
+    intended: Intended,
+    beside: Iterable[str],
+) -> tuple[list[Problem], str]:
+    """Make the commit for a trial; return what its hooks have against it, and what to note."""
+    job = job_of(state, plan)
+    job = replace(job, confirmed=state.database.is_confirmed(commands_hash(job.config)))
+    names = hook_names(job, repository)
+    if not names:
+        return [], ""
+    tried = Tried(state, plan, intended, [*beside], limit_of(job))
+    apart, on_branch = try_commit(job, repository, intended, names)
+    return tried.judge(apart, on_branch), tried.note(apart, on_branch)
+
+
+class Tried(NamedTuple):
+    """What a trial of a commit is judged by."""
+
+    state: State
+    plan: Plan
+    intended: Intended
+    beside: list[str]
+    limit_s: float
+
+    def judge(self, apart: Trial, on_branch: Trial) -> list[Problem]:
+        """Return the problems of a commit that was tried on no branch and on the user's branch."""
+        if apart.out_of_time or on_branch.out_of_time:
+            return [self._hangs(apart if apart.out_of_time else on_branch)]
+        if apart.code and on_branch.code:
+            return [self._fails(apart)]
+        if apart.code or on_branch.code:
+            return [self._reads_branch(apart, on_branch)]
+        return self._changed(apart)
+
+    def note(self, apart: Trial, on_branch: Trial) -> str:
+        """Return in words how hooks make another commit on the user's branch, "" if they do not."""
+        ours, theirs = apart.made, on_branch.made
+        if ours is None or theirs is None or ours == theirs:
+            return ""
+        branch, hooks = self.intended.at.branch, ", ".join(on_branch.ran.names)
+        text = f"On the branch {branch} a hook ({hooks}) makes another commit than on no branch, "
+        text += "where the plan's commit is made"
+        if ours.message == theirs.message:
+            return f"{text}: it changes other files."
+        first, other = (made.message.split("\n", 1)[0] for made in (ours, theirs))
+        return f'{text}: its message begins "{other}", the plan\'s "{first}".'
+
+    def _hangs(self, trial: Trial) -> Problem:
+        hook = trial.ran.failed or "a hook"
+        text = f"{hook} had not ended after {self.limit_s:.0f} s, so it was ended"
+        way = "fix the hook, or give it more time: `[verify] time_limit_s` of planner.toml"
+        return Problem("refused", hook, text, way, self._again, trial.output)
+
+    def _fails(self, trial: Trial) -> Problem:
+        hook = trial.ran.failed or "git commit"
+        text = f"{hook} refuses the commit (code {trial.code})"
+        way, retry = f"fix what the output names in {self.state.worktree}", self._done
+        if hook.removeprefix("the hook ") in _OF_MESSAGE:
+            way, retry = self._another_title()
+        elif trial.made:
+            text = f"{hook} does not let the branch {self.intended.at.branch} be moved"
+            way, retry = "allow it there, or switch to another branch", self._again
+        return Problem("refused", hook, text, way, retry, trial.output)
+
+    def _reads_branch(self, apart: Trial, on_branch: Trial) -> Problem:
+        branch = self.intended.at.branch
+        if on_branch.code:
+            hook = on_branch.ran.failed or "a hook"
+            text = f"{hook} refuses a commit on the branch {branch}"
+            way = "switch to a branch on which it allows one: git switch -c planned-work"
+            return Problem("refused", hook, text, way, self._again, on_branch.output)
+        hook = apart.ran.failed or "a hook"
+        text = f"{hook} allows the commit on {branch}, but not on a HEAD that is on no branch, as "
+        text += "the commit is made before the branch is moved to it"
+        way = "let the hook pass where `git symbolic-ref -q HEAD` finds no branch"
+        return Problem("refused", hook, text, way, self._again, apart.output)
+
+    def _changed(self, trial: Trial) -> list[Problem]:
+        """Return the problems of a commit that hooks have made another one."""
+        if trial.made is None:
+            text = "git printed no commit after it had made one"
+            return [Problem("refused", "git commit", text, "", self._again, trial.output)]
+        problems = self.intended.check(trial.made)
+        if trial.made.tree != self.intended.tree:
+            hooks = ", ".join(trial.ran.names)
+            text = f"a hook ({hooks}) changes files of the commit that the plan does not have so"
+            way = f"make its changes in {self.state.worktree}, or have it leave these files alone"
+            retry = self._done
+            if any(path in trial.diff for path in self.beside):
+                way = f"have it leave {PLANNING_FOLDER}/plans/ alone, or keep the plan in a ref: "
+                way += '`[commit] plan = "ref"` in planner.toml'
+                retry = self._again
+            problems.insert(0, Problem("refused", "commit", text, way, retry, trial.diff))
+        return problems
+
+    @property
+    def _again(self) -> str:
+        return self.state.command("plan", "freeze")
+
+    @property
+    def _done(self) -> str:
+        phase = "impl-code" if self.state.is_writing else "plan-code"
+        return self.state.command("plan", "done", "--phase", phase, role="developer")
+
+    def _another_title(self) -> tuple[str, str]:
+        """Return how the plan gets a title and an approach that make another message."""
+        words = ("plan", "set", "overview", "--version", str(self.plan.overview.version))
+        file = answer_word(_TITLE)
+        way = 'the message is the plan\'s title and its approach: write others as {"title": …, '
+        way += f'"approach": …}} into {file}, then: {self._again}'
+        return way, self.state.command(*words, "--json", file)

@@ -1,0 +1,90 @@
+"""Find out whether git could sign a commit, without signing anything."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+
+from shared.git.command import user_environment
+from state.errors import Problem
+
+if TYPE_CHECKING:
+    from shared.git.repository import Repository
+
+_PROGRAMS = {"openpgp": "gpg", "x509": "gpgsm", "ssh": "ssh-keygen"}
+_WAY = "set up the key, or switch signing off for this repository: git config commit.gpgSign false"
+_LIMIT_S = 20.0
+
+
+def check_signing(repo: Repository, again: str) -> list[Problem]:
+    """Return a problem if commits are to be signed and the program or the key is not there."""
+    if repo.git.attempt("config", "--type=bool", "commit.gpgSign").stdout.strip() != b"true":
+        return []
+    form = _setting(repo, "gpg.format") or "openpgp"
+    program = _setting(repo, f"gpg.{form}.program") or (
+        _setting(repo, "gpg.program") if form == "openpgp" else ""
+    )
+    program = os.path.expanduser(program or _PROGRAMS.get(form, form))
+    if shutil.which(program) is None:
+        text = f"git is to sign commits with the program {program}, which is not there"
+        return [Problem("refused", "commit.gpgSign", text, f"install it, or: {_WAY}", again)]
+    key = _setting(repo, "user.signingKey")
+    found = _ssh_key(repo, key) if form == "ssh" else _secret_key(repo, program, key)
+    if found:
+        return []
+    named = f"the key {key}" if key else "any key for the committer"
+    text = f"git is to sign commits, but {program} has no secret part of {named}"
+    if form == "ssh":
+        named = f"the key {key}" if key else "user.signingKey"
+        text = f"git is to sign commits by ssh, but {named} is not there"
+    return [Problem("refused", "user.signingKey", text, _WAY, again)]
+
+
+def _setting(repo: Repository, key: str) -> str:
+    words = ("config", "--type=path", key) if key.endswith("program") else ("config", key)
+    return os.fsdecode(repo.git.attempt(*words).stdout).strip()
+
+
+def _ssh_key(repo: Repository, key: str) -> bool:
+    """Return whether the key that git names for ssh is a file, or held by the agent."""
+    if not key:
+        return bool(_setting(repo, "gpg.ssh.defaultKeyCommand"))
+    literal = key.removeprefix("key::")
+    if key.startswith(("key::", "ssh-", "sk-", "ecdsa-")):
+        return _in_agent(literal)
+    path = os.path.join(repo.root, os.path.expanduser(key))
+    if not os.path.isfile(path):
+        return False
+    if not path.endswith(".pub") or os.path.isfile(path.removesuffix(".pub")):
+        return True
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return _in_agent(file.read())
+
+
+def _in_agent(public: str) -> bool:
+    kind_and_key = " ".join(public.split()[:2])
+    return bool(kind_and_key) and _prints(["ssh-add", "-L"], re.escape(kind_and_key))
+
+
+def _secret_key(repo: Repository, program: str, key: str) -> bool:
+    """Return whether the program knows the secret part of a key, by default the committer's."""
+    if not key:
+        ident = repo.git.text("var", "GIT_COMMITTER_IDENT")
+        key = re.sub(r" \d+ [+-]\d+$", "", ident)
+    words = [program, "--batch", "--with-colons", "--list-secret-keys", key]
+    return _prints(words, r"^(sec|crs):")
+
+
+def _prints(words: list[str], pattern: str) -> bool:
+    try:
+        done = subprocess.run(
+            words, env=user_environment(), stdin=subprocess.DEVNULL, capture_output=True,
+            timeout=_LIMIT_S, check=False,
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    said = done.stdout.decode("utf-8", "replace")
+    return done.returncode == 0 and bool(re.search(pattern, said, re.MULTILINE))

@@ -1,0 +1,268 @@
+"""What the apply and the commit of a plan will meet is met before the freeze (VR-5)."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from shared.place.enter import CannotEnter
+from tests.e2e.conftest import set_hook
+from tests.journey import FILES, Answer, Journey
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.conftest import Repository
+
+    Repositories = Callable[..., Repository]
+
+SHORT = "[verify]\ntime_limit_s = 2\n"
+# Whether HEAD is on a branch, and on which.
+ON_MAIN = 'test "$(git symbolic-ref -q --short HEAD)" = main'
+
+
+@pytest.fixture
+def project(make_repo: Repositories) -> Repository:
+    """Return a repository to plan for."""
+    return make_repo(files=FILES)
+
+
+def hooked(repository: Repository, name: str, body: str) -> Journey:
+    """Return a run in a repository with this hook, whose plan is to be frozen next."""
+    set_hook(repository, name, body)
+    return Journey(repository).to("freeze")
+
+
+def freeze(journey: Journey) -> Answer:
+    return journey.planner("plan", "freeze")
+
+
+def refused(journey: Journey) -> Answer:
+    """Freeze, which must be refused with the plan as it was; return the answer."""
+    path = Path(journey.state_dir, "plan.json")
+    before = path.read_bytes()
+    answer = freeze(journey)
+    assert answer.code == 1, answer.text
+    assert path.read_bytes() == before
+    return answer
+
+
+def retry_of(answer: Answer) -> str:
+    return answer.problems[0][1].rpartition("retry: ")[2]
+
+
+def assert_proved(journey: Journey) -> None:
+    """Go on from the freeze to the proof, once a person has accepted what they have changed."""
+    journey.planner("mode", "rebase")
+    journey.last = journey.planner("step", "planner")
+    journey.to("committed")
+    assert "Plan-Digest: " in journey.repository.git("log", "-1", "--format=%B")
+
+
+@pytest.mark.requirement("VR-5")
+def test_a_message_hook_refuses_the_freeze_until_the_plan_has_a_title_that_it_accepts(
+    project: Repository,
+) -> None:
+    body = 'head -1 "$1" | grep -q "^feat: " && exit 0\necho "begin with feat:"\nexit 1\n'
+    journey = hooked(project, "commit-msg", body)
+    answer = refused(journey)
+    assert "the hook commit-msg refuses the commit" in answer.text
+    assert "begin with feat:" in answer.text
+    Path(journey.state_dir, "answers", "title.json").write_text('{"title": "feat: add two"}')
+    assert journey.follow(retry_of(answer)).code == 0
+    assert_proved(journey)
+    assert project.git("log", "-1", "--format=%s") == "feat: add two"
+
+
+@pytest.mark.requirement("VR-5")
+@pytest.mark.parametrize(
+    ("hook", "body"),
+    [
+        ("pre-commit", f"if {ON_MAIN}; then echo not on main; exit 1; fi\n"),
+        ("reference-transaction", '! grep -q " refs/heads/main$"\n'),
+    ],
+)
+def test_a_hook_that_protects_the_branch_is_named_and_another_branch_leads_out(
+    project: Repository, hook: str, body: str
+) -> None:
+    journey = hooked(project, hook, body)
+    answer = refused(journey)
+    assert f"the hook {hook}" in answer.text
+    assert "main" in answer.text
+    project.git("switch", "-q", "-c", "planned-work")
+    assert_proved(journey)
+
+
+@pytest.mark.requirement("VR-5")
+def test_a_hook_that_needs_a_branch_is_named_before_the_freeze(project: Repository) -> None:
+    journey = hooked(project, "commit-msg", f"{ON_MAIN} || {{ echo no branch; exit 1; }}\n")
+    answer = refused(journey)
+    assert "the hook commit-msg allows the commit on main, but not on a HEAD" in answer.text
+    set_hook(project, "commit-msg", "git symbolic-ref -q HEAD || exit 0\n")
+    assert_proved(journey)
+
+
+@pytest.mark.requirement("VR-5")
+def test_a_hook_that_takes_the_digest_out_of_the_message_is_found_before_the_freeze(
+    project: Repository,
+) -> None:
+    answer = refused(hooked(project, "prepare-commit-msg", 'echo Other >"$1"\n'))
+    assert "removed this line from the commit message" in answer.text
+    assert 'at="Plan-Digest: ' in answer.text
+
+
+@pytest.mark.requirement("VR-5")
+def test_a_hook_that_writes_the_branch_into_the_message_is_named_to_who_approves(
+    project: Repository,
+) -> None:
+    body = 'branch=$(git symbolic-ref -q --short HEAD) && sed -i "1s/^/[$branch] /" "$1"\nexit 0\n'
+    answer = freeze(hooked(project, "prepare-commit-msg", body))
+    assert answer.code == 0, answer.text
+    note = 'its message begins "[main] Add two", the plan\'s "Add two".'
+    assert note in answer.data("summary")
+
+
+@pytest.mark.requirement("VR-5")
+def test_a_hanging_hook_is_ended_and_named(make_repo: Repositories) -> None:
+    project = make_repo(files={**FILES, "planner.toml": SHORT})
+    answer = refused(hooked(project, "prepare-commit-msg", "sleep 600\n"))
+    assert "the hook prepare-commit-msg had not ended after 2 s, so it was ended" in answer.text
+
+
+@pytest.mark.requirement("VR-5")
+def test_hooks_of_a_folder_that_git_ignores_are_rehearsed_and_run_at_the_commit(
+    make_repo: Repositories,
+) -> None:
+    """As husky has them: `.husky/_` is generated, and its hooks need installed packages."""
+    files = {**FILES, ".gitignore": "__pycache__/\n.husky/_/\nnode_modules/\n"}
+    repository = make_repo(files=files)
+    repository.git("config", "core.hooksPath", ".husky/_")
+    hook = repository.write(".husky/_/commit-msg", '#!/bin/sh\nnode_modules/.bin/lint <"$1"\n')
+    lint = repository.write("node_modules/.bin/lint", "#!/bin/sh\ngrep -q '^feat: '\n")
+    log = repository.write("node_modules/log", "")
+    hook.chmod(0o755)
+    lint.chmod(0o755)
+    journey = Journey(repository).to("freeze")
+    assert "the hook commit-msg refuses the commit" in refused(journey).text
+    lint.write_text("#!/bin/sh\necho ran >>node_modules/log\n")
+    assert_proved(journey)
+    assert repository.git("status", "--porcelain") == ""
+    assert log.read_text() == "ran\n"
+
+
+@pytest.mark.requirement("VR-5")
+def test_everything_in_the_way_is_named_at_once(project: Repository) -> None:
+    for name, value in (("commit.gpgSign", "true"), ("gpg.program", "no-such-program")):
+        project.git("config", name, value)
+    journey = hooked(project, "commit-msg", "exit 1\n")
+    project.git("switch", "-q", "--detach")
+    project.git("update-index", "--cacheinfo", f"100644,{blob(project, 'x')},src/a.py")
+    journey.planner("mode", "rebase")
+    answer = refused(journey)
+    for word in ("no-such-program", "the hook commit-msg", "is staged as", "HEAD is detached"):
+        assert word in answer.text
+    assert len(answer.problems) == 4
+
+
+def blob(repository: Repository, text: str) -> str:
+    done = subprocess.run(
+        ["git", "hash-object", "-w", "--stdin"], input=text, text=True, cwd=repository.path,
+        capture_output=True, check=True,
+    )  # fmt: skip
+    return done.stdout.strip()
+
+
+@pytest.mark.requirement("VR-5")
+@pytest.mark.parametrize("form", ["openpgp", "ssh", "x509"])
+def test_signing_without_a_key_is_found_before_the_freeze(project: Repository, form: str) -> None:
+    settings = {"commit.gpgSign": "true", "gpg.format": form, "user.signingKey": "/nowhere/key"}
+    for name, value in settings.items():
+        project.git("config", name, value)
+    journey = Journey(project).to("freeze")
+    assert "git is to sign commits" in refused(journey).text
+    project.git("config", "commit.gpgSign", "false")
+    assert_proved(journey)
+
+
+@pytest.mark.requirement("VR-5")
+def test_with_a_key_that_is_there_the_commit_is_signed(project: Repository, tmp_path: Path) -> None:
+    key = tmp_path / "key"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
+    settings = {"commit.gpgSign": "true", "gpg.format": "ssh", "user.signingKey": f"{key}.pub"}
+    for name, value in settings.items():
+        project.git("config", name, value)
+    assert_proved(Journey(project).to("freeze"))
+    assert "gpgsig" in project.git("cat-file", "commit", "HEAD")
+
+
+@pytest.mark.requirement("VR-5")
+def test_uncommitted_work_in_a_planned_file_is_named_and_stashing_it_leads_out(
+    project: Repository,
+) -> None:
+    project.write("src/a.py", "def f(x):\n    return x + 1  # mine\n")
+    journey = Journey(project)
+    journey.start("--base", "head")
+    answer = refused(journey.to("freeze"))
+    assert "uncommitted work of yours" in answer.text
+    project.git("stash", "push", "-q", "--", "src/a.py")
+    assert_proved(journey)
+
+
+@pytest.mark.requirement("VR-5")
+def test_a_planned_file_in_a_nested_repository_is_named(project: Repository) -> None:
+    subprocess.run(["git", "init", "-q", "tools"], cwd=project.path, check=True)
+    project.write("tools/own.py", "x = 1\n")
+    journey = Journey(project)
+    design = journey.answers["design.json"]
+    design[2]["fields"]["files"].append("tools/new.py")
+    fields = {"milestone": "$m", "file": "tools/new.py", "behavior": "a tool"}
+    design.append({"op": "add", "kind": "intent", "fields": fields})
+    Path(journey.to("code").state_dir, "worktree", "tools").mkdir()
+    journey.edits["tools/new.py"] = "y = 1\n"
+    answer = refused(journey.to("freeze"))
+    assert "lies in another git repository of yours, tools" in answer.text
+
+
+@pytest.mark.requirement("VR-5")
+def test_a_planned_file_outside_of_a_sparse_checkout_is_named(make_repo: Repositories) -> None:
+    repository = make_repo(files={**FILES, "docs/x.md": "x\n"})
+    repository.git("sparse-checkout", "set", "docs")
+    journey = Journey(repository).to("freeze")
+    answer = refused(journey)
+    assert "git sparse-checkout add src" in answer.text
+    assert "git sparse-checkout add tests" in answer.text
+    repository.git("sparse-checkout", "add", "src", "tests")
+    assert_proved(journey)
+
+
+@pytest.mark.requirement("VR-5", "CM-1")
+def test_a_hook_that_rewrites_the_copy_of_the_plan_is_named_with_the_ways_out(
+    make_repo: Repositories,
+) -> None:
+    project = make_repo(files={**FILES, "planner.toml": '[commit]\nplan = "file"\n'})
+    body = "for f in $(git diff --cached --name-only -- planning); do echo >>$f; git add $f; done\n"
+    journey = hooked(project, "pre-commit", body)
+    answer = refused(journey)
+    assert "planning/plans/" in answer.text
+    assert 'plan = "ref"' in answer.text
+    set_hook(project, "pre-commit", "exit 0\n")
+    assert_proved(journey)
+
+
+@pytest.mark.requirement("VR-5")
+def test_without_a_place_the_hooks_are_rehearsed_in_the_worktree(
+    project: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise CannotEnter("a test wants no place")
+
+    for module in ("trial_commit", "confined"):
+        monkeypatch.setattr(f"developer.verify.{module}.run", refuse)
+    journey = hooked(project, "commit-msg", f"{ON_MAIN} && exit 3\nexit 0\n")
+    answer = refused(journey)
+    assert "the hook commit-msg refuses a commit on the branch main" in answer.text
+    set_hook(project, "commit-msg", "exit 0\n")
+    assert_proved(journey)
