@@ -10,17 +10,18 @@ import contextlib
 import os
 import shlex
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from developer.verify.confined import HOOK_LIMIT_S, Confined
-from developer.verify.in_place import scene
+from developer.verify.confined import HOOK_LIMIT_S, Confined, printed
+from developer.verify.in_place import TEMPORARY, scene
 from developer.verify.lock import undisturbed
-from developer.verify.process import OUT_OF_TIME, read_tail, temporary_variables
-from shared.config import write_paths
+from developer.verify.process import OUT_OF_TIME, temporary_variables
 from shared.git.command import project_environment
 from shared.git.hooks import Ran, executables, hook_folder, ran_hooks, wrapped_hooks
 from shared.git.intended import COMMIT, DIFF, MOST_OF_DIFF, SHOW, Made
+from shared.git.scratch import scratch, sweep
+from shared.git.settle import tail
 from shared.git.stand_in import stand_in
 from shared.git.worktree import open_worktree
 from shared.place.enter import CannotEnter, run
@@ -38,11 +39,9 @@ if TYPE_CHECKING:
     # Runs a script of the shell in the repository; returns its exit code and its output.
     Runner = Callable[[str], tuple[int, str]]
 
-_TEMPORARY = "/tmp"  # noqa: S108 – the place's own
-
 
 @dataclass(frozen=True)
-class Trial:
+class Attempt:
     """How a commit went: git's exit code and output, the hooks that ran, and what they made of it.
 
     `made` is None if there is no commit; `diff` shows what differs from the intended tree.
@@ -78,7 +77,7 @@ def hook_names(job: Job, repo: Repository) -> list[str]:
 
 def try_commit(
     job: Job, repo: Repository, intended: Intended, names: Sequence[str]
-) -> tuple[Trial, Trial]:
+) -> tuple[Attempt, Attempt]:
     """Make the intended commit with these hooks, on no branch and on the user's, for a trial.
 
     Nothing is signed, and nothing of it lasts.
@@ -96,19 +95,19 @@ def limit_of(job: Job) -> float:
     return min(HOOK_LIMIT_S, job.config.time_limit_s)
 
 
-def _both(stage: Stage, intended: Intended, names: Sequence[str]) -> tuple[Trial, Trial]:
+def _both(stage: Stage, intended: Intended, names: Sequence[str]) -> tuple[Attempt, Attempt]:
     apart = _try(stage, intended, names, "apart")
     # A hook that hangs once hangs again.
     return apart, apart if apart.out_of_time else _try(stage, intended, names, "on-branch")
 
 
-def _try(stage: Stage, intended: Intended, names: Sequence[str], how: str) -> Trial:
+def _try(stage: Stage, intended: Intended, names: Sequence[str], how: str) -> Attempt:
     folder = os.path.join(stage.folder, how)
     os.mkdir(folder)
     options = wrapped_hooks(folder, stage.hooks, names, stage.root)
     code, output = stage.runner(_script(folder, options, intended, on_branch=how != "apart"))
     made, diff = (_content(os.path.join(folder, f"{name}.text")) for name in ("made", "diff"))
-    return Trial(code, output, ran_hooks(folder), Made.read(made) if made else None, diff)
+    return Attempt(code, output, ran_hooks(folder), Made.read(made) if made else None, diff)
 
 
 def _script(folder: str, hooks: Sequence[str], intended: Intended, *, on_branch: bool) -> str:
@@ -161,34 +160,32 @@ def _identity(repo: Repository) -> dict[str, str]:
 @contextlib.contextmanager
 def _in_place(job: Job, repo: Repository, intended: Intended) -> Iterator[Stage]:
     """Yield a stage at the repository's own path, where the tree to be committed is staged."""
-    with (
-        # Not in the state directory, which the place hides.
-        tempfile.TemporaryDirectory(prefix="planner-commit-") as folder,
-        scene(job, intended.tree, intended.at.commit, folder) as shown,
-    ):
+    # Whoever confirmed a network confirmed it for the verify commands.
+    job = replace(job, config=replace(job.config, network=False))
+    runs = job.file("runs")
+    os.makedirs(runs, mode=0o700, exist_ok=True)
+    sweep(runs)
+    with scratch(runs) as folder, scene(job, intended.tree, intended.at.commit, runs) as shown:
         place, root = shown.place, os.path.realpath(repo.root)
-        kept = os.path.realpath(os.path.join(folder, "kept"))
-        os.mkdir(kept)
-        variables = project_environment(root, with_settings=True) | {"PWD": root}
-        variables |= temporary_variables(_TEMPORARY) | _identity(repo)
-        place.environment = environment(variables)
-        place.kept = (*place.kept, kept)
-        hooks = os.path.realpath(hook_folder(repo.git))
+        hooks = os.path.join(root, hook_folder(repo.git))
+        variables = project_environment(root, with_settings=True) | temporary_variables(TEMPORARY)
+        place.environment = environment(variables | _identity(repo) | {"PWD": root})
+        place.kept = (*place.kept, os.path.realpath(folder))
         # Hooks may lie below a folder of which the place has one of its own.
         place.shown += (hooks,)
 
         def runner(script: str) -> tuple[int, str]:
             place.limits = Limits(seconds=limit_of(job))
-            with tempfile.NamedTemporaryFile(dir=folder) as output:
+            with tempfile.TemporaryFile() as output:
                 try:
                     report = run(place, ["sh", "-c", script], output=output.fileno())
                 except CannotEnter as error:
                     forget(place, str(error))
                     raise
-                late = report.code == OUT_OF_TIME and report.limit
-                return report.code, read_tail(output.name) + (f"\n[{late}]" if late else "")
+                late = report.code == OUT_OF_TIME and bool(report.limit)
+                return report.code, tail(printed(output, late and limit_of(job)))
 
-        yield Stage(runner, kept, os.path.join(root, hooks), root)
+        yield Stage(runner, os.path.realpath(folder), hooks, root)
 
 
 @contextlib.contextmanager
@@ -197,10 +194,10 @@ def _in_worktree(job: Job, repo: Repository) -> Iterator[Stage]:
     tree = open_worktree(repo, job.worktree)
     with stand_in(repo, tree) as lent:
         variables = project_environment(tree.path, with_settings=True) | _identity(repo)
-        confined = Confined(tuple(write_paths(job.config, repo.root)), repo.root)
+        confined = replace(Confined.of(job), time_limit_s=limit_of(job))
 
         def runner(script: str) -> tuple[int, str]:
             ran = confined(["sh", "-c", script], tree.path, variables, lent.private)
-            return ran.code, ran.output
+            return ran.code, tail(ran.output)
 
         yield Stage(runner, lent.private, hook_folder(tree.git, repo.root), tree.path)

@@ -5,13 +5,11 @@ What is found only after the approval costs a revision and a second approval.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from developer.verification import job_of
+from developer.verification import tools_job
 from developer.verify.trial_commit import hook_names, limit_of, try_commit
 from orchestrator.submit.message import files_beside, message_of
-from shared.config import commands_hash
 from shared.git.change import ends
 from shared.git.fit import Ways, check_fit
 from shared.git.intended import check_extra, check_index, check_state, intend
@@ -26,7 +24,7 @@ from state.errors import Problem, Refused
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from developer.verify.trial_commit import Trial
+    from developer.verify.trial_commit import Attempt
     from shared.git.change import Change
     from shared.git.intended import Intended
     from shared.git.repository import Repository
@@ -96,8 +94,7 @@ def _try_hooks(
     beside: Iterable[str],
 ) -> tuple[list[Problem], str]:
     """Make the commit for a trial; return what its hooks have against it, and what to note."""
-    job = job_of(state, plan)
-    job = replace(job, confirmed=state.database.is_confirmed(commands_hash(job.config)))
+    job = tools_job(state, plan)
     names = hook_names(job, repository)
     if not names:
         return [], ""
@@ -115,7 +112,7 @@ class Tried(NamedTuple):
     beside: list[str]
     limit_s: float
 
-    def judge(self, apart: Trial, on_branch: Trial) -> list[Problem]:
+    def judge(self, apart: Attempt, on_branch: Attempt) -> list[Problem]:
         """Return the problems of a commit that was tried on no branch and on the user's branch."""
         if apart.out_of_time or on_branch.out_of_time:
             return [self._hangs(apart if apart.out_of_time else on_branch)]
@@ -125,7 +122,7 @@ class Tried(NamedTuple):
             return [self._reads_branch(apart, on_branch)]
         return self._changed(apart)
 
-    def note(self, apart: Trial, on_branch: Trial) -> str:
+    def note(self, apart: Attempt, on_branch: Attempt) -> str:
         """Return in words how hooks make another commit on the user's branch, "" if they do not."""
         ours, theirs = apart.made, on_branch.made
         if ours is None or theirs is None or ours == theirs:
@@ -138,13 +135,13 @@ class Tried(NamedTuple):
         first, other = (made.message.split("\n", 1)[0] for made in (ours, theirs))
         return f'{text}: its message begins "{other}", the plan\'s "{first}".'
 
-    def _hangs(self, trial: Trial) -> Problem:
+    def _hangs(self, trial: Attempt) -> Problem:
         hook = trial.ran.failed or "a hook"
         text = f"{hook} had not ended after {self.limit_s:.0f} s, so it was ended"
         way = "fix the hook, or give it more time: `[verify] time_limit_s` of planner.toml"
         return Problem("refused", hook, text, way, self._again, trial.output)
 
-    def _fails(self, trial: Trial) -> Problem:
+    def _fails(self, trial: Attempt) -> Problem:
         hook = trial.ran.failed or "git commit"
         text = f"{hook} refuses the commit (code {trial.code})"
         way, retry = f"fix what the output names in {self.state.worktree}", self._done
@@ -155,7 +152,7 @@ class Tried(NamedTuple):
             way, retry = "allow it there, or switch to another branch", self._again
         return Problem("refused", hook, text, way, retry, trial.output)
 
-    def _reads_branch(self, apart: Trial, on_branch: Trial) -> Problem:
+    def _reads_branch(self, apart: Attempt, on_branch: Attempt) -> Problem:
         branch = self.intended.at.branch
         if on_branch.code:
             hook = on_branch.ran.failed or "a hook"
@@ -168,7 +165,7 @@ class Tried(NamedTuple):
         way = "let the hook pass where `git symbolic-ref -q HEAD` finds no branch"
         return Problem("refused", hook, text, way, self._again, apart.output)
 
-    def _changed(self, trial: Trial) -> list[Problem]:
+    def _changed(self, trial: Attempt) -> list[Problem]:
         """Return the problems of a commit that hooks have made another one."""
         if trial.made is None:
             text = "git printed no commit after it had made one"
