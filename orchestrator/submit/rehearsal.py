@@ -5,12 +5,14 @@ What is found only after the approval costs a revision and a second approval.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from developer.verification import tools_job
 from developer.verify.trial_commit import hook_names, limit_of, try_commit
 from orchestrator.submit.message import files_beside, message_of
 from shared.git.change import ends
+from shared.git.filters import confined
 from shared.git.fit import Ways, check_fit
 from shared.git.intended import check_extra, check_index, check_state, intend
 from shared.git.prepare import check_checkout
@@ -47,7 +49,9 @@ def rehearse(state: State, plan: Plan, data: bytes) -> str:
     repository, vault = open_repository(state)
     if repository.is_private or state.run.depth == "intent":
         return ""
-    note = ""
+    # Nobody has approved the bytes that they would get.
+    filters = confined(repository.git, repository.root, repository.root)
+    repository, note = replace(repository, settings=tuple(filters)), ""
     changes, beside = plan_changes(plan), files_beside(state, plan, data)
     again = state.command("plan", "freeze")
     problems = check_state(repository) + _check_tree(repository, vault, changes, again)

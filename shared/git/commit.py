@@ -10,7 +10,7 @@ from shared.git.change import index_lines
 from shared.git.command import durable, failed
 from shared.git.few_paths import index_at
 from shared.git.files import refusing
-from shared.git.hooks import executables, find_hook, hook_folder, plain_hooks, ran_hooks
+from shared.git.hooks import find_hook, plain_hooks, ran_hooks
 from shared.git.intended import (
     COMMIT,
     DIFF,
@@ -118,8 +118,7 @@ def _make(
     # What nobody has approved must not run, or be read, as a hook of the user's.
     clean(repo.root, worktree, git, ignored=not furnished)
     settings = [part for setting in durable() for part in ("-c", setting)]
-    there_are = executables(hook_folder(git, repo.root))
-    shown = users_ignored(repo, worktree) if there_are else contextlib.nullcontext()
+    shown = users_ignored(repo, worktree) if hooks_on_files(repo) else contextlib.nullcontext()
     with vault.scratch() as folder, shown:
         hooks = plain_hooks(git, folder, repo.root)
         done = git.as_set_up().attempt(

@@ -31,13 +31,17 @@ _UNDERWAY = {
 
 @dataclass(frozen=True)
 class Repository:
-    """A git repository with a working tree, or one of its linked worktrees, as absolute paths."""
+    """A git repository with a working tree, or one of its linked worktrees, as absolute paths.
+
+    `settings` are further git settings (`key=value`) for every command.
+    """
 
     root: str
     git_dir: str
     common_dir: str
     objects: str
     object_format: str
+    settings: tuple[str, ...] = ()
 
     @cached_property
     def git(self) -> Git:
@@ -46,7 +50,8 @@ class Repository:
 
     def git_in(self, root: str) -> Git:
         """Return a Git on this repository with the folder `root` as its working tree."""
-        return Git(self.git_dir, root)
+        git = Git(self.git_dir, root)
+        return git.having(*self.settings) if self.settings else git
 
     @property
     def is_private(self) -> bool:

@@ -86,18 +86,19 @@ def test_uncommitted_work_in_a_planned_file_is_committed_and_a_revision_carries_
 def test_a_revision_on_uncommitted_work_asks_for_its_commit_and_nothing_more(
     make_repo: Callable[..., Repository],
 ) -> None:
-    """The way of the loop: revise instead of committing, approve, be refused, commit, go on."""
+    """The way of the loop: revise instead of committing, be refused before the freeze, commit, go on."""
     journey = begun(make_repo).to("approved")
     journey.repository.write("src/a.py", MINE)
     journey.advance()
     journey.answers["design.json"] = []
     journey.edits["src/a.py"] = BOTH
     journey.last = journey.planner("plan", "revise")
-    journey.to("approved")
+    journey.to("freeze")
     refused = journey.run(*words_of(journey.last.next()))
     assert "commit your own work on this file first" in refused.text
     journey.repository.commit(message="My own work")
-    journey.follow(retry(refused))
+    assert journey.planner("mode", "rebase").code == 0
+    journey.last = journey.planner("step", "planner")
     journey.to("committed")
     assert_committed(journey)
 

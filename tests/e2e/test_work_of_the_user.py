@@ -99,14 +99,14 @@ def test_a_plan_on_uncommitted_work_is_refused_until_that_work_is_committed(
         (tree / "src/app.py").write_text(mine.replace("1", "2"))
 
     host = Host(project.path, edit, ["src/app.py"])
-    approval = host.to("init", host.follow(host.start().next("snapshot")))
-    refused = host.to("the end", approval)
+    refused = host.to("the end", host.follow(host.start().next("snapshot")))
     assert refused.code == 1
     assert "src/app.py" in refused.text
     assert "commit your own work on this file first" in refused.text
     assert (project.path / "src/app.py").read_text() == mine
     project.commit(message="My own work")
-    assert_proved(project, host.to("the end", host.planner("step", "executor")), "src/app.py")
+    assert host.planner("mode", "rebase").code == 0
+    assert_proved(project, host.to("the end", host.planner("step", "planner")), "src/app.py")
     assert committed(project, "src/app.py") == mine.replace("1", "2").encode()
 
 
