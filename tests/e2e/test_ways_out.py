@@ -86,7 +86,7 @@ def test_uncommitted_work_in_a_planned_file_is_committed_and_a_revision_carries_
 def test_a_revision_on_uncommitted_work_asks_for_its_commit_and_nothing_more(
     make_repo: Callable[..., Repository],
 ) -> None:
-    """The way of the loop: revise instead of committing, be refused before the freeze, commit, go on."""
+    """The way of the loop: revise instead of committing, be refused, commit, go on."""
     journey = begun(make_repo).to("approved")
     journey.repository.write("src/a.py", MINE)
     journey.advance()
