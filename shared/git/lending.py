@@ -83,7 +83,10 @@ def users_ignored(repo: Repository, worktree: str) -> Iterator[None]:
         yield
     finally:
         for path in made:
-            remove_tree(path)
+            if os.path.islink(path):
+                os.unlink(path)
+            else:
+                remove_tree(path)
 
 
 def _link(source: str, target: str) -> None:

@@ -315,7 +315,9 @@ def _hide(project: Project) -> list[FileChange]:
 
 
 @pytest.mark.requirement("PL-29", "PP-1")
-def test_the_users_hooks_meet_nothing_in_the_worktree_that_git_ignores(project: Project) -> None:
+def test_the_users_hooks_meet_what_git_ignores_of_the_user_and_not_of_the_worktree(
+    project: Project,
+) -> None:
     changes = _hide(project)
     hook = project.root / ".husky" / "_" / "pre-commit"
     project.write({".husky/_/pre-commit": b"#!/bin/sh\nls -A >../seen\n"})
@@ -324,7 +326,9 @@ def test_the_users_hooks_meet_nothing_in_the_worktree_that_git_ignores(project: 
     _commit(project, changes)
     seen = {*(project.worktree.parent / "seen").read_text().split()}
     assert {"run.sh", "src"} <= seen
-    assert not seen & {"node_modules", ".husky", "empty", "ran"}
+    assert ".husky" in seen
+    assert not seen & {"node_modules", "empty", "ran"}
+    assert not (project.worktree / ".husky").exists()
 
 
 @pytest.mark.requirement("PL-29", "PP-1")
