@@ -89,9 +89,10 @@ def render_finished(state: State, finished: Finished) -> str:
 def render_captured(captured: Captured, checked: Found) -> str:
     """Return the block with the captured changes, what was left out, and what the checks find."""
     lines = [f"{c.id} {_blobs(c)}" for c in plan_changes(captured.plan)]
-    found = captured.capture
-    block = Block("result", tree=found.tree)
+    block = Block("result", tree=captured.tree)
     block.data("changes", "\n".join(lines) or "the worktree is as the base")
+    if (found := captured.capture) is None:
+        return block.render()
     block.data("left out, ignored by git", "\n".join(found.ignored[:MOST_LEFT_OUT]))
     block.data("put back, nobody planned them", "\n".join(found.put_back[:MOST_LEFT_OUT]))
     block.data("MUST: `plan done` is refused until these are fixed", "\n".join(checked.must))

@@ -5,16 +5,19 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from developer.verification import tools_job
+from developer.verification import job_of, tools_job
 from developer.verify.at_home import AtHome
 from developer.verify.confined import Confined
 from developer.verify.lock import undisturbed
+from developer.verify.trees import current_tree
 from shared.git.capture import capture
+from shared.git.few_paths import rebuild
+from shared.git.lending import give_back
 from shared.git.worktree import open_worktree
 from shared.plan_file import open_plan
 from shared.workspace import base_of, open_workspace
 from state import store
-from state.changes import attach
+from state.changes import attach, plan_changes
 from state.errors import Problem, Refused
 from state.milestones import files_of
 
@@ -28,11 +31,15 @@ if TYPE_CHECKING:
 
 
 class Captured(NamedTuple):
-    """A plan with the worktree's code changes in it, what the capture found, and its workspace."""
+    """A plan with the worktree's code changes in it, the git tree they give, and its workspace.
+
+    `capture` says what formatters and hook did; None where an earlier capture still holds.
+    """
 
     plan: Plan
-    capture: Capture
+    tree: str
     workspace: Workspace
+    capture: Capture | None = None
 
 
 def capture_into(state: State, plan: Plan) -> Captured:
@@ -53,7 +60,21 @@ def capture_into(state: State, plan: Plan) -> Captured:
             owned=planned.__contains__,
         )
     _check_ignored(workspace, planned - {change.file for change in found.changes})
-    return Captured(attach(plan, [vars(change) for change in found.changes]), found, workspace)
+    changed = attach(plan, [vars(change) for change in found.changes])
+    return Captured(changed, found.tree, workspace, found)
+
+
+def captured_still(state: State, plan: Plan) -> Captured | None:
+    """Return the plan's last capture if the worktree still holds exactly that, else None.
+
+    No formatter and no hook runs, and no patch is made.
+    """
+    workspace = open_workspace(state)
+    with undisturbed(state.state_dir):
+        give_back(workspace.repository, workspace.worktree)
+        tree = current_tree(job_of(state, plan))
+    same = tree == rebuild(workspace.vault, base_of(plan).tree, plan_changes(plan))
+    return Captured(plan, tree, workspace) if same else None
 
 
 def _check_ignored(workspace: Workspace, files: Iterable[str]) -> None:

@@ -53,7 +53,7 @@ def code_subject(state: State, captured: Captured) -> Subject:
         plan=captured.plan,
         worktree=worktree,
         base_tree=base_of(captured.plan).tree,
-        tree=captured.capture.tree,
+        tree=captured.tree,
         verify_commands=(*config.verify, *chosen_commands(state.state_dir)),
         trees=Objects(repository, vault),
     )

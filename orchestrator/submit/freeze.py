@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from developer.capture import capture_into
+from developer.capture import captured_still
 from orchestrator.plan.check import check_all, code_subject, design_subject, phases_of
 from orchestrator.submit.page.render import write_page
 from orchestrator.submit.plan_md import render_plan, write_rendered
@@ -87,8 +87,8 @@ def _check_ready(state: State, plan: Plan) -> None:
     if depth == "intent":
         check_all(state, plan, design_subject(state, plan))
         return
-    captured = capture_into(state, plan)
-    if captured.plan != plan:
+    captured = captured_still(state, plan)
+    if captured is None:
         phase = "impl-code" if state.is_writing else "plan-code"
         again = state.command("plan", "done", "--phase", phase, role="developer")
         text = "the files in this folder changed after they were checked"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from quality_reviewer.checks.links import Paths
 from quality_reviewer.checks.subject import Finding
+from shared.git.few_paths import folders_of
 from state.errors import Refused
 from state.milestones import files_of, promised_files
 
@@ -59,14 +60,17 @@ def check_spelling(subject: Subject) -> Iterator[Finding]:
         yield Finding("*", text, "NOT_CHECKED")
         return
     paths = Paths(entries)
-    spelled = {path.casefold(): path for path in sorted({*paths.files, *paths.folders})}
+    named = {file for m in subject.plan.milestones for file in files_of(m)}
+    wanted = {path.casefold() for path in named | folders_of(named)}
+    there = (path for every in (paths.files, paths.folders) for path in every)
+    spelled = {path.casefold(): path for path in sorted(p for p in there if p.casefold() in wanted)}
     listed = {file for milestone in subject.plan.milestones for file in milestone.files}
     for milestone in subject.plan.milestones:
         for file in sorted(files_of(milestone)):
-            there = _as_spelled(file, paths, spelled)
+            spelling = _as_spelled(file, paths, spelled)
             # A plan that lists both spellings renames one to the other.
-            if there != file and not {file, there} <= listed:
-                text = f"{milestone.id} names {file}; the base spells that {there}"
+            if spelling != file and not {file, spelling} <= listed:
+                text = f"{milestone.id} names {file}; the base spells that {spelling}"
                 yield Finding(milestone.id, f"{text}; use one spelling")
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from shared.git.change import Entry
-from shared.git.few_paths import rebuild
+from shared.git.few_paths import all_of, rebuild
+from shared.git.proof import compare_trees
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from shared.git.change import Change
+    from shared.git.change import Change, Entry
     from shared.git.repository import Repository
     from shared.git.vault import Vault
 
@@ -20,18 +20,26 @@ class Objects:
     """A cached reader of a repository's git trees and file contents (blobs)."""
 
     def __init__(self, repository: Repository, vault: Vault) -> None:
-        self._git = repository.git
+        self._repository, self._git = repository, repository.git
         self._vault = vault
+        self._listed: tuple[str, dict[str, Entry]] | None = None
         self.entries = cache(self._entries)
         self.read = cache(self._read)
 
     def _entries(self, tree: str) -> Mapping[str, Entry]:
         """Return the files of a git tree as a dict from path to mode and blob id."""
-        found = {}
-        for row in self._git.names("ls-tree", "-r", "-z", "--full-tree", tree):
-            meta, name = row.split(b"\t", 1)
-            mode, _, blob = meta.decode().split(" ")
-            found[name.decode("utf-8", "surrogateescape")] = Entry(mode, blob)
+        if self._listed is None:
+            found = all_of(self._git, tree)
+            self._listed = tree, found
+            return found
+        # A plan's trees differ in few files, and the repository may have very many.
+        known, files = self._listed
+        found = dict(files)
+        for path, (_, after) in compare_trees(self._repository, known, tree).items():
+            if after is None:
+                del found[path]
+            else:
+                found[path] = after
         return found
 
     def _read(self, blob: str) -> bytes:

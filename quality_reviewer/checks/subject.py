@@ -102,4 +102,4 @@ def is_file(change: Change) -> bool:
 
 def differing(old: Mapping[str, Entry], new: Mapping[str, Entry]) -> list[str]:
     """Return the sorted paths of the files that differ between two git trees."""
-    return sorted(path for path in {*old, *new} if old.get(path) != new.get(path))
+    return sorted({path for path, _ in old.items() ^ new.items()})

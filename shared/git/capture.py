@@ -118,6 +118,7 @@ def capture(  # noqa: PLR0913 – options, each named where it is given
     """
     work = _open(repo, worktree, base_tree, leave_out)
     check_submodules(repo, work.tree, work.base, work.left_out, runner)
+    hook = hook and bool(Tool().words(work.git, repo.git))
     tools = _Tools(formatters, hook, owned, runner, home)
     tree, rounds, put_back, output = _settle(work, tools)
     changes = read_changes(vault, base_tree, tree)

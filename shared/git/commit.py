@@ -181,7 +181,10 @@ def _refresh(repo: Repository, plan: Mapping[str, Ends], extra: Extra) -> None:
     if entries:
         lines = index_lines(entries, repo.zero)
         repo.git.run("update-index", "-z", "--index-info", stdin=lines)
-        repo.git.ok("update-index", "-q", "--refresh")
+        # Sizes and times of these files alone: a refresh of the index looks at every file.
+        there = "".join(f"{path}\0" for path, entry in entries.items() if entry)
+        words = ("add", "--refresh", "--pathspec-from-file=-", "--pathspec-file-nul")
+        repo.git.having(GIT_LITERAL_PATHSPECS="1").ok(*words, stdin=there.encode())
     for path, data in extra.items():
         if not isinstance(data, Staged):
             _write_extra(os.path.join(repo.root, path), data)

@@ -37,7 +37,7 @@ def tree_at(git: Git, tree: str, paths: Collection[str]) -> dict[str, Entry]:
     if not wanted:
         return {}
     if sum(len(path) + 1 for path in wanted | above) > _MOST_BYTES:
-        every = _listed(git, "-r", tree)
+        every = all_of(git, tree)
         return {p: e for p, e in every.items() if p in wanted | above or _is_below(p, wanted)}
     rows = _listed(git, tree, "--", *sorted(wanted | above))
     asked = wanted | above  # git also lists what lies beside them
@@ -51,13 +51,17 @@ def _is_below(path: str, wanted: Collection[str]) -> bool:
 
 
 def _listed(git: Git, *what: str) -> dict[str, Entry]:
+    out = git.having(GIT_LITERAL_PATHSPECS="1").run("ls-tree", "-z", "--full-tree", *what)
     found: dict[str, Entry] = {}
-    rows = git.having(GIT_LITERAL_PATHSPECS="1").names("ls-tree", "-z", "--full-tree", *what)
-    for row in rows:
-        meta, name = row.split(b"\t", 1)
-        mode, _kind, blob = meta.decode().split(" ")
-        found[os.fsdecode(name)] = Entry(mode, blob)
+    for row in out.decode("utf-8", "surrogateescape").split("\0")[:-1]:
+        meta, _, path = row.partition("\t")
+        found[path] = Entry(meta[:6], meta.rpartition(" ")[2])
     return found
+
+
+def all_of(git: Git, tree: str) -> dict[str, Entry]:
+    """Return mode and blob of every file in a git tree; odd bytes of a path become surrogates."""
+    return _listed(git, "-r", tree)
 
 
 def index_at(git: Git, paths: Collection[str]) -> dict[str, Entry]:

@@ -42,6 +42,21 @@ def write_new(path: str, data: bytes, mode: int) -> None:
         os.fsync(fd)
 
 
+def remove_behind(path: str) -> None:
+    """Remove one of the planner's folders with very many files, by a process that goes on alone.
+
+    The folder has its name no longer at once. What a killed process leaves, `prune` removes.
+    """
+    gone = f"{path}.{os.getpid()}-gone"
+    os.rename(path, gone)
+    words = ["rm", "-rf", "--", gone]
+    quiet = [(os.POSIX_SPAWN_OPEN, n, os.devnull, os.O_RDWR, 0) for n in range(3)]
+    try:
+        os.posix_spawnp("rm", words, os.environ, file_actions=quiet, setsid=True)
+    except OSError:
+        remove_tree(gone)
+
+
 def remove_tree(path: str) -> None:
     """Remove one of the planner's folders, even if read-only; links in it are not followed."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import stat
 from hashlib import sha256
@@ -34,6 +35,9 @@ ASIDE = (PLANNER, "planning", ".claude/scheduled_tasks.lock")
 
 # Whatever the user has set: a file with its old times put back still has a new ctime.
 _STRICT = ("core.trustctime=true", "core.checkStat=default", "core.ignoreStat=false")
+
+
+_ROWS = re.compile(rb"(?:(?:head|[^ \t\0]* [^\t\0]*)\t[^\0]*\0)+")
 
 
 class Difference(NamedTuple):
@@ -82,15 +86,9 @@ def absorb(
 
 def is_taken(folder: str) -> bool:
     """Return whether a fingerprint that can be read is stored in `folder`."""
-    try:
-        return all(_is_row(row) for row in _load(folder))
-    except OSError:
-        return False
-
-
-def _is_row(row: bytes) -> bool:
-    kind, tab, _ = row.partition(b"\t")
-    return bool(tab) and (kind == b"head" or b" " in kind)
+    with contextlib.suppress(OSError), open(os.path.join(folder, "rows"), "rb") as file:
+        return _ROWS.fullmatch(file.read() + b"\0") is not None
+    return False
 
 
 def head_then(folder: str) -> str:

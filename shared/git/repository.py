@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 PLANNER = ".planner"
+
+# In `git ls-tree -r -z`: the entry of a submodule.
+_SUBMODULE = re.compile(rb"\x00160000 commit [0-9a-f]+\t([^\0]+)")
 
 # A file or folder of the git folder, and the operation in progress while it exists.
 _UNDERWAY = {
@@ -248,8 +252,8 @@ def uncommitted(repo: Repository) -> list[str]:
 
 def submodules(repo: Repository, tree: str) -> list[str]:
     """Return the paths of the submodules in the git tree `tree`, in its order."""
-    rows = repo.git.names("ls-tree", "-r", "-z", "--full-tree", tree)
-    return [os.fsdecode(row.split(b"\t", 1)[1]) for row in rows if row.startswith(b"160000 ")]
+    rows = b"\0" + repo.git.run("ls-tree", "-r", "-z", "--full-tree", tree)
+    return [os.fsdecode(name) for name in _SUBMODULE.findall(rows)]
 
 
 @refusing()

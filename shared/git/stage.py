@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.change import GITLINK
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
 # Running Python leaves these files; they never count as work.
 BY_PRODUCTS = ("--exclude=__pycache__/",)
+
+# In `ls-files -v`: an entry that is marked so that git does not look at its file.
+_HIDING = re.compile(rb"\0(?:S|[a-z]) ")
 
 
 class Scan(NamedTuple):
@@ -74,8 +78,9 @@ def stage_all(git: Git, index: str, tree: str, leave_out: Iterable[bytes]) -> Sc
     file system can't hold are taken from the index. The names are staged
     except nested repositories and those at or below `leave_out`.
     """
-    flagged, bits = _index_facts(git)
-    if flagged:
+    without_bits = git.attempt("config", "--type=bool", "core.fileMode").stdout == b"false\n"
+    bits = _modes(git) if without_bits else {}
+    if _HIDING.search(b"\0" + git.run("ls-files", "-v", "-z")):
         # assume-unchanged and skip-worktree would hide edits; a new index has no such marks.
         with contextlib.suppress(FileNotFoundError):
             os.unlink(index)
@@ -86,7 +91,7 @@ def stage_all(git: Git, index: str, tree: str, leave_out: Iterable[bytes]) -> Sc
     untracked = {name for name in names.untracked if not covered(name, left)}
     plain = {name for name in untracked if not name.endswith(b"/")}
     stage_names(git, changed & names.gone, (changed - names.gone) | plain)
-    if git.attempt("config", "--type=bool", "core.fileMode").stdout.strip() == b"false":
+    if without_bits:
         _take_bits(git, bits)
     return Scan(changed, changed & names.gone, untracked)
 
@@ -97,21 +102,15 @@ def covered(name: bytes, folders: Iterable[bytes]) -> bool:
     return any(name == folder or name.startswith(folder + b"/") for folder in folders)
 
 
-def _index_facts(git: Git) -> tuple[bool, dict[bytes, bytes]]:
-    """Return whether any index entry is marked to hide changes, and every file's mode."""
-    flagged = False
-    modes: dict[bytes, bytes] = {}
-    for row in git.names("ls-files", "-v", "-s", "-z"):
-        meta, name = row.split(b"\t", 1)
-        tag, mode = meta.split(b" ")[:2]
-        flagged = flagged or tag == b"S" or tag.islower()
-        modes[name] = mode
-    return flagged, modes
+def _modes(git: Git) -> dict[bytes, bytes]:
+    """Return the mode of every file in git's index."""
+    rows = (row.split(b"\t", 1) for row in git.names("ls-files", "-s", "-z"))
+    return {name: meta.split(b" ")[0] for meta, name in rows}
 
 
 def _take_bits(git: Git, modes: dict[bytes, bytes]) -> None:
     for mode, sign in ((b"100755", "+x"), (b"100644", "-x")):
-        now = _index_facts(git)[1]
+        now = _modes(git)
         files = {b"100644", b"100755"}
         names = [n for n, m in now.items() if m in files and m != mode and modes.get(n) == mode]
         if names:

@@ -12,7 +12,7 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.command import Git
-from shared.git.files import refusing, remove_tree
+from shared.git.files import refusing, remove_behind, remove_tree
 from shared.git.filters import confined
 from shared.git.git_file import read_git_file, repair_git_file
 from state.errors import Refused
@@ -28,6 +28,7 @@ _MADE = "planner-made-at"
 # The same beside the worktree, since git's folder goes when anybody prunes git's worktrees.
 _BESIDE = ".made-at"
 _LOCK_WAIT_S = 1.0
+_LARGE_INDEX_BYTES = 1_000_000  # about 10,000 files
 # Many files are written several times faster so; git before 2.32 does not know the setting.
 _CHECKOUT = ("checkout.workers=4",)
 
@@ -60,7 +61,7 @@ class Worktree(NamedTuple):
 def make_worktree(repo: Repository, path: str, commit: str, *, files: bool = True) -> None:
     """Create a worktree at `path` with `commit` as detached HEAD, or repair an existing one.
 
-    Without `files` a new one has only git's record and index: enough to commit what git stores.
+    Without `files` a new one has only git's record, which is enough to commit what git stores.
 
     Work in it is never lost: only a worktree that was never complete is made again. One made for
     another commit is Refused (conflict).
@@ -99,7 +100,8 @@ def _create(repo: Repository, path: str, commit: str, *, files: bool) -> None:
     if os.path.exists(os.path.join(admin, "config.worktree")):
         # Git copies the user's sparse checkout; here every file is wanted.
         git.run("config", "--worktree", "core.sparseCheckout", "false")
-    git.run("read-tree", "--reset", *(["-u"] if files else []), commit)
+    if files:
+        git.run("read-tree", "--reset", "-u", commit)
     set_made_at(tree, commit)
 
 
@@ -150,10 +152,18 @@ def remove_worktree(repo: Repository, path: str) -> None:
     admin = _admin(repo, path)
     if admin is None and os.path.lexists(path) and not _is_ours(repo, path):
         raise Refused("refused", path, "this folder is not a worktree of this repository")
-    remove_tree(path)
+    large = admin is not None and _is_large(admin) and _is_real_folder(path)
+    (remove_behind if large else remove_tree)(path)
     remove_tree(path + _BESIDE)
     if admin is not None:
         remove_tree(admin)
+
+
+def _is_large(admin: str) -> bool:
+    """Return whether a worktree has so many files that removing them takes seconds."""
+    with contextlib.suppress(OSError):
+        return os.path.getsize(os.path.join(admin, "index")) > _LARGE_INDEX_BYTES
+    return False
 
 
 def _is_ours(repo: Repository, path: str) -> bool:
