@@ -14,8 +14,11 @@ from shared.builders import Block
 from shared.candidates import chosen_commands
 from shared.git.repository import find_repository
 from shared.output import write
+from shared.plan_refs import refspec_command
 from shared.resources import command
 from state.errors import Refused
+
+_PLANS = "to fetch the plans of other people's commits, run once"
 
 
 @click.command("init")
@@ -32,12 +35,16 @@ from state.errors import Refused
 def init_command(numbers: tuple[int, ...], own: tuple[str, ...], *, chosen: bool) -> None:
     """Write verify commands to planner.toml; without an option, show the candidates.
 
+    Where the remote's plans are not fetched yet, it names the command that has them fetched.
+
     Example: planner init --use 1
     """  # fmt: skip
-    root = find_repository(os.getcwd()).root
+    repository = find_repository(os.getcwd())
+    root = repository.root
     found = candidates(root, root)
     if not (numbers or own or chosen):
         block = Block("result").data("candidates", found.lines() or "none was found")
+        block.data(_PLANS, refspec_command(repository))
         write(block.person(command("init", "--use", "1")).render())
         return
     wrong = [number for number in numbers if not 1 <= number <= len(found.candidates)]
@@ -50,7 +57,8 @@ def init_command(numbers: tuple[int, ...], own: tuple[str, ...], *, chosen: bool
         raise Refused("refused", "--chosen", "nothing is chosen in the current run", "--use N")
     path = write_commands(root, [*dict.fromkeys(commands)])
     text = "Later runs verify by these commands once you have committed the file."
-    write(Block("result").task(text).data(path, "\n".join(commands)).render())
+    block = Block("result").task(text).data(path, "\n".join(commands))
+    write(block.data(_PLANS, refspec_command(repository)).render())
 
 
 if __name__ == "__main__":

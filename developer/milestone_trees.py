@@ -67,10 +67,14 @@ def make_tree(state: State, plan: Plan, name: str, commit: str) -> None:
 
 
 def _prepare(state: State, plan: Plan, name: str, path: str) -> None:
-    """Link folders and run the setup commands in a milestone's worktree, if they are confirmed."""
+    """Link folders and run confirmed setup commands in a milestone's worktree, without a place."""
     job = replace(job_of(state, plan), worktree=path)
     digest = commands_hash(job.config)
-    if (job.config.link or job.config.setup) and state.database.is_confirmed(digest):
+    if (
+        (job.config.link or job.config.setup)
+        and not job.in_place
+        and state.database.is_confirmed(digest)
+    ):
         with undisturbed(state.state_dir):
             set_up(job, path, name)
 

@@ -106,8 +106,11 @@ def verify_now(state: State) -> Done | Running:
 
 
 def prepare_worktree(state: State, plan: Plan) -> None:
-    """Link folders and run the setup commands in the worktree, if a person has confirmed them."""
+    """Link folders and run the setup commands in the worktree, where no place has all that already.
+
+    Only if a person has confirmed them.
+    """
     job = job_of(state, plan)
     digest = commands_hash(job.config)
-    if job.config.setup and state.database.is_confirmed(digest):
+    if job.config.setup and not job.in_place and state.database.is_confirmed(digest):
         prepare(job, state.database.is_confirmed)

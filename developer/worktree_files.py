@@ -94,7 +94,7 @@ def tree_run(job: Job, name: str, is_confirmed: Callable[[str], bool]) -> Ran:
     check_confirmed(job.config, is_confirmed, job.state_dir)
     if name != "setup":
         set_up(job, job.worktree, "worktree")
-    runner = runner_for(job, job.worktree, free=name == "setup")
+    runner = runner_for(job, job.worktree)
     for number, command in enumerate(known[name], start=1):
         ended = runner.run(command, job.file(f"{number}-run-{name}.log"))
         if not ended.passed:

@@ -117,6 +117,14 @@ def fetch_command(repository: Repository) -> str:
     return f"git fetch {quote(remote_of(repository) or 'origin')} '{REFSPEC}'"
 
 
+def refspec_command(repository: Repository) -> str:
+    """Return the git command after which each fetch brings other people's plans; "" if it does."""
+    remote = remote_of(repository)
+    key = f"remote.{remote}.fetch"
+    known = repository.git.attempt("config", "--get-all", key).stdout.decode().splitlines()
+    return f"git config --add {quote(key)} '{REFSPEC}'" if remote and REFSPEC not in known else ""
+
+
 def committed(repository: Repository) -> set[str]:
     """Return the digest of every committed plan that a ref names."""
     return {name.rpartition("/")[2] for name in refs.listed_refs(repository, KEPT, FETCHED)}

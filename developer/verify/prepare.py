@@ -69,7 +69,7 @@ def set_up(
         for name in linked.missing
     ]
     if config.setup:
-        # A person has confirmed them; installing a project's hooks is what many of them are for.
+        # Where the kernel cannot limit writes, they may install the project's hooks.
         with own_writes(tree_in(job.state_dir, job.repository)):
             _run_setup(job, worktree, stage, stopped)
     write_json(marker, {"is": wanted, "notes": notes})
@@ -83,7 +83,7 @@ def is_furnished(state_dir: str) -> bool:
 
 
 def _run_setup(job: Job, worktree: str, stage: str, stopped: Callable[[], bool]) -> None:
-    runner = runner_for(job, worktree, stopped, free=True)
+    runner = runner_for(job, worktree, stopped)
     for number, line in enumerate(job.config.setup, start=1):
         ended = runner.run(line, job.file(f"{number}-{stage}-setup.log"))
         if not ended.passed:
@@ -91,23 +91,21 @@ def _run_setup(job: Job, worktree: str, stage: str, stopped: Callable[[], bool])
                 "refused",
                 "planner.toml [worktree].setup",
                 f"`{line}` ended with exit code {ended.code}",
-                f"set a command that works in {worktree}; the whole output is in {ended.log}",
+                f"a command that works in {worktree} and writes only there, in TMPDIR and where "
+                f"`[verify] write` says; the whole output is in {ended.log}",
                 output=ended.tail(),
             )
 
 
-def runner_for(
-    job: Job, worktree: str, stopped: Callable[[], bool] = bool, *, free: bool = False
-) -> Runner:
+def runner_for(job: Job, worktree: str, stopped: Callable[[], bool] = bool) -> Runner:
     """Return the Runner with which a verification runs its commands in `worktree`.
 
     They may write only there, in their TMPDIR and where `[verify] write` says, if the kernel can
-    limit writes; with `free` anywhere, since setting up fills caches in the home folder.
+    limit writes.
     """
     temporary = job.file(TEMPORARY_FOLDER)
     writable = (worktree, temporary, *write_paths(job.config, job.repository))
-    limited = () if free else writable
-    return Runner(worktree, temporary, job.config.time_limit_s, stopped, limited)
+    return Runner(worktree, temporary, job.config.time_limit_s, stopped, writable)
 
 
 def _stamp(tree: Worktree) -> list[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
@@ -207,6 +208,24 @@ def test_a_person_has_them_written_to_planner_toml_and_the_rest_of_it_stays(
     assert kept == (before if after is None else after)
     assert call(repository.path, "init", "--use", "9").code == 1
     assert refusal_for_assistant(["init", "--use", "1"]) is not None
+
+
+@pytest.mark.requirement("CM-1")
+def test_a_person_is_offered_to_fetch_the_plans_of_the_remote(
+    make_repo: Repositories,
+) -> None:
+    remote, repository = make_repo("remote"), make_repo(files={"Makefile": "test:\n\ttrue\n"})
+    name = "to fetch the plans of other people's commits, run once"
+    assert call(repository.path, "init").data(name) == "", "there is no remote"
+    repository.git("remote", "add", "upstream", str(remote.path))
+    offered = call(repository.path, "init", "--use", "1").data(name)
+    remote.git("update-ref", f"refs/planner/{'d' * 64}", "HEAD")
+    subprocess.run(["sh", "-c", offered], cwd=repository.path, check=True)
+    repository.git("fetch", "--quiet", "upstream")
+    assert repository.git("for-each-ref", "--format=%(refname)", "refs/planner-fetched") == (
+        f"refs/planner-fetched/{'d' * 64}"
+    )
+    assert call(repository.path, "init").data(name) == "", "it is there now"
 
 
 def test_a_person_keeps_what_the_assistant_chose(journey: Journey) -> None:

@@ -9,6 +9,7 @@ from developer.verify.job import Done
 from developer.verify.prepare import prepare
 from shared.config import commands_hash
 from shared.resources import quote
+from shared.sandbox import is_available
 from state.errors import Refused
 from tests.developer.verify.conftest import Site, yes
 
@@ -84,6 +85,22 @@ def test_what_commands_leave_in_the_worktree_is_told_and_does_not_start_them_aga
     assert site.done(job) == first
     (site.worktree / "report.txt").unlink()
     assert site.done(job) == first
+
+
+@pytest.mark.requirement("VR-2")
+@pytest.mark.skipif(not is_available(), reason="this kernel cannot limit writes")
+def test_a_setup_writes_only_in_the_worktree_and_where_the_project_says(
+    site: Site, tmp_path: Path
+) -> None:
+    for name in ("cache", "else"):
+        (tmp_path / name).mkdir()
+    hooks = f"{site.repo.path}/.git/hooks/x"
+    setup = f"! echo x >{tmp_path}/else/x; ! echo x >{hooks}; echo x >{tmp_path}/cache/x; pwd >in"
+    done = site.done(site.job("cat in", setup=[setup], write=[str(tmp_path / "cache")]))
+    assert done.results[0].outcome == "pass"
+    assert [p.name for p in (tmp_path / "else").iterdir()] == []
+    assert (tmp_path / "cache" / "x").exists()
+    assert not Path(hooks).exists()
 
 
 def test_a_setup_that_fails_is_refused_with_its_output_and_tried_again(site: Site) -> None:

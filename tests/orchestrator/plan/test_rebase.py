@@ -312,17 +312,6 @@ def test_a_state_directory_inside_the_tree_does_not_count(repository: Repository
     journey.to("committed")
 
 
-def test_setup_that_a_person_has_confirmed_may_install_hooks(make_repo: Repositories) -> None:
-    hook = (
-        'hooks="$(git rev-parse --git-common-dir)/hooks"; mkdir -p "$hooks"; echo exit >"$hooks/x"'
-    )
-    setup = f"[worktree]\nsetup = ['{hook}']\n"
-    repository = make_repo(files={**FILES, "planner.toml": setup})
-    journey = Journey(repository).to("code")
-    assert (repository.path / ".git" / "hooks" / "x").exists()
-    assert changed_paths(journey) == []
-
-
 def test_setup_does_not_carry_an_edit_past_the_person(make_repo: Repositories) -> None:
     setup = "[worktree]\nsetup = ['true']\n"
     repository = make_repo(files={**FILES, "planner.toml": setup})
