@@ -218,12 +218,13 @@ alias = "scripted"
 
     def play(
         self, turns: Sequence[Turn], *options: str, sub: Sequence[Turn] = (), settings: str = "",
-        hooks: bool = True,
+        hooks: bool = True, other_hooks: str = "",
     ) -> Played:  # fmt: skip
-        """Give a prompt without a terminal; `settings` are the user's own, as TOML."""
+        """Give a prompt without a terminal; `settings`, `other_hooks`: the user's, as TOML."""
         if hooks:
             entry = Path(ROOT, "hooks", "vibe.toml").read_text(encoding="utf-8")
-            self.write(".vibe/hooks.toml", entry.replace("/path/to/planner", ROOT))
+            entry = entry.replace("/path/to/planner", ROOT)
+            self.write(".vibe/hooks.toml", entry + other_hooks)
         config = str(self.home / ".vibe" / "config.toml")
         keyring = "keyring.backends.null.Keyring"
         found = environment(

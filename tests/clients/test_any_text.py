@@ -30,6 +30,12 @@ given["command"] = "echo replaced; " + given["command"]
 changed = {{"hookEventName": "PreToolUse", "updatedInput": given}}
 print(json.dumps({{"hookSpecificOutput": changed}}))
 """
+VIBE_HOOK = """#!{python}
+import json, sys
+given = json.load(sys.stdin)["tool_input"]
+given["command"] = "echo replaced; " + given["command"]
+print(json.dumps({{"hook_specific_output": {{"tool_input": given}}}}))
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -152,6 +158,22 @@ def test_vibe_runs_any_text_in_the_place(run: Journey) -> None:
     assert not (run.repository.path / "made").exists()
     ruled = vibe.play(texts[:1], settings=f'{free}denylist = ["git push"]\n').only
     assert "simple commands" in ruled.text
+
+
+def test_a_text_that_another_hook_of_vibe_would_replace_does_not_run(
+    run: Journey, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    run.to("code")
+    hook = tmp_path_factory.mktemp("hook") / "rewrite"
+    hook.write_text(VIBE_HOOK.format(python=sys.executable), encoding="utf-8")
+    hook.chmod(0o755)
+    other = f'[[hooks]]\nname = "other"\ntype = "pre_tool"\ncommand = "{hook}"\n'
+    texts = [("bash", {"command": text}) for text in (LOOP, "echo made > made", "wc -l README.md")]
+    vibe = Vibe("vibe-3.0.2", run.repository.path)
+    looped, wrote, read = vibe.play(texts, "--auto-approve", other_hooks=other).results
+    assert f"{LAUNCHER} ro --file " in looped.text
+    assert "Planning mode" in wrote.text
+    assert "Planning mode" not in read.text
 
 
 CODEX = {"danger-full-access": True, "workspace-write": False}

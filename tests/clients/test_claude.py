@@ -42,6 +42,8 @@ def attempts(planning: Journey) -> list[Call]:
         bash("git commit -am x"),
         bash(f"{LAUNCHER} cancel"),
         bash(f"{LAUNCHER} mode approve {'0' * 64}"),
+        bash(f"{LAUNCHER} undo"),
+        bash(f"{LAUNCHER} demo --keep kept"),
         bash(f"{LAUNCHER} ro -- cat README.md"),
         ("ScheduleWakeup", {"delaySeconds": 60, "prompt": "x", "reason": "x"}),
     ]

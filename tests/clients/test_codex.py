@@ -11,6 +11,7 @@ from tests.clients.real_clients import Codex
 from tests.journey import LAUNCHER
 
 if TYPE_CHECKING:
+    from tests.clients.conftest import Repositories
     from tests.clients.scripted_model import Call
     from tests.journey import Journey
 
@@ -44,11 +45,21 @@ def test_calls_that_write_are_denied_and_the_model_reads_why(codex: Codex, run: 
         patch(f"{run.state_dir}/qr-x.json", "x"),
         shell(f"{LAUNCHER} cancel"),
         shell(f"{LAUNCHER} mode approve {'0' * 64}"),
+        shell(f"{LAUNCHER} undo"),
+        shell(f"{LAUNCHER} demo --keep kept"),
     ]
     played = codex.play(tried)
     assert len(played.results) == len(tried), played
     assert all("Planning mode (gathering): " in r.text for r in played.results), played.results
     assert run.repository.git("status", "--porcelain") == before
+
+
+@pytest.mark.requirement("PP-5")
+@pytest.mark.usefixtures("run", "codex")
+def test_a_persons_command_is_denied_in_another_repository_too(make_repo: Repositories) -> None:
+    elsewhere = Codex("codex-0.169.0", make_repo("elsewhere").path)
+    played = elsewhere.play([shell(f"{LAUNCHER} mode approve {'0' * 64}")])
+    assert "A session of this user plans: only a person may run" in played.only.text
 
 
 def test_reading_hardened_git_our_commands_answers_and_the_worktree_pass(

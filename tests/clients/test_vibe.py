@@ -10,6 +10,7 @@ from tests.clients.real_clients import Vibe
 from tests.journey import LAUNCHER
 
 if TYPE_CHECKING:
+    from tests.clients.conftest import Repositories
     from tests.clients.scripted_model import Call
     from tests.journey import Journey
 
@@ -40,6 +41,8 @@ def attempts(run: Journey) -> list[Call]:
         bash("touch new.py"),
         bash(f"{LAUNCHER} cancel"),
         bash(f"{LAUNCHER} mode approve {'0' * 64}"),
+        bash(f"{LAUNCHER} undo"),
+        bash(f"{LAUNCHER} demo --keep kept"),
     ]
 
 
@@ -50,6 +53,14 @@ def test_calls_that_write_are_denied_and_the_model_reads_why(vibe: Vibe, run: Jo
     assert len(played.results) == len(tried), played
     assert all("Planning mode (gathering): " in r.text for r in played.results), played.results
     assert run.repository.git("status", "--porcelain") == before
+
+
+@pytest.mark.requirement("PP-5")
+@pytest.mark.usefixtures("run", "vibe")
+def test_a_persons_command_is_denied_in_another_repository_too(make_repo: Repositories) -> None:
+    elsewhere = Vibe("vibe-3.0.2", make_repo("elsewhere").path)
+    played = elsewhere.play([bash(f"{LAUNCHER} mode approve {'0' * 64}")], "--auto-approve")
+    assert "A session of this user plans: only a person may run" in played.only.text
 
 
 def test_a_script_of_the_model_is_denied_too(vibe: Vibe, run: Journey) -> None:
@@ -98,12 +109,16 @@ def test_reading_git_our_commands_answers_and_the_worktree_pass(vibe: Vibe, run:
 
 def test_the_users_own_rules_hold(vibe: Vibe) -> None:
     played = vibe.play(
-        [bash("cat private/key.txt"), bash("wc -l README.md")],
+        [
+            bash("cat private/key.txt"), bash("ls src && cat README.md"),
+            bash("wc -l README.md | cat"), bash("wc -l README.md | head -1"),
+        ],
         settings=f'{OURS}denylist = ["cat"]\n',
-    )
-    assert "denylist" in played.results[0].text
-    assert "README.md" in played.results[1].text
-    assert "denylist" not in played.results[1].text
+    )  # fmt: skip
+    *denied, passed = played.results
+    assert all("denylist" in result.text for result in denied), denied
+    assert "README.md" in passed.text
+    assert "denylist" not in passed.text
 
 
 def test_a_guard_that_cannot_start_denies(vibe: Vibe, run: Journey) -> None:
