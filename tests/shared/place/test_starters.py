@@ -36,7 +36,6 @@ OURS = {
     "shared/git/signing": "the user's gpg or ssh-add, asked for the user's own key",
     "shared/installation": "the pip that installs our dependencies",
     "shared/git/files": "rm, which removes a folder of ours and goes on alone",
-    "install": "the Python that is to run us, asked for its version",
     "cli/demo/host": "our own commands, as the demo's host sends them",
     "cli/run": "the editor of a person, at a terminal",
 }
