@@ -16,6 +16,7 @@ from cli.results import (
 )
 from orchestrator.execute import gaps, reconcile, waves
 from orchestrator.execute.apply import apply_plan
+from orchestrator.execute.last_gate import submit_if_due
 from orchestrator.execute.run import commit_or_end, run_plan
 from orchestrator.execute.undo import undo_plan
 from orchestrator.plan.finish import Finished
@@ -92,7 +93,9 @@ def next_wave(state_dir: str | None, role: str | None) -> None:
     """
     allow_roles(role)
     state = opened(state_dir)
-    write(render_finished(state, waves.go_on(state)))
+    finished = waves.go_on(state)
+    submit_if_due(state)
+    write(render_finished(state, finished))
 
 
 @exec_command.command("done")
@@ -109,7 +112,9 @@ def done(milestone: str, attempt: int, path: str, state_dir: str | None, role: s
     allow_roles(role, DEVELOPER, WRITER)
     state = opened(state_dir)
     of = waves.Attempt(milestone, attempt)
-    write(render_finished(state, waves.hand_in(state, of, path, role)))
+    finished = waves.hand_in(state, of, path, role)
+    submit_if_due(state, by_agent=finished.handed_in)
+    write(render_finished(state, finished))
 
 
 @exec_command.command("limited")
@@ -160,6 +165,7 @@ def judge_gaps(path: str, state_dir: str | None, role: str | None) -> None:
     allow_roles(role, REVIEWER)
     state = opened(state_dir)
     gaps.judge_gaps(state, path, role or HOST)
+    submit_if_due(state, by_agent=role is not None)
     if role is None:
         write(print_current(state))
     else:

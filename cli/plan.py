@@ -183,13 +183,16 @@ def done(phase: Phase, path: str | None, state_dir: str | None, role: str | None
     Example: planner plan done --phase plan-code
     """
     from cli.results import render_finished
+    from orchestrator.execute.last_gate import submit_if_due
     from orchestrator.plan.finish import finish_phase
     from shared.steps.entry_points import workflow_of
 
     workflow = workflow_of(phase)
     allow_roles(role, workflow.steps[workflow.number(phase, "execute")].agent or "")
     state = opened(state_dir)
-    write(render_finished(state, finish_phase(state, phase, path, role)))
+    finished = finish_phase(state, phase, path, role)
+    submit_if_due(state, by_agent=finished.handed_in)
+    write(render_finished(state, finished))
 
 
 @plan_command.command("freeze")
@@ -198,15 +201,15 @@ def done(phase: Phase, path: str | None, state_dir: str | None, role: str | None
 def freeze(state_dir: str | None, role: str | None) -> None:
     """Make the plan's revision immutable, name it by its digest, submit it for approval.
 
+    The command that passes the last gate has done it already, unless it was refused then.
+
     Example: planner plan freeze
     """
-    from orchestrator.execute.advance import approve_in_advance
-    from orchestrator.submit.freeze import freeze_plan
+    from orchestrator.execute.last_gate import submit
 
     allow_roles(role)
     state = opened(state_dir)
-    freeze_plan(state)
-    approve_in_advance(state)
+    submit(state)
     write(print_current(state))
 
 

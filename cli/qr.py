@@ -19,7 +19,8 @@ from cli.options import (
     role_option,
     state_dir_option,
 )
-from orchestrator.plan.gate import accept_finding, decide_gate, take_gate
+from orchestrator.execute.last_gate import submit_if_due
+from orchestrator.plan.gate import accept_finding, decide_gate, has_passed, take_gate
 from quality_reviewer.answers import store_answers
 from shared import resources
 from shared.builders import Block
@@ -125,6 +126,7 @@ def _store(state: State, phase: Phase, group: str | None, role: str | None, rows
         rows = read_json(find_answer(state.state_dir, rows))
     stored = store_answers(state, phase, rows, group=group, who=role or HOST)
     take_gate(state, phase, role or HOST)
+    submit_if_due(state, by_agent=role is not None)
     if role is None:
         write(print_current(state))
         return
@@ -157,7 +159,9 @@ def gate(
     allow_roles(role)
     state = opened(state_dir)
     reason = _reason(state, reason, reason_file)
-    decide_gate(state, phase, verdict, reason)
+    if verdict == "fail" or not has_passed(state, phase):
+        decide_gate(state, phase, verdict, reason)
+    submit_if_due(state)
     write(print_current(state))
 
 

@@ -11,7 +11,11 @@ from state.milestones import untouched
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
     from shared.builders import Block
+    from shared.run import State
 
 
 def program(ctx: Context, prompt: str, words: tuple[str, ...], intent: str) -> Block:
@@ -27,7 +31,7 @@ def reconcile(ctx: Context, prompt: str) -> Block:
     """Return the prompt to commit what is applied, or to submit what agents have written."""
     state = ctx.state
     if state.is_writing:
-        if not untouched(ctx.plan) or state.database.outcomes(state.run, "reconcile"):
+        if not has_open_gaps(state, ctx.plan):
             return freeze(ctx)
         block = ctx.block().task(read_prompt("orchestrator", "executor", "gaps"))
         block.dispatch("quality-reviewer", [state.command("step", "exec-reconcile")])
@@ -40,6 +44,11 @@ def reconcile(ctx: Context, prompt: str) -> Block:
     name = f"{prompt}-nothing" if is_kept(state.run.repository) else prompt
     block = ctx.block().task(read_prompt("orchestrator", "executor", name))
     return block.next("done", state.command("exec", "run"))
+
+
+def has_open_gaps(state: State, plan: Mapping[str, Any]) -> bool:
+    """Return whether agents have left planned files untouched and nobody has judged that yet."""
+    return bool(untouched(plan)) and not state.database.outcomes(state.run, "reconcile")
 
 
 def program_step(name: str, *words: str, prompt: str, intent: str | None = None) -> Step:

@@ -7,22 +7,30 @@ from __future__ import annotations
 
 import contextlib
 import io
+import itertools
 import json
 import re
 import shlex
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 from xml.etree import ElementTree as ET
 
 from cli.demo.reading import evidence_in
 from cli.main import main
+from orchestrator.plan.finish import finish_phase
+from orchestrator.plan.gate import decide_gate, take_gate
+from quality_reviewer.answers import store_answers
+from shared.named_files import find_answer
 from shared.resources import ROOT, launcher
+from shared.run import open_state
+from state.files import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from state.phases import Phase
     from tests.conftest import Repository
 
 LAUNCHER = f"{ROOT}/bin/planner"
@@ -59,6 +67,8 @@ POINTS = {
     "applied": "executor 9",
     "committed": "result",
 }
+# Which commands may pass the last gate.
+_LAST_GATES = (("plan", "done"), ("qr", "set"), ("qr", "gate"))
 # Where an agent, or the host in its place, writes code or documentation.
 _CODING = {POINTS["code"], POINTS["writing"], "plan-code 1", "exec-implement 1"}
 _DOCUMENTING = {POINTS["docs"], POINTS["written docs"], "plan-docs 1", "exec-docs 1"}
@@ -224,6 +234,7 @@ class Journey:
         self.results: dict[str, Any] = {}  # of agents that write milestones, where not a success
         self.promises_document = False
         self.confirms = True
+        self.holds_freeze = False
         self.review = "none"
         self.verdicts: Callable[[Answer], list[dict[str, Any]]] = all_pass
         self.agents: list[str] = []
@@ -246,6 +257,10 @@ class Journey:
 
         What an approval prints is for the person who types it: the host goes on with the step.
         """
+        if self.holds_freeze and tuple(words_of(command)[:2]) in _LAST_GATES:
+            self.last = self.before_freeze(words_of(command))
+            self.read.append(self.last.text)
+            return self.last
         if words_of(command)[0] == "approve":
             self.last = self.run(*words_of(command))
             self.read.pop()
@@ -260,6 +275,23 @@ class Journey:
         self.last = shell(command, self.shell_from)
         self.read.append(self.last.text)
         return self.last
+
+    def before_freeze(self, words: list[str]) -> Answer:
+        """Do what a command does before it freezes the plan, as if it were killed then."""
+        self.calls.append(tuple(words))
+        given = dict(itertools.pairwise(words))
+        state, phase = open_state(self.state_dir, "/"), cast("Phase", given["--phase"])
+        role, file = given.get("--role"), given.get("--file", "")
+        if words[1] == "done":
+            finish_phase(state, phase, given.get("--batch"), role)
+        elif words[1] == "gate":
+            decide_gate(state, phase, given["--verdict"], "")
+        else:
+            rows = read_json(find_answer(self.state_dir, file))
+            store_answers(state, phase, rows, group=given.get("--group"), who=role or "host")
+            take_gate(state, phase, role or "host")
+        answer = self.planner("step", open_state(self.state_dir, "/").run.workflow)
+        return Answer(0, "<result></result>") if role and self.review == "full" else answer
 
     def planner(self, *argv: str) -> Answer:
         """Run a command for this run, uncounted."""
@@ -286,7 +318,11 @@ class Journey:
         return f"{block.get('workflow')} {block.get('number')}"
 
     def to(self, point: str) -> Self:
-        """Go on without failures until the run is at a point of POINTS."""
+        """Go on without failures until the run is at a point of POINTS.
+
+        The command that passes the last gate freezes the plan; on the way to `freeze` it does not.
+        """
+        self.holds_freeze = point == "freeze"
         if not self.state_dir:
             self.start()
         for _ in range(30):

@@ -30,11 +30,11 @@ def judge_gaps(state: State, path: str, who: str) -> None:
     with state.lock("exec reconcile"):
         state.reload()
         last = max(WORKFLOW.steps)
-        plan = open_plan(state)
         if not state.is_writing or state.run.step != last:
             here = state.command("step", state.run.workflow)
             text = "there is nothing to reconcile now"
             raise Refused("conflict", "exec reconcile", text, "do the step that is due", here)
+        plan = open_plan(state)
         check_run(state)
         gaps = untouched(plan.model_dump())
         _check(answers, gaps)

@@ -29,6 +29,7 @@ from shared.steps.entry_points import workflow_of
 from state import store
 from state.errors import Refused
 from state.phases import CODE_PHASES, DOCS_PHASES
+from state.stages import SUBMITTED
 
 if TYPE_CHECKING:
     from shared.run import State
@@ -55,9 +56,11 @@ def finish_phase(state: State, phase: Phase, batch: str | None, role: str | None
     """
     words = ("plan", "done", "--phase", phase, *(("--batch", batch) if batch else ()))
     again = state.command(*words, role=role)
+    by_agent = role is not None and review_of(state, state.plan)[0] == "full"
+    if _is_repeated(state, phase, batch):
+        return Finished(again, handed_in=by_agent)
     _check_due(state, phase)
     check_run(state)
-    by_agent = role is not None and review_of(state, state.plan)[0] == "full"
     if phase != "plan-design" and (running := still_running(state)):
         return Finished(again, running)
     with state.lock(f"plan done --phase {phase}"):
@@ -83,6 +86,21 @@ def finish_phase(state: State, phase: Phase, batch: str | None, role: str | None
             plan = _pass_or_gate(state, phase, work)
         pass_documents(state, phase, work._replace(plan=plan))
     return Finished(again, handed_in=by_agent)
+
+
+def _is_repeated(state: State, phase: Phase, batch: str | None) -> bool:
+    """Return whether the plan was submitted with just this work, so that its answer was lost.
+
+    Edits that were written since, or another worktree, are for a new revision.
+    """
+    passed = state.database.phase(state.run, phase)[0] == LoopState.COMPLETE
+    if state.run.stage != SUBMITTED or not passed:
+        return False
+    file = find_answer(state.state_dir, batch) if batch else state.plan_path
+    if os.stat(file).st_mtime_ns > os.stat(state.plan_path).st_mtime_ns:
+        return False
+    plan = store.load_plan(state.plan_path)
+    return phase == "plan-design" or capture_into(state, plan).plan == plan
 
 
 def _work(state: State, phase: Phase, batch: str | None, role: str | None) -> Work:

@@ -49,6 +49,11 @@ def decide_gate(state: State, phase: Phase, verdict: str, reason: str) -> None:
         _decide(state, phase, plan, verdict, decision)
 
 
+def has_passed(state: State, phase: Phase) -> bool:
+    """Return whether a review phase has passed, so that the same word for it changes nothing."""
+    return state.database.phase(state.run, phase)[0] == LoopState.COMPLETE
+
+
 def take_gate(state: State, phase: Phase, who: str) -> None:
     """Decide a review phase as its reviewers did, once the last of them has answered (FC-1).
 
@@ -105,8 +110,7 @@ def _reopened(state: State, phase: Phase, plan: Plan) -> Plan:
     """Open the gate again that has just passed by reviewers' verdicts; return the plan."""
     outcomes, workflow = state.database.outcomes(state.run, phase), workflow_of(phase)
     items = [Item.from_json(row) for row in outcomes[-1]["items"]] if outcomes else []
-    done = state.database.phase(state.run, phase)[0] == LoopState.COMPLETE
-    passed = done and any(i.by == REVIEWER for i in items)
+    passed = has_passed(state, phase) and any(i.by == REVIEWER for i in items)
     gate, last = workflow.number(phase, "gate"), workflow.last(state.run.depth)
     later = [o for o in plan.reviews if o.phase != phase and _gate_of(o.phase) > gate]
     at_end = state.run.step == last and all(o.by == "script" for o in later)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shared import resources
@@ -10,6 +11,7 @@ from shared.config import Config, commands_hash, parse_config, render_commands
 from shared.config import file_at as read_at
 from shared.config_keys import KEYS
 from shared.git.repository import find_repository, submodules
+from shared.place.level import level
 from shared.providers import DEFAULT, PARTS, load_models, merged, project_tables
 from shared.resources import CONFIG_FILE
 from shared.user_config import limited, load_user_config, user_tables
@@ -65,10 +67,17 @@ def write_settings(state: State, repository: Repository, config: Config, commit:
         "config": config.to_json(),
         "hash": commands_hash(config),
         "text": render_commands(config),
+        "consent": _needs_consent(repository, config),
         "models": load_models(repository.git, commit).by_role,
         "submodules": submodules(repository, commit),
     }
     write_json(resources.run_config_path(state.state_dir), values)
+
+
+def _needs_consent(repository: Repository, config: Config) -> bool:
+    """Return whether a person has to confirm commands: not if all are to verify, and are held."""
+    others = commands_hash(replace(config, verify=())) or config.write
+    return bool(others) or bool(config.verify and not level(repository.root).holds)
 
 
 def settings_of(folder: str) -> list[Setting]:

@@ -184,7 +184,7 @@ def earlier_plans(ctx: Context) -> str:
 def with_commands(ctx: Context, text: str, *, asks: bool) -> Block:
     """Return an output block with a task, and the commands a person must still confirm, if any."""
     config = ctx.state.config
-    digest = config["hash"]
+    digest = config["hash"] if config.get("consent", True) else ""
     if not asks or not digest or ctx.state.database.is_confirmed(digest):
         return ctx.block().task(text)
     note = read_prompt("orchestrator", "planner", "confirm")

@@ -41,7 +41,8 @@ Stop = tuple[str, Journey, Answer]
 
 def happy(make_repo: Repositories) -> Iterator[Stop]:
     """A run whose commands a person confirms, with a document that is promised and missing."""
-    repository = make_repo(files={**FILES, "planner.toml": VERIFIED})
+    formatted = f'{VERIFIED}[worktree]\nformat = ["true"]\n'
+    repository = make_repo(files={**FILES, "planner.toml": formatted})
     journey = Journey(repository)
     journey.promises_document = True
     journey.start()
@@ -55,7 +56,6 @@ def happy(make_repo: Repositories) -> Iterator[Stop]:
         ("design", "03-plan-design-execute"),
         ("code", "06-plan-code-execute"),
         ("docs", "09-plan-docs-execute"),
-        ("freeze", "11-plan-docs-qr-gate"),
         ("submitted", "executor-1-init"),
         ("approved", "executor-2-load-verify"),
         ("applied", "executor-9-reconcile"),
@@ -78,10 +78,7 @@ def gates(make_repo: Repositories) -> Iterator[Stop]:
     repository = make_repo("gates", files=FILES)
     repository.commit({"planner.toml": ELSEWHERE})
     journey = Journey(repository)
-    journey.confirms = False
     journey.start()
-    journey.follow(journey.last.person())
-    journey.last = journey.planner("step", "planner")
     yield "08-plan-code-qr-gate", journey, journey.to("gate").last
     yield "06-plan-code-execute.fix", journey, journey.follow(journey.last.next("fail"))
     journey.to("gate")
@@ -180,6 +177,12 @@ def waves(make_repo: Repositories) -> Iterator[Stop]:
     yield "executor-9-reconcile.written", journey, _as_host(journey)
 
 
+def unfrozen(make_repo: Repositories) -> Iterator[Stop]:
+    """The command that passed the last gate has not frozen the plan: it was killed, or refused."""
+    journey = Journey(make_repo("unfrozen", files=FILES)).to("freeze")
+    yield "11-plan-docs-qr-gate", journey, journey.last
+
+
 def submodule(make_repo: Repositories) -> Iterator[Stop]:
     """A repository with a submodule."""
     inner = make_repo("inner", files=FILES)
@@ -228,8 +231,9 @@ def full(make_repo: Repositories) -> Iterator[Stop]:
     journey.review = "full"
     journey.promises_document = True
     journey.start()
-    journey.follow(journey.last.person())
-    _as_host(journey)
+    if command := journey.last.person():  # where the kernel confines no command
+        journey.follow(command)
+        _as_host(journey)
     yield "03-plan-design-execute.dispatch", journey, journey.to("design").last
     yield "architect-1-explore", journey, journey.follow(journey.last.runs()[0])
     yield "architect-2-write", journey, journey.follow(journey.last.next("done"))
@@ -254,7 +258,7 @@ def full(make_repo: Repositories) -> Iterator[Stop]:
     yield "10-plan-docs-qr", journey, journey.to("docs review").last
     yield "reviewer-plan-docs", journey, journey.follow(journey.last.runs()[0])
     _as_host(journey)
-    yield "11-plan-docs-qr-gate.reviewed", journey, journey.to("freeze").last
+    yield "executor-1-init.full", journey, journey.to("submitted").last
 
 
 def returned(make_repo: Repositories) -> Iterator[Stop]:
@@ -342,7 +346,7 @@ def _one_fails(block: Answer) -> list[dict[str, Any]]:
 
 
 TOURS = (
-    happy, gates, revised, fixes, questions, intent, waves, submodule, small, stuck, full,
+    happy, gates, revised, fixes, questions, intent, waves, unfrozen, submodule, small, stuck, full,
     returned, light, halted, accepted,
 )  # fmt: skip
 

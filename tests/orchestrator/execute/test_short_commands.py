@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from shared.run import open_state
-from tests.journey import FILES, VERIFIED, Journey, call, words_of
+from tests.journey import FILES, Journey, call, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,7 +50,8 @@ def test_the_digits_name_the_run_where_several_wait(make_repo: Repositories) -> 
 def test_other_commands_name_the_run_only_where_another_is_under_way(
     make_repo: Repositories,
 ) -> None:
-    journey = Journey(make_repo(files={**FILES, "planner.toml": VERIFIED}))
+    formatted = '[worktree]\nformat = ["true"]\n'
+    journey = Journey(make_repo(files={**FILES, "planner.toml": formatted}))
     assert words_of(journey.start().person())[:2] == ["config", "confirm"]
     assert "--state-dir" not in journey.last.person()
     Journey(journey.repository, request="Another thing").start()

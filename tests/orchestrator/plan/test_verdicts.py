@@ -55,8 +55,10 @@ def answer(journey: Journey, rows: Callable[[Answer], Rows]) -> Answer:
     return journey.follow(block.next("done"))
 
 
-def test_a_pass_of_all_passes_the_gate_without_a_step_in_between(small: Journey) -> None:
-    assert answer(small, passing).block.get("name") == "freeze"
+def test_a_pass_of_all_passes_the_gate_and_the_last_gate_freezes(small: Journey) -> None:
+    submitted = answer(small, passing)
+    assert (submitted.block.get("workflow"), submitted.block.get("number")) == ("executor", "1")
+    assert "approve" in submitted.person()
     outcome = last_outcome(small, "plan-code")
     assert (outcome["verdict"], outcome["decided_by"]) == ("pass", "host")
 
@@ -145,10 +147,12 @@ def test_the_command_repeated_after_it_took_the_gate_says_where_the_run_is(
     assert (again.code, again.text) == (0, first.text)
     small.write_answer("verdicts-1.json", [{"id": "qa-012", **FAILED, "finding": "other"}])
     other = small.planner(*words)
-    assert (other.code, other.problems[0][0]) == (1, "conflict"), other.text
+    kind = "frozen" if rows is passing else "conflict"
+    assert (other.code, other.problems[0][0]) == (1, kind), other.text
 
 
 def test_the_host_overrules_a_pass_until_the_next_work_step_ends(small: Journey) -> None:
+    small.holds_freeze = True
     answer(small, passing)
     words = ("qr", "gate", "--phase", "plan-code", "--verdict", "fail")
     assert small.planner(*words).code == 1, "no reason"
@@ -159,12 +163,26 @@ def test_the_host_overrules_a_pass_until_the_next_work_step_ends(small: Journey)
     assert [o["phase"] for o in opened(small).plan["reviews"]] == ["plan-design", "plan-docs"]
 
 
+def test_a_frozen_plan_is_overruled_by_a_new_revision(small: Journey) -> None:
+    answer(small, passing)
+    words = ("qr", "gate", "--phase", "plan-code", "--verdict", "fail", "--reason", "late")
+    refused = small.planner(*words)
+    assert (refused.code, refused.problems[0][0]) == (1, "frozen")
+    assert "plan revise" in refused.text
+
+
+def test_a_word_for_a_gate_that_has_passed_is_safe_to_repeat(small: Journey) -> None:
+    submitted = answer(small, passing)
+    again = small.planner("qr", "gate", "--phase", "plan-code", "--verdict", "pass")
+    assert (again.code, again.text) == (0, submitted.text)
+
+
 def test_the_host_overrules_a_fail_until_the_next_work_step_ends(small: Journey) -> None:
     answer(small, failing)
     words = ("qr", "gate", "--phase", "plan-code", "--verdict", "pass")
     assert small.planner(*words).code == 1, "no reason"
     passed = small.planner(*words, "--reason", "f(0) is 1 on purpose.")
-    assert passed.block.get("name") == "freeze", passed.text
+    assert "approve" in passed.person(), passed.text
     reviews = {o["phase"]: o for o in opened(small).plan["reviews"]}
     assert reviews["plan-code"]["reason"] == "f(0) is 1 on purpose."
     assert [i["finding"] for i in reviews["plan-code"]["open"]] == ["f(0) is 1"]

@@ -12,7 +12,7 @@ import pytest
 from orchestrator.submit.plan_md import render_plan
 from shared.run import open_state
 from state import files, store
-from tests.journey import FILES, Journey, call, words_of
+from tests.journey import FILES, Journey, call, passing, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,10 +28,10 @@ CHANGING = (
     ("plan", "batch", "--file", "answers/design.json"),
     ("plan", "capture"),
     ("plan", "verify"),
-    ("plan", "done", "--phase", "plan-code"),
+    ("plan", "done", "--phase", "plan-design", "--batch", "answers/later.json"),
     ("context", "add-quote", "later"),
     ("tree", "rm", "src/a.py"),
-    ("qr", "gate", "--phase", "plan-docs", "--verdict", "pass"),
+    ("qr", "gate", "--phase", "plan-docs", "--verdict", "fail"),
 )
 
 
@@ -67,6 +67,7 @@ def test_every_command_that_changes_a_plan_is_refused_when_it_is_frozen(
     frozen: Journey, words: tuple[str, ...]
 ) -> None:
     before = read(plan_path(frozen))
+    frozen.write_answer("later.json", [])
     answer = frozen.planner(*words)
     assert answer.code == 1
     assert [kind for kind, _ in answer.problems] == ["frozen"]
@@ -128,6 +129,79 @@ def test_freezing_again_prints_the_same_submission(frozen: Journey) -> None:
     before = read(plan_path(frozen))
     assert frozen.planner("plan", "freeze").text == frozen.last.text
     assert read(plan_path(frozen)) == before
+
+
+@pytest.mark.requirement("FC-1")
+def test_the_command_that_passes_the_last_gate_freezes_and_is_safe_to_repeat(
+    frozen: Journey,
+) -> None:
+    assert frozen.calls[-1][:2] == ("plan", "done")
+    before = read(plan_path(frozen))
+    again = frozen.planner(*frozen.calls[-1][: frozen.calls[-1].index("--state-dir")])
+    assert (again.code, again.text) == (0, frozen.last.text)
+    assert read(plan_path(frozen)) == before
+    frozen.edit_worktree({"src/a.py": "def f(x):\n    return x + 9\n"})
+    late = frozen.planner("plan", "done", "--phase", "plan-code")
+    assert [kind for kind, _ in late.problems] == ["frozen"]
+
+
+def ask(journey: Journey) -> None:
+    """Ask the user a question that stays open: the plan cannot be frozen before its answer."""
+    journey.write_answer("questions.json", journey.answers["questions.json"])
+    words = ("context", "ask", "--file", "answers/questions.json", "--role", "architect")
+    assert journey.planner(*words).code == 0
+
+
+@pytest.mark.requirement("FC-1")
+def test_a_refused_freeze_keeps_the_gate_and_the_same_command_freezes_then(
+    make_repo: Repositories,
+) -> None:
+    journey = Journey(make_repo(files=FILES)).to("code")
+    ask(journey)
+    journey.do_the_work()
+    refused = journey.follow(journey.last.next("done"))
+    assert refused.code == 1
+    assert "all gates have passed, but the plan cannot be frozen" in refused.text
+    ((_, text),) = refused.problems
+    state = open_state(journey.state_dir, "/")
+    assert state.database.phase(state.run, "plan-docs") == ("COMPLETE", 1)
+    due = journey.planner("step", "planner")
+    assert due.block.get("name") == "freeze"
+    assert journey.planner(*words_of(text.rpartition("retry: ")[2])[:-2]).code == 0
+    again = journey.planner("plan", "done", "--phase", "plan-code", "--role", "developer")
+    assert "approve" in again.person(), again.text
+
+
+@pytest.mark.requirement("FC-1")
+def test_at_depth_intent_the_design_gate_freezes(make_repo: Repositories) -> None:
+    journey = Journey(make_repo(files=FILES))
+    journey.start("--depth", "intent")
+    journey.to("submitted")
+    assert journey.calls[-1][:4] == ("plan", "done", "--phase", "plan-design")
+    again = journey.planner(
+        "plan", "done", "--phase", "plan-design", "--batch", "answers/design.json"
+    )
+    assert (again.code, again.text) == (0, journey.last.text)
+
+
+@pytest.mark.requirement("FC-1")
+def test_a_reviewer_that_passes_the_last_gate_ends_and_its_host_meets_the_refusal(
+    make_repo: Repositories,
+) -> None:
+    journey = Journey(make_repo(files=FILES))
+    journey.review, journey.verdicts = "small", passing
+    block = journey.to("code review").last
+    reviewer = journey.follow(block.runs()[0])
+    journey.write_answer("verdicts-1.json", passing(reviewer))
+    journey.repository.write("notes.txt", "mine\n")
+    said = journey.follow(reviewer.next("done"))
+    assert said.code == 1, "the gate itself compares the tree"
+    (journey.repository.path / "notes.txt").unlink()
+    ask(journey)
+    said = journey.follow(reviewer.next("done"))
+    assert (said.code, said.block.tag) == (0, "result")
+    assert journey.planner("step", "planner").block.get("name") == "freeze"
+    assert "the question is not answered" in journey.planner("plan", "freeze").text
 
 
 @pytest.mark.requirement("PL-16")
