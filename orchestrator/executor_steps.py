@@ -11,7 +11,6 @@ from state.milestones import untouched
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from typing import Any
 
     from shared.builders import Block
@@ -46,7 +45,7 @@ def reconcile(ctx: Context, prompt: str) -> Block:
     return block.next("done", state.command("exec", "run"))
 
 
-def has_open_gaps(state: State, plan: Mapping[str, Any]) -> bool:
+def has_open_gaps(state: State, plan: dict[str, Any]) -> bool:
     """Return whether agents have left planned files untouched and nobody has judged that yet."""
     return bool(untouched(plan)) and not state.database.outcomes(state.run, "reconcile")
 

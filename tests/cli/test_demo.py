@@ -148,7 +148,7 @@ def test_at_depth_intent_agents_write_at_once_one_fails_and_all_ends_in_a_proof(
     assert result["asked"] == [
         "Is a short size rounded or cut off? → Rounded: 1,960 bytes read 2.0 kB"
     ]
-    assert result["person"] == 3, "commands to confirm, intents, bytes"
+    assert result["person"] in (2, 3), "intents, bytes; commands where the kernel confines none"
     sample = intent.kept / "repository"
     done = subprocess.run(
         [sys.executable, "-m", "unittest", "-q"], cwd=sample, check=False, capture_output=True

@@ -110,6 +110,8 @@ def fixes(make_repo: Repositories) -> Iterator[Stop]:
     yield "03-plan-design-execute.fix", journey, journey.follow(journey.last.next("fail"))
     journey.promises_document = True
     journey.to("docs")
+    journey.edit_worktree(journey.documents)
+    journey.planner("plan", "capture")
     yield "11-plan-docs-qr-gate.open", journey, open_gate(journey, "plan-docs")
     yield "09-plan-docs-execute.fix", journey, journey.follow(journey.last.next("fail"))
 
