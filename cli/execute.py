@@ -16,7 +16,7 @@ from cli.results import (
 )
 from orchestrator.execute import gaps, reconcile, waves
 from orchestrator.execute.apply import apply_plan
-from orchestrator.execute.last_gate import submit_if_due
+from orchestrator.execute.last_gate import is_due, submit_if_due
 from orchestrator.execute.run import commit_or_end, run_plan
 from orchestrator.execute.undo import undo_plan
 from orchestrator.plan.finish import Finished
@@ -164,7 +164,8 @@ def judge_gaps(path: str, state_dir: str | None, role: str | None) -> None:
     """
     allow_roles(role, REVIEWER)
     state = opened(state_dir)
-    gaps.judge_gaps(state, path, role or HOST)
+    if not is_due(state):
+        gaps.judge_gaps(state, path, role or HOST)
     submit_if_due(state, by_agent=role is not None)
     if role is None:
         write(print_current(state))

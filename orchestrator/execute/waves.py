@@ -65,11 +65,11 @@ def go_on(state: State) -> Finished:
         state.reload()
         _check_writing(state, "exec next")
         hold(state)
-        plan = open_plan(state)
         if state.run.step > STEP:
             # Killed after the code had passed, it may have left the documentation to pass.
             done = state.run.step == DOCS
         else:
+            plan = open_plan(state)
             check_run(state)
             view = Execution(state)
             for name in view.with_status(COMPLETED):

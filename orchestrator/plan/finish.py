@@ -29,7 +29,7 @@ from shared.steps.entry_points import workflow_of
 from state import store
 from state.errors import Refused
 from state.phases import CODE_PHASES, DOCS_PHASES
-from state.stages import SUBMITTED
+from state.stages import READ_ONLY
 
 if TYPE_CHECKING:
     from shared.run import State
@@ -89,12 +89,13 @@ def finish_phase(state: State, phase: Phase, batch: str | None, role: str | None
 
 
 def _is_repeated(state: State, phase: Phase, batch: str | None) -> bool:
-    """Return whether the plan was submitted with just this work, so that its answer was lost.
+    """Return whether the plan was frozen with just this work, so that its answer was lost.
 
     Edits that were written since, or another worktree, are for a new revision.
     """
     passed = state.database.phase(state.run, phase)[0] == LoopState.COMPLETE
-    if state.run.stage != SUBMITTED or not passed:
+    planning = state.run.stage in READ_ONLY and state.run.status == "ACTIVE"
+    if not (passed and planning and state.plan["frozen_at"]):
         return False
     file = find_answer(state.state_dir, batch) if batch else state.plan_path
     if os.stat(file).st_mtime_ns > os.stat(state.plan_path).st_mtime_ns:

@@ -31,10 +31,6 @@ def test_a_step_without_a_number_prints_what_is_next_at_every_point(
     for point in POINTS:
         wanted = journey.to(point).last.text
         answer = call(journey.repository.path, "step", "planner")
-        if answer.text != wanted:  # the run is in the executor: one command leads there
-            assert answer.block.findtext("task") == "This step is done; go on."
-            words = words_of(answer.next())
-            answer = call(journey.repository.path, *words)
         assert answer.text == wanted
         status = call(journey.repository.path, "status")
         assert call(journey.repository.path, *words_of(status.next())).text == wanted
@@ -51,7 +47,7 @@ def test_every_command_may_be_repeated_at_once(make_repo: Repositories) -> None:
     journey.start()
     last: tuple[str, ...] = ("start", journey.request)
     for point in POINTS:
-        if point != "docs":
+        if point not in ("docs", "freeze"):
             journey.to(point)
             last = journey.calls[-1]
             again = call(journey.repository.path, *last)
