@@ -240,8 +240,20 @@ MANIFEST = Shape(
     checks=[".venv/bin/check-manifest --no-build-isolation"],
 )  # fmt: skip
 
+_PRE_COMMIT = """\
+repos:
+  - repo: local
+    hooks:
+      - id: trim
+        name: trim trailing blanks
+        language: system
+        entry: sed -i 's/ *$//'
+        types: [python]
+"""
+
 VERSION = Shape(
     files={
+        ".pre-commit-config.yaml": _PRE_COMMIT,
         ".gitignore": _IGNORED + "src/pack/_version.py\n",
         "pyproject.toml": '[build-system]\nrequires = ["setuptools>=61", "setuptools-scm>=8"]\n'
         'build-backend = "setuptools.build_meta"\n\n[project]\nname = "pack"\n'
@@ -251,13 +263,14 @@ VERSION = Shape(
         "tests/test_answer.py": _py_test("pack", 1),
     },
     needs=["python3"],
-    set_up=["git tag v1.0", f"{_VENV} pytest -e ."],
+    set_up=["git tag v1.0", f"{_VENV} pytest pre-commit -e .", ".venv/bin/pre-commit install"],
     candidates=[".venv/bin/python -m pytest -q"],
     change={
-        "src/pack/__init__.py": "from pack._version import version\n\n\n" + PY_TWO,
+        "src/pack/__init__.py": "from pack._version import version   \n\n\n" + PY_TWO,
         "tests/test_answer.py": _py_test("pack", 2),
     },
     mistake={"src/pack/__init__.py": "from pack._version import version\n\n\n" + PY_WRONG},
+    made={"src/pack/__init__.py": "from pack._version import version\n\n\n" + PY_TWO},
     checks=[".venv/bin/python -m pytest -q"],
 )  # fmt: skip
 

@@ -96,6 +96,21 @@ def test_a_hook_that_the_change_adds_or_removes_is_taken_from_the_change(project
     assert list(changed(project)) == ["a.txt", "new.txt"]
 
 
+def test_in_a_linked_worktree_a_hook_finds_its_files_and_its_git_too(
+    project: Project, tmp_path: Path
+) -> None:
+    project.git("worktree", "add", "-q", "-b", "other", str(tmp_path / "linked"))
+    linked = Project(tmp_path / "linked")
+    linked.write({"tools/fmt": FORMATTER.encode(), "a.txt": b"mine\n"})
+    (linked.root / "tools/fmt").chmod(0o755)
+    add_hook(
+        project, "pre-commit", "git diff --cached --name-only | xargs tools/fmt; git add a.txt"
+    )
+    linked.write({"a.txt": b"a   b\n"}, linked.begin())
+    assert changed(linked) == {"a.txt": "a b\n"}
+    assert (linked.root / "a.txt").read_text() == "mine\n"
+
+
 def test_a_hook_that_fails_leaves_the_worktree_and_says_what_limits_it(project: Project) -> None:
     add_hook(project, "pre-commit", "echo wrong >&2; exit 3\n")
     with pytest.raises(Refused) as caught:
