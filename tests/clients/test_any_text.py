@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from shared.place.level import level
+from shared.resources import installed_path
 from tests.clients.real_clients import Codex, Vibe
 from tests.clients.test_claude import agent, bash
+from tests.clients.test_setup import set_up
 from tests.journey import LAUNCHER
 
 if TYPE_CHECKING:
@@ -195,3 +197,20 @@ def test_codex_runs_any_text_by_a_file_unless_its_own_sandbox_forbids_the_place(
     assert f"{LAUNCHER} ro --file {file}" in denied.text
     assert ran_in_the_place(ran.text) is CODEX[sandbox], ran
     assert ("may run only in the place, and here" in ran.text) is not CODEX[sandbox], ran
+
+
+def test_codex_as_setup_leaves_it_runs_any_text_by_a_file_in_the_place(run: Journey) -> None:
+    """The rule lets our program run outside of codex's sandbox, which would forbid the place."""
+    run.to("code")
+    set_up("codex")
+    codex = Codex("codex-0.169.0", run.repository.path)
+    file = f"{run.state_dir}/answers/command.sh"
+    lines = ["*** Begin Patch", f"*** Add File: {file}", f"+{LOOP}", "*** End Patch"]
+    patch = "apply_patch <<'EOF'\n{}\nEOF".format("\n".join(lines))
+    launcher = installed_path("bin", "planner")
+    turns = [
+        ("exec_command", {"cmd": text}) for text in (LOOP, patch, f"{launcher} ro --file {file}")
+    ]
+    denied, _, ran = codex.play(turns, hooks=False).results
+    assert f"ro --file {file}" in denied.text
+    assert ran_in_the_place(ran.text), ran
