@@ -143,7 +143,8 @@ def test_only_a_git_lfs_outside_of_the_worktree_runs_as_it_is(
 def test_git_lfs_keeps_its_files(project: Project) -> None:
     project.git("lfs", "install", "--local")
     project.commit({".gitattributes": b"*.bin filter=lfs diff=lfs merge=lfs -text\n"})
-    project.begin()
+    project.commit({"old.bin": b"old\n"})
+    assert (project.begin() / "old.bin").read_bytes() == b"old\n"
     assert "oid sha256:" in captured(project, "big.bin", b"content\n")
     stored = [p for p in (project.root / ".git" / "lfs" / "objects").rglob("*") if p.is_file()]
-    assert [p.read_bytes() for p in stored] == [b"content\n"]
+    assert sorted(p.read_bytes() for p in stored) == [b"content\n", b"old\n"]
