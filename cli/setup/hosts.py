@@ -80,9 +80,20 @@ def _claude(folder: str, project: bool) -> Wanted:
     rules = [f"Bash({program} *)" for program in _programs(folder)]
     rules += [f"Edit(.planner/{pattern})" for pattern in _WRITTEN]
     entries = [(settings, Json(), Entry(("permissions", "allow"), rule)) for rule in rules]
-    is_plugin = ROOT.startswith(os.path.join(folder, "plugins") + os.sep)
-    links = {} if is_plugin or _skill(folder) == ROOT else {_skill(folder): ROOT}
+    if _is_plugin(folder):
+        return Wanted(entries=(*entries,), note="the skill and its hooks come with the plugin")
+    links = {} if _skill(folder) == ROOT else {_skill(folder): ROOT}
     return Wanted(links, entries=(*entries,), note="start it anew if it is running")
+
+
+def _is_plugin(folder: str) -> bool:
+    """Return whether Claude Code has us as a plugin: a link beside it would load us twice."""
+    try:
+        with open(os.path.join(folder, "settings.json"), encoding="utf-8") as file:
+            enabled = Json().parse(file.read()).get("enabledPlugins", {})
+        return any(on is True for name, on in enabled.items() if name.startswith("planner@"))
+    except (OSError, ValueError, AttributeError):
+        return False
 
 
 def _vibe(folder: str, project: bool) -> Wanted:

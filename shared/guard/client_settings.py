@@ -155,7 +155,9 @@ def _replaces(path: str) -> bool:
         return False
     names = ("hooks/hooks.json", "SKILL.md", ".claude-plugin/plugin.json")
     inside = [path] if path.endswith(".md") else [os.path.join(path, name) for name in names]
-    return any(b"PreToolUse" in (_read(name) or b"") for name in inside)
+    found = [_read(name) or b"" for name in inside]
+    # A manifest may name any file of the plugin as its hooks.
+    return any(b"PreToolUse" in data for data in found) or b'"hooks"' in found[-1]
 
 
 # vibe

@@ -31,6 +31,9 @@ PROGRAMS = {
     "claude-2.1.197": "cc/node_modules/.bin/claude",
     "vibe-3.0.2": "vibe/venv/bin/vibe",
     "codex-0.169.0": "codex/node_modules/.bin/codex",
+    "gemini-0.61.0": "gemini/node_modules/.bin/gemini",
+    "opencode-1.18.33": "opencode/node_modules/opencode-linux-x64/bin/opencode",
+    "skills-ref-0.1.1": "skillsref/venv/bin/agentskills",
 }
 PATH = "/usr/local/bin:/usr/bin:/bin"
 QUIET = {
@@ -157,8 +160,8 @@ class Claude(Client):
         skill.mkdir()
         for name in ("SKILL.md", ".claude-plugin", "commands", "bin"):
             (skill / name).symlink_to(os.path.join(ROOT, name))
-        entries = Path(ROOT, "hooks", "hooks.json").read_text(encoding="utf-8")
-        self.write(str(skill / "hooks" / "hooks.json"), entries.replace("sh ", "/nowhere/sh "))
+        entries = Path(ROOT, "hooks", "claude.json").read_text(encoding="utf-8")
+        self.write(str(skill / "hooks" / "claude.json"), entries.replace("sh ", "/nowhere/sh "))
 
     def permit(self, *allow: str, **rules: Sequence[str]) -> None:
         """Write the user's permission rules: our launcher may run, `allow` too; deny, ask."""

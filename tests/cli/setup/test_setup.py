@@ -68,6 +68,13 @@ def test_what_it_writes_for_each_assistant(home: Home, golden: Golden) -> None:
     )
 
 
+def test_beside_our_plugin_of_claude_code_no_link_loads_us_twice(home: Home) -> None:
+    home.write(".claude/settings.json", '{"enabledPlugins": {"planner@planner": true}}')
+    assert "come with the plugin" in home.setup("claude").text
+    assert not (home.path / ".claude" / "skills").exists()
+    assert "Bash(" in (home.path / ".claude" / "settings.json").read_text()
+
+
 def test_one_assistant_is_removed_and_the_others_stay(home: Home) -> None:
     home.setup("claude", "codex")
     assert home.setup("--remove", "codex").code == 0

@@ -142,6 +142,9 @@ def test_a_hook_of_an_installed_plugin_is_seen(home: Path, project: Path) -> Non
     assert not claude(project).others
     write(plugin / "hooks/hooks.json", {"hooks": {"PreToolUse": [HOOK]}})
     assert claude(project).others
+    write(plugin / "hooks/hooks.json", {})
+    write(plugin / ".claude-plugin/plugin.json", {"hooks": "./elsewhere.json"})
+    assert claude(project).others
     write(home / ".claude/settings.json", {"enabledPlugins": {"p@m": False}})
     assert not claude(project).others
 

@@ -267,7 +267,7 @@ def test_every_client_waits_for_longer_than_the_deadline() -> None:
     text = Path(GUARD).read_text(encoding="utf-8")
     assert re.search(r"^deadline_s=(\d+)$", text, re.MULTILINE)
     waits = []
-    for entries in ("hooks.json", "codex.json"):
+    for entries in ("claude.json", "codex.json"):
         found = json.loads(Path(ROOT, "hooks", entries).read_text(encoding="utf-8"))["hooks"]
         hooks = [hook for groups in found.values() for g in groups for hook in g["hooks"]]
         waits += [hook["timeout"] for hook in hooks if "timeout" in hook]

@@ -18,7 +18,7 @@ from tests.journey import call
 from tests.orchestrator.test_imports import AVOIDED, TRACE
 from tests.shared.guard.client import GUARD, SESSION
 
-CLAUDE = Path(ROOT, "hooks", "hooks.json")
+CLAUDE = Path(ROOT, "hooks", "claude.json")
 CODEX = Path(ROOT, "hooks", "codex.json")
 VIBE = Path(ROOT, "hooks", "vibe.toml")
 APPROVE = Path(ROOT, "commands", "approve.md")
