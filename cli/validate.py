@@ -87,8 +87,9 @@ def _check_usage(
     require: str | None,
 ) -> None:
     if not files and approval is None and commit is None and between is None:
-        text = "name a plan file, commits by --range or --commit, or an approval by --approval"
-        raise Refused("usage", "FILE", text)
+        text = "nothing is named to be checked"
+        allowed = "plan files, commits by --range or --commit, or an approval by --approval"
+        raise Refused("usage", "FILE", text, allowed, "planner validate --help")
     for file in files:
         if not os.path.isfile(file):
             text = "is a folder" if os.path.isdir(file) else "there is no such file"

@@ -14,7 +14,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-pytest_plugins = ["tests.requirement_report", "tests.branch_coverage"]
+pytest_plugins = ["tests.requirement_report", "tests.branch_coverage", "tests.refusals"]
 
 GOLDEN = Path(__file__).parent / "golden"
 

@@ -38,8 +38,11 @@ class Kept:
         shutil.copytree(self.copy, self.path, symlinks=True)
 
 
-def killed_at(number: int, folder: Path, *words: str) -> bool:
-    """Run a command in a process that is killed at its `number`-th moment; False if it ended."""
+def killed_at(number: int, folder: Path, *words: str, codes: Sequence[int] = (ENDED,)) -> bool:
+    """Run a command in a process that is killed at its `number`-th moment; False if it ended.
+
+    A command that ends must do so with one of the exit codes `codes`.
+    """
     child = os.fork()
     if child == 0:
         try:
@@ -52,7 +55,7 @@ def killed_at(number: int, folder: Path, *words: str) -> bool:
     _, status = os.waitpid(child, 0)
     if os.WIFSIGNALED(status):
         return True
-    assert os.waitstatus_to_exitcode(status) == ENDED, f"moment {number}: {words}"
+    assert os.waitstatus_to_exitcode(status) in codes, f"moment {number}: {words}"
     return False
 
 

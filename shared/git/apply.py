@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from shared.git.journal import Journal, check_copies, load_journal, save_journal
 from shared.git.prepare import prepare
 from shared.git.replay import Raced, check_sides, replay
-from shared.git.users_files import check_tree
+from shared.git.users_files import check_tree, to_stash
 from state.errors import Refused
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from shared.git.change import Change
     from shared.git.repository import Repository
     from shared.git.vault import Vault
+    from state.errors import Problem
 
 _FINISH = "planner exec apply"
 _TAKE_BACK = "planner undo"
@@ -124,8 +125,8 @@ def undo(repo: Repository, folder: str) -> tuple[str, ...]:
     files = tuple(move.path for move in journal.moves)
     if journal.state == "undone":
         return files
-    problems = check_copies(folder, journal, "before") + check_sides(repo.root, journal)
-    if problems:
+    sides = [_with_way_out(repo, journal, problem) for problem in check_sides(repo.root, journal)]
+    if problems := check_copies(folder, journal, "before") + sides:
         raise Refused.of(problems)
     save_journal(folder, journal._replace(state="undoing"))
     try:
@@ -137,3 +138,17 @@ def undo(repo: Repository, folder: str) -> tuple[str, ...]:
             "refused", folder, text, "fix the cause, then run the command again", _TAKE_BACK
         ) from error
     return files
+
+
+def _with_way_out(repo: Repository, journal: Journal, problem: Problem) -> Problem:
+    """Add to the problem of a file with other content what the user can do to go on."""
+    clean = ("diff", "--quiet", "--no-ext-diff", "HEAD", "--", problem.at)
+    committed = repo.git.having(GIT_LITERAL_PATHSPECS="1").ok(*clean)
+    if committed and journal.state == "applied":
+        problem.problem += ", and that is committed"
+        problem.allowed = "a person keeps what is committed and ends the run"
+        problem.retry = "planner cancel"
+    else:
+        problem.allowed += f"; or put your own work on it aside; {to_stash(problem.at)}"
+        problem.retry = _TAKE_BACK
+    return problem

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.change import ends
 from shared.git.few_paths import tree_at
 from shared.git.intended import check_clashes
 from shared.git.proof import describe
-from shared.git.users_files import REVISE, Blocked, difference, same, states_before
+from shared.git.users_files import REVISE, Blocked, difference, same, states_before, to_stash
 from state.errors import Problem
 
 if TYPE_CHECKING:
@@ -67,5 +66,4 @@ def check_fit(
 def _stash(path: str, state: Entry | Blocked | None) -> str:
     if isinstance(state, Blocked):
         return "or move away what is at this path"
-    word = shlex.quote(f":(top,literal){path}")
-    return f"to stash: git stash push --include-untracked -- {word}"
+    return to_stash(path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import stat
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,6 +20,12 @@ if TYPE_CHECKING:
     from shared.git.vault import Vault
 
 REVISE = "planner plan revise"
+
+
+def to_stash(path: str) -> str:
+    """Return the words that tell a user how to put aside their own work on one file."""
+    word = shlex.quote(f":(top,literal){path}")
+    return f"to stash: git stash push --include-untracked -- {word}"
 
 
 class Blocked(str):
