@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import pwd
 import shutil
 import subprocess
 from pathlib import Path
@@ -46,6 +48,13 @@ def users_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home
 
 
+def home_of_this_user() -> str:
+    """Return the home that the machine knows, in which rustup keeps its compilers."""
+    with contextlib.suppress(KeyError):
+        return pwd.getpwuid(os.geteuid()).pw_dir
+    return "/"
+
+
 @pytest.fixture(autouse=True)
 def _at_home(users_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     need_place()
@@ -53,9 +62,9 @@ def _at_home(users_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copy(own / ".gitconfig", users_home)
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(users_home / ".gitconfig"))
     for name, folder in (("RUSTUP_HOME", ".rustup"), ("CARGO_HOME", ".cargo")):
-        real = Path(os.path.expanduser("~" + (os.environ.get("USER") or "root")), folder)
-        if name not in os.environ and real.is_dir():
-            monkeypatch.setenv(name, str(real))
+        real = os.path.join(home_of_this_user(), folder)
+        if name not in os.environ and os.path.isdir(real):
+            monkeypatch.setenv(name, real)
     monkeypatch.setenv("HOME", str(users_home))
     for name in ("XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"):
         monkeypatch.delenv(name)
@@ -151,3 +160,27 @@ def test_a_shape_is_verified_without_a_person_and_its_commit_is_clean(
     for command in shape.checks:
         done = shell(command, repository.path)
         assert done.returncode == 0, (command, done.stdout + done.stderr)
+
+
+@pytest.mark.requirement("VR-5")
+def test_prettier_on_the_copy_of_the_plan_refuses_the_freeze_and_nothing_loops(
+    tmp_path: Path,
+) -> None:
+    shape = SHAPES["npm workspaces with husky"]
+    shape = shape._replace(files={**shape.files, "planner.toml": '[commit]\nplan = "file"\n'})
+    repository = built(shape, tmp_path / "project")
+    before = repository.git("rev-parse", "HEAD")
+    journey = Journey(repository, "Make the answer two", answers(shape))
+    journey.confirms = False
+    journey.to("code")
+    journey.edits = dict(shape.change)
+    assert ": pass (base: pass) · confined" in verified(journey, shape.change)
+    with pytest.raises(AssertionError):
+        journey.to("submitted")
+    said = journey.last.text
+    assert "the plan cannot be frozen: a hook (pre-commit" in said
+    assert "planning/plans/" in said
+    assert "have it leave planning/plans/ alone, or keep the plan in a ref" in said
+    assert journey.planner("plan", "freeze").code == 1
+    assert repository.git("rev-parse", "HEAD") == before
+    assert repository.git("status", "--porcelain") == ""
