@@ -60,7 +60,7 @@ KINDS = {
         hidden=("number", "code_intents", "code_changes", "documentation"),
     ),
     "intent": Kind("CI", models.Intent, ("code_intents",), in_milestone=True),
-    "doc": Kind("DOC", models.Doc, (), roles=(WRITER,), in_milestone=True),
+    "doc": Kind("DOC", models.Doc, (), roles=(ARCHITECT, WRITER), in_milestone=True),
     "diagram": Kind("DG", models.Diagram, ("diagrams",)),
     "checkpoint": Kind("CP", models.Checkpoint, ("checkpoints",)),
     "change": Kind(

@@ -6,8 +6,6 @@ pydantic, agree with the rest. Only the standard library.
 
 from __future__ import annotations
 
-from operator import attrgetter, itemgetter
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, overload
@@ -21,8 +19,6 @@ DOC_LISTS = {
     "algorithm-block": "algorithm_blocks",
     "inline-comment": "inline_comments",
 }
-_DOC_FIELDS = ("module_comment", *DOC_LISTS.values())
-_DOCS_OF_MODEL, _DOCS_OF_JSON = attrgetter(*_DOC_FIELDS), itemgetter(*_DOC_FIELDS)
 
 
 if TYPE_CHECKING:
@@ -50,21 +46,29 @@ if TYPE_CHECKING:
 
 def docs_of(milestone: Milestone | Json) -> list[Any]:
     """Return a milestone's promised documentation entries, except plain-text ones."""
-    if isinstance(milestone, dict):
-        module_comment, *lists = _DOCS_OF_JSON(milestone["documentation"])
-    else:
-        module_comment, *lists = _DOCS_OF_MODEL(milestone.documentation)
-    found = [module_comment]
-    for docs in lists:
-        found += docs
-    return [doc for doc in found if doc is not None and not isinstance(doc, str)]
+    return [doc for _, doc in kinds_of_docs(milestone)]
 
 
-def kinds_of_docs(milestone: Milestone) -> list[tuple[str, Doc]]:
+if TYPE_CHECKING:
+
+    @overload
+    def kinds_of_docs(milestone: Milestone) -> list[tuple[str, Doc]]: ...
+    @overload
+    def kinds_of_docs(milestone: Json) -> list[tuple[str, Json]]: ...
+
+
+def kinds_of_docs(milestone: Milestone | Json) -> list[tuple[str, Any]]:
     """Return a milestone's promised documentation entries, each with its kind (`docstring` …)."""
-    kinds = {"module-comment": (milestone.documentation.module_comment,)}
-    kinds |= {kind: getattr(milestone.documentation, name) for kind, name in DOC_LISTS.items()}
+    promised = _field(milestone, "documentation")
+    kinds = {"module-comment": (_field(promised, "module_comment"),)}
+    kinds |= {kind: _field(promised, name) for kind, name in DOC_LISTS.items()}
     return [(k, d) for k, docs in kinds.items() for d in docs if d and not isinstance(d, str)]
+
+
+def promise(kind: str, doc: Doc | Json) -> str:
+    """Return in words what an entry promises: kind, definition or heading, file."""
+    function = _field(doc, "function")
+    return f"{kind}{f' of {function}' if function else ''} in {_field(doc, 'file')}"
 
 
 def waited_for(plan: Json) -> set[str]:

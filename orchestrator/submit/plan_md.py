@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 from shared import resources
 from shared.builders import visible
 from shared.reviewed import against_figures, reviewers_of
-from shared.steps.slices import chosen
+from shared.steps.slices import chosen, knowledge_lines
 from shared.verified import facts_of
 from state.changes import plan_changes
 from state.errors import Refused
 from state.files import write_atomic
-from state.milestones import changes_of
+from state.milestones import changes_of, kinds_of_docs, promise
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -41,7 +41,7 @@ _DECIDED = {
 def render_plan(plan: Plan, answers: Mapping[str, Sequence[str]]) -> str:
     """Return the text of plan.md; invisible characters of the plan are shown as escapes."""
     lines = [*_head(plan), *_task(plan), *_questions(plan, answers)]
-    for section in (_decisions, _risks, _milestones, _verify, _reviews):
+    for section in (_decisions, _risks, _knowledge, _milestones, _verify, _reviews):
         lines += section(plan)
     lines += ["", "The commit names this plan by its digest, in a line `Plan-Digest:`."]
     return visible("\n".join(lines)) + "\n"
@@ -115,6 +115,15 @@ def _risks(plan: Plan) -> Iterator[str]:
         yield from (f"- {_one_line(row)}" for row in rows)
 
 
+def _knowledge(plan: Plan) -> Iterator[str]:
+    lines = knowledge_lines(plan.model_dump())
+    if lines:
+        yield from ("", "## Architecture and data flow")
+    for line in lines:
+        fence = _fence(line)
+        yield from ("", f"{fence}text", line, fence)
+
+
 def _milestones(plan: Plan) -> Iterator[str]:
     for wave in plan.milestone_dependencies.waves:
         yield from ("", f"## Wave {wave.wave}")
@@ -135,6 +144,8 @@ def _milestone(milestone: Milestone) -> Iterator[str]:
         yield f"- tests: {', '.join(map(_code, tests.files))}"
     elif tests.skip_reason:
         yield f"- no tests: {_one_line(tests.skip_reason)}"
+    for kind, doc in kinds_of_docs(milestone):
+        yield f"- {doc.id} {_one_line(promise(kind, doc))}{_because(doc.text)}"
     for change in changes_of(milestone):
         yield from _change(change)
 

@@ -11,7 +11,7 @@ from quality_reviewer.checks.git_trees import Objects
 from quality_reviewer.checks.subject import Finding, Subject
 from shared.builders import first_of
 from shared.workspace import open_repository
-from state.milestones import kinds_of_docs, promised_files
+from state.milestones import kinds_of_docs, promise, promised_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,8 +68,7 @@ def check_promises(subject: Subject) -> Iterator[Finding]:
     """
     for milestone in subject.plan.milestones:
         for kind, doc in kinds_of_docs(milestone):
-            about = f" of {doc.function}" if doc.function else ""
-            entry = f"{doc.id} of {milestone.id} promises {kind}{about} in {doc.file}"
+            entry = f"{doc.id} of {milestone.id} promises {promise(kind, doc)}"
             is_known, why = _unwritten(subject, kind, doc)
             if not is_known:
                 yield Finding(doc.file, f"{entry}, {why}; look at the change", "NOT_CHECKED")

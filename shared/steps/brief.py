@@ -67,6 +67,8 @@ def work_task(ctx: Context, script: str, *, agent: bool, of_design: Collection[s
     if found:
         choose = state.command("plan", "verify", "--use", "1", role=ctx.step.agent)
         text += "\n\n" + fill(_choose_prompt(), {"choose": choose})
+    if agent and ctx.phase == "plan-design" and not variant:
+        text += "\n\n" + read_prompt("architect", "plan_design", "plan-design-execute-knowledge")
     asks = agent and not variant  # in a later round the task is understood
     if asks:
         text += "\n\n" + _asking(ctx)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from state.milestones import changes_of, docs_of, files_of
+from state.milestones import changes_of, files_of, kinds_of_docs, promise
 from state.phases import CODE_PHASES, DOCS_PHASES
 
 TYPE_CHECKING = False
@@ -63,7 +63,7 @@ def work_slice(plan: Json, phase: str, own: Collection[str]) -> str:
         lines.append(f"{milestone['id']} v{milestone['version']} {milestone['name']}")
         if phase != "plan-design" and milestone["id"] in own:
             lines += _intents(milestone, reasons=True)
-            lines += [f"  {d['id']} {d['file']}: {d['text']}" for d in docs_of(milestone)]
+            lines += _promises(milestone)
     return "\n".join(lines)
 
 
@@ -92,7 +92,7 @@ def milestone_slice(plan: Json, name: str, *, whole: bool) -> str:
     lines += [f"  accepted when: {text}" for text in own["acceptance_criteria"]]
     lines += _intents(own, reasons=True)
     lines += list(_scenarios(own["tests"]))
-    lines += [f"  {d['id']} {d['file']}: {d['text']}" for d in docs_of(own)]
+    lines += _promises(own)
     lines += [
         f"{m['id']} {m['name']}, not yours: {', '.join(sorted(files_of(m)))}"
         for m in plan["milestones"]
@@ -138,7 +138,7 @@ def _asked_about(milestone: Json, phase: str, *, again: bool) -> list[str]:
     lines += _intents(milestone, reasons=not again)
     if phase == "plan-design":
         lines += list(_scenarios(milestone["tests"]))
-    return lines + [f"  {d['id']} {d['file']}: {d['text']}" for d in docs_of(milestone)]
+    return lines + _promises(milestone)
 
 
 def _intents(milestone: Json, *, reasons: bool) -> list[str]:
@@ -152,6 +152,27 @@ def _intents(milestone: Json, *, reasons: bool) -> list[str]:
     return lines
 
 
+def _promises(milestone: Json) -> list[str]:
+    found = kinds_of_docs(milestone)
+    return [f"  {doc['id']} {promise(kind, doc)}: {doc['text']}" for kind, doc in found]
+
+
+def knowledge_lines(plan: Json) -> list[str]:
+    """Return what a plan says of the architecture, the flow of data and why it is built so."""
+    known = plan["invisible_knowledge"]
+    texts = {
+        "architecture": _figure(known.get("architecture", {})),
+        "data flow": _figure(known.get("data_flow", {})),
+        "built so because": known.get("structure_rationale", ""),
+    }
+    return [f"{name}: {text}" for name, text in texts.items() if text.strip()]
+
+
+def _figure(figure: Json) -> str:
+    parts = (figure.get("description", ""), figure.get("diagram_ascii", ""))
+    return "\n".join(part for part in parts if part.strip())
+
+
 def _scenarios(tests: Json) -> Iterator[str]:
     for kind, texts in tests["scenarios"].items():
         yield from (f"  test, {kind}: {text}" for text in texts)
@@ -160,7 +181,7 @@ def _scenarios(tests: Json) -> Iterator[str]:
 
 
 def _reasons(plan: Json, cited: Collection[str] | None = None) -> list[str]:
-    """Return decisions, alternatives, risks and invariants; only `cited` decisions with reasons."""
+    """Return decisions, risks and what the code does not show; reasons of `cited` decisions."""
     context = plan["planning_context"]
     lines = [
         f"{d['id']}: {d['decision']}"
@@ -172,8 +193,10 @@ def _reasons(plan: Json, cited: Collection[str] | None = None) -> list[str]:
         for a in context["rejected_alternatives"]
     ]
     lines += [f"{r['id']}: {r['risk']} – {r['mitigation']}" for r in context["known_risks"]]
-    invariants = plan["invisible_knowledge"]["invariants"]
-    return lines + [i if isinstance(i, str) else f"{i['id']}: {i['text']}" for i in invariants]
+    known = plan["invisible_knowledge"]
+    stated = (*known["invariants"], *known["tradeoffs"])
+    lines += [i if isinstance(i, str) else f"{i['id']}: {i.get('text', '')}" for i in stated]
+    return lines + knowledge_lines(plan)
 
 
 def _id_of(line: str) -> str:

@@ -453,7 +453,7 @@ class TestABatch:
 @pytest.mark.requirement("PL-13")
 class TestARole:
     MAY: ClassVar[dict[str, set[str]]] = {
-        ARCHITECT: {*KINDS} - {"change", "doc"},
+        ARCHITECT: {*KINDS} - {"change"},
         DEVELOPER: {"change"},
         WRITER: {"doc"},
         "quality-reviewer": set(),

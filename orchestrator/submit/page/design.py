@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from orchestrator.submit.page.facts import count
 from orchestrator.submit.page.html import Element, Items, Section, Titled, listed
 from orchestrator.submit.page.waves import picture
-from shared.steps.slices import chosen
+from shared.steps.slices import chosen, knowledge_lines
+from state.milestones import kinds_of_docs, promise
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -118,6 +119,9 @@ def risks(plan: Plan) -> Section:
         Titled("Constraints", Items([*plan.context.constraints, *limits], "rows")),
         Titled("Stays true", Items([_stated(i) for i in knowledge.invariants], "rows")),
         Titled("Given up", Items([_stated(t) for t in knowledge.tradeoffs], "rows")),
+        Titled("Architecture and data flow", [
+            Element("pre", text) for text in knowledge_lines(plan.model_dump())
+        ]),
     ])  # fmt: skip
 
 
@@ -174,6 +178,7 @@ def _terms(milestone: Milestone, files: Sequence[Edited]) -> list[Node]:
         "accepted when": milestone.acceptance_criteria,
         "tests": shown,
         "scenarios": [*scenarios.normal, *scenarios.edge, *scenarios.error],
+        "documentation": [f"{promise(k, d)}: {d.text}" for k, d in kinds_of_docs(milestone)],
         "waits for": milestone.waits_for,
         "flags": milestone.flags,
         "changes": changes,
