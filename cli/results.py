@@ -16,7 +16,7 @@ from shared.steps.printing import print_current
 from shared.verified import facts_of
 from state import store
 from state.changes import plan_changes
-from state.channels import told
+from state.channels import UNPROVEN_CHANNEL, told
 from state.execution import Summary
 from state.milestones import changes_of
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from orchestrator.plan.check import Found
     from orchestrator.plan.finish import Finished
     from orchestrator.plan.rebase import Rebased
+    from shared.git.fingerprint import Difference
     from shared.run import State
     from state.models import Change
 
@@ -38,6 +39,10 @@ MOST_PROOF_CHARS = 1_200  # so that executing a plan costs at most 600 tokens to
 _REBASED = (
     "Planned files changed. The plan is rebased onto the tree as it is now; its changes are "
     "captured and checked again when the work step is ended again."
+)
+_UNPROVEN = (
+    " `unproven` means that nothing shows that a person typed the approval; the commit is "
+    "proved all the same."
 )
 _OVERTAKEN = (
     "Files of the submitted plan changed, and it no longer fits them. A new revision rebases it "
@@ -129,14 +134,20 @@ def render_rebased(state: State, rebased: Rebased | None) -> str:
     """Return the block with the tree changes that a person accepted, and the next step."""
     if rebased is None:
         return Block("result").task("Nothing changed since planning started.").render()
-    shown = [f"{drift.shown(one.path)}: {one.how}" for one in rebased.found]
+    shown = [f"{drift.shown(one.path)}: {_how(one, rebased.head)}" for one in rebased.found]
     block = Block("result").data("accepted", "\n".join(shown))
     block.data("planned", "\n".join(rebased.planned))
     block.data("HEAD moved", rebased.head).data("moved", rebased.remark)
     if rebased.overtaken:
         return block.task(_OVERTAKEN).next("done", state.command("plan", "revise")).render()
-    block.task(_REBASED if rebased.planned else "The plan goes on as it is.")
-    return block.next("done", state.command("step", state.run.workflow)).render()
+    said = _REBASED if rebased.planned else "The plan goes on as it is."
+    return block.task(f"{said} Tell the assistant to go on.").render()
+
+
+def _how(one: Difference, head: str) -> str:
+    """Return how a file differs; after HEAD has moved, what is staged may be committed as well."""
+    kept = ", ".join(word for word in one.how.split(", ") if word != "staged")
+    return one.how if not head else kept or "staged or committed"
 
 
 def render_part(state: State, running: Running | None, digest: str, only: Iterable[str]) -> str:
@@ -169,6 +180,8 @@ def render_proof(state: State, changes: Sequence[Change]) -> str:
     else:
         proved = _proved(state, changes)
     what = "commit" if run.commit_id else "changes"
+    if done_by := state.database.approved_by(run, run.digest or ""):
+        proved += _UNPROVEN if done_by[0] == UNPROVEN_CHANNEL else ""
     text = (
         f"{proved} The run is complete and planning has ended; tell the user. "
         f"To undo the {what}: {state.command('undo')}"

@@ -9,6 +9,7 @@ from orchestrator.summary import summary
 from quality_reviewer.ask import DESIGN, answered_alone, items_of, questions
 from quality_reviewer.items import count_items, for_user
 from quality_reviewer.scale import review_of
+from shared.candidates import read_found
 from shared.git.kept import is_kept
 from shared.lifecycle import lane_of
 from shared.mode import sessions
@@ -27,10 +28,11 @@ from shared.qr.types import (
 from shared.resources import answer_path, answer_word, fill, read_prompt
 from shared.steps.brief import item_line, variant_of, with_commands, work_task
 from shared.steps.workflow import Context, Step
-from state.actors import HOST
+from state.actors import HOST, WRITER
 from state.errors import Refused
 from state.files import read_bytes
 from state.milestones import waited_for
+from state.phases import CODE_PHASES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,9 +56,8 @@ def context(ctx: Context, prompt: str) -> Block:
     state = ctx.state
     file = answer_path(state.state_dir, "context.json")
     text = fill(read_prompt("orchestrator", "planner", prompt), {"file": file})
-    if not state.config["config"]["verify"]:
-        rebase = {"rebase": state.command("mode", "rebase")}
-        text += "\n\n" + fill(read_prompt("orchestrator", "planner", "unverified"), rebase)
+    if not state.config["config"]["verify"] and not read_found(state.state_dir).lines():
+        text += "\n\n" + read_prompt("orchestrator", "planner", "unverified")
     if is_kept(state.run.repository):
         text += "\n\n" + read_prompt("orchestrator", "planner", "no-git")
     if lane_of(state.state_dir):
@@ -99,9 +100,19 @@ def work(ctx: Context, script: str) -> Block:
         return work_task(ctx, script, agent=False, of_design=DESIGN)
     agents = script.partition(".")[2].replace("_", "-")
     words = ["step", agents, *(["2"] if variant_of(ctx) and phase == "plan-design" else [])]
-    block = with_commands(ctx, read_prompt("orchestrator", "planner", "dispatch"), asks=True)
+    text = read_prompt("orchestrator", "planner", "dispatch")
+    if ctx.iteration > 1 and phase == "plan-code":
+        text += "\n\n" + fill(
+            read_prompt("orchestrator", "planner", "dispatch-fix"),
+            {
+                "file": answer_word("design.json"),
+                "batch": state.command("plan", "batch", "--file", answer_word("design.json")),
+            },
+        )
+    block = with_commands(ctx, text, asks=phase in CODE_PHASES)
     _say_why(block, ctx)
-    role = ctx.step.agent or ""
+    prose = all(m["is_documentation_only"] for m in ctx.plan["milestones"])
+    role = WRITER if phase in CODE_PHASES and prose else ctx.step.agent or ""
     block.dispatch(role, [state.command(*words)], model=state.model(role))
     return block.next("done", state.command("step", ctx.workflow.name))
 

@@ -55,7 +55,7 @@ def questions(ctx: Context) -> Block:
         "worktree": state.worktree,
         "file": answer_path(state.state_dir, file),
         "evidence": evidence,
-        "example": "CI-001" if designed else "src/a.py:12",
+        "example": "CI-…" if designed else "FILE:LINE",
         "blocking": " or ".join(", ".join(blocking_severities(ctx.iteration)).rsplit(", ", 1)),
     }
     text = fill(text, slots)

@@ -30,6 +30,7 @@ _LINE = re.compile(r"([^\n]+?):(\d{1,7})(?:-(\d{1,7}))?(?!\w)")
 _RUN = re.compile(r"run (\d{1,6})\b\W*")
 _NONE = re.compile(r"none\b\W*", re.IGNORECASE)
 LEAST_REASON = 10  # letters
+LEAST_QUOTE = 4  # characters of a line: a bracket alone shows nothing
 MOST_SHOWN = 8  # files, or ids
 
 
@@ -60,7 +61,7 @@ class Evidence:
         elif found := _LINE.match(said):
             wrong = self._line(item, found, design=design)
         else:
-            named = self._whole_file(item, said)
+            named = self._whole_file(item, said) or (not design and self._is_quote(item, said))
             wrong = "" if named else f"{item.id} passes a MUST, and its evidence is {shown(text)}"
         if not wrong:
             return None
@@ -97,6 +98,17 @@ class Evidence:
     def _whole_file(self, item: Item, said: str) -> bool:
         """Return whether a text names a changed file that has no lines, such as an image."""
         return any(said.startswith(f) for f, lines in self._touched(item).items() if not lines)
+
+    def _is_quote(self, item: Item, said: str) -> bool:
+        """Return whether a text is a changed file and a whole line that the change touches."""
+        return any(
+            said.startswith((f"{change.file}:", f"{change.old_file}:"))
+            and len(line.text.strip()) >= LEAST_QUOTE
+            and line.text.strip() in said
+            for change in self._changes(item)
+            for line in read_patch(change)
+            if line.kind in "+-"
+        )
 
     def _allowed(self, item: Item, *, design: bool) -> str:
         """Return what may be named instead, taken from the plan and its changes."""

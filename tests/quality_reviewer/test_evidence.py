@@ -200,3 +200,15 @@ def test_one_answer_is_given_its_evidence_on_the_command_line(small: Journey) ->
     assert small.planner(*words, "--evidence", "src/a.py:2").code == 0
     stored = item_of(small, "plan-code", "nothing-else")
     assert (stored.status, stored.evidence) == (PASS, "src/a.py:2")
+
+
+def test_a_whole_line_of_the_change_is_evidence_without_its_number(small: Journey) -> None:
+    """A reader who sees a diff has its lines before it, and has to count for their numbers."""
+    asked = item_of(small, "plan-code", "nothing-else")
+    for evidence, code in {
+        "src/a.py: `return x + 2`": 0,
+        "src/a.py: +    return x + 2": 0,
+        "src/a.py: return x + 3": 1,
+        "src/b.py: return x + 2": 1,
+    }.items():
+        assert answer(small, "plan-code", asked.id, evidence=evidence).code == code, evidence
