@@ -191,8 +191,11 @@ def unusable(path: str, error: Exception) -> Refused:
         return Refused("locked", path, text, "run the command again")
     if code == sqlite3.SQLITE_CONSTRAINT:
         return Refused("conflict", path, text, "run `planner status`, which says where the run is")
+    if code == sqlite3.SQLITE_FULL:
+        allowed = "make room on the disk, then run the same command again"
+        return Refused("refused", path, text, allowed)
     if code in _ENVIRONMENT:
-        return Refused("refused", path, text, "use a folder that can be written and has free space")
+        return Refused("refused", path, text, "use a folder that can be written")
     return damaged(path, error)
 
 

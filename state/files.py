@@ -96,8 +96,10 @@ class Lock:
 def unusable(path: str, error: OSError) -> Refused:
     """Return the Refused exception that explains why the operating system denied using a file."""
     text = f"{error.strerror or error} ({error.__class__.__name__}); nothing was changed"
-    allowed = "use a folder that can be written and has free space; then run the command again"
-    return Refused("refused", path, text, allowed)
+    way = "use a folder that can be written"
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        way = "make room on the disk"
+    return Refused("refused", path, text, f"{way}, then run the same command again")
 
 
 def sweep(folder: str) -> None:

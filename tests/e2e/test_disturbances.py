@@ -5,20 +5,21 @@ A cell of the table is followed by what is printed alone, and what was the user'
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
+import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.conftest import Repository
 from tests.journey import FILES, Journey
 from tests.ways_out import Walk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.conftest import Repository
+    from collections.abc import Callable, Iterator
 
     Repositories = Callable[..., Repository]
 
@@ -169,3 +170,54 @@ def test_whatever_the_user_does_meanwhile_the_printed_ways_lead_to_an_end(
         walk.lead_out(["step", "planner"], refused)
     if how in MARKED:
         assert_kept(journey, MARK)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """Return a folder on a disk of its own with little room; skipped where none can be mounted."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", str(place)]
+    with contextlib.suppress(FileNotFoundError):
+        if subprocess.run(mount, capture_output=True, check=False).returncode == 0:
+            yield place
+            subprocess.run(["umount", "--lazy", str(place)], check=True)
+            return
+    pytest.skip("no file system can be mounted here")
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("PL-29", "PL-31", "PL-32")
+@pytest.mark.parametrize("stage", STAGES if LONG else STAGES[2::3])
+def test_a_full_disk_is_named_and_with_room_on_it_the_run_ends(
+    small_disk: Path, stage: str
+) -> None:
+    (small_disk / "project").mkdir()
+    repository = Repository(small_disk / "project")
+    repository.git("init", "--quiet")
+    repository.commit(FILES)
+    journey = at(Journey(repository), stage)
+    filler = small_disk / "filler"
+    fill(filler)
+    block = journey.last
+    with contextlib.suppress(OSError):  # the host finds no room for its own files either
+        refused = journey.planner("undo") if stage == "committed" else journey.advance()
+        assert refused.code == 0 or "make room on the disk" in refused.text, refused.text
+    filler.unlink()
+    if stage == "committed":
+        assert journey.planner("undo").code == 0
+        return
+    journey.last = block
+    walk = Walk(journey)
+    walk.go_on()
+    walk.to_the_end()
+    assert walk.status()["status"] == "COMPLETED"
+
+
+def fill(path: Path) -> None:
+    """Write a file until its disk has no room."""
+    with contextlib.suppress(OSError), path.open("wb", buffering=0) as file:
+        for size in (1 << 20, 1 << 12, 1):
+            with contextlib.suppress(OSError):
+                while file.write(b"\0" * size) == size:
+                    pass
