@@ -19,6 +19,7 @@ import pytest
 
 from shared.resources import ROOT
 from tests.clients.scripted_model import Result
+from tests.hook_entries import hooks_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -160,7 +161,7 @@ class Claude(Client):
         skill.mkdir()
         for name in ("SKILL.md", ".claude-plugin", "commands", "bin"):
             (skill / name).symlink_to(os.path.join(ROOT, name))
-        entries = Path(ROOT, "hooks", "claude.json").read_text(encoding="utf-8")
+        entries = hooks_of("claude")
         self.write(str(skill / "hooks" / "claude.json"), entries.replace("sh ", "/nowhere/sh "))
 
     def permit(self, *allow: str, **rules: Sequence[str]) -> None:
@@ -224,10 +225,9 @@ alias = "scripted"
         hooks: bool = True, other_hooks: str = "",
     ) -> Played:  # fmt: skip
         """Give a prompt without a terminal; `settings`, `other_hooks`: the user's, as TOML."""
+        (self.home / ".vibe").mkdir(exist_ok=True)
         if hooks:
-            entry = Path(ROOT, "hooks", "vibe.toml").read_text(encoding="utf-8")
-            entry = entry.replace("/path/to/planner", ROOT)
-            self.write(".vibe/hooks.toml", entry + other_hooks)
+            self.write(".vibe/hooks.toml", hooks_of("vibe") + other_hooks)
         config = str(self.home / ".vibe" / "config.toml")
         keyring = "keyring.backends.null.Keyring"
         found = environment(
@@ -259,9 +259,9 @@ wire_api = "responses"
         self, turns: Sequence[Turn], *, hooks: bool = True, sandbox: str = "workspace-write"
     ) -> Played:
         """Give a prompt without a terminal; `sandbox` is codex's own."""
+        (self.home / ".codex").mkdir(exist_ok=True)
         if hooks:
-            entry = Path(ROOT, "hooks", "codex.json").read_text(encoding="utf-8")
-            self.write(".codex/hooks.json", entry.replace("/path/to/planner", ROOT))
+            self.write(".codex/hooks.json", hooks_of("codex"))
         config = str(self.home / ".codex" / "config.toml")
         options = ("--sandbox", sandbox, "--dangerously-bypass-hook-trust")
         command = [self.program, "exec", *options, "go"]

@@ -14,6 +14,7 @@ import pytest
 
 from shared.guard.client_settings import read_client
 from shared.resources import ROOT, launcher
+from tests.hook_entries import hooks_of
 
 if TYPE_CHECKING:
     from shared.guard.client_settings import ClientSettings
@@ -226,8 +227,7 @@ def test_vibes_lists_are_seen(home: Path, project: Path, place: str) -> None:
 
 
 def test_another_hook_of_vibe_is_seen(home: Path, project: Path) -> None:
-    ours = Path(ROOT, "hooks", "vibe.toml").read_text(encoding="utf-8")
-    write(home / ".vibe/hooks.toml", ours)
+    write(home / ".vibe/hooks.toml", hooks_of("vibe"))
     assert not vibe(project).others
     other = "[[hooks]]\nname = 'other'\ntype = 'pre_tool'\ncommand = 'rewrite'\n"
     write(project / ".vibe/hooks.toml", other)

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from shared.resources import ROOT
+from tests.hook_entries import hooks_of
 from tests.journey import LAUNCHER
 from tests.shared.guard.client import GUARD, SESSION
 
@@ -267,10 +267,10 @@ def test_every_client_waits_for_longer_than_the_deadline() -> None:
     text = Path(GUARD).read_text(encoding="utf-8")
     assert re.search(r"^deadline_s=(\d+)$", text, re.MULTILINE)
     waits = []
-    for entries in ("claude.json", "codex.json"):
-        found = json.loads(Path(ROOT, "hooks", entries).read_text(encoding="utf-8"))["hooks"]
+    for host in ("claude", "codex"):
+        found = json.loads(hooks_of(host))["hooks"]
         hooks = [hook for groups in found.values() for g in groups for hook in g["hooks"]]
         waits += [hook["timeout"] for hook in hooks if "timeout" in hook]
-    vibe = tomllib.loads(Path(ROOT, "hooks", "vibe.toml").read_text(encoding="utf-8"))["hooks"]
+    vibe = tomllib.loads(hooks_of("vibe"))["hooks"]
     waits += [hook["timeout"] for hook in vibe]
     assert min(waits) >= 5 * DEADLINE_S

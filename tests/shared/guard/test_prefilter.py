@@ -14,13 +14,11 @@ import pytest
 from shared.guard import hook
 from shared.place.level import level
 from shared.resources import ROOT
+from tests.hook_entries import hooks_of
 from tests.journey import call
 from tests.orchestrator.test_imports import AVOIDED, TRACE
 from tests.shared.guard.client import GUARD, SESSION
 
-CLAUDE = Path(ROOT, "hooks", "claude.json")
-CODEX = Path(ROOT, "hooks", "codex.json")
-VIBE = Path(ROOT, "hooks", "vibe.toml")
 APPROVE = Path(ROOT, "commands", "approve.md")
 EVENTS = (
     "PreToolUse", "pre_tool", "SessionStart", "UserPromptSubmit", "UserPromptExpansion",
@@ -70,10 +68,9 @@ def test_a_hook_that_cannot_start_stops_only_tool_calls(
 
 
 @pytest.mark.requirement("PM-4", "PM-13")
-@pytest.mark.parametrize("entries", [CLAUDE, CODEX])
-def test_every_entry_names_an_event_that_the_hook_answers(entries: Path) -> None:
-    host = {CLAUDE: "claude", CODEX: "codex"}[entries]
-    for event, groups in json.loads(entries.read_text(encoding="utf-8"))["hooks"].items():
+@pytest.mark.parametrize("host", ["claude", "codex"])
+def test_every_entry_names_an_event_that_the_hook_answers(host: str) -> None:
+    for event, groups in json.loads(hooks_of(host))["hooks"].items():
         assert event in hook.EVENTS
         for group in groups:
             assert group.get("matcher", "*") == "*"
@@ -84,8 +81,8 @@ def test_every_entry_names_an_event_that_the_hook_answers(entries: Path) -> None
 @pytest.mark.requirement("PM-4", "PM-10", "PM-13")
 def test_each_client_asks_before_a_tool_and_tells_what_is_typed() -> None:
     events = {"PreToolUse", "UserPromptSubmit", "SessionStart"}
-    for entries, more in ((CLAUDE, {"UserPromptExpansion", "SubagentStop"}), (CODEX, set())):
-        groups = json.loads(entries.read_text(encoding="utf-8"))["hooks"]
+    for host, more in (("claude", {"UserPromptExpansion", "SubagentStop"}), ("codex", set())):
+        groups = json.loads(hooks_of(host))["hooks"]
         assert {event for event, found in groups.items() if found} == events | more
 
 
@@ -97,7 +94,7 @@ def test_only_the_user_can_call_the_command_that_approves() -> None:
 
 
 def test_vibes_entry_fails_closed() -> None:
-    (entry,) = tomllib.loads(VIBE.read_text(encoding="utf-8"))["hooks"]
+    (entry,) = tomllib.loads(hooks_of("vibe"))["hooks"]
     assert entry["type"] in hook.TOOL_EVENTS
     assert entry["strict"] is True
     assert entry["command"].endswith("/hooks/guard' vibe pre_tool")
