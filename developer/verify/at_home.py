@@ -15,6 +15,7 @@ from developer.verify.confined import HOOK_LIMIT_S, WRITE, printed
 from developer.verify.in_place import TEMPORARY, scene
 from developer.verify.prepare import check_confirmed
 from developer.verify.process import OUT_OF_TIME, temporary_variables
+from shared.git.filters import hold_content
 from shared.git.repository import repository_at
 from shared.git.scratch import scratch, sweep
 from shared.git.settle import Ran, Trial
@@ -65,7 +66,7 @@ class AtHome:
     def __call__(self, tree: str, tool: Tool) -> Trial | None:
         """Run a tool on the git tree `tree` and bring what it changes into the worktree.
 
-        Returns None where there is no place, or where git cannot store what the tool has left;
+        Returns None where there is no place, or where git cannot keep what the tool has left;
         Refused for a formatter that nobody has confirmed then.
         """
         trial = self._try(tree, tool)
@@ -99,19 +100,28 @@ class AtHome:
             except CannotEnter:
                 return None
             if os.path.exists(os.path.join(private, "done")):
-                self._take(repo, tree, private)
+                if not self._take(repo, tree, private):
+                    return None
             elif ran.code != OUT_OF_TIME:
                 return None
             return Trial(ran, staged(repo, os.path.join(private, "after"), tree))
 
-    def _take(self, repo: Repository, old: str, private: str) -> None:
-        """Give the worktree the files of the tree that a tool has left."""
+    def _take(self, repo: Repository, old: str, private: str) -> bool:
+        """Give the worktree the files of the tree that a tool has left, and return True.
+
+        False, and nothing done, if git-lfs or the like has kept content of theirs, since that went
+        with the place.
+        """
         with open(os.path.join(private, "tree"), encoding="ascii") as file:
             new = file.read().strip()
         if new != old:
             borrowed = {_BORROWED: _in_list(os.path.join(private, "objects"))}
             git = open_worktree(repo, self.job.worktree).git.having(**borrowed)
+            words = ("-r", "-z", "--name-only", "--no-renames", "--end-of-options", old, new)
+            if hold_content(repo.git, git, git.names("diff-tree", *words)):
+                return False
             git.run("read-tree", "--reset", "-u", "--end-of-options", new)
+        return True
 
 
 def _in_list(path: str) -> str:

@@ -45,6 +45,22 @@ def confined(git: Git, worktree: str, repository: str) -> list[str]:
     return [f"{key}={_confined(key, text, worktree, repository)}" for key, text in starting.items()]
 
 
+def hold_content(users: Git, git: Git, names: Iterable[bytes]) -> bool:
+    """Return whether a filter keeps the content of one of these files in the git folder.
+
+    `users` is a git in the user's tree, for the settings, `git` the one in which the files are.
+    """
+    found = [
+        key.split(".", 1)[1] for key, text in drivers(users).items() if _KEEPERS.fullmatch(text)
+    ]
+    keepers = {name.rpartition(".")[0] for name in found}
+    if not keepers:
+        return False
+    asked = b"".join(name + b"\0" for name in names)
+    said = git.run("check-attr", "-z", "--stdin", "filter", stdin=asked).split(b"\0")
+    return not keepers.isdisjoint(map(os.fsdecode, said[2::3]))
+
+
 def merging_plainly(git: Git) -> list[str]:
     """Return the git settings with which git merges files as text, by no driver of the user's."""
     found = _settings(git, r"^merge\..*\.driver$")

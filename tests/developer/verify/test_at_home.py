@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -132,3 +133,17 @@ def test_a_formatter_that_nobody_confirmed_does_not_run_where_there_is_no_place(
     home = AtHome(replace(home.job, config=Config(format=("tools/fmt",))))
     with pytest.raises(Refused, match="no person has confirmed"):
         project.capture(formatters=["tools/fmt"], home=home)
+
+
+@pytest.mark.skipif(not shutil.which("git-lfs"), reason="git-lfs is not installed")
+def test_a_file_of_git_lfs_that_a_hook_changes_is_captured_with_its_content(
+    project: Project,
+) -> None:
+    """In the place what git-lfs stores is lost, so the hook then runs in the worktree."""
+    project.git("lfs", "install", "--local")
+    attributes = b"*.bin filter=lfs diff=lfs merge=lfs -text\n"
+    project.write({".gitattributes": attributes, "x.bin": b"x   y\n"}, project.worktree)
+    add_hook(project, "pre-commit", "sed -i 's/  */ /g' x.bin\n")
+    assert changed(project)["x.bin"] == "x y\n"
+    stored = [path for path in (project.root / ".git/lfs/objects").rglob("*") if path.is_file()]
+    assert b"x y\n" in [path.read_bytes() for path in stored]
