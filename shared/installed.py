@@ -7,11 +7,13 @@ this one. A start brings it up to date.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import sys
 
 from shared.resources import PROGRAM, ROOT, installed_path, launcher_text
+from state.errors import Refused
 from state.files import write_atomic
 
 _PLUGINS = f"{os.sep}plugins{os.sep}cache{os.sep}"
@@ -44,10 +46,10 @@ def keep_current() -> None:
     if not _is_to_follow(_started_program()):
         return
     for path, (data, mode) in contents().items():
-        with open(path, "rb") as file:
-            same = file.read() == data
-        if not same and path != installed_path("python"):
-            write_atomic(path, data, mode)
+        if path != installed_path("python") and not _holds(path, data):
+            # What cannot be written here is for the next setup, and keeps nobody from planning.
+            with contextlib.suppress(Refused):
+                write_atomic(path, data, mode)
 
 
 def _is_to_follow(program: str) -> bool:
@@ -66,6 +68,14 @@ def _started_program() -> str:
         return shlex.split(lines[0][len(_PROGRAM_LINE) :])[0]
     except (OSError, ValueError, IndexError):
         return ""
+
+
+def _holds(path: str, data: bytes) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return file.read() == data
+    except OSError:
+        return False
 
 
 def _ours(*names: str) -> bytes:

@@ -150,6 +150,49 @@ def test_a_folder_that_no_rule_can_name_is_refused(
     assert not (home.path / "my data").exists()
 
 
+RULES = {"codex": ".codex/rules/planner.rules", "gemini": ".gemini/policies/planner.toml"}
+
+
+@pytest.mark.parametrize("host", RULES)
+def test_a_file_of_our_name_that_is_not_ours_is_refused(home: Home, host: str) -> None:
+    path = home.write(RULES[host], "# mine\n")
+    before = home.settings()
+    answer = home.setup(host)
+    assert [p.get("at") for p in answer.block] == [str(path)]
+    assert home.settings() == before
+
+
+@pytest.mark.parametrize("host", RULES)
+def test_a_file_of_ours_that_the_user_has_changed_stays_and_is_named(home: Home, host: str) -> None:
+    home.setup(host)
+    path = home.path / RULES[host]
+    path.write_text("# mine now\n")
+    assert home.setup(host).code == 1
+    answer = home.setup("--remove")
+    assert f"{path} was changed and stays" in answer.text
+    assert path.read_text() == "# mine now\n"
+    assert not (home.path / f".{host}" / "skills").exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+def test_the_home_of_another_user_is_refused(home: Home) -> None:
+    os.chown(home.path, 1, 1)
+    answer = home.setup("claude")
+    assert (answer.code, not (home.path / ".claude").exists()) == (1, True)
+    assert "run setup as that user" in answer.text
+
+
+def test_a_damaged_record_is_named_and_nothing_is_changed(home: Home) -> None:
+    home.setup("claude")
+    before = home.settings()
+    record = home.path / ".state" / "planner" / "setup" / "record.json"
+    record.write_text('{"placed": {"claude": {}}}')
+    for words in (("claude",), ("--remove",)):
+        answer = home.setup(*words)
+        assert [p.get("at") for p in answer.block] == [str(record)]
+    assert home.settings() == before
+
+
 # the launcher
 
 
@@ -194,6 +237,19 @@ def test_a_start_of_a_plugins_new_version_takes_the_launcher_over(
     assert home.settings() == settings
     keep_current()  # this checkout is no version of that plugin
     assert str(new.path) in Path(installed_path("bin", "planner")).read_text()
+
+
+def test_a_start_writes_what_is_missing_or_old_beside_the_launcher(
+    home: Home, repo: Repository
+) -> None:
+    home.setup("codex")
+    skill = Path(installed_path("SKILL.md"))
+    skill.unlink()
+    shutil.rmtree(installed_path("hooks"))
+    assert call(repo.path, "start", "--depth", "full", "Add a file").code == 0
+    assert skill.read_bytes() == Path(ROOT, "SKILL.md").read_bytes()
+    home.setup("codex")
+    assert Path(installed_path("hooks", "guard")).exists()
 
 
 @pytest.mark.parametrize("words", [("cancel",), ("setup", "claude")])
