@@ -92,7 +92,7 @@ def set_items(  # noqa: PLR0913 – one parameter per option
 
     An answer that lacks evidence is refused; the others of the file are stored.
 
-    Example: planner qr set --phase plan-code --group 1 --file answers/verdicts-1.json
+    Example: planner qr set --phase plan-code --group 1 --file answers/verdicts-plan-code-1.json
     """
     allow_roles(role, REVIEWER)
     if (path is None) == (item is None):

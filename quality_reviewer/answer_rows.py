@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from quality_reviewer.items import next_number
-from quality_reviewer.questions import TEXTS, group_of
+from quality_reviewer.questions import TEXTS
 from shared.qr.schema import Review, check_review
 from shared.qr.types import EVERYTHING, FAIL, PASS, REVIEWER, VERDICTS, Item, Said, item_id
 from state.errors import Problem, Refused, shown
@@ -28,7 +28,6 @@ class Share(NamedTuple):
     """The group of review questions that one reviewer answers."""
 
     group: str | None  # None for the whole review
-    milestones: Sequence[str]  # ids of the plan's, in order
     evidence: Evidence
     who: Answerer
 
@@ -153,9 +152,7 @@ def _answer(
 def _add(review: Review, row: dict[str, Any], share: Share, at: str) -> list[Problem]:
     """Add to the review a finding that no question asked for, or return the finding's problems."""
     scope = row.get("scope", EVERYTHING)
-    group = share.group or group_of(
-        scope if isinstance(scope, str) else EVERYTHING, share.milestones
-    )
+    group = share.group or next((i.group for i in review.items if i.scope == scope), "1")
     problems = _unsound(review, row, at)
     if problems:
         return problems

@@ -11,20 +11,34 @@ from typing import TYPE_CHECKING, NamedTuple
 from quality_reviewer.answer_rows import Share, answered
 from quality_reviewer.checks.promises import documents_are_written
 from quality_reviewer.evidence import Evidence
-from quality_reviewer.questions import TEXTS, due_questions, make_items
+from quality_reviewer.questions import TEXTS, may_ask
 from quality_reviewer.scale import review_of
+from quality_reviewer.scopes import Scopes
+from quality_reviewer.selection import asked_again, grouped, is_of_table, items_for, select
 from shared import resources
 from shared.plan_file import open_plan
 from shared.qr.schema import Review, read_review, write_review
-from shared.qr.types import AGENT, ASSISTANT, FAIL, PASS, REVIEWER, TODO, Item, blocking
+from shared.qr.types import (
+    AGENT,
+    ASSISTANT,
+    EVERYTHING,
+    FAIL,
+    PASS,
+    REVIEWER,
+    TODO,
+    Item,
+    blocking,
+)
 from shared.steps.entry_points import workflow_of
 from state.actors import HOST
 from state.errors import Refused
-from state.phases import CODE_PHASES
+from state.phases import CODE_PHASES, DOCS_PHASES
+from state.results import Unasked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
+    from quality_reviewer.selection import Name, Selection
     from shared.run import State
     from shared.steps.workflow import Workflow
     from state.models import Plan
@@ -39,21 +53,59 @@ def mode_for(state: State, plan: Plan) -> str:
 def with_questions(state: State, phase: Phase, plan: Plan, previous: Sequence[Item]) -> list[Item]:
     """Return a phase's review items: new questions, and earlier ones with their answers.
 
-    What blocked in the last round is asked again; every other answer is kept.
+    What blocked in the last round is asked again, and what is about bytes or entities that have
+    changed since (RV-5); every other answer is kept.
     """
-    mode = mode_for(state, plan)
-    judged = [name for o in plan.reviews if o.phase != phase for name in o.judged]
-    documented = phase in CODE_PHASES and documents_are_written(state, plan)
-    questions = due_questions(phase, mode, judged, documented=documented)
-    milestones = [m.id for m in plan.milestones]
-    items = make_items(questions, milestones, previous, mode)
-    asked = {item.id for item in items}
+    scopes, small = Scopes(plan, state), mode_for(state, plan) == "small"
+    selection, earlier = _selected(state, phase, plan, previous, scopes)
+    items = items_for(selection.due, plan, scopes, previous=previous, earlier=earlier)
     items += [
-        i for i in previous if i.by == REVIEWER and i.check not in TEXTS and i.id not in asked
+        asked_again(i, scopes.digest(i.check, i.scope))
+        for i in previous
+        if i.by == REVIEWER and not is_of_table(i)
     ]
     iteration = state.database.phase(state.run, phase)[1]
     again = {i.id for i in blocking(items, iteration - 1) if i.rounds}
-    return [i.changed(status=TODO) if i.id in again else i for i in items]
+    items = [i.changed(status=TODO) if i.id in again else i for i in items]
+    return grouped(items, plan, small=small)
+
+
+def not_asked(state: State, phase: Phase, plan: Plan, items: Sequence[Item]) -> tuple[Unasked, ...]:
+    """Return the questions that a phase's review leaves out, with the reason why (RV-2)."""
+    unasked = _selected(state, phase, plan, items, Scopes(plan, state))[0].unasked
+    rows: dict[Name, list[str]] = {}
+    for (check, scope), reason in unasked.items():
+        rows.setdefault((check, reason), []).append(scope)
+    return tuple(
+        Unasked(check=check, scopes=tuple(s for s in scopes if s != EVERYTHING), reason=reason)
+        for (check, reason), scopes in rows.items()
+    )
+
+
+def _selected(
+    state: State, phase: Phase, plan: Plan, previous: Sequence[Item], scopes: Scopes
+) -> tuple[Selection, dict[Name, Item]]:
+    """Return what a phase asks and does not ask, and the answers of earlier revisions.
+
+    An answer to another phase's question counts while its scope is the same, and always once the
+    documentation is written: a check holds that it changes no code.
+    """
+    mode, of_docs = mode_for(state, plan), phase in DOCS_PHASES
+    passed = {outcome.phase for outcome in plan.reviews} - {phase}
+    answered: dict[Name, Item] = {}
+    earlier: dict[Name, Item] = {}
+    for of, rows in state.database.passed_reviews(state.run).items():
+        found = [i for i in map(Item.from_json, rows) if i.by == REVIEWER and is_of_table(i)]
+        (answered if of in passed else earlier).update({(i.check, i.scope): i for i in found})
+    documented = phase in CODE_PHASES and documents_are_written(state, plan)
+    selection = select(
+        may_ask(phase, mode, documented=documented),
+        plan,
+        small=mode == "small",
+        asked=[(i.check, i.scope) for i in previous if i.by == REVIEWER and is_of_table(i)],
+        answered=[n for n, i in answered.items() if of_docs or i.digest == scopes.digest(*n)],
+    )
+    return selection, earlier
 
 
 def judged_by(items: Sequence[Item]) -> tuple[str, ...]:
@@ -63,9 +115,9 @@ def judged_by(items: Sequence[Item]) -> tuple[str, ...]:
 
 
 class Stored(NamedTuple):
-    """The result of storing a reviewer's answers: counts by status, and questions still open."""
+    """The result of storing a reviewer's answers: what they are, and questions still open."""
 
-    figures: dict[str, int]  # how many questions of the reviewer have each status
+    figures: dict[str, int]  # how many answers have each status, are still to give, are added
     left: list[str]  # ids of those still to answer
 
 
@@ -86,7 +138,7 @@ def store_answers(
         plan = open_plan(state)
         review = _open_review(state, workflow, phase)
         by = ASSISTANT if who == HOST else AGENT
-        share = Share(group, [m.id for m in plan.milestones], Evidence(state, phase, plan), by)
+        share = Share(group, Evidence(state, phase, plan), by)
         new, unproved = answered(review, rows, share)
         items = new.items
         write_review(resources.review_path(state.state_dir, phase), new)
@@ -104,13 +156,18 @@ def store_answers(
     if unproved:
         unproved[-1].allowed += "; the other answers of this file are stored"
         raise Refused.of(unproved)
-    own = [i for i in items if share.holds(i)]
-    return Stored(_count(i.status for i in own), [i.id for i in own if i.status == TODO])
+    return _stored(rows, [i.id for i in items if share.holds(i) and i.status == TODO])
 
 
-def _count(statuses: Iterable[str]) -> dict[str, int]:
-    every = list(statuses)
-    return {s: every.count(s) for s in (PASS, FAIL, TODO)}
+def _stored(rows: object, left: list[str]) -> Stored:
+    """Return the figures of one file of answers: what earlier rounds have answered is not its."""
+    given = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    answers = [row.get("status") for row in given if "id" in row]
+    figures: dict[str, int] = {status: answers.count(status) for status in (PASS, FAIL)}
+    figures[TODO] = len(left)
+    if added := sum("check" in row for row in given):
+        figures["added"] = added
+    return Stored(figures, left)
 
 
 def _is_open(state: State, workflow: Workflow, phase: Phase) -> bool:
@@ -136,7 +193,7 @@ def _decided_with(state: State, workflow: Workflow, phase: Phase, rows: object) 
     known = {i.id: (i.status, i.finding) for i in items if i.by == REVIEWER}
     given = [row for row in rows if isinstance(row, dict) and "id" in row]
     same = [known.get(str(r["id"])) == (r.get("status"), r.get("finding") or None) for r in given]
-    return Stored(_count(r["status"] for r in given), []) if same and all(same) else None
+    return _stored(rows, []) if same and all(same) else None
 
 
 def _open_review(state: State, workflow: Workflow, phase: Phase) -> Review:

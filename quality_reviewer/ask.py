@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from quality_reviewer.questions import QUESTIONS, TEXTS, milestones_of
+from quality_reviewer.questions import QUESTIONS, TEXTS
 from shared.qr.schema import read_review
 from shared.qr.types import ASSISTANT, EVERYTHING, REVIEWER, TODO, blocking_severities
 from shared.resources import answer_path, answer_word, fill, read_prompt, review_path
@@ -17,7 +17,7 @@ from state.errors import Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
     from shared.builders import Block
@@ -44,7 +44,7 @@ def questions(ctx: Context) -> Block:
             raise Refused("not_found", "--group", f"the questions have no group {group}", allowed)
         return ctx.block().task("Every question of this group is answered: end here.")
     plan = ctx.plan
-    file = f"verdicts-{group}.json"
+    file = f"verdicts-{phase}-{group}.json"
     again = ctx.iteration > 1
     text = read_prompt("quality_reviewer", "review", "questions-again" if again else "questions")
     designed = phase == "plan-design"
@@ -59,10 +59,7 @@ def questions(ctx: Context) -> Block:
         "blocking": " or ".join(", ".join(blocking_severities(ctx.iteration)).rsplit(", ", 1)),
     }
     text = fill(text, slots)
-    if again:
-        own = slices.concerned(plan, [i.to_json() for i in todo])
-    else:
-        own = milestones_of(todo, [m["id"] for m in plan["milestones"]])
+    own = slices.concerned(plan, [i.to_json() for i in todo])
     alone = ctx.selectors.get("by") == HOST
     change = "" if designed else slices.patches(plan, own, in_order=alone)
     if len(change) > SHOWN_CHANGE:
@@ -75,7 +72,7 @@ def questions(ctx: Context) -> Block:
         rest = read_prompt("quality_reviewer", "review", "plan")
         text += "\n\n" + fill(rest, {"show": state.command("plan", "show", *own)})
     block = ctx.block().task(text).data("change", change)
-    block.data("questions", "\n".join(_question_line(item) for item in todo))
+    block.data("questions", "\n".join(_question_lines(todo)))
     block.data("plan", shown)
     answers = answer_lines(plan, state.database.answers(state.run))
     block.data("answers", "" if again else answers)
@@ -97,10 +94,17 @@ def _tried(state: State, plan: dict[str, Any]) -> str:
     return "\n".join(run.line() for run in runs[-MOST_RUNS:])
 
 
-def _question_line(item: Item) -> str:
-    before = f" – found before: {item.finding}" if item.finding else ""
-    scope = "" if item.scope == EVERYTHING else f" {item.scope}"
-    return f"{item.id} {item.severity}{scope}: {TEXTS.get(item.check, item.check)}{before}"
+def _question_lines(items: list[Item]) -> Iterator[str]:
+    """Yield a line for each question; what is asked in the same words again names the first."""
+    first: dict[str, str] = {}
+    for item in items:
+        asked = item.asked or TEXTS.get(item.check, item.check)
+        known = first.setdefault(asked, item.id)
+        if known != item.id:
+            asked = f"as {known}"
+        before = f" – found before: {item.finding}" if item.finding else ""
+        scope = "" if item.scope == EVERYTHING else f" {item.scope}"
+        yield f"{item.id} {item.severity}{scope}: {asked}{before}"
 
 
 def items_of(ctx: Context) -> list[Item]:

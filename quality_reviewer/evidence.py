@@ -7,7 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from quality_reviewer.checks.git_trees import Objects
-from quality_reviewer.questions import BY_ID
+from quality_reviewer.questions import BY_ID, CRITERIA
+from quality_reviewer.signs import is_test
 from shared.builders import first_of
 from shared.patch import read_patch
 from shared.qr.types import MUST, PASS
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 _ID = re.compile(r"[A-Z]{1,4}-\d+|overview|knowledge")
 _LINE = re.compile(r"([^\n]+?):(\d{1,7})(?:-(\d{1,7}))?(?!\w)")
 _RUN = re.compile(r"run (\d{1,6})\b\W*")
+_SEPARATOR = re.compile(r"[;\n]")
 _NONE = re.compile(r"none\b\W*", re.IGNORECASE)
 LEAST_REASON = 10  # letters
 LEAST_QUOTE = 4  # characters of a line: a bracket alone shows nothing
@@ -51,21 +53,37 @@ class Evidence:
             return None
         question = BY_ID.get(item.check)
         design = self._of_design or (question is not None and question.phase == "plan-design")
-        said = text.strip().lstrip("`'\"(") if isinstance(text, str) else ""
-        if none := _NONE.match(said):
-            wrong = self._no_evidence(item, said[none.end() :])
-        elif found := _ID.match(said) if design else None:
-            wrong = "" if found[0] in self._ids else f"{found[0]} is no entry of the plan"
-        elif found := None if design else _RUN.match(said):
-            wrong = self._run(int(found[1]), said[found.end() :])
-        elif found := _LINE.match(said):
-            wrong = self._line(item, found, design=design)
-        else:
-            named = self._whole_file(item, said) or (not design and self._is_quote(item, said))
-            wrong = "" if named else f"{item.id} passes a MUST, and its evidence is {shown(text)}"
-        if not wrong:
+        said = text if isinstance(text, str) else ""
+        parts, due = [said], 1
+        if item.check == CRITERIA:
+            parts = [part for part in _SEPARATOR.split(said) if part.strip()] or [said]
+            due = sum(len(m.acceptance_criteria) for m in self._plan.milestones
+                      if m.id == item.scope)  # fmt: skip
+        problems = [self._wrong(item, part, design=design) for part in parts]
+        if problems.count("") >= due:
             return None
+        few = f"{item.id} is about {due} criteria, and its evidence names {problems.count('')}"
+        wrong = next(filter(None, problems), few)
         return Problem("invalid", f"{at}.evidence", wrong, self._allowed(item, design=design))
+
+    def _wrong(self, item: Item, text: str, *, design: bool) -> str:
+        """Return what is wrong with one reference of a piece of evidence, or ''."""
+        said = text.strip().lstrip("`'\"(")
+        if none := _NONE.match(said):
+            return self._no_evidence(item, said[none.end() :])
+        if found := _ID.match(said) if design else None:
+            return "" if found[0] in self._ids else f"{found[0]} is no entry of the plan"
+        if found := None if design else _RUN.match(said):
+            return self._run(int(found[1]), said[found.end() :])
+        if found := _LINE.match(said):
+            return self._line(item, found, design=design or self._is_test(item, found[1]))
+        named = self._whole_file(item, said) or (not design and self._is_quote(item, said))
+        return "" if named else f"{item.id} passes a MUST, and its evidence is {shown(text)}"
+
+    def _is_test(self, item: Item, file: str) -> bool:
+        """Return whether a line of a test that the change leaves as it is shows a criterion."""
+        tests = [name for m in self._plan.milestones for name in m.tests.files]
+        return item.check == CRITERIA and is_test(file, tests)
 
     def _no_evidence(self, item: Item, reason: str) -> str:
         question = BY_ID.get(item.check)
@@ -166,7 +184,9 @@ class Evidence:
         milestones = self._plan.milestones
         own = [c for m in milestones if m.id == item.scope for c in changes_of(m)]
         every = own or [c for m in milestones for c in changes_of(m)]
-        return [c for c in every if c.file == item.scope] or every
+        named = {item.scope, *(i.file for m in milestones for i in m.code_intents
+                               if i.id == item.scope)}  # fmt: skip
+        return [c for c in every if c.file in named] or every
 
 
 def _ranges(numbers: set[int]) -> str:

@@ -1,4 +1,4 @@
-"""List the review questions of each planning phase and choose which ones to ask (PL-23).
+"""List the review questions of each planning phase, each with what makes it due (PL-23, RV-2).
 
 Only the standard library, and little of it: printed
 steps import this module.
@@ -6,161 +6,163 @@ steps import this module.
 
 from __future__ import annotations
 
-from quality_reviewer.items import next_number
-from shared.qr.types import COULD, EVERYTHING, MUST, SHOULD, TODO, Item, item_id
+from shared.qr.types import COULD, MUST, SHOULD
 from state.phases import PHASES, PLANNING_PHASES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Mapping
+    from typing import Any, Literal
 
     from shared.qr.types import Severity
     from state.phases import Phase
 
-# How many milestones one reviewer takes.
-SHARE = 3
+    # What a program sees in plan and change; quality_reviewer/signs.py says how.
+    Sign = Literal[
+        "code",
+        "rewrite",
+        "added",
+        "long",
+        "signature",
+        "removed",
+        "input",
+        "concurrency",
+        "errors",
+        "choice",
+        "comments",
+        "documents",
+        "criteria",
+        "several",
+        "alternatives",
+        "knowledge",
+    ]
+    Per = Literal["plan", "milestone", "task", "intent"]
 
 
 class Question:
     """One review question.
 
-    - `each`: a reviewer is asked it once for every milestone
-    - `always`: it applies to every change, so that "none" is never its evidence
+    - `per`: what it is asked about: once about the plan, once about each milestone, or about each
+      of the riskiest entries of the task or intents
+    - `when`: it is asked where the plan shows one of these signs; always where there are none
+    - `always`: where it is asked it applies, so that "none" is never its evidence
+    - `of_base`: its answer is also about files that no milestone names
     """
 
-    __slots__ = ("always", "each", "id", "phase", "severity", "text")
+    __slots__ = ("always", "id", "of_base", "per", "phase", "severity", "text", "when")
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 – one parameter per column of the table
         self,
+        phase: Phase,
         id: str,  # noqa: A002 – as in the review file
         severity: Severity,
         text: str,
         *,
-        phase: Phase,
-        each: bool = False,
+        when: tuple[Sign, ...] = (),
+        per: Per = "plan",
         always: bool = False,
+        of_base: bool = False,
     ) -> None:
         self.id = id
         self.phase: Phase = phase
         self.severity: Severity = severity
         self.text = text
-        self.each = each
+        self.when = when
+        self.per: Per = per
         self.always = always
+        self.of_base = of_base
 
 
-def _design(id: str, severity: Severity, text: str, **flags: bool) -> Question:  # noqa: A002
-    return Question(id, severity, text, phase="plan-design", **flags)
+def _design(*row: Any, **marks: Any) -> Question:  # noqa: ANN401 – as Question has them
+    return Question("plan-design", *row, **marks)
 
 
-def _code(id: str, severity: Severity, text: str, **flags: bool) -> Question:  # noqa: A002
-    return Question(id, severity, text, phase="plan-code", **flags)
+def _code(*row: Any, **marks: Any) -> Question:  # noqa: ANN401 – the same
+    return Question("plan-code", *row, **marks)
 
 
-def _docs(id: str, severity: Severity, text: str) -> Question:  # noqa: A002
-    return Question(id, severity, text, phase="plan-docs")
-
-
-def _impl(id: str, severity: Severity, text: str, **flags: bool) -> Question:  # noqa: A002
-    return Question(id, severity, text, phase="impl-code", **flags)
+def _docs(*row: Any, **marks: Any) -> Question:  # noqa: ANN401 – the same
+    return Question("plan-docs", *row, **marks)
 
 
 # Which phases' questions a phase asks, as far as no earlier one has.
-_ASKED: dict[str, tuple[Phase, ...]] = {
+ASKED: dict[str, tuple[Phase, ...]] = {
     **{phase: PLANNING_PHASES[: n + 1] for n, phase in enumerate(PLANNING_PHASES)},
     "impl-code": ("plan-design", "plan-code", "impl-code"),
     "impl-docs": PHASES,
 }
 QUESTIONS = (
-    _design("choices-trace", MUST, "Each threshold, default, concurrency and data-structure choice "
-            "follows from a decision or the user's words. If not, who is hurt when it is wrong?"),
+    _design("task-holds", MUST, "Which input makes this false? FAIL with it where there is one.",
+            per="task", when=("code",), always=True),
     _design("scope-kept", MUST, "All that was asked is planned, and nothing that is out of scope.",
             always=True),
+    _design("choices-trace", MUST, "Each threshold, default, concurrency and data-structure choice "
+            "follows from a decision or the user's words. If not, who is hurt when it is wrong?",
+            when=("choice", "concurrency")),
     _design("callers-covered", MUST, "Every caller and test of a changed interface is in the plan.",
-            each=True),
+            per="milestone", when=("signature", "removed"), of_base=True),
     _design("invariants-stated", MUST, "What the touched code relies on is stated and stays true.",
-            each=True),
-    _design("alternatives-real", SHOULD, "Alternatives and the reasons against them were real."),
-    _design("slices-vertical", SHOULD, "Each milestone works and can be tested alone."),
-    _design("old-behaviour-chosen", SHOULD, "Each old behaviour is kept or dropped on purpose."),
-    _design("design-clear", COULD, "Names, order and wording are clear."),
-    _code("intent-done", MUST, "The change does what its intents say, also for empty, huge, "
-          "concurrent and failing input.", each=True, always=True),
-    _code("nothing-else", MUST, "No behaviour changes that no intent names.", each=True),
-    _code("errors-alike", MUST, "Errors are handled as in the code around it."),
-    _code("nothing-twice", SHOULD, "It repeats nothing that the project already has."),
-    _code("simple", SHOULD, "Nothing is more complex than it needs to be."),
-    _code("right-layer", SHOULD, "Each part is in the layer where it belongs."),
-    _code("style", COULD, "It reads like the code around it."),
-    _docs("comments-say-why", SHOULD, "Comments give reasons, they do not restate code."),
-    _docs("knowledge-near", SHOULD, "Reasons that code cannot show are next to that code."),
-    _docs("rules-kept", SHOULD, "The project's own rules (README, AGENTS.md …) are kept."),
-    _docs("docs-clear", COULD, "The documentation is clear."),
-    _impl("criteria-met", MUST, "Each acceptance criterion holds. First write down what you "
-          "expect, then read, then compare.", each=True, always=True),
-    _impl("milestones-agree", SHOULD, "The milestones fit together: errors, logging, names, "
-          "shared state."),
-    Question("docs-agree", SHOULD, "The documentation says what the code now does.",
-             phase="impl-docs"),
+            per="milestone", when=("rewrite", "concurrency")),
+    _design("old-behaviour-chosen", SHOULD, "Each old behaviour is kept or dropped on purpose.",
+            when=("removed", "signature")),
+    _design("alternatives-real", SHOULD, "Alternatives and the reasons against them were real.",
+            when=("alternatives",)),
+    _design("slices-vertical", SHOULD, "Each milestone works and can be tested alone.",
+            when=("several",)),
+    _design("design-clear", COULD, "Names, order and wording are clear.", when=("several",)),
+    _code("intent-holds", MUST, "Which input makes this false? FAIL with it where there is one.",
+          per="intent", when=("code",), always=True),
+    _code("criteria-met", MUST, "Each acceptance criterion holds. First write down what you "
+          "expect, then read, then compare. `evidence`: for each the test or line that shows it, "
+          "`;` between.",
+          per="milestone", when=("criteria",), always=True),
+    _code("intent-done", MUST, "The change does what its intents say{edges}.",
+          per="milestone", always=True),
+    _code("nothing-else", MUST, "No behaviour changes that no intent names.",
+          per="milestone", when=("code", "removed")),
+    _code("errors-alike", MUST, "Errors are handled as in the code around it.", when=("errors",)),
+    _code("nothing-twice", SHOULD, "It repeats nothing that the project already has.",
+          when=("added",)),
+    _code("simple", SHOULD, "Nothing is more complex than it needs to be.",
+          when=("added", "long")),
+    _code("right-layer", SHOULD, "Each part is in the layer where it belongs.", when=("added",)),
+    _code("style", COULD, "It reads like the code around it.", when=("code",)),
+    _docs("comments-say-why", SHOULD, "Comments give reasons, they do not restate code.",
+          when=("comments",)),
+    _docs("knowledge-near", SHOULD, "Reasons that code cannot show are next to that code.",
+          when=("knowledge",)),
+    _docs("rules-kept", SHOULD, "The project's own rules (README, AGENTS.md …) are kept.",
+          when=("code", "documents")),
+    _docs("docs-clear", COULD, "The documentation is clear.", when=("documents",)),
+    Question("impl-code", "milestones-agree", SHOULD, "The milestones fit together: errors, "
+             "logging, names, shared state.", when=("several",)),
+    Question("impl-docs", "docs-agree", SHOULD, "The documentation says what the code now does.",
+             when=("documents", "signature")),
 )  # fmt: skip
 BY_ID = {question.id: question for question in QUESTIONS}
 TEXTS = {question.id: question.text for question in QUESTIONS}
+MOST_LEADING = 2
+CRITERIA = "criteria-met"
+# At which edges a change is judged, by the signs that show them.
+EDGES: Mapping[Sign, str] = {
+    "input": "empty, huge and malformed input",
+    "concurrency": "concurrent use",
+    "errors": "failing calls",
+}
 
 
-def due_questions(
-    phase: Phase, mode: str, judged: Iterable[str], *, documented: bool
-) -> list[Question]:
-    """Return the review questions to ask at the end of a phase, except those judged earlier.
+def may_ask(phase: Phase, mode: str, *, documented: bool) -> list[Question]:
+    """Return the review questions that the end of a phase may ask, in order of asking.
 
     In mode `full` each phase asks its own questions and those that earlier ones left open. In mode
     `small` everything is asked once, when there is code; the questions about documentation then
-    too, if all of it is written (`documented`).
+    too, if all of it is written (`documented`). Once there is code, its intents lead the review
+    and not the task.
     """
-    upto = _ASKED[phase]
+    upto = ASKED[phase]
     if mode == "none" or (mode == "small" and phase == "plan-design"):
         return []
     if mode == "small" and documented:
         upto = PLANNING_PHASES if phase in PLANNING_PHASES else PHASES
-    known = set(judged)
-    return [q for q in QUESTIONS if q.phase in upto and q.id not in known]
-
-
-def make_items(
-    questions: Iterable[Question], milestones: Sequence[str], previous: Sequence[Item], mode: str
-) -> list[Item]:
-    """Return a review item per question and milestone; items asked before keep their answers.
-
-    Each item has a group, the share of one reviewer: about three milestones, and for the first
-    reviewer also the questions about the whole plan.
-    """
-    known = {(item.check, item.scope): item for item in previous}
-    number = next_number(previous)
-    items = []
-    for question in questions:
-        for scope in milestones if question.each else [EVERYTHING]:
-            group = "1" if mode == "small" else group_of(scope, milestones)
-            item = known.get((question.id, scope))
-            if item is None:
-                item = Item(
-                    id=item_id(number),
-                    scope=scope,
-                    check=question.id,
-                    severity=question.severity,
-                    status=TODO,
-                )
-                number += 1
-            items.append(item.changed(group=group))
-    return items
-
-
-def group_of(scope: str, milestones: Sequence[str]) -> str:
-    """Return the number of the reviewer's group that answers the questions about a milestone."""
-    if scope not in milestones:
-        return "1"
-    shares = -(-len(milestones) // SHARE)
-    return str(milestones.index(scope) * shares // len(milestones) + 1)
-
-
-def milestones_of(items: Iterable[Item], milestones: Sequence[str]) -> list[str]:
-    """Return the milestones that review items concern; all if one concerns the whole plan."""
-    scopes = {item.scope for item in items}
-    return [m for m in milestones if m in scopes or not scopes.issubset(milestones)]
+    leading = "task" if phase == "plan-design" else "intent"
+    return [q for q in QUESTIONS if q.phase in upto and q.per in ("plan", "milestone", leading)]

@@ -130,6 +130,11 @@ class Database(ExecutionRows, QueueRows):
         rows = self._rows(sql, (run.run_id, run.revision, phase))
         return [{**dict(row), "items": self._json(row["items"])} for row in rows]
 
+    def passed_reviews(self, run: Run) -> dict[str, list[dict[str, Any]]]:
+        """Return by phase the review items with which it last passed, in any revision of a run."""
+        sql = "SELECT phase, items FROM outcomes WHERE run_id=? AND verdict='pass' ORDER BY seq"
+        return {row["phase"]: self._json(row["items"]) for row in self._rows(sql, (run.run_id,))}
+
     def verdicts(self) -> list[tuple[str, int, str]]:
         """Return phase, round and verdict of each gate of all runs, oldest first."""
         rows = self._rows("SELECT phase, iteration, verdict FROM outcomes ORDER BY seq")

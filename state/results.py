@@ -51,12 +51,20 @@ class Answer(Model):
     by: Literal["agent", "assistant"]
 
 
+class Unasked(Model):
+    """A question that a review left out, of what, and why; without `scopes` of the whole plan."""
+
+    check: str
+    scopes: tuple[str, ...] = ()
+    reason: str
+
+
 class Outcome(Model):
     """How a phase such as plan-code passed; `tree` is the git tree of its code, null before code.
 
-    `review` says how much review was due, `judged` which kinds of questions were answered and
-    `answers` each question with who answered it. `alone` is read, and never written: it says for
-    plans without `answers` that the host answered some.
+    `review` says how much review was due, `judged` which kinds of questions were answered,
+    `answers` each question with who answered it, and `unasked` which were left out. `alone` is
+    read, and never written: it says for plans without `answers` that the host answered some.
     """
 
     phase: Phase
@@ -66,6 +74,7 @@ class Outcome(Model):
     review: Literal["full", "small", "none"] = "none"
     judged: tuple[str, ...] = ()
     answers: tuple[Answer, ...] = ()
+    unasked: tuple[Unasked, ...] = ()
     alone: StrictBool = False
     tree: ObjectId | None = None
     # Why the verdict differs from the computed one.

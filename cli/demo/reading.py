@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 _MILESTONE = re.compile(r"/(M-\d{3,})\b")
 _SCOPE = re.compile(r" (M-\d{3,}):")
+_ABOUT = re.compile(r" (CI-\d{3,}):")
+_CRITERION = "  accepted when: "
 _INTENT = re.compile(r"^  CI-\d+ (\S+):", re.MULTILINE)
 _NEXT = re.compile(r"\nM-\d{3,} ")
 _CHANGED = re.compile(r"^\+\+\+ (.*)$", re.MULTILINE)
@@ -38,7 +40,8 @@ def asked_in(block: Element) -> list[str]:
 def evidence_in(block: Element, question: str) -> str:
     """Return what a reviewer may name to answer a question: an entry of the task, or a line.
 
-    That is the first line that the change adds to a file of the milestone in question.
+    That is the first line that the change adds to a file of the intent or milestone in question;
+    for acceptance criteria it is named once for each.
     """
     if block.get("workflow") == "plan-design-qr" or block.get("name") == "plan-design-qr":
         return "T-1"
@@ -50,7 +53,11 @@ def evidence_in(block: Element, question: str) -> str:
     own = _files_of(plan, question) or [*patches] or _INTENT.findall(plan)
     file = next((name for name in own if name in patches), [*own, ""][0])
     patch = patches.get(file, "").partition("\ndiff --git")[0]
-    return f"{file}:{_first_added(patch)}"
+    line = f"{file}:{_first_added(patch)}"
+    asked = {row.split()[0]: row for row in asked_in(block)}
+    words = asked.get(question.rpartition(": as ")[2], question)
+    criteria = _part_of(plan, question).count(_CRITERION) if "criterion" in words else 1
+    return "; ".join([line] * criteria)
 
 
 def _name_in(header: str) -> str:
@@ -62,10 +69,17 @@ def _name_in(header: str) -> str:
 
 
 def _files_of(plan: str, question: str) -> list[str]:
-    """Return the files of the intents of the milestone that a question names; none without one."""
+    """Return the files of the intent or milestone that a question names; none without one."""
+    if about := _ABOUT.search(question):
+        return re.findall(rf"^  {about[1]} (\S+):", plan, re.MULTILINE)
+    return _INTENT.findall(_part_of(plan, question))
+
+
+def _part_of(plan: str, question: str) -> str:
+    """Return the lines of the milestone that a question names; none without one."""
     scope = _SCOPE.search(question)
     part = f"\n{plan}".partition(f"\n{scope[1]} ")[2] if scope else ""
-    return _INTENT.findall(_NEXT.split(part)[0])
+    return _NEXT.split(part)[0]
 
 
 def _first_added(patch: str) -> int:

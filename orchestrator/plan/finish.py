@@ -141,8 +141,10 @@ def _pass_or_gate(state: State, phase: Phase, work: Work) -> Plan:
     asked = with_questions(state, phase, work.plan, [*previous, *decided])
     items = [*decided, *asked]
     iteration = state.database.phase(state.run, phase)[1]
-    if not asked and computed_verdict(items, iteration) == "pass":
-        return record_pass(state, phase, work, Decision(items, iteration))
+    waits = any(i.status == TODO for i in asked) or (asked and previous)
+    if not waits and computed_verdict(items, iteration) == "pass":
+        by = "reviewer" if asked else "script"  # by answers that still stand (RV-5)
+        return record_pass(state, phase, work, Decision(items, iteration, by))
     store.save_plan(state.plan_path, work.plan)
     groups = {i.group or "1" for i in items if i.status == TODO}
     write_review(path, Review(phase, iteration, items, dict.fromkeys(sorted(groups), Said())))

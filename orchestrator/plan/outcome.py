@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from developer.verification import prepare_worktree
-from quality_reviewer.answers import judged_by, mode_for
+from quality_reviewer.answers import judged_by, mode_for, not_asked
 from quality_reviewer.items import count_round
 from shared import resources
 from shared.qr.schema import Review, read_review, write_review
@@ -122,6 +122,7 @@ def _with_outcome(state: State, phase: Phase, work: Work, decision: Decision) ->
         "review": mode_for(state, work.plan),
         "judged": judged_by(decision.items),
         "answers": answers,
+        "unasked": not_asked(state, phase, work.plan, decision.items),
         "open": left,
         "tree": work.subject.tree,
     }

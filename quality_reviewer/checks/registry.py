@@ -32,6 +32,7 @@ from quality_reviewer.checks.promises import check_documents, check_promises, ch
 from quality_reviewer.checks.subject import Finding, Subject, Trees
 from quality_reviewer.checks.wording import check_comments, check_documentation
 from quality_reviewer.questions import QUESTIONS
+from quality_reviewer.signs import ABSENT
 from shared.qr.types import EVERYTHING, MUST, PASS, SCRIPT, SHOULD, numbered
 
 if TYPE_CHECKING:
@@ -255,8 +256,9 @@ def render_table() -> str:
         parts += [f"| `{c.id}` | {c.severity} | {c.doc} |\n" for c in CHECKS if c.phase == phase]
     parts.append(_QUESTIONS)
     for q in QUESTIONS:
-        text = f"{q.text} (each milestone)" if q.each else q.text
-        parts.append(f"| `{q.id}` | {q.phase} | {q.severity} | {text} |\n")
+        text = q.text.replace("{edges}", "") + _ASKED_PER[q.per]
+        left_out = " and ".join(ABSENT[sign] for sign in q.when)
+        parts.append(f"| `{q.id}` | {q.phase} | {q.severity} | {text} | {left_out} |\n")
     return "".join(parts)
 
 
@@ -272,6 +274,14 @@ is NOT CHECKED, which blocks nothing and is shown. The table is made from
 _QUESTIONS = """
 ## Questions that reviewers answer
 
-| question | phase | severity | what must hold |
-|---|---|---|---|
+A small plan is asked at most 7 of them, in order of severity, or every MUST that is not left out.
+
+| question | phase | severity | what must hold | left out where |
+|---|---|---|---|---|
 """
+_ASKED_PER = {
+    "plan": "",
+    "milestone": " (each milestone)",
+    "task": " (the two riskiest entries of the task)",
+    "intent": " (the two riskiest intents)",
+}

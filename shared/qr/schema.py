@@ -77,6 +77,8 @@ JSON_SCHEMA: dict[str, Any] = {
                 "accepted": _TEXT_OR_NULL,
                 "evidence": _TEXT_OR_NULL,
                 "answered_by": {"enum": [*ANSWERERS, None]},
+                "asked": _TEXT_OR_NULL,
+                "digest": _TEXT_OR_NULL,
             },
             "if": {"properties": {"status": {"enum": list(NEED_FINDING)}}},
             "then": {"required": ["finding"], "properties": {"finding": _TEXT}},
@@ -265,4 +267,6 @@ _ITEM: dict[str, tuple[Callable[[object], bool], str]] = {
     "accepted": (_is_text_or_null, "the reason that a person gave, or null"),
     "evidence": (_is_text_or_null, "an id of the plan, file:line, or null"),
     "answered_by": (lambda v: v is None or v in ANSWERERS, "agent, assistant or null"),
+    "asked": (_is_text_or_null, "the words of the question, or null"),
+    "digest": (_is_text_or_null, "a digest of what the question is about, or null"),
 }

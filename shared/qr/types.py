@@ -91,11 +91,13 @@ class Item:
     - `accepted`: the reason why a person accepted the finding, else None
     - `evidence`: what a reviewer named to show that the answer PASS is true, else None (RV-1)
     - `answered_by`: who answered a reviewer's question; None before that (RV-3)
+    - `asked`: the words of the question, where they are not those of the table (RV-2)
+    - `digest`: names the bytes and entities that the question is about (RV-5)
     """
 
     __slots__ = (
-        "accepted", "answered_by", "by", "check", "evidence", "finding", "group", "id", "rounds",
-        "scope", "severity", "status",
+        "accepted", "answered_by", "asked", "by", "check", "digest", "evidence", "finding", "group",
+        "id", "rounds", "scope", "severity", "status",
     )  # fmt: skip
 
     def __init__(  # noqa: PLR0913 – one parameter per field of the file, all by name
@@ -113,6 +115,8 @@ class Item:
         accepted: str | None = None,
         evidence: str | None = None,
         answered_by: Answerer | None = None,
+        asked: str | None = None,
+        digest: str | None = None,
     ) -> None:
         self.id = id
         self.scope = scope
@@ -126,6 +130,8 @@ class Item:
         self.accepted = accepted
         self.evidence = evidence
         self.answered_by: Answerer | None = answered_by
+        self.asked = asked
+        self.digest = digest
 
     def __repr__(self) -> str:
         return f"Item({', '.join(f'{k}={v!r}' for k, v in self.to_json().items())})"
@@ -166,7 +172,7 @@ class Said:
 
 FIELDS = (
     "id", "scope", "check", "severity", "status", "finding", "group", "by", "rounds", "accepted",
-    "evidence", "answered_by",
+    "evidence", "answered_by", "asked", "digest",
 )  # fmt: skip
 
 

@@ -111,7 +111,7 @@ def test_keep_leaves_the_repository_and_every_printed_block(kept: Played) -> Non
         "`python3 -m unittest -q` fails with the changes (at the base it passes)"
     ]
     assert result["failed"] == [
-        'M-002: sizes.short(999960) is "1000.0 kB", not "1.0 MB"; choose the unit after rounding'
+        'CI-002: sizes.short(999960) is "1000.0 kB", not "1.0 MB"; choose the unit after rounding'
     ]
     assert result["asked"] == [
         "Is a short form rounded or cut off? → Rounded: 1,960 bytes read 2.0 kB"

@@ -201,7 +201,7 @@ def small(make_repo: Repositories) -> Iterator[Stop]:
     journey.review = "small"
     yield "07-plan-code-qr", journey, journey.to("code review").last
     yield "reviewer-plan-code", journey, journey.follow(journey.last.runs()[0])
-    journey.write_answer("verdicts-1.json", _one_fails(journey.last))
+    journey.write_answer("verdicts-plan-code-1.json", _one_fails(journey.last))
     yield "result.verdicts", journey, journey.follow(journey.last.next("done"))
     yield "08-plan-code-qr-gate.reviewed", journey, _as_host(journey)
     yield "06-plan-code-execute.found", journey, journey.follow(journey.last.next("fail"))

@@ -114,7 +114,7 @@ def test_a_command_that_ran_on_these_files_is_evidence_with_what_came_out(
 
 
 def test_evidence_of_a_design_is_an_entry_or_a_line_of_the_base(full: Journey) -> None:
-    asked = item_of(full, "plan-design", "choices-trace")
+    asked = item_of(full, "plan-design", "invariants-stated")
     for evidence, refusal in OF_A_DESIGN.items():
         said = answer(full, "plan-design", asked.id, evidence=evidence)
         assert (said.code == 1) == bool(refusal), (evidence, said.text)
@@ -163,7 +163,7 @@ def test_answers_without_evidence_are_refused_at_once_and_the_others_are_kept(
     for row in rows:
         if row["id"] in bare:
             del row["evidence"]
-    small.write_answer("verdicts-1.json", [*rows, {"verdict": "pass"}])
+    small.write_answer("verdicts-plan-code-1.json", [*rows, {"verdict": "pass"}])
     refused = small.follow(block.next("done"))
     assert refused.code == 1
     assert [kind for kind, _ in refused.problems] == ["invalid", "invalid"]

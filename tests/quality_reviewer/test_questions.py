@@ -1,4 +1,4 @@
-"""Which questions a plan is asked, by its size and by what was answered before (PL-23)."""
+"""Which questions a run is asked: by its size, its change and what was answered (PL-23, RV-2)."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from quality_reviewer.questions import QUESTIONS, due_questions, group_of, make_items, milestones_of
+from quality_reviewer.questions import QUESTIONS, may_ask
+from quality_reviewer.scopes import owner_of
+from quality_reviewer.selection import grouped
 from shared.qr.schema import read_review
-from shared.qr.types import PASS, REVIEWER, TODO
+from shared.qr.types import REVIEWER, Item
 from shared.resources import review_path
 from shared.run import open_state
 from tests.journey import FILES, Journey
 from tests.larger_tasks import larger
+from tests.quality_reviewer.checks.conftest import make_milestone, make_plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,6 +29,11 @@ DESIGN, CODE, DOCS = (
     {q.id for q in QUESTIONS if q.phase == phase}
     for phase in ("plan-design", "plan-code", "plan-docs")
 )
+# Of one changed line in one milestone, with its test.
+LINE = {
+    "intent-holds", "scope-kept", "invariants-stated", "criteria-met", "intent-done",
+    "nothing-else",
+}  # fmt: skip
 LONG = "def f(x):\n    return x + 2\n" + "".join(f"\n\nA{n} = {n}\n" for n in range(120))
 
 
@@ -35,66 +43,100 @@ def asked(journey: Journey, phase: Phase) -> set[str]:
     return {i.check for i in review.items if i.by == REVIEWER}
 
 
+def two_milestones(make_repo: Repositories) -> Journey:
+    """Return a run of two milestones whose intents say nothing but what they do."""
+    journey = larger(make_repo, "repo", (1, 1), {})
+    journey.review = "auto"
+    for edit in journey.answers["design.json"]:
+        if edit.get("kind") == "intent":
+            edit["fields"]["behavior"] = "adds two"
+    return journey
+
+
 # which
 
 
 @pytest.mark.requirement("PL-23")
-def test_the_table_of_what_is_asked_when() -> None:
-    def due(phase: Phase, mode: str, judged: set[str], *, documented: bool) -> set[str]:
-        return {q.id for q in due_questions(phase, mode, judged, documented=documented)}
+def test_the_table_of_what_may_be_asked_when() -> None:
+    def due(phase: Phase, mode: str, *, documented: bool) -> set[str]:
+        return {q.id for q in may_ask(phase, mode, documented=documented)}
 
-    assert due("plan-design", "full", set(), documented=False) == DESIGN
-    assert due("plan-code", "full", DESIGN, documented=True) == CODE
-    assert due("plan-docs", "full", DESIGN | CODE, documented=True) == DOCS
-    assert due("plan-code", "full", set(), documented=True) == DESIGN | CODE
-    assert due("plan-design", "small", set(), documented=True) == set()
-    assert due("plan-code", "small", set(), documented=True) == DESIGN | CODE | DOCS
-    assert due("plan-code", "small", set(), documented=False) == DESIGN | CODE
-    assert due("plan-docs", "small", DESIGN | CODE, documented=True) == DOCS
-    assert due("plan-docs", "small", DESIGN | CODE | DOCS, documented=True) == set()
+    code = (DESIGN | CODE) - {"task-holds"}
+    assert due("plan-design", "full", documented=False) == DESIGN
+    assert due("plan-code", "full", documented=True) == code
+    assert due("plan-docs", "full", documented=True) == code | DOCS
+    assert due("plan-design", "small", documented=True) == set()
+    assert due("plan-code", "small", documented=True) == code | DOCS
+    assert due("plan-code", "small", documented=False) == code
+    assert due("impl-code", "full", documented=False) == code | {"milestones-agree"}
+    assert due("impl-docs", "full", documented=False) >= {"docs-agree", "milestones-agree"}
     for phase in ("plan-design", "plan-code", "plan-docs"):
-        assert due(phase, "none", set(), documented=True) == set()
+        assert due(phase, "none", documented=True) == set()
 
 
-@pytest.mark.requirement("PL-23")
-@pytest.mark.parametrize("count", range(1, 14))
-def test_a_reviewer_takes_about_three_milestones_in_order(count: int) -> None:
-    ids = [f"M-{n:03}" for n in range(1, count + 1)]
-    shares: dict[str, list[str]] = {}
-    for name in ids:
-        shares.setdefault(group_of(name, ids), []).append(name)
-    assert list(shares) == [str(n) for n in range(1, -(-count // 3) + 1)]
-    assert [name for share in shares.values() for name in share] == ids
-    assert max(map(len, shares.values())) <= 3
-    assert max(map(len, shares.values())) - min(map(len, shares.values())) <= 1
-    assert group_of("*", ids) == group_of("src/a.py", ids) == "1"
-    items = make_items(QUESTIONS, ids, [], "full")
-    assert len({i.id for i in items}) == len(items)
-    assert milestones_of(items, ids) == ids
-    each = [i for i in items if i.scope == ids[-1]]
-    assert milestones_of(each, ids) == ids[-1:]
-    assert {i.group for i in make_items(QUESTIONS, ids, [], "small")} == {"1"}
+def items_of(milestones: int, of_plan: int, each: int) -> list[Item]:
+    """Return so many questions about a whole plan, and so many about each milestone."""
+    scopes = ["*"] * of_plan + [f"M-{n:03}" for n in range(1, milestones + 1) for _ in range(each)]
+    return [Item(id=f"qa-{n:03}", scope=s, check="style") for n, s in enumerate(scopes, 1)]
+
+
+@pytest.mark.requirement("PL-23", "RV-2")
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 7, 10, 13, 24, 25, 60])
+def test_at_most_eight_reviewers_share_the_questions_evenly(count: int) -> None:
+    milestones = [
+        make_milestone(id=f"M-{n:03}", number=n, files=[f"src/m{n}.py"], code_intents=[],
+                       tests={"skip_reason": "x"})
+        for n in range(1, count + 1)
+    ]  # fmt: skip
+    plan = make_plan(milestones=milestones)
+    items = grouped(items_of(count, 6, 3), plan, small=False)
+    groups = [item.group or "" for item in items]
+    names = list(dict.fromkeys(groups))
+    assert names == [str(n) for n in range(1, len(names) + 1)], "in the plan's order"
+    assert len(names) <= min(8, -(-count // 3))
+    for n in range(1, count + 1):
+        assert len({i.group for i in items if i.scope == f"M-{n:03}"}) == 1
+    shares = [groups.count(name) for name in names]
+    assert max(shares) - min(shares) <= 6, "one milestone more, or what is about the whole plan"
+    assert {i.group for i in items if i.scope == "*"} == {"1"}
+    assert {i.group for i in grouped(items, plan, small=True)} == {"1"}
+
+
+def test_an_intent_and_a_file_belong_to_their_milestone() -> None:
+    plan = make_plan()
+    for scope in ("M-001", "CI-001", "src/dates.py", "tests/test_dates.py"):
+        assert owner_of(scope, plan) == "M-001"
+    assert owner_of("*", plan) is owner_of("T-1", plan) is owner_of("src/b.py", plan) is None
 
 
 # in runs
 
 
-@pytest.mark.requirement("PL-23")
-def test_a_small_plan_is_asked_everything_once_when_there_is_code(make_repo: Repositories) -> None:
+@pytest.mark.requirement("PL-23", "RV-2")
+def test_a_small_plan_is_asked_at_most_seven_once_when_there_is_code(
+    make_repo: Repositories,
+) -> None:
     journey = Journey(make_repo(files=FILES))
     journey.review = "auto"
     journey.to("code review")
-    assert asked(journey, "plan-code") == DESIGN | CODE | DOCS
+    assert asked(journey, "plan-code") == LINE | {"rules-kept"}
     assert "small: 1 milestone" in journey.last.data("review")
-    journey.to("freeze")
+    block = journey.follow(journey.last.runs()[0])
+    assert "CI-001: Which input makes this false?" in block.data("questions").splitlines()[0]
+    journey.last = journey.planner("step", "planner")
+    journey.to("submitted")
     assert len(journey.agents) == 1
     plan = open_state(journey.state_dir, "/").plan
     judged = {o["phase"]: set(o["judged"]) for o in plan["reviews"]}
-    assert judged == {
-        "plan-design": set(),
-        "plan-code": DESIGN | CODE | DOCS,
-        "plan-docs": set(),
-    }
+    assert judged == {"plan-design": set(), "plan-code": LINE | {"rules-kept"}, "plan-docs": set()}
+    [code] = [o for o in plan["reviews"] if o["phase"] == "plan-code"]
+    reasons = {row["check"]: row["reason"] for row in code["unasked"]}
+    assert set(reasons) == ((DESIGN | CODE | DOCS) - {"task-holds"}) - (LINE | {"rules-kept"})
+    assert reasons["style"] == "a small plan is asked 7 questions"
+    assert reasons["errors-alike"] == "no error path is touched"
+    assert "reviewed by agents (7 questions)" in journey.last.data("summary")
+    with open(f"{journey.state_dir}/plan.md", encoding="utf-8") as file:
+        assert "read by agents (7 questions) (small review)" in file.read()
 
 
 @pytest.mark.requirement("PL-23")
@@ -103,9 +145,12 @@ def test_documents_that_come_later_are_asked_about_later(make_repo: Repositories
     journey.review = "small"
     journey.promises_document = True
     journey.to("code review")
-    assert asked(journey, "plan-code") == DESIGN | CODE
-    journey.to("docs review")
-    assert asked(journey, "plan-docs") == DOCS
+    assert asked(journey, "plan-code") == LINE | {"style"}
+    journey.to("submitted")
+    [docs] = [o for o in open_state(journey.state_dir, "/").plan["reviews"]
+              if o["phase"] == "plan-docs"]  # fmt: skip
+    reasons = {row["check"]: row["reason"] for row in docs["unasked"]}
+    assert reasons["docs-clear"] == "a small plan is asked 7 questions"
 
 
 @pytest.mark.requirement("PL-23")
@@ -118,23 +163,36 @@ def test_a_plan_that_turns_out_big_at_code_is_asked_about_its_design_then(
     journey.to("code review")
     assert "full: " in journey.last.data("review")
     assert "changed lines" in journey.last.data("review")
-    assert asked(journey, "plan-code") == DESIGN | CODE
+    assert asked(journey, "plan-code") == LINE | {"choices-trace", "simple", "style"}
     journey.to("docs review")
-    assert asked(journey, "plan-docs") == DOCS
-    assert "11" in str(journey.to("freeze").last.block.get("number"))
+    assert asked(journey, "plan-docs") == {"rules-kept"}
+    assert journey.to("submitted").last.code == 0
 
 
-@pytest.mark.requirement("PL-23")
+@pytest.mark.requirement("PL-23", "RV-2")
 def test_in_full_each_phase_is_asked_its_own_questions_alone(make_repo: Repositories) -> None:
-    journey = larger(make_repo, "repo", (1, 1), {})
-    journey.review = "auto"
-    journey.to("design review")
+    journey = two_milestones(make_repo).to("design review")
     assert "full: 2 milestones" in journey.last.data("review")
-    assert asked(journey, "plan-design") == DESIGN
+    design = {"task-holds", "scope-kept", "invariants-stated", "slices-vertical", "design-clear"}
+    assert asked(journey, "plan-design") == design
     journey.to("code review")
-    assert asked(journey, "plan-code") == CODE
+    code = {"intent-holds", "criteria-met", "intent-done", "nothing-else", "style"}
+    assert asked(journey, "plan-code") == code
     journey.to("docs review")
-    assert asked(journey, "plan-docs") == DOCS
+    assert asked(journey, "plan-docs") == {"rules-kept"}
+
+
+@pytest.mark.requirement("RV-2")
+def test_what_only_the_code_shows_is_asked_about_the_design_as_well(
+    make_repo: Repositories,
+) -> None:
+    """The intents say nothing of callers; the patch of one milestone does."""
+    journey = two_milestones(make_repo)
+    journey.edits["src/m2_1.py"] = "def f(x, y):\n    return x + y\n"
+    journey.to("code review")
+    review = read_review(review_path(journey.state_dir, "plan-code"))
+    callers = [i.scope for i in review.items if i.check == "callers-covered"]
+    assert callers == ["M-002"]
 
 
 @pytest.mark.requirement("PL-23")
@@ -153,7 +211,7 @@ def test_thresholds_are_configuration(make_repo: Repositories) -> None:
     journey.review = "auto"
     journey.to("code review")
     assert "full: 4 changed lines" in journey.last.data("review")
-    assert asked(journey, "plan-code") == DESIGN | CODE
+    assert {"scope-kept", "intent-done"} < asked(journey, "plan-code")
 
 
 @pytest.mark.requirement("PL-23")
@@ -167,26 +225,3 @@ def test_no_review_is_shown_to_who_approves_and_in_the_plan(make_repo: Repositor
     with open(f"{journey.state_dir}/plan.md", encoding="utf-8") as file:
         assert f"read by {nobody}" in file.read()
     assert {o["review"] for o in open_state(journey.state_dir, "/").plan["reviews"]} == {"none"}
-
-
-@pytest.mark.requirement("PL-23")
-def test_a_review_is_shown_to_who_approves_and_in_the_plan(make_repo: Repositories) -> None:
-    journey = Journey(make_repo(files=FILES))
-    journey.review = "small"
-    journey.to("submitted")
-    count = len(DESIGN | CODE | DOCS)
-    who = f"agents ({count} questions)"
-    assert f"reviewed by {who}" in journey.last.data("summary")
-    with open(f"{journey.state_dir}/plan.md", encoding="utf-8") as file:
-        assert f"read by {who} (small review)" in file.read()
-
-
-@pytest.mark.requirement("PL-18", "PL-23")
-def test_a_question_that_is_asked_again_keeps_id_and_answer_and_new_ones_get_new_ids() -> None:
-    before = [i.changed(status=PASS) for i in make_items(QUESTIONS, ["M-001"], [], "full")]
-    after = make_items(QUESTIONS, ["M-001", "M-002"], before, "full")
-    assert [i for i in after if i.scope != "M-002"] == before
-    new = [i for i in after if i.scope == "M-002"]
-    assert new
-    assert all(i.status == TODO for i in new)
-    assert not {i.id for i in new} & {i.id for i in before}

@@ -59,7 +59,7 @@ def test_the_assistant_that_reads_its_own_change_is_not_called_a_reviewer(small:
     block = small.follow(small.last.next("alone"))
     number = len(asked_in(block.block))
     assert "def test" in block.data("change") or "assert" in block.data("change")
-    small.write_answer("verdicts-1.json", all_pass(block))
+    small.write_answer("verdicts-plan-code-1.json", all_pass(block))
     small.follow(block.next("done"))
     small.to("submitted")
     assert {a["by"] for a in answers_in(small)} == {ASSISTANT}
@@ -72,7 +72,9 @@ def test_a_review_in_which_both_answered_names_both_with_their_numbers(small: Jo
     block = small.run(*words_of(small.last.runs()[0]))
     first, *rest = all_pass(block)
     finding = "src/a.py:2 has no reason; say why"
-    small.write_answer("verdicts-1.json", [{**first, "status": FAIL, "finding": finding}, *rest])
+    small.write_answer(
+        "verdicts-plan-code-1.json", [{**first, "status": FAIL, "finding": finding}, *rest]
+    )
     small.run(*words_of(block.next("done")))
     small.last = small.planner("step", "planner")
     assert small.point == POINTS["gate"], small.last.text
@@ -80,7 +82,7 @@ def test_a_review_in_which_both_answered_names_both_with_their_numbers(small: Jo
     small.advance()
     assert small.point == POINTS["code review"], small.last.text
     again = small.run(*words_of(small.last.runs()[0]), "--by", "host")
-    small.write_answer("verdicts-1.json", all_pass(again))
+    small.write_answer("verdicts-plan-code-1.json", all_pass(again))
     small.follow(again.next("done"))
     small.to("submitted")
     anew = "the assistant after reading the diff anew (1 question)"
@@ -96,7 +98,7 @@ def test_the_gate_tells_whose_answers_it_counts(small: Journey) -> None:
     block = small.follow(small.last.next("alone"))
     first, *rest = all_pass(block)
     rows = [{**first, "status": FAIL, "finding": "f hides a builtin", "severity": "COULD"}, *rest]
-    small.write_answer("verdicts-1.json", rows)
+    small.write_answer("verdicts-plan-code-1.json", rows)
     small.follow(block.next("done"))
     assert small.point == POINTS["gate"], small.last.text
     said = small.last.data("answers").splitlines()

@@ -280,12 +280,12 @@ def test_a_host_that_reviews_alone_gets_the_questions_without_a_call_in_between(
     journey.follow(journey.last.next("alone"))
     first, *others = all_pass(journey.last)
     found = [{**first, "status": "FAIL", "finding": "not for 0"}, *others]
-    journey.write_answer("verdicts-1.json", found)
+    journey.write_answer("verdicts-plan-code-1.json", found)
     journey.follow(journey.last.next("done"))
     journey.follow(journey.last.next("fail"))
     journey.edit_worktree({"src/a.py": "def f(x):\n    return 2 + x\n"})
     again = journey.follow(journey.last.next("done"))
     assert (again.block.get("name"), again.block.get("iteration")) == ("plan-code-qr", "2")
     assert again.asked()
-    journey.write_answer("verdicts-1.json", all_pass(again))
+    journey.write_answer("verdicts-plan-code-1.json", all_pass(again))
     assert journey.follow(again.next("done")).block.get("name") == "plan-code-qr-gate"

@@ -51,7 +51,7 @@ def small(make_repo: Repositories) -> Journey:
 def answer(journey: Journey, rows: Callable[[Answer], Rows]) -> Answer:
     """Be the host that reviews alone, and store these answers."""
     block = journey.follow(journey.last.next("alone"))
-    journey.write_answer("verdicts-1.json", rows(block))
+    journey.write_answer("verdicts-plan-code-1.json", rows(block))
     return journey.follow(block.next("done"))
 
 
@@ -110,10 +110,12 @@ def test_a_verdict_against_the_figures_needs_a_reason(
 
     gate = answer(small, rows)
     assert gate.block.get("name") == "plan-code-qr-gate", "the host decides"
-    with open(f"{small.state_dir}/answers/verdicts-1.json", encoding="utf-8") as file:
+    with open(f"{small.state_dir}/answers/verdicts-plan-code-1.json", encoding="utf-8") as file:
         answers = json.load(file)[:-1]
-    small.write_answer("verdicts-1.json", [*answers, {"verdict": verdict, "reason": reason}])
-    words = ("qr", "set", "--phase", "plan-code", "--file", "answers/verdicts-1.json")
+    small.write_answer(
+        "verdicts-plan-code-1.json", [*answers, {"verdict": verdict, "reason": reason}]
+    )
+    words = ("qr", "set", "--phase", "plan-code", "--file", "answers/verdicts-plan-code-1.json")
     assert small.planner(*words).code == 0
     outcome = last_outcome(small, "plan-code")
     assert (outcome["verdict"], outcome["reason"]) == (verdict, reason)
@@ -142,10 +144,12 @@ def test_the_command_repeated_after_it_took_the_gate_says_where_the_run_is(
     small: Journey, rows: Callable[[Answer], Rows]
 ) -> None:
     first = answer(small, rows)
-    words = ("qr", "set", "--phase", "plan-code", "--file", "answers/verdicts-1.json")
+    words = ("qr", "set", "--phase", "plan-code", "--file", "answers/verdicts-plan-code-1.json")
     again = small.planner(*words)
     assert (again.code, again.text) == (0, first.text)
-    small.write_answer("verdicts-1.json", [{"id": "qa-012", **FAILED, "finding": "other"}])
+    small.write_answer(
+        "verdicts-plan-code-1.json", [{"id": "qa-012", **FAILED, "finding": "other"}]
+    )
     other = small.planner(*words)
     kind = "frozen" if rows is passing else "conflict"
     assert (other.code, other.problems[0][0]) == (1, kind), other.text

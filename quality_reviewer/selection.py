@@ -1,0 +1,154 @@
+"""Choose which review questions a plan is asked, about what, and by which reviewer (RV-2, RV-5)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from quality_reviewer.items import next_number
+from quality_reviewer.questions import BY_ID, EDGES, MOST_LEADING, TEXTS, Question
+from quality_reviewer.scopes import Scopes, owner_of
+from quality_reviewer.signs import ABSENT, riskiest_intents, riskiest_tasks, signs_of
+from shared.qr.types import EVERYTHING, MUST, PASS, SEVERITIES, TODO, Item, item_id
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from quality_reviewer.signs import Signs
+    from state.models import Plan
+
+    Name = tuple[str, str]  # of an item: its question and its scope
+
+# How many milestones one reviewer takes, and how many reviewers there are at most.
+SHARE = 3
+MOST_REVIEWERS = 8
+# How many questions a small plan is asked, unless more of them are MUSTs.
+MOST_OF_SMALL = 7
+
+
+class Selection(NamedTuple):
+    """What a phase asks, as (question, scope), and why it does not ask the rest."""
+
+    due: list[Name]
+    unasked: dict[Name, str]
+
+
+def select(
+    questions: Sequence[Question],
+    plan: Plan,
+    *,
+    small: bool,
+    asked: Collection[Name],
+    answered: Collection[Name],
+) -> Selection:
+    """Return which of a phase's questions are asked.
+
+    `asked` are in the phase's review already and stay; `answered` are those that other phases'
+    reviewers have answered. A small plan is asked at most 7 in all, or all MUSTs.
+    """
+    signs = signs_of(plan)
+    due: list[Name] = []
+    unasked: dict[Name, str] = {}
+    for question in questions:
+        for scope in _scopes(question, plan, asked):
+            name = (question.id, scope)
+            if name in answered:
+                continue
+            if name in asked or not question.when or signs.of(scope).intersection(question.when):
+                due.append(name)
+            else:
+                unasked[name] = "; ".join(ABSENT[sign] for sign in question.when)
+    due.sort(key=lambda name: _weight(BY_ID[name[0]]))
+    if small:
+        room = MOST_OF_SMALL - len(answered)
+        for n, name in enumerate(due):
+            if n >= room and BY_ID[name[0]].severity != MUST and name not in asked:
+                unasked[name] = f"a small plan is asked {MOST_OF_SMALL} questions"
+    return Selection([name for name in due if name not in unasked], unasked)
+
+
+def _scopes(question: Question, plan: Plan, asked: Collection[Name]) -> list[str]:
+    """Return what a question can be asked about; of riskiest entries those already asked first."""
+    if question.per == "plan":
+        return [EVERYTHING]
+    if question.per == "milestone":
+        return [m.id for m in plan.milestones]
+    if question.per == "task":
+        known, riskiest = [t.id for t in plan.task_spec], riskiest_tasks(plan, MOST_LEADING)
+    else:
+        known = [i.id for m in plan.milestones for i in m.code_intents]
+        riskiest = riskiest_intents(plan, MOST_LEADING)
+    kept = [scope for check, scope in asked if check == question.id and scope in known]
+    return list(dict.fromkeys([*kept, *riskiest]))[: max(MOST_LEADING, len(kept))]
+
+
+def _weight(question: Question) -> tuple[bool, int]:
+    """Return where a question stands in a review: what leads it first, then by severity."""
+    return question.per in ("plan", "milestone"), SEVERITIES.index(question.severity)
+
+
+def items_for(
+    due: Iterable[Name],
+    plan: Plan,
+    scopes: Scopes,
+    *,
+    previous: Sequence[Item],
+    earlier: Mapping[Name, Item],
+) -> list[Item]:
+    """Return a review item for each question that is due, without a group.
+
+    An answer stays while the bytes and entities of its scope do (RV-5): one of `previous`, which
+    are this phase's, and a PASS of `earlier` revisions. Every other question is open.
+    """
+    signs, number = signs_of(plan), next_number(previous)
+    before = {(item.check, item.scope): item for item in previous}
+    items = []
+    for check, scope in due:
+        question, digest = BY_ID[check], scopes.digest(check, scope)
+        item, old = before.get((check, scope)), earlier.get((check, scope))
+        if item is None:
+            item = Item(id=item_id(number), scope=scope, check=check, severity=question.severity)
+            number += 1
+            if old is not None and old.status == PASS and old.digest == digest:
+                item = old.changed(id=item.id, rounds=0)
+        items.append(asked_again(item, digest).changed(asked=_words(question, signs, scope)))
+    return items
+
+
+def asked_again(item: Item, digest: str) -> Item:
+    """Return a review item with the digest of its scope as it is now: open if that has changed."""
+    if item.digest in (None, digest):
+        return item.changed(digest=digest)
+    return item.changed(digest=digest, status=TODO)
+
+
+def _words(question: Question, signs: Signs, scope: str) -> str | None:
+    """Return the words of a question that names edges; None if it is asked as the table has it."""
+    if "{edges}" not in question.text:
+        return None
+    shown = [text for sign, text in EDGES.items() if sign in signs.of(scope)]
+    edges = f", also for {', '.join(shown)}" if shown else ""
+    return question.text.replace("{edges}", edges)
+
+
+def grouped(items: Sequence[Item], plan: Plan, *, small: bool) -> list[Item]:
+    """Return review items with the group of the reviewer who answers each.
+
+    Questions about the whole plan are the first reviewer's; milestones follow in the plan's order,
+    so that each reviewer has about as many questions as the others.
+    """
+    owners = {i.id: owner_of(i.scope, plan) for i in items}
+    milestones = [m.id for m in plan.milestones]
+    count = 1 if small else min(MOST_REVIEWERS, -(-len(milestones) // SHARE)) or 1
+    weights = [sum(owner == m for owner in owners.values()) for m in milestones]
+    done = len(items) - sum(weights)
+    share: dict[str | None, int] = {None: 0}
+    for name, weight in zip(milestones, weights, strict=True):
+        share[name] = int((done + weight / 2) * count / max(len(items), 1))
+        done += weight
+    used = sorted({share[owner] for owner in owners.values()})
+    return [i.changed(group=str(used.index(share[owners[i.id]]) + 1)) for i in items]
+
+
+def is_of_table(item: Item) -> bool:
+    """Return whether a review item is a question of the table, not a reviewer's own finding."""
+    return item.check in TEXTS
