@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from state.edits import finish
 from state.errors import Problem, Refused
-from state.milestones import changes_of, promised_files
+from state.milestones import changes_of, files_of, promised_files
 from state.models import Change, Plan
 
 if TYPE_CHECKING:
@@ -34,8 +34,9 @@ def attach(plan: Plan, changes: Sequence[Mapping[str, Any]]) -> Plan:
     code: list[list[Change]] = [[] for _ in plan.milestones]
     documents: list[list[Change]] = [[] for _ in plan.milestones]
     problems: list[Problem] = []
+    naming = _naming(plan)
     for change in changes:
-        place = _place(plan, change)
+        place = _place(plan, naming, change)
         if place is None:
             problems.append(_unplanned(plan, change["file"]))
             continue
@@ -53,9 +54,19 @@ def plan_changes(plan: Plan) -> list[Change]:
     return sorted((c for m in plan.milestones for c in changes_of(m)), key=lambda c: c.file)
 
 
-def _place(plan: Plan, change: Mapping[str, Any]) -> _Place | None:
-    names = {change["file"], change["old_file"]}
+def _naming(plan: Plan) -> dict[str, list[int]]:
+    """Return for each file the numbers of the milestones that name it in any way, in order."""
+    found: dict[str, list[int]] = {}
     for number, milestone in enumerate(plan.milestones):
+        for file in files_of(milestone):
+            found.setdefault(file, []).append(number)
+    return found
+
+
+def _place(plan: Plan, naming: Mapping[str, list[int]], change: Mapping[str, Any]) -> _Place | None:
+    names = {change["file"], change["old_file"]}
+    for number in sorted({n for name in names for n in naming.get(name, ())}):
+        milestone = plan.milestones[number]
         intents = tuple(i.id for i in milestone.code_intents if i.file in names)
         if intents or not names.isdisjoint(milestone.tests.files):
             return _Place(number, intents, is_documentation=False)
