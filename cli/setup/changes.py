@@ -7,6 +7,7 @@ way sets up, brings up to date and removes, and doing it twice changes nothing.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from typing import TYPE_CHECKING
 
@@ -115,7 +116,7 @@ class Work:
             refuse_foreign(path, form, clean, entries)
             after, pieces = _with(form, clean, entries)
         except ValueError as error:
-            lines = "; ".join(str(entry.value) for entry in entries)
+            lines = "; ".join(json.dumps(entry.value) for entry in entries)
             told = f"cannot be changed as {form.entry_form}: {error}; it was not touched"
             way = f"correct it, or add by hand to {where(entries)}: {lines}" if entries else ""
             raise Refused(
