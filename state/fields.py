@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from state.errors import Problem
+from state.errors import Problem, shown
 from state.phases import PHASES
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
+    from pydantic_core import ErrorDetails
 
     from state.phases import Phase as Phase  # noqa: PLC0414 – exported
 else:
@@ -40,6 +41,20 @@ Version = Count
 Number = Annotated[int, Field(strict=True, ge=0, le=LARGEST_INTEGER)]
 
 
+# What pydantic asks for, by the type of its error; the rest is said in its own words.
+_WANTED = {
+    "string_type": "a text",
+    "int_type": "a whole number",
+    "bool_type": "true or false",
+    "tuple_type": "a list",
+    "list_type": "a list",
+    "dict_type": "an object",
+    "model_type": "an object",
+    "literal_error": "one of the allowed values",
+    "string_pattern_mismatch": "of the allowed form",
+}
+
+
 class Model(BaseModel):
     """The base class of all parts of a plan: immutable, no field that the schema does not name."""
 
@@ -53,8 +68,19 @@ def problems_of(error: ValidationError, at: str) -> list[Problem]:
     for row in error.errors(include_url=False, include_context=True, include_input=True):
         path = at + "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in row["loc"])
         expected = str(row.get("ctx", {}).get("expected", row.get("ctx", {}).get("pattern", "")))
-        problems.append(Problem("invalid", path, row["msg"], expected))
+        problems.append(Problem("invalid", path, _said(row), expected))
     return problems
+
+
+def _said(row: ErrorDetails) -> str:
+    """Return what is wrong with a value, in the words of the other refusals."""
+    kind = row["type"]
+    if kind == "missing":
+        return "this field is missing"
+    if kind == "extra_forbidden":
+        return "there is no such field"
+    wanted = _WANTED.get(kind)
+    return f"this is {shown(row['input'])}, not {wanted}" if wanted else row["msg"]
 
 
 def as_lists(value: Any) -> Any:  # noqa: ANN401 – any JSON value

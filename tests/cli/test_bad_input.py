@@ -470,3 +470,19 @@ def test_a_submodule_is_named_and_left_alone(make_repo: Repositories) -> None:
     journey.to("committed")
     assert repository.git("rev-parse", "HEAD:lib/inner") == link
     assert repository.git("status", "--porcelain") == ""
+
+
+def test_an_edit_of_the_wrong_shape_is_refused_in_our_own_words(
+    make_repo: Callable[..., Repository],
+) -> None:
+    journey = Journey(make_repo(files=FILES)).to("design")
+    fields = {"name": 3, "files": "a.py", "mode": "paint", "tests": []}
+    edits = [{"op": "add", "kind": "milestone", "fields": fields},
+             {"op": "add", "kind": "risk", "fields": {}}]  # fmt: skip
+    journey.write_answer("edits.json", edits)
+    refused = journey.planner("plan", "batch", "--file", "answers/edits.json")
+    assert [text.partition(" · ")[0] for _, text in refused.problems] == [
+        "this is 3, not a text", "this is 'a.py', not a list",
+        "this is a list of 2 characters, not an object",
+        "this is 'paint', not one of the allowed values", "this field is missing",
+    ]  # fmt: skip
