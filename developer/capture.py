@@ -12,6 +12,7 @@ from developer.verify.lock import undisturbed
 from developer.verify.trees import current_tree
 from shared.git.capture import capture
 from shared.git.few_paths import rebuild
+from shared.git.large import MEBIBYTE
 from shared.git.lending import give_back
 from shared.git.worktree import open_worktree
 from shared.plan_file import open_plan
@@ -58,6 +59,7 @@ def capture_into(state: State, plan: Plan) -> Captured:
             leave_out=job.config.link,
             formatters=job.config.format,
             owned=planned.__contains__,
+            limit=job.config.max_patch_mb * MEBIBYTE,
         )
     _check_ignored(workspace, planned - {change.file for change in found.changes})
     changed = attach(plan, [vars(change) for change in found.changes])

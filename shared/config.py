@@ -16,6 +16,7 @@ from shared import bounded_toml
 from shared.bounded_toml import MOST_BYTES
 from shared.config_keys import ALLOWED_SIGNERS, KEYS, PLAN_IN, REQUIRED, check_run_table
 from shared.defaults import CONTEXT_TOKENS, DEFAULT_LINES, DEFAULT_MILESTONES, PARALLEL_STEPS
+from shared.git.large import MOST_MB
 from shared.resources import CONFIG_FILE
 from state.errors import Problem, Refused
 from state.stages import APPROVAL_TIMEOUT_S, GATHERING_TIMEOUT_S, ON_TIMEOUT
@@ -42,7 +43,8 @@ class Config:
     confirmed `commands_hash`. A plan with more milestones or lines than `review_…` say, or with a
     `sensitive` file, is reviewed in full. `deny` are command lines that the guard denies besides
     its own. With `auto_run` an approved plan is carried out at once; without `enable_persistence` a
-    run's files lie in a temporary folder. `commit_plan` says where a committed plan is kept.
+    run's files lie in a temporary folder. `commit_plan` says where a committed plan is kept,
+    `max_patch_mb` how much of patches a plan may hold.
     """
 
     setup: tuple[str, ...] = ()
@@ -70,6 +72,7 @@ class Config:
     secrets: tuple[str, ...] = ()
     network: bool = False
     commit_plan: str = PLAN_IN[0]
+    max_patch_mb: int = MOST_MB
 
     def to_json(self) -> dict[str, Any]:
         """Return the project's settings as a dict that can be written as JSON."""

@@ -9,6 +9,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from shared.git.large import MOST_MB
 from shared.resources import CONFIG_FILE
 from state.errors import Problem
 from state.stages import ON_TIMEOUT
@@ -202,6 +203,9 @@ KEYS: dict[str, dict[str, Key]] = {
     },
     "commit": {
         "plan": Key("commit_plan", ", ".join(PLAN_IN), _check_plan),
+    },
+    "plan": {
+        "max_patch_mb": Key("max_patch_mb", _COUNT + str(MOST_MB), _check_count),
     },
     "planner": {
         "max_parallel_steps": Key(

@@ -15,6 +15,7 @@ from shared import approval
 from shared.git import refs
 from shared.git.repository import head, repository_at
 from shared.resources import quote
+from state.changes import apart, plan_changes
 from state.errors import Refused
 from state.files import read_bytes
 from state.freeze import settled_digest
@@ -42,7 +43,7 @@ class Kept(NamedTuple):
 
 def keep_draft(state: State, plan: Plan, text: str) -> None:
     """Store a frozen plan and its readable text under its own ref, which nothing pushes."""
-    files = {PLAN: read_bytes(state.plan_path), TEXT: text.encode()}
+    files = _files(state, plan, text)
     told = refs.Told(f"Frozen plan: {_title(plan)}\n", _seconds(plan.frozen_at or ""))
     refs.keep(repository_at(state.run.repository), f"{DRAFTS}{plan.digest}", files, told)
 
@@ -53,7 +54,7 @@ def keep(state: State, plan: Plan, text: str) -> None:
     Refused if a ref of this name holds something else than the plan.
     """
     repository, digest = repository_at(state.run.repository), plan.digest or ""
-    files = {PLAN: read_bytes(state.plan_path), TEXT: text.encode()}
+    files = _files(state, plan, text)
     files[APPROVAL] = read_bytes(approval.path_in(state.state_dir))
     seconds = int(repository.git.text("log", "-1", "--format=%ct", _commit_of(state)))
     told = refs.Told(f"Approved plan: {_title(plan)}\n", seconds)
@@ -63,6 +64,12 @@ def keep(state: State, plan: Plan, text: str) -> None:
         allowed = "give that ref another name, then run the same command again"
         raise Refused("conflict", KEPT + digest, wrong, allowed)
     refs.drop(repository, DRAFTS + digest)
+
+
+def _files(state: State, plan: Plan, text: str) -> dict[str, bytes | str]:
+    """Return what a ref keeps of a plan: its bytes, its text, and the blobs that it has apart."""
+    blobs = {f"blob-{c.after}": c.after for c in plan_changes(plan) if apart(c) and c.after}
+    return {PLAN: read_bytes(state.plan_path), TEXT: text.encode(), **blobs}
 
 
 def _commit_of(state: State) -> str:

@@ -78,7 +78,8 @@ class Change(Model):
     """The change of one file: blob ids `before` and `after`, as git commits them, and the `patch`.
 
     A mode or id is null where the file is absent on that side. `patch` is what
-    `git diff --binary --full-index` prints for the file, in base64 where it is not UTF-8.
+    `git diff --binary --full-index` prints for the file, in base64 where it is not UTF-8. With the
+    encoding `blob` there is none: the content is beside plan.json, as the blob `after`.
     """
 
     id: Annotated[str, Field(pattern=r"^CC-[0-9]{3,15}$")]
@@ -92,7 +93,7 @@ class Change(Model):
     before: ObjectId | None = None
     after: ObjectId | None = None
     patch: str | None = None
-    encoding: Literal["base64"] | None = None
+    encoding: Literal["base64", "blob"] | None = None
     why_comments: tuple[WhyComment | str, ...] = ()
     diff: str | None = None
     context_lines: Natural | str | tuple[str, ...] | None = None
@@ -258,6 +259,8 @@ class Plan(Model):
     counters: dict[str, Natural] = Field(default={})
     base: Base | None = None
     depth: Literal["intent", "full"] = "full"
+    # Whether plan.json and its base are all that the plan needs.
+    self_contained: StrictBool = True
     task_spec: tuple[TaskItem, ...] = ()
     context: UserContext = UserContext()
     overview: Overview = Overview()

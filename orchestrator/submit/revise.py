@@ -111,7 +111,8 @@ def next_revision(plan: Plan, remarks: str) -> Plan:
     If there is one milestone, it cites the new entry.
     """
     values: dict[str, Any] = {
-        "frozen_at": None, "digest": None, "seals": {}, "reviews": (), "verify": (),
+        "frozen_at": None, "digest": None, "seals": {}, "self_contained": True,
+        "reviews": (), "verify": (),
         "revision": plan.revision + 1, "remarks": (remarks,) if remarks.strip() else (),
     }  # fmt: skip
     if remarks.strip():

@@ -51,7 +51,7 @@ def check_rebuild(subject: Subject) -> Iterator[Finding]:
             "*", "nothing is captured; do the work in the worktree, then run plan capture"
         )
         return
-    missing = [c for c in subject.changes if c.patch is None]
+    missing = [c for c in subject.changes if c.patch is None and c.encoding != "blob"]
     for change in missing:
         yield Finding(change.file, f"{change.id} has no patch; {CAPTURE}")
     if not missing:

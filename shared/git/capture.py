@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from shared.git.change import GITLINK, LINK, FileChange, read_changes
 from shared.git.few_paths import rebuild
 from shared.git.files import refusing
+from shared.git.large import MEBIBYTE, MOST_MB
 from shared.git.lending import give_back
 from shared.git.nested import check_submodules
 from shared.git.repository import PLANNER, within
@@ -107,6 +108,7 @@ def capture(  # noqa: PLR0913 – options, each named where it is given
     formatters: Sequence[str] = (),
     hook: bool = True,
     owned: Callable[[str], bool] | None = None,
+    limit: int = MOST_MB * MEBIBYTE,
 ) -> Capture:
     """Run formatters and hook until they change no file, then return the worktree's changes.
 
@@ -121,7 +123,7 @@ def capture(  # noqa: PLR0913 – options, each named where it is given
     hook = hook and bool(Tool().words(work.git, repo.git))
     tools = _Tools(formatters, hook, owned, runner, home)
     tree, rounds, put_back, output = _settle(work, tools)
-    changes = read_changes(vault, base_tree, tree)
+    changes = read_changes(vault, base_tree, tree, limit=limit)
     problems = [problem for change in changes for problem in _check_change(work, change)]
     if problems:
         raise Refused.of(problems)

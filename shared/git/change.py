@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import base64
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from shared.git.large import BLOB, MEBIBYTE, MOST_MB, too_large
 from state.errors import Problem, Refused
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ class FileChange:
     mode: str | None
     before: str | None
     after: str | None
-    patch: str
+    patch: str | None
     encoding: str | None
 
 
@@ -130,18 +131,39 @@ def patch_bytes(change: Change) -> bytes:
 
 
 def read_changes(
-    vault: Vault, base_tree: str, tree: str, paths: Sequence[str] = ()
+    vault: Vault,
+    base_tree: str,
+    tree: str,
+    paths: Sequence[str] = (),
+    limit: int = MOST_MB * MEBIBYTE,
 ) -> list[FileChange]:
     """Return the file changes from git tree `base_tree` to `tree`, in git's order of paths.
 
-    With `paths`, only those of these paths.
+    With `paths`, only those of these paths. Patches have `limit` bytes together: the largest
+    changes beyond have none, and their encoding says that their content is a blob beside the plan.
     """
     named = ["--", *(f":(literal){path}" for path in paths)] if paths else []
+    large = too_large(vault.git, limit, named, base_tree, tree)
+    left_out = [f":(exclude,literal){row.name.decode()}" for row in large]
+    named = [*(named or ["--"]), *left_out] if large else named
     changes = _read(vault, "--find-renames=50%", "-l1000", base_tree, tree, *named)
     if any(change.old_file and change.mode == LINK for change in changes):
         # The patch of a renamed link has no mode, and git then refuses what replaces the link.
-        return _read(vault, "--no-renames", base_tree, tree, *named)
-    return changes
+        changes = _read(vault, "--no-renames", base_tree, tree, *named)
+    changes = [*_fitting(changes, limit), *(_change(row.meta, [row.name], None) for row in large)]
+    return sorted(changes, key=lambda change: change.file.encode())
+
+
+def _fitting(changes: Sequence[FileChange], limit: int) -> list[FileChange]:
+    """Take the largest patches out of changes until the others fit into `limit` bytes."""
+    total = sum(len(change.patch or "") for change in changes)
+    apart = set()
+    for change in sorted(changes, key=lambda change: -len(change.patch or "")):
+        if total <= limit:
+            break
+        total -= len(change.patch or "")
+        apart.add(change.file)
+    return [replace(c, patch=None, encoding=BLOB) if c.file in apart else c for c in changes]
 
 
 def _read(vault: Vault, *what: str) -> list[FileChange]:
@@ -176,9 +198,9 @@ def _patches(output: bytes) -> list[bytes]:
     return [*parts[:-1], parts[-1][:-1]] if parts else []
 
 
-def _change(meta: bytes, names: Sequence[bytes], patch: bytes) -> FileChange:
+def _change(meta: bytes, names: Sequence[bytes], patch: bytes | None) -> FileChange:
     old_mode, mode, before, after = meta.decode().lstrip(":").split(" ")[:4]
-    text, encoding = _encoded(patch)
+    text, encoding = (None, BLOB) if patch is None else _encoded(patch)
     return FileChange(
         file=names[-1].decode("utf-8"),
         old_file=names[0].decode("utf-8") if len(names) > 1 else None,
@@ -221,10 +243,10 @@ def apply_patches(git: Git, changes: Sequence[Change]) -> None:
     The index must hold `before` wherever a change has one. Nothing is matched approximately:
     each file gets the planned blob, or all changes are refused.
     """
-    if not changes:
-        return
-    patch = b"".join(patch_bytes(change) for change in changes)
-    git.run("apply", "--cached", "--binary", "--whitespace=nowarn", "-", stdin=patch)
+    patch = b"".join(patch_bytes(c) for c in changes if c.encoding != BLOB)
+    if patch:
+        git.run("apply", "--cached", "--binary", "--whitespace=nowarn", "-", stdin=patch)
+    _set_blobs(git, [change for change in changes if change.encoding == BLOB])
     now = listed(git)
     wrong = [path for path, end in ends(changes).items() if now.get(path) != end.after]
     if wrong:
@@ -236,6 +258,27 @@ def apply_patches(git: Git, changes: Sequence[Change]) -> None:
             )
             for path in wrong
         )
+
+
+def _set_blobs(git: Git, changes: Sequence[Change]) -> None:
+    """Put into git's index the files whose content is a blob that the plan names."""
+    after = {path: end.after for path, end in ends(changes).items()}
+    wanted = {path: entry.blob for path, entry in after.items() if entry}
+    here = sizes_of(git, wanted.values())
+    if missing := [_not_here(path, blob) for path, blob in wanted.items() if blob not in here]:
+        raise Refused.of(missing)
+    if after:
+        zero = "0" * len(next(c.after or c.before or "" for c in changes))
+        lines = index_lines(after, zero)
+        git.run("update-index", "--add", "--replace", "-z", "--index-info", stdin=lines)
+
+
+def _not_here(path: str, blob: str) -> Problem:
+    text = f"the plan is not self-contained: its content of this file, the blob {blob[:12]}, is "
+    text += "not in this repository"
+    way = "fetch the plan's ref, which has it: git fetch origin "
+    way += "'refs/planner/*:refs/planner-fetched/*', then run the same command again"
+    return Problem("not_found", path, text, way)
 
 
 def rebuild_files(vault: Vault, changes: Sequence[Change], zero: str) -> tuple[str, str]:

@@ -21,10 +21,11 @@ class Told(NamedTuple):
 
 
 @refusing()
-def keep(repo: Repository, ref: str, files: Mapping[str, bytes], told: Told) -> str:
+def keep(repo: Repository, ref: str, files: Mapping[str, bytes | str], told: Told) -> str:
     """Store files in a commit under `ref`, unless the ref is there; return what it points to.
 
-    A ref that is there is never moved. The same files and words give the same commit.
+    A ref that is there is never moved. The same files and words give the same commit. A file is
+    given by its bytes, or by the id of a blob that the repository has.
     """
     found = commit_at(repo, ref)
     if found:
@@ -33,7 +34,9 @@ def keep(repo: Repository, ref: str, files: Mapping[str, bytes], told: Told) -> 
     dates = {"GIT_AUTHOR_DATE": at, "GIT_COMMITTER_DATE": at}
     git = repo.git.having(*durable(), "i18n.commitEncoding=UTF-8", **dates)
     blobs = {
-        name: git.text("hash-object", "-w", "--no-filters", "--stdin", stdin=data)
+        name: data
+        if isinstance(data, str)
+        else git.text("hash-object", "-w", "--no-filters", "--stdin", stdin=data)
         for name, data in files.items()
     }
     rows = "".join(f"100644 blob {blob}\t{name}\n" for name, blob in sorted(blobs.items()))

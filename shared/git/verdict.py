@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.change import Ends, ends, patch_bytes, read_changes, revert_changes
+from shared.git.large import BLOB
 from shared.git.proof import compare_trees, entry_at
 
 if TYPE_CHECKING:
@@ -126,6 +127,8 @@ def _same_patch(
 
 def _identity(change: Change) -> tuple[str, str | None, bytes]:
     """Return what makes a patch the same wherever it stands; unlike git's, spaces count."""
+    if change.encoding == BLOB:
+        return change.file, change.old_file, (change.after or "").encode()
     lines = patch_bytes(change).split(b"\n")
     kept = [b"@@" if line.startswith(b"@@ ") else line for line in lines]
     stable = [line for line in kept if not _UNSTABLE.match(line)]
