@@ -196,9 +196,10 @@ def done(phase: Phase, path: str | None, state_dir: str | None, role: str | None
 
 
 @plan_command.command("freeze")
+@click.option("--allow-large", is_flag=True, help="Keep large files beside the plan, in its ref.")
 @state_dir_option
 @role_option
-def freeze(state_dir: str | None, role: str | None) -> None:
+def freeze(state_dir: str | None, role: str | None, *, allow_large: bool) -> None:
     """Make the plan's revision immutable, name it by its digest, submit it for approval.
 
     The command that passes the last gate has done it already, unless it was refused then.
@@ -209,7 +210,7 @@ def freeze(state_dir: str | None, role: str | None) -> None:
 
     allow_roles(role)
     state = opened(state_dir)
-    submit(state)
+    submit(state, allow_large=allow_large)
     write(print_current(state))
 
 

@@ -115,6 +115,7 @@ def _as_json(reports: Sequence[Report], approval: str) -> str:
             "file": r.file,
             "digest": r.digest,
             "valid": not r.problems,
+            **({"self_contained": False} if r.needs_ref else {}),
             **({"beside": list(r.beside)} if r.beside else {}),
             "problems": [
                 {"kind": p.kind, "at": p.at, "problem": p.problem, "allowed": p.allowed}
@@ -127,10 +128,15 @@ def _as_json(reports: Sequence[Report], approval: str) -> str:
     return json.dumps(found, indent=2) + "\n"
 
 
+def _needed(report: Report) -> str:
+    return f"{report.file} needs the blobs that refs/planner/{report.digest} keeps"
+
+
 def _as_text(reports: Sequence[Report], approval: str) -> str:
     bad = [r for r in reports if r.problems]
     block = Block("result", files=len(reports), invalid=len(bad))
     block.data("approval", approval)
+    block.data("not self-contained", "\n".join(_needed(r) for r in reports if r.needs_ref))
     block.data("beside the plan", "\n".join(path for r in reports for path in r.beside))
     for report in bad:
         for problem in report.problems:

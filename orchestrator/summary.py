@@ -68,6 +68,14 @@ def _files_of(milestone: dict[str, Any], run: Run) -> list[str]:
     return [f"{c['old_file']} → {c['file']}" if c.get("old_file") else c["file"] for c in changes]
 
 
+def _apart(plan: dict[str, Any]) -> list[str]:
+    """Return which files a plan has beside it, since they are too large; nothing without any."""
+    changes = [change for m in plan["milestones"] for change in changes_of(m)]
+    large = [c["file"] for c in changes if c["encoding"] == "blob" and c.get("after")]
+    said = "not self-contained: the plan needs its ref for"
+    return [f"{said} {', '.join(large)}, too large for a patch"] if large else []
+
+
 def _committed(state: State) -> str:
     if is_kept(state.run.repository):
         return "nothing is committed, since there is no git here"
@@ -101,6 +109,7 @@ def summary(state: State) -> str:
         f"verify: {_verified(plan['verify'])}"
         if run.depth == "full"
         else "approved are the intents; their code is written then and comes back for approval",
+        *_apart(plan),
         *_revised(state, plan),
         *(f"remark: {text}" for text in plan["remarks"]),
         _reviewed(plan),

@@ -54,6 +54,14 @@ def plan_changes(plan: Plan) -> list[Change]:
     return sorted((c for m in plan.milestones for c in changes_of(m)), key=lambda c: c.file)
 
 
+def apart(change: Change) -> bool:
+    """Return whether the content of a change is beside plan.json, being too large for a patch.
+
+    A deletion has no patch then either, and needs nothing.
+    """
+    return change.encoding == "blob" and change.after is not None
+
+
 def _naming(plan: Plan) -> dict[str, list[int]]:
     """Return for each file the numbers of the milestones that name it in any way, in order."""
     found: dict[str, list[int]] = {}

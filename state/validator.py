@@ -110,6 +110,13 @@ def _check_frozen_members(plan: Plan) -> Iterator[Problem]:
     if 0 < len(missing) < len(members):
         text = f"the plan is only partly frozen: {', '.join(missing)} not set"
         yield Problem("invalid", missing[0], text, "restore the file as `plan freeze` wrote it")
+    large = [
+        c.file for m in plan.milestones for c in changes_of(m) if c.encoding == "blob" and c.after
+    ]
+    if plan.frozen_at and plan.self_contained == bool(large):
+        kept = ", ".join(large) or "no file"
+        text = f"is {str(plan.self_contained).lower()}, and beside the plan is kept: {kept}"
+        yield Problem("invalid", "self_contained", text, str(not large).lower())
 
 
 def _unknown(at: str, kind: str, wanted: str, known: Iterable[str]) -> Problem:

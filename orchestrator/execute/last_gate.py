@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from shared.run import State
 
 
-def submit(state: State) -> None:
+def submit(state: State, *, allow_large: bool = False) -> None:
     """Freeze the plan and submit it; what an approval in advance covers is approved."""
-    freeze_plan(state)
+    freeze_plan(state, allow_large=allow_large)
     approve_in_advance(state)
 
 

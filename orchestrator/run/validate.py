@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.run.beside import beside_plan
 from orchestrator.run.committed_plans import copies
+from shared.git.change import check_blobs
 from shared.git.proof import Staged, check_commit
 from shared.git.repository import find_repository
 from shared.git.users_files import check_before
@@ -31,13 +32,15 @@ if TYPE_CHECKING:
 class Report(NamedTuple):
     """The validation result of one plan file: its problems, none if the file is valid.
 
-    `beside` are files that the commit has beside the plan, as one of requirements may.
+    `beside` are files that the commit has beside the plan, as one of requirements may. A plan that
+    is not self-contained needs its ref.
     """
 
     file: str
     digest: str | None
     problems: list[Problem]
     beside: Sequence[str] = ()
+    needs_ref: bool = False
 
 
 class Wanted(NamedTuple):
@@ -72,7 +75,7 @@ def _validate(file: str, wanted: Wanted) -> Report:
     beside: Sequence[str] = ()
     if wanted.repository is not None and wanted.commit is not None:
         beside = [*beside_plan(find_repository(wanted.repository), wanted.commit)]
-    return Report(file, plan.digest, problems, beside)
+    return Report(file, plan.digest, problems, beside, not plan.self_contained)
 
 
 def _check_digest(file: str, data: bytes, plan: Plan, wanted: Wanted) -> list[Problem]:
@@ -95,9 +98,10 @@ def _check_repository(file: str, plan: Plan, wanted: Wanted) -> list[Problem]:
         with TemporaryDirectory(prefix="planner-") as folder:
             vault = open_vault(repository, os.path.join(folder, "vault.git"))
             problems = check_before(repository, vault, changes)
+        missing = check_blobs(repository.git, changes)
         for problem in problems:
             problem.allowed = "check out the plan's base; or name the plan's commit with `--commit`"
-        return problems
+        return problems + missing
     made = read_commit(repository, wanted.commit)
     ours = copies(repository, made, [plan.digest or ""])
     allowed: Extra = {

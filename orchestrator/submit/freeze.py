@@ -9,6 +9,7 @@ from orchestrator.plan.check import check_all, code_subject, design_subject, pha
 from orchestrator.submit.page.render import write_page
 from orchestrator.submit.plan_md import render_plan, write_rendered
 from orchestrator.submit.rehearsal import rehearse
+from orchestrator.submit.size import check_size
 from shared import plan_refs
 from shared.drift import check_run
 from shared.plan_file import check_frozen, open_plan
@@ -16,6 +17,7 @@ from shared.qr.types import LoopState
 from shared.steps.entry_points import find_workflow
 from shared.todo import refresh_todo
 from state import store
+from state.changes import apart, plan_changes
 from state.clock import now
 from state.errors import Problem, Refused
 from state.files import read_bytes, write_atomic
@@ -27,8 +29,11 @@ if TYPE_CHECKING:
     from state.models import Plan
 
 
-def freeze_plan(state: State) -> None:
-    """Freeze the plan's revision and submit it; repeated, check it and write its review page."""
+def freeze_plan(state: State, *, allow_large: bool = False) -> None:
+    """Freeze the plan's revision and submit it; repeated, check it and write its review page.
+
+    With `allow_large` it may need blobs beside plan.json, which its ref then keeps.
+    """
     with state.lock("plan freeze"):
         state.reload()
         path = state.plan_path
@@ -38,6 +43,8 @@ def freeze_plan(state: State) -> None:
             if plan.frozen_at is None:
                 plan = open_plan(state)
                 _check_ready(state, plan)
+                if not allow_large:
+                    check_size(state, plan)
                 write_atomic(path, _rehearsed(state, plan))
             digest, _ = digest_of(read_bytes(path))
             frozen = check_frozen(state)
@@ -52,7 +59,9 @@ def freeze_plan(state: State) -> None:
 
 def _rehearsed(state: State, plan: Plan) -> bytes:
     """Return the bytes of a frozen plan whose apply and commit have been tried."""
-    plan, at = plan.model_copy(update={"last_operation": None}), now()
+    whole = not any(map(apart, plan_changes(plan)))
+    plan = plan.model_copy(update={"last_operation": None, "self_contained": whole})
+    at = now()
     data, _ = freeze(plan, at)
     note = rehearse(state, store.parse_plan(data, state.plan_path), data)
     if note and note not in plan.remarks:

@@ -14,7 +14,7 @@ from shared.builders import visible
 from shared.reviewed import against_figures, reviewers_of
 from shared.steps.slices import chosen, knowledge_lines
 from shared.verified import facts_of
-from state.changes import plan_changes
+from state.changes import apart, plan_changes
 from state.errors import Refused
 from state.files import write_atomic
 from state.milestones import changes_of, kinds_of_docs, promise
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 # What a viewer of Markdown would not show literally: a tag, a comment, an entity, an image.
 _LIVE = re.compile(r"(\\*)(<(?=[A-Za-z/!?])|&(?=[#A-Za-z])|(?<=!)\[)")
 
+
+# Characters of a patch; who approves sees the rest with `plan diff`.
+MOST_SHOWN = 200_000
 
 _DECIDED = {
     "script": "decided by program",
@@ -54,6 +57,8 @@ def _head(plan: Plan) -> Iterator[str]:
     yield f"Revision {plan.revision}, {state}." + (
         f" Digest `{plan.digest}`." if plan.digest else ""
     )
+    if not plan.self_contained:
+        yield "Not self-contained: it needs its ref, which keeps what is too large for a patch."
     if plan.base:
         extra = " with uncommitted work on top" if plan.base.snapshot else ""
         yield f"Base: `{plan.base.commit}` on {_code(plan.base.branch)}{extra}."
@@ -160,9 +165,20 @@ def _change(change: Change) -> Iterator[str]:
     yield f"`{(change.before or 'absent')[:12]}` → `{(change.after or 'absent')[:12]}`"
     if change.patch and change.encoding is None:
         fence = _fence(change.patch)
-        yield from ("", f"{fence}diff", change.patch.rstrip("\n"), fence)
+        shown, left = folded(change.patch)
+        yield from ("", f"{fence}diff", shown.rstrip("\n"), fence)
+        if left:
+            yield from ("", f"{left:,} more lines are not shown: `planner plan diff` prints them.")
+    elif apart(change):
+        yield from ("", "Too large for a patch: the content is a blob in the plan's ref.")
     elif change.patch:
         yield from ("", "The patch is not UTF-8; plan.json holds it.")
+
+
+def folded(patch: str) -> tuple[str, int]:
+    """Return the beginning of a long patch, and how many lines of it are left out."""
+    end = patch.find("\n", MOST_SHOWN)
+    return (patch, 0) if end < 0 else (patch[: end + 1], patch.count("\n", end + 1))
 
 
 def patches(plan: Plan, names: Collection[str]) -> Iterator[tuple[str, str]]:

@@ -6,7 +6,7 @@ import base64
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from shared.git.large import BLOB, MEBIBYTE, MOST_MB, too_large
+from shared.git.large import BLOB, MEBIBYTE, MOST_MB, sizes_of, too_large
 from state.errors import Problem, Refused
 
 if TYPE_CHECKING:
@@ -260,12 +260,17 @@ def apply_patches(git: Git, changes: Sequence[Change]) -> None:
         )
 
 
+def check_blobs(git: Git, changes: Sequence[Change]) -> list[Problem]:
+    """Return a problem for each change whose content the plan keeps apart and that is not here."""
+    wanted = {c.file: c.after for c in changes if c.encoding == BLOB and c.after}
+    here = sizes_of(git, wanted.values())
+    return [_not_here(path, blob) for path, blob in wanted.items() if blob not in here]
+
+
 def _set_blobs(git: Git, changes: Sequence[Change]) -> None:
     """Put into git's index the files whose content is a blob that the plan names."""
     after = {path: end.after for path, end in ends(changes).items()}
-    wanted = {path: entry.blob for path, entry in after.items() if entry}
-    here = sizes_of(git, wanted.values())
-    if missing := [_not_here(path, blob) for path, blob in wanted.items() if blob not in here]:
+    if missing := check_blobs(git, changes):
         raise Refused.of(missing)
     if after:
         zero = "0" * len(next(c.after or c.before or "" for c in changes))

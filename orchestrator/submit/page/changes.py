@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from orchestrator.submit.page.diff import diff_table
 from orchestrator.submit.page.facts import count
 from orchestrator.submit.page.html import Element, Section
+from orchestrator.submit.plan_md import MOST_SHOWN
+from state.changes import apart
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from orchestrator.submit.page.facts import Edited
     from orchestrator.submit.page.html import Node
+    from shared.patch import Line
 
 LONGEST_OPEN = 120  # lines; a longer diff is folded, and so is what comes after many others
 _MOST_OPEN = 40  # files
@@ -72,12 +76,29 @@ def _change(file: Edited, *, is_open: bool) -> Node:
         Element("a", file.milestone.id, {"href": f"#{file.milestone.id}"}), f" · {quiet}",
         Element("a", "all files", {"href": "#changes", "class": "back"}),
     ], {"class": "quiet"})  # fmt: skip
-    body = diff_table(file.lines, f"Diff of {change.file}") if file.lines else _empty(file)
-    inside = Element("div", [about, body], {"id": change.id})
+    shown = _beginning(file.lines)
+    body = diff_table(shown, f"Diff of {change.file}") if shown else _empty(file)
+    left = number - len(shown)
+    more = f"{count(left, 'more line')} not shown here: planner plan diff {change.file}"
+    rest = Element("p", more, {"class": "quiet"}) if left else None
+    inside = Element("div", [about, body, rest], {"id": change.id})
     opened = "" if is_open and not folded else None
     return Element("details", [summary, inside], {"class": "change", "open": opened})
 
 
+def _beginning(lines: Sequence[Line]) -> Sequence[Line]:
+    """Return as many lines of a diff as a page shows."""
+    ends = accumulate(len(line.text) + 1 for line in lines)
+    return lines[: sum(1 for end in ends if end <= MOST_SHOWN)]
+
+
 def _empty(file: Edited) -> Node:
+    if file.lines:
+        return Element("p", "The diff is too long to be shown.", {"class": "quiet"})
+    if apart(file.change):
+        said = "Too large for a patch: its content is a blob, kept in the plan's ref beside it."
+        return Element("p", said, {"class": "quiet"})
     said = "The content stays as it is." if file.change.before else "The file is empty."
+    if file.change.after is None:
+        said = "All of the file is deleted."
     return Element("p", said, {"class": "quiet"})

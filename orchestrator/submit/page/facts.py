@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from shared.builders import visible
 from shared.git.change import LINK
 from shared.patch import Line, read_patch, size
+from state.changes import apart
 from state.milestones import changes_of
 
 if TYPE_CHECKING:
@@ -90,7 +91,9 @@ class Edited:
             found.append(f"mode {old} → {new}")
         elif new == "100755" and old is None:
             found.append("executable")
-        if self.is_binary:
+        if apart(change):
+            found.append("too large for the plan: needs its ref")
+        elif self.is_binary:
             found.append("binary")
         elif change.encoding == "base64":
             found.append("not UTF-8: other bytes are shown as \\xNN")

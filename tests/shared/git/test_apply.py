@@ -164,7 +164,8 @@ def test_bytes_come_from_the_plan_alone(project: Project, tmp_path: Path) -> Non
 def test_a_patch_that_does_not_make_the_planned_blob_is_refused(project: Project) -> None:
     changes = project.plan(PLAN)
     forged = [
-        FileChange(**{**vars(c), "patch": c.patch.replace("+b = 3", "+b = 4")}) for c in changes
+        FileChange(**{**vars(c), "patch": (c.patch or "").replace("+b = 3", "+b = 4")})
+        for c in changes
     ]
     assert _places(_refusal(project, forged)) == ["src/app.py"]
 
@@ -222,7 +223,7 @@ def test_crlf_files_under_autocrlf_are_captured_and_applied_as_git_commits_them(
     project.git("config", "core.autocrlf", "true")
     project.commit({"w.txt": b"a\r\nb\r\n"})
     changes = project.plan({"w.txt": b"a\r\nB\r\n", "n.txt": b"n\r\n"})
-    assert all("\r" not in change.patch for change in changes)
+    assert all("\r" not in (change.patch or "") for change in changes)
     project.apply(changes)
     assert (project.root / "w.txt").read_bytes() == b"a\r\nB\r\n"
     assert (project.root / "n.txt").read_bytes() == b"n\r\n"
@@ -236,7 +237,7 @@ def test_clean_and_smudge_filters_work_both_ways(project: Project) -> None:
     assert project.git("show", "HEAD:a.rot") == "uryyb"
     before = look(project.root)
     changes = project.plan({"a.rot": b"goodbye\n", "b.rot": b"new\n"})
-    assert "+tbbqolr" in changes[0].patch
+    assert "+tbbqolr" in (changes[0].patch or "")
     project.apply(changes)
     assert (project.root / "a.rot").read_bytes() == b"goodbye\n"
     assert (project.root / "b.rot").read_bytes() == b"new\n"
@@ -258,7 +259,7 @@ def test_working_tree_encoding_is_kept(project: Project) -> None:
     attributes = b"*.utf16 text working-tree-encoding=UTF-16LE\n"
     project.commit({".gitattributes": attributes, "a.utf16": "hé\n".encode("utf-16-le")})
     changes = project.plan({"a.utf16": "hà\n".encode("utf-16-le")})
-    assert "+hà" in changes[0].patch
+    assert "+hà" in (changes[0].patch or "")
     project.apply(changes)
     assert (project.root / "a.utf16").read_bytes() == "hà\n".encode("utf-16-le")
 

@@ -249,7 +249,10 @@ def test_formatters_get_the_captured_files_and_what_they_change_is_captured(
         runner=Confined((str(seen),)),
     )
     assert (project.worktree / "a b.py").read_bytes() == b"x\n"
-    assert [change.patch[-4:] for change in capture.changes if change.after] == ["\n+x\n", "\n+y\n"]
+    assert [(change.patch or "")[-4:] for change in capture.changes if change.after] == [
+        "\n+x\n",
+        "\n+y\n",
+    ]
     assert seen.read_text() == "a b.py src/app.py\n" * 2
     assert capture.rounds == 2
 
@@ -262,7 +265,7 @@ def test_a_hook_that_reformats_has_its_way_before_the_plan_is_made(
     add_hook(project, "pre-commit", f"{TIDY}\nif ! git diff --quiet; then {end}; fi\necho fine\n")
     project.write({"new.py": b"x  \n"}, project.begin())
     capture = project.capture()
-    assert capture.changes[0].patch.endswith("\n+x\n")
+    assert (capture.changes[0].patch or "").endswith("\n+x\n")
     assert (capture.rounds, capture.hook_output) == (2, "fine")
 
 

@@ -1,0 +1,163 @@
+"""A change too large for plan.json is refused, or kept beside it under the plan's ref (F7)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.journey import FILES, Answer, Journey, call
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.conftest import Repository
+
+SMALL = "[plan]\nmax_patch_mb = 1\n"
+# Bytes that no compression makes small.
+BINARY = hashlib.shake_256(b"one").digest(1_500_000)
+OTHER = hashlib.shake_256(b"other").digest(1_600_000)
+
+
+@pytest.fixture
+def journey(make_repo: Callable[..., Repository]) -> Journey:
+    """Return a run that adds a large file and whose plan is to be frozen next."""
+    journey = Journey(make_repo(files={**FILES, "planner.toml": SMALL}))
+    design = journey.answers["design.json"]
+    design[2]["fields"]["files"].append("data.bin")
+    fields = {"milestone": "$m", "file": "data.bin", "behavior": "holds the samples"}
+    design.append({"op": "add", "kind": "intent", "fields": fields})
+    journey.edits["data.bin"] = BINARY
+    return journey.to("freeze")
+
+
+def plan_path(journey: Journey) -> str:
+    return os.path.join(journey.state_dir, "plan.json")
+
+
+def retry_of(answer: Answer) -> str:
+    return answer.problems[-1][1].rpartition("retry: ")[2]
+
+
+def allowed(journey: Journey) -> Journey:
+    """Freeze as the refusal says."""
+    refused = journey.planner("plan", "freeze")
+    assert refused.code == 1
+    assert journey.follow(retry_of(refused)).code == 0
+    return journey
+
+
+@pytest.mark.requirement("PL-19")
+def test_a_large_file_is_refused_with_the_ways_out_and_the_printed_one_works(
+    journey: Journey,
+) -> None:
+    refused = journey.planner("plan", "freeze")
+    assert [p.get("at") for p in refused.block.iter("problem")] == ["data.bin"]
+    for word in ("1.4 MB", "git-lfs", "commit it yourself first", "plan freeze --allow-large"):
+        assert word in refused.text
+    frozen = allowed(journey).last
+    assert "not self-contained: the plan needs its ref for data.bin" in frozen.data("summary")
+    plan = json.loads(Path(plan_path(journey)).read_text())
+    assert plan["self_contained"] is False
+    assert os.path.getsize(plan_path(journey)) < 30_000
+    for name in ("plan.md", "review.html"):
+        text = Path(journey.state_dir, name).read_text().lower()
+        assert "too large for a patch" in text
+        assert len(text) < 100_000
+    ref = f"refs/planner-drafts/{plan['digest']}"
+    names = journey.repository.git("ls-tree", "--name-only", ref)
+    assert f"blob-{plan['milestones'][0]['code_changes'][0]['after']}" in names
+
+
+@pytest.mark.requirement("PL-19", "CM-1")
+def test_it_is_applied_committed_proved_and_undone(journey: Journey) -> None:
+    repository = journey.repository
+    allowed(journey).to("committed")
+    assert (repository.path / "data.bin").read_bytes() == BINARY
+    assert repository.git("status", "--porcelain") == ""
+    digest = json.loads(Path(plan_path(journey)).read_text())["digest"]
+    assert "blob-" in repository.git("ls-tree", "--name-only", f"refs/planner/{digest}")
+    checked = call(repository.path, "validate", "--range", "HEAD^..HEAD")
+    assert checked.code == 0, checked.text
+    undone = journey.planner("undo")
+    assert undone.code == 0, undone.text
+    assert not (repository.path / "data.bin").exists()
+    assert repository.git("diff", "HEAD~2", "HEAD") == ""
+
+
+@pytest.mark.requirement("PL-19", "PL-30")
+def test_a_clone_validates_it_once_it_has_the_ref_and_says_what_lacks_before(
+    journey: Journey, tmp_path: Path
+) -> None:
+    repository, clone = journey.repository, tmp_path / "clone"
+    base = repository.git("rev-parse", "HEAD")
+    allowed(journey).to("committed")
+    repository.git("clone", "-q", "--no-local", "--single-branch", str(repository.path), str(clone))
+    repository.git("-C", str(clone), "reset", "-q", "--hard", base)
+    for words in (("reflog", "expire", "--expire=now", "--all"), ("gc", "-q", "--prune=now")):
+        repository.git("-C", str(clone), "update-ref", "-d", "refs/remotes/origin/main")
+        repository.git("-C", str(clone), *words)
+    alone = call(clone, "validate", plan_path(journey))
+    assert alone.code == 0, alone.text
+    assert "refs/planner/" in alone.data("not self-contained")
+    lacking = call(clone, "validate", plan_path(journey), "--repo", ".")
+    assert lacking.code == 1
+    assert "is not in this repository" in lacking.text
+    fetch = "refs/planner/*:refs/planner-fetched/*"
+    assert fetch in lacking.text
+    repository.git("-C", str(clone), "fetch", "-q", "origin", fetch)
+    there = call(clone, "validate", plan_path(journey), "--repo", ".")
+    assert there.code == 0, there.text
+
+
+@pytest.mark.requirement("PL-19", "PL-28")
+def test_a_revision_of_it_is_self_contained_again_without_the_large_file(
+    journey: Journey,
+) -> None:
+    allowed(journey)
+    journey.answers["design.json"] = []
+    journey.edits["data.bin"] = b"small\n"
+    journey.last = journey.planner("plan", "revise")
+    journey.to("committed")
+    assert json.loads(Path(plan_path(journey)).read_text())["self_contained"] is True
+    assert (journey.repository.path / "data.bin").read_bytes() == b"small\n"
+
+
+@pytest.mark.requirement("PL-19")
+def test_a_large_file_that_is_changed_or_deleted_needs_no_patch_either(
+    make_repo: Callable[..., Repository],
+) -> None:
+    files = {**FILES, "planner.toml": SMALL, "data.bin": BINARY, "old.bin": OTHER}
+    journey = Journey(make_repo(files=files))
+    design = journey.answers["design.json"]
+    for name in ("data.bin", "old.bin"):
+        design[2]["fields"]["files"].append(name)
+        fields = {"milestone": "$m", "file": name, "behavior": "changes"}
+        design.append({"op": "add", "kind": "intent", "fields": fields})
+    journey.edits["data.bin"] = OTHER
+    journey.to("code")
+    assert journey.planner("tree", "rm", "old.bin").code == 0
+    allowed(journey.to("freeze")).to("committed")
+    assert (journey.repository.path / "data.bin").read_bytes() == OTHER
+    assert not (journey.repository.path / "old.bin").exists()
+    assert journey.planner("undo").code == 0
+    assert (journey.repository.path / "old.bin").read_bytes() == OTHER
+
+
+@pytest.mark.requirement("PL-16")
+def test_the_page_and_plan_md_show_the_beginning_of_a_long_diff(
+    make_repo: Callable[..., Repository],
+) -> None:
+    journey = Journey(make_repo(files=FILES))
+    lines = "".join(f"x{number} = {number}\n" for number in range(60_000))
+    journey.edits["src/a.py"] = f"def f(x):\n    return x + 2\n{lines}"
+    journey.to("submitted")
+    for name, most in (("plan.md", 300_000), ("review.html", 3_000_000)):
+        text = Path(journey.state_dir, name).read_text()
+        assert re.search(r"4\d,\d{3} more lines( are)? not shown", text)
+        assert len(text) < most
