@@ -15,6 +15,7 @@ from shared.git.change import ends
 from shared.git.filters import confined
 from shared.git.fit import Ways, check_fit
 from shared.git.intended import check_extra, check_index, check_state, intend
+from shared.git.large import BLOB
 from shared.git.prepare import check_checkout
 from shared.git.reach import check_reach
 from shared.git.signing import check_signing
@@ -87,7 +88,9 @@ def _check_tree(
     problems = check_reach(repository, changes, again)
     problems += check_fit(repository, vault, changes, ways)
     problems += check_index(repository, ends(changes))
-    return problems or check_checkout(repository, vault, changes)
+    # Files that are too large for patches are stored as they are, and take long to be written.
+    patched = [change for change in changes if change.encoding != BLOB]
+    return problems or check_checkout(repository, vault, patched)
 
 
 def _try_hooks(

@@ -110,6 +110,8 @@ def _scan(
         if places:
             text = "; ".join(first_of(places, SHOWN_MAX))
             yield Finding(change.file, f"{change.file}, {text}; {what_to_do}, then capture again")
+    for change in subject.large:
+        yield Finding(change.file, f"{change.file} is too large to be searched", "NOT_CHECKED")
 
 
 def find_secrets(_path: str, content: bytes, added: Iterable[Line]) -> list[tuple[int, str]]:

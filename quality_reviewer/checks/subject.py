@@ -7,6 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 from shared.git.change import LINK
+from shared.git.large import BLOB
+from state.changes import apart
 from state.milestones import changes_of
 
 if TYPE_CHECKING:
@@ -80,16 +82,27 @@ class Subject:
 
     @cached_property
     def files(self) -> tuple[Change, ...]:
-        """Return the changes of files that are neither deleted nor turned into a symbolic link."""
-        return tuple(filter(is_file, self.changes))
+        """Return the changes of files that are neither deleted nor turned into a symbolic link.
+
+        Those that are too large for a patch are not among them: nobody reads their lines.
+        """
+        return tuple(c for c in self.changes if is_file(c) and not apart(c))
+
+    @cached_property
+    def large(self) -> tuple[Change, ...]:
+        """Return the changes of files that are too large for a patch."""
+        return tuple(filter(apart, self.changes))
 
     def before(self, change: Change) -> bytes:
-        """Return a file's content before the plan's changes; empty if new or a symbolic link."""
-        return self._content(change.before, change.old_mode)
+        """Return a file's content before the plan's changes; empty if new or a symbolic link.
+
+        Empty too if it is too large for a patch: hundreds of megabytes are not read.
+        """
+        return b"" if change.encoding == BLOB else self._content(change.before, change.old_mode)
 
     def after(self, change: Change) -> bytes:
         """Return a file's content after the plan's changes; empty if deleted or a symbolic link."""
-        return self._content(change.after, change.mode)
+        return b"" if change.encoding == BLOB else self._content(change.after, change.mode)
 
     def _content(self, blob: str | None, mode: str | None) -> bytes:
         return b"" if blob is None or mode == LINK else self.trees.read(blob)
