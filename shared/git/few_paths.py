@@ -81,7 +81,7 @@ def index_at(git: Git, paths: Collection[str]) -> dict[str, Entry]:
     asked = b"".join(line + b"\n" for line in lines)
     answers = git.run("cat-file", "--batch-check", stdin=asked).split(b"\n") if lines else []
     for folder, answer in zip(lines.values(), answers, strict=False):
-        if not answer.endswith(b" missing"):
+        if folder not in found and not answer.endswith(b" missing"):
             found[folder] = Entry("100644", answer.split(b" ")[0].decode())
     return found
 
