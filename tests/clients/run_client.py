@@ -101,6 +101,7 @@ def main() -> None:
     port = str(server.server_address[1])
     environment = {k: v.replace("{port}", port) for k, v in spec["environment"].items()}
     for path, text in spec["files"]:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w", encoding="utf-8") as file:
             file.write(text.replace("{port}", port))
     done = (run_typed if spec["typed"] else run_plain)(spec, environment)
