@@ -41,6 +41,25 @@ def reviewers_of(outcomes: Iterable[Outcome]) -> str:
     return " and ".join(said) or NOBODY
 
 
+def left_out(outcomes: Iterable[Outcome]) -> list[str]:
+    """Return the questions that no review of a plan has asked, a line for each reason (RV-2).
+
+    A question that one review leaves out may be asked by a later one, which then decides.
+    """
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for outcome in outcomes:
+        rows = outcome["unasked"]
+        names = [*outcome["judged"], *(row["check"] for row in rows)]
+        found = {check: old for check, old in found.items() if check not in names}
+        for row in rows:
+            found.setdefault(row["check"], []).append(row)
+    lines: dict[str, list[str]] = {}
+    for row in (row for rows in found.values() for row in rows):
+        scopes = f" of {', '.join(row['scopes'])}" if row["scopes"] else ""
+        lines.setdefault(row["reason"], []).append(f"{row['check']}{scopes}")
+    return [f"{', '.join(names)}: {reason}" for reason, names in lines.items()]
+
+
 def against_figures(outcome: Outcome) -> list[Mapping[str, Any]]:
     """Return the findings of a passed review that block in its round and nobody accepted."""
     blocking = blocking_severities(outcome["iteration"])

@@ -136,7 +136,11 @@ def test_a_small_plan_is_asked_at_most_seven_once_when_there_is_code(
     assert reasons["errors-alike"] == "no error path is touched"
     assert "reviewed by agents (7 questions)" in journey.last.data("summary")
     with open(f"{journey.state_dir}/plan.md", encoding="utf-8") as file:
-        assert "read by agents (7 questions) (small review)" in file.read()
+        text = file.read()
+    assert "read by agents (7 questions) (small review)" in text
+    assert "- not asked, errors-alike: no error path is touched\n" in text
+    with open(f"{journey.state_dir}/review.html", encoding="utf-8") as file:
+        assert "errors-alike: no error path is touched" in file.read()
 
 
 @pytest.mark.requirement("PL-23")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.submit.page.design import named
 from orchestrator.submit.page.html import Element, Items, Section, Titled
 from shared.qr.types import AGENT, ASSISTANT, EVERYTHING
-from shared.reviewed import NOBODY, against_figures, answers_of, reviewers_of
+from shared.reviewed import NOBODY, against_figures, answers_of, left_out, reviewers_of
 from shared.verified import facts_of
 from state.phases import CODE_PHASES
 
@@ -91,6 +91,7 @@ def reviews(facts: Facts) -> Section:
         rows,
         Items([_round(o) for o in going], "rows"),
         Titled("Accepted by a person", Items(accepted, "rows")),
+        Titled("Not asked", Items(left_out(o.model_dump() for o in facts.plan.reviews), "rows")),
     ])  # fmt: skip
 
 

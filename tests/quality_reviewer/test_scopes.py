@@ -1,0 +1,149 @@
+"""Answers stay while what they are about stays (RV-5), and criteria are shown singly (RV-7)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from quality_reviewer.questions import BY_ID
+from quality_reviewer.scopes import Scopes
+from shared.qr.schema import read_review
+from shared.qr.types import PASS, REVIEWER, TODO
+from shared.resources import review_path
+from tests.journey import Journey, all_pass
+from tests.larger_tasks import larger
+from tests.quality_reviewer.checks.conftest import Desk, make_plan
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from shared.qr.types import Item
+    from state.models import Plan
+    from tests.conftest import Repository
+
+    Repositories = Callable[..., Repository]
+
+FILE = "src/dates.py"
+DESIGN, CODE = "invariants-stated", "nothing-else"
+
+
+@pytest.fixture
+def plan(repo: Repository) -> Plan:
+    """Return a plan with one captured change."""
+    return Desk(repo).subject({FILE: "A = C\n"}, {FILE: "A = B\n"}).plan
+
+
+def differs(old: Plan, new: Plan) -> set[str]:
+    """Return which of three questions are about something that differs between two plans."""
+    names = {"whole": ("scope-kept", "*"), "design": (DESIGN, "M-001"), "code": (CODE, "M-001")}
+    return {
+        which
+        for which, name in names.items()
+        if Scopes(old).digest(*name) != Scopes(new).digest(*name)
+    }
+
+
+def changed(plan: Plan, **fields: object) -> Plan:
+    """Return the plan with fields of its milestone replaced."""
+    [only] = plan.milestones
+    return plan.model_copy(update={"milestones": (only.model_copy(update=fields),)})
+
+
+@pytest.mark.requirement("RV-5")
+def test_each_question_is_about_its_own_part_of_the_plan(plan: Plan) -> None:
+    [only] = plan.milestones
+    [intent] = only.code_intents
+    [change] = only.code_changes
+    other = change.model_copy(update={"after": "1" * 40})
+    task = make_plan(task_spec=[{"id": "T-1", "text": "Parse"}, {"id": "T-2", "text": "x"}])
+    cases = {
+        "bytes": (changed(plan, code_changes=(other,)), {"code"}),
+        "versions": (changed(plan, version=7), set()),
+        "a remark": (changed(plan, requirements=("T-1", "T-2")), set()),
+        "criteria": (changed(plan, acceptance_criteria=("more",)), {"whole", "design", "code"}),
+        "an intent": (
+            changed(plan, code_intents=(intent.model_copy(update={"behavior": "no"}),)),
+            {"whole", "design", "code"},
+        ),
+        "the task": (plan.model_copy(update={"task_spec": task.task_spec}), {"whole"}),
+    }
+    assert {name: differs(plan, new) for name, (new, _) in cases.items()} == {
+        name: expected for name, (_, expected) in cases.items()
+    }
+
+
+def items_of(journey: Journey, phase: Any) -> dict[tuple[str, str], Item]:  # noqa: ANN401
+    """Return the reviewers' items of an open review."""
+    found = read_review(review_path(journey.state_dir, phase)).items
+    return {(i.check, i.scope): i for i in found if i.by == REVIEWER}
+
+
+@pytest.mark.requirement("RV-5")
+def test_a_fix_asks_again_about_its_own_milestone_and_the_whole(make_repo: Repositories) -> None:
+    journey = larger(make_repo, "repo", (1, 1), {})
+    journey.review = "full"
+    journey.to("code review")
+    failed = items_of(journey, "plan-code")[CODE, "M-002"].id
+    finding = {"status": "FAIL", "finding": "f(0) is wrong"}
+    journey.verdicts = lambda block: [
+        {**row, **finding} if row["id"] == failed else row for row in all_pass(block)
+    ]
+    journey.to("gate")
+    journey.follow(journey.last.next("fail"))
+    journey.edits["src/m2_1.py"] = "def f(x):\n    return 2 + x\n"
+    journey.to("code review")
+    again = {name for name, item in items_of(journey, "plan-code").items() if item.status == TODO}
+    kept = {name for name, item in items_of(journey, "plan-code").items() if item.status == PASS}
+    assert {scope for _, scope in kept} == {"M-001", "CI-001"}
+    assert {scope for _, scope in again} == {"*", "M-002", "CI-002"}
+
+
+@pytest.mark.requirement("RV-5")
+def test_a_revision_keeps_the_answers_about_what_it_leaves(small: Journey) -> None:
+    """A remark changes the task alone: one question is about all of it."""
+    small.to("submitted")
+    small.write_answer("remarks.md", "Say why in a comment.")
+    small.follow(small.last.next("remarks"))
+    small.answers["design.json"] = []
+    small.to("code review")
+    items = items_of(small, "plan-code")
+    again = {check for (check, _), item in items.items() if item.status == TODO}
+    assert again == {"scope-kept"}
+    [run] = small.last.runs()
+    assert len(small.follow(run).asked()) == 1
+    assert all(item.answered_by for (check, _), item in items.items() if check != "scope-kept")
+
+
+@pytest.mark.requirement("RV-5")
+def test_a_moved_base_keeps_answers_except_about_callers() -> None:
+    base = {"commit": "1" * 40, "branch": "main", "tree": "2" * 40}
+    old, new = make_plan(base=base), make_plan(base={**base, "tree": "3" * 40})
+    moved = {q.id for q in BY_ID.values() if Scopes(old).digest(q.id, "M-001")
+             != Scopes(new).digest(q.id, "M-001")}  # fmt: skip
+    assert moved == {"callers-covered"}
+
+
+@pytest.mark.requirement("RV-7")
+def test_each_acceptance_criterion_is_shown_by_a_test_or_a_line(make_repo: Repositories) -> None:
+    journey = larger(make_repo, "repo", (1,), {})
+    for edit in journey.answers["design.json"]:
+        if edit.get("kind") == "milestone":
+            edit["fields"]["acceptance_criteria"] = ["f(1) is 3", "the old tests pass"]
+    journey.review = "small"
+    journey.to("code review")
+    asked = items_of(journey, "plan-code")["criteria-met", "M-001"]
+    cases = {
+        "src/m1_1.py:2": "is about 2 criteria, and its evidence names 1",
+        "src/m1_1.py:2; src/m1_1.py:1": "no line src/m1_1.py:1",
+        "src/m1_1.py:2; none: the tests are elsewhere": "`none` is not an answer to it",
+        "src/m1_1.py:2; tests/test_a.py:99": "tests/test_a.py has 3 lines at the base",
+        "src/m1_1.py:2; tests/test_a.py:3": "",
+    }
+    for evidence, refusal in cases.items():
+        rows = [{"id": asked.id, "status": PASS, "evidence": evidence}]
+        journey.write_answer("verdicts-plan-code-1.json", rows)
+        words = ("qr", "set", "--phase", "plan-code", "--file")
+        said = journey.planner(*words, "answers/verdicts-plan-code-1.json")
+        assert (said.code == 1) == bool(refusal), (evidence, said.text)
+        assert refusal in said.text, evidence
