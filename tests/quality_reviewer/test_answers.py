@@ -594,3 +594,25 @@ def test_who_is_asked_again_sees_the_reasons_that_its_finding_names(full: Journe
     full.to("design review")
     asked = full.planner("step", "plan-design-qr", "--group", failing.group or "").data("plan")
     assert "DL-001: Change the constant in place" in asked
+
+
+@pytest.mark.requirement("RV-5")
+def test_the_figures_are_of_this_file_alone_and_findings_added_are_told_apart(
+    small: Journey,
+) -> None:
+    """In the second round one question is open, and only its answer counts."""
+    block = small.follow(small.last.runs()[0])
+    added = {"check": "no lock", "scope": "M-001", "finding": "two writers"}
+    assert "answers/verdicts-plan-code-1.json" in block.next("done")
+    small.write_answer("verdicts-plan-code-1.json", [*all_pass(block), added])
+    stored = small.follow(block.next("done"))
+    assert stored.data("answers") == "7 PASS, 0 FAIL, 0 TODO, 1 added in group 1"
+    small.last = small.planner("step", "planner")
+    decide(small, "fail")
+    small.to("code review")
+    again = small.follow(small.last.runs()[0])
+    task = again.block.findtext("task") or ""
+    assert "only what the fix itself broke" in task
+    assert "at most 3" not in task
+    small.write_answer("verdicts-plan-code-1.json", all_pass(again))
+    assert small.follow(again.next("done")).data("answers") == "1 PASS, 0 FAIL, 0 TODO in group 1"
