@@ -9,7 +9,8 @@ from shared.git.change import GITLINK, listed
 from shared.git.few_paths import rebuild
 from shared.git.files import refusing
 from shared.git.scratch import scratch
-from shared.git.worktree import base_is_gone, restore_record
+from shared.git.worktree import REFILLING, base_is_gone, restore_record
+from state.files import write_atomic
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +29,7 @@ def refill(repo: Repository, path: str, vault: Vault, base: str, changes: Sequen
     if not repo.git.ok("cat-file", "-e", f"{base}^{{commit}}"):
         raise base_is_gone(path, base)
     held = rebuild(vault, base, changes, into=repo.objects)
+    write_atomic(path + REFILLING, b"")
     tree = restore_record(repo, path, base)
     with scratch(os.path.dirname(path)) as folder:
         git = tree.git.on_index(os.path.join(folder, "index"))
@@ -36,4 +38,5 @@ def refill(repo: Repository, path: str, vault: Vault, base: str, changes: Sequen
         gone = [name for name in files if not os.path.lexists(os.path.join(path, name))]
         names = b"".join(os.fsencode(name) + b"\0" for name in gone)
         git.run("checkout-index", "-z", "--stdin", stdin=names)
+    os.unlink(path + REFILLING)
     return len(gone)

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 _MADE = "planner-made-at"
 # The same beside the worktree, since git's folder goes when anybody prunes git's worktrees.
 _BESIDE = ".made-at"
+# Beside a lost worktree while its files are written again: without them they look removed.
+REFILLING = ".refilling"
 _LOCK_WAIT_S = 1.0
 _LARGE_INDEX_BYTES = 1_000_000  # about 10,000 files
 # Many files are written several times faster so; git before 2.32 does not know the setting.
@@ -155,6 +157,8 @@ def remove_worktree(repo: Repository, path: str) -> None:
     large = admin is not None and _is_large(admin) and _is_real_folder(path)
     (remove_behind if large else remove_tree)(path)
     remove_tree(path + _BESIDE)
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path + REFILLING)
     if admin is not None:
         remove_tree(admin)
 
@@ -213,6 +217,8 @@ def is_lost(repo: Repository, path: str) -> bool:
     """Return whether the worktree's folder, or all that told git of the worktree, was removed."""
     if os.path.lexists(path) and not _is_real_folder(path):
         return False
+    if os.path.exists(path + REFILLING):
+        return True  # whoever wrote its files again was killed
     return not os.path.isdir(path) or (_admin(repo, path) is None and read_git_file(path) is None)
 
 

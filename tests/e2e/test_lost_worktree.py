@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.journey import FILES, Journey
+from tests.journey import FILES, Journey, words_of
+from tests.kills import Kept, killed_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -126,3 +127,20 @@ def test_a_lost_snapshot_is_named_with_a_way_out(make_repo: Callable[..., Reposi
     assert journey.last.code == 1
     assert "copy your work out of this folder" in journey.last.text
     assert (tree_of(journey) / "src" / "a.py").read_text() == CHANGED
+
+
+@pytest.mark.requirement("PL-32")
+def test_a_worktree_whose_making_again_was_killed_is_made_whole(
+    make_repo: Callable[..., Repository],
+) -> None:
+    journey = Journey(make_repo("project", FILES)).to("code")
+    remove_folder(journey)
+    command = words_of(journey.last.next())
+    kept = Kept(journey.repository)
+    for moment in range(30, 180, 15):
+        kept.restore()
+        if not killed_at(moment, journey.repository.path, *command, codes=(0, 1)):
+            break
+        journey.planner(*command[:4])  # makes it again if that is not done
+        assert (tree_of(journey) / "README.md").exists()
+        assert "was changed" not in journey.planner(*command[:4]).text
