@@ -29,6 +29,7 @@ from state.errors import Refused
 @click.option(
     "--depth", type=click.Choice(DEPTHS), help="intent: the design is approved, then the code."
 )
+@click.option("--alone", is_flag=True, help="You start no sub-agents: you do all work yourself.")
 @lane_options
 @state_dir_option
 @agent_option
@@ -39,6 +40,7 @@ def start_command(
     *,
     in_advance: bool,
     chat: bool,
+    alone: bool,
     **chosen: str | None,
 ) -> None:
     """Start a run for a request, or go on with the one started with the same words.
@@ -54,6 +56,7 @@ def start_command(
     weighs = not given and not in_advance
     keep_current()
     choices = Choices(chosen["base"], chosen["review"], chosen["depth"], strategy=weighs)
+    choices = choices._replace(alone=alone)
     started = start_run(os.getcwd(), request, state_dir, choices, agent)
     state = started.state
     if state is not None and state.run.workflow == WORKFLOW:

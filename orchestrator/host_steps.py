@@ -25,8 +25,15 @@ from shared.qr.types import (
     blocking_severities,
     computed_verdict,
 )
-from shared.resources import answer_path, answer_word, fill, read_prompt
-from shared.steps.brief import item_line, variant_of, with_commands, work_task
+from shared.resources import answer_path, answer_word, command, fill, read_prompt
+from shared.steps.brief import (
+    MODES_OF_MILESTONES,
+    item_line,
+    modes_of,
+    variant_of,
+    with_commands,
+    work_task,
+)
 from shared.steps.workflow import Context, Step
 from state.actors import HOST, WRITER
 from state.errors import Refused
@@ -54,8 +61,14 @@ def init(ctx: Context, prompt: str) -> Block:
 def context(ctx: Context, prompt: str) -> Block:
     """Return the prompt that asks the main assistant to write down how it understands the task."""
     state = ctx.state
-    file = answer_path(state.state_dir, "context.json")
-    text = fill(read_prompt("orchestrator", "planner", prompt), {"file": file})
+    # Who also designs the change writes both down at once.
+    whole = bool(state.run.alone)
+    answer = "design.json" if whole else "context.json"
+    slots = {"file": answer_path(state.state_dir, answer)}
+    if whole:
+        slots["schema"] = command("plan", "schema", "--kind", "risk")
+    name = f"{prompt}-and-design" if whole else prompt
+    text = fill(read_prompt("orchestrator", "planner", name), slots)
     if not state.config["config"]["verify"] and not read_found(state.state_dir).lines():
         text += "\n\n" + read_prompt("orchestrator", "planner", "unverified")
     if is_kept(state.run.repository):
@@ -67,14 +80,19 @@ def context(ctx: Context, prompt: str) -> Block:
         lane = read_prompt("orchestrator", "planner", f"{prompt}-requirements")
         text += "\n\n" + fill(lane, {"count": count})
     block = with_commands(ctx, text, asks=True)
-    block.rules(read_prompt("orchestrator", "planner", f"{prompt}-rules"))
+    rules = read_prompt("orchestrator", "planner", f"{prompt}-rules")
+    if whole:
+        rules += "\n" + read_prompt("architect", "plan_design", "plan-design-execute-rules")
+    block.rules(rules)
     block.data("request", state.run.request)
     block.data("guard", unguarded(state))
     title = "submodules, empty in the worktree unless [worktree] setup fills them"
     block.data(title, "\n".join(state.config["submodules"]))
-    return block.next(
-        "done", state.command("context", "set", "--file", answer_word("context.json"))
-    )
+    if not whole:
+        return block.next("done", state.command("context", "set", "--file", answer_word(answer)))
+    block.data(MODES_OF_MILESTONES, modes_of(ctx))
+    words = ("plan", "done", "--phase", "plan-design", "--batch", answer_word(answer))
+    return block.next("done", state.command(*words))
 
 
 def unguarded(state: State) -> str:
@@ -96,7 +114,7 @@ def work(ctx: Context, script: str) -> Block:
     waiting = [c for c in ctx.plan["checkpoints"] if c["id"] not in (*answers, *later)]
     if waiting:
         return _questions(ctx, waiting)
-    if review_of(state, ctx.plan)[0] != "full":
+    if does_all_work(ctx):
         return work_task(ctx, script, agent=False, of_design=DESIGN)
     agents = script.partition(".")[2].replace("_", "-")
     words = ["step", agents, *(["2"] if variant_of(ctx) and phase == "plan-design" else [])]
@@ -115,6 +133,11 @@ def work(ctx: Context, script: str) -> Block:
     role = WRITER if phase in CODE_PHASES and prose else ctx.step.agent or ""
     block.dispatch(role, [state.command(*words)], model=state.model(role))
     return block.next("done", state.command("step", ctx.workflow.name))
+
+
+def does_all_work(ctx: Context) -> bool:
+    """Return whether the host designs and writes the change itself, without agents of the roles."""
+    return bool(ctx.state.run.alone) or review_of(ctx.state, ctx.plan)[0] != "full"
 
 
 def _say_why(block: Block, ctx: Context) -> None:
@@ -150,7 +173,7 @@ def review(ctx: Context) -> Block:
         return gate(Context(ctx.workflow, ctx.number + 1, state))
     runs = [state.command("step", f"{phase}-qr", "--group", group) for group in groups]
     again = ctx.iteration > 1
-    if again and answered_alone(items_of(ctx)):
+    if state.run.alone or (again and answered_alone(items_of(ctx))):
         return questions(Context(ctx.workflow, ctx.number, state, {"group": groups[0], "by": HOST}))
     alone = state.command("step", f"{phase}-qr", "--group", groups[0], "--by", HOST)
     name = "review-again" if again else "review" if len(runs) == 1 else "review-parallel"

@@ -56,7 +56,9 @@ def with_questions(state: State, phase: Phase, plan: Plan, previous: Sequence[It
     What blocked in the last round is asked again, and what is about bytes or entities that have
     changed since (RV-5); every other answer is kept.
     """
-    scopes, small = Scopes(plan, state), mode_for(state, plan) == "small"
+    scopes = Scopes(plan, state)
+    # Who answers all the questions is asked them in one list.
+    one_list = bool(state.run.alone) or mode_for(state, plan) == "small"
     selection, earlier = _selected(state, phase, plan, previous, scopes)
     items = items_for(selection.due, plan, scopes, previous=previous, earlier=earlier)
     items += [
@@ -67,7 +69,7 @@ def with_questions(state: State, phase: Phase, plan: Plan, previous: Sequence[It
     iteration = state.database.phase(state.run, phase)[1]
     again = {i.id for i in blocking(items, iteration - 1) if i.rounds}
     items = [i.changed(status=TODO) if i.id in again else i for i in items]
-    return grouped(items, plan, small=small)
+    return grouped(items, plan, small=one_list)
 
 
 def not_asked(state: State, phase: Phase, plan: Plan, items: Sequence[Item]) -> tuple[Unasked, ...]:

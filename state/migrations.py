@@ -104,7 +104,9 @@ CREATE TABLE queue (
     id TEXT PRIMARY KEY, request TEXT NOT NULL, priority INTEGER NOT NULL, after TEXT NOT NULL,
     at TEXT NOT NULL);
 """
-MIGRATIONS = (_FIRST, _REVIEW, _PLANNING, _EXECUTION, _PACE)
+# Whether the host starts no sub-agents and does the work of every role itself.
+_ALONE = "ALTER TABLE runs ADD COLUMN alone INTEGER NOT NULL DEFAULT 0 CHECK (alone IN (0, 1));"
+MIGRATIONS = (_FIRST, _REVIEW, _PLANNING, _EXECUTION, _PACE, _ALONE)
 
 
 def statements(script: str) -> list[str]:

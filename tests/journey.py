@@ -406,7 +406,9 @@ class Journey:
         """Write every answer file that the block's task or commands name."""
         for name, value in self.answers.items():
             if f"answers/{name}" in self.last.text:
-                self.write_answer(name, value)
+                whole = name == "design.json" and self.point == POINTS["context"]
+                before = [{"op": "context", **self.answers["context.json"]}] if whole else []
+                self.write_answer(name, [*before, *value] if whole else value)
 
     def write_answer(self, name: str, value: object) -> None:
         """Write one answer file: text as it is, all else as JSON."""

@@ -19,33 +19,54 @@ if TYPE_CHECKING:
     from shared.run import State
     from state.models import Checkpoint, Plan
 
+    Context = dict[str, list[str]]
 
 MOST_QUESTIONS = 3
+STEP = 2  # context-verify
 
 
 def set_context(state: State, file: str) -> None:
     """Store `file` as context.json (the user's task), number its entries, end planning step 2."""
-    context = check_context(with_requirements(state, read_json(file)))
+    value = read_json(file)
     with state.lock("context set"):
         plan = open_plan(state)
         state.reload()
-        if state.run.step > 2:  # noqa: PLR2004 – step 2 is context-verify
-            stored = read_json(resources.get_context_path(state.state_dir))
-            if stored == context:
-                return
-            text = "context.json is read-only once step 2 (context-verify) is done"
-            allowed = state.command("context", "add-quote", "TEXT")
-            raise Refused(
-                "frozen", "context.json", text, f"to add what the user said later, run {allowed}"
-            )
-        write_json(resources.get_context_path(state.state_dir), context)
-        values = {"task_spec": task_items(context), "context": user_context(context)}
-        changed = plan.model_copy(update=values)
-        store.save_plan(state.plan_path, changed)
+        context = new_context(state, value)
+        if context is None:
+            return
+        store.save_plan(state.plan_path, with_context(plan, context))
+        store_context(state, context)
         keep_for_design(state, state.run.request)
-        with state.database as database:
-            database.add_steps(state.run, "planner", [(2, "context-verify")], "host")
+        with state.database:
             state.go_to("planner", 3)
+
+
+def new_context(state: State, value: object) -> Context | None:
+    """Return the assistant's context, checked; None if it is stored already, refused if too late.
+
+    The requirements that the run implements come first.
+    """
+    context = check_context(with_requirements(state, value))
+    if state.run.step <= STEP:
+        return context
+    if read_json(resources.get_context_path(state.state_dir)) == context:
+        return None
+    text = "context.json is read-only once step 2 (context-verify) is done"
+    allowed = state.command("context", "add-quote", "TEXT")
+    raise Refused("frozen", "context.json", text, f"to add what the user said later, run {allowed}")
+
+
+def with_context(plan: Plan, context: Context) -> Plan:
+    """Return a copy of the plan that holds the user's task and its context."""
+    values = {"task_spec": task_items(context), "context": user_context(context)}
+    return plan.model_copy(update=values)
+
+
+def store_context(state: State, context: Context) -> None:
+    """Write context.json and record that step 2 has ended."""
+    write_json(resources.get_context_path(state.state_dir), context)
+    with state.database as database:
+        database.add_steps(state.run, "planner", [(STEP, "context-verify")], "host")
 
 
 def with_requirements(state: State, context: object) -> object:

@@ -14,6 +14,8 @@ from orchestrator.plan.check import (
     items_by_script,
     refuse_failing_musts,
 )
+from orchestrator.plan.context import STEP as CONTEXT_STEP
+from orchestrator.plan.context import new_context, store_context, with_context
 from orchestrator.plan.outcome import Decision, Work, record_pass
 from quality_reviewer.answers import with_questions
 from quality_reviewer.checks.promises import documents_are_written
@@ -32,6 +34,7 @@ from state.phases import CODE_PHASES, DOCS_PHASES
 from state.stages import READ_ONLY
 
 if TYPE_CHECKING:
+    from orchestrator.plan.context import Context
     from shared.run import State
     from state.models import Plan
     from state.phases import Phase
@@ -56,10 +59,11 @@ def finish_phase(state: State, phase: Phase, batch: str | None, role: str | None
     """
     words = ("plan", "done", "--phase", phase, *(("--batch", batch) if batch else ()))
     again = state.command(*words, role=role)
-    by_agent = role is not None and review_of(state, state.plan)[0] == "full"
+    agents = review_of(state, state.plan)[0] == "full" and not state.run.alone
+    by_agent = role is not None and agents
     if _is_repeated(state, phase, batch):
         return Finished(again, handed_in=by_agent)
-    _check_due(state, phase)
+    _check_due(state, phase, batch)
     check_run(state)
     if phase != "plan-design" and (running := still_running(state)):
         return Finished(again, running)
@@ -107,20 +111,39 @@ def _is_repeated(state: State, phase: Phase, batch: str | None) -> bool:
 def _work(state: State, phase: Phase, batch: str | None, role: str | None) -> Work:
     plan = before = open_plan(state)
     state.reload()
-    _check_due(state, phase)
+    _check_due(state, phase, batch)
+    context = None
     if batch is not None:
         edits, operation = read_batch(find_answer(state.state_dir, batch))
+        if phase == "plan-design":
+            context = _context_of(state, edits)
+        if context is not None:
+            plan = with_context(plan, context)
         plan, _ = after_edits(plan, edits, role, operation)
     if phase == "plan-design":
-        return Work(before, plan, design_subject(state, plan))
+        return Work(before, plan, design_subject(state, plan), context=context)
     captured = capture_into(state, plan)
     return Work(before, captured.plan, code_subject(state, captured))
 
 
-def _check_due(state: State, phase: Phase) -> None:
+def _context_of(state: State, edits: list[object]) -> Context | None:
+    """Take the user's context off the front of a design's edits, and return it if it is new."""
+    first = edits[0] if edits else None
+    if isinstance(first, dict) and first.get("op") == "context":
+        del edits[0]
+        return new_context(state, {k: v for k, v in first.items() if k != "op"})
+    if state.run.step <= CONTEXT_STEP:
+        example = '{"op": "context", "task_spec": ["…"]}'
+        text = "the context is missing, which comes before the edits of the design"
+        raise Refused("invalid", "[0]", text, f"begin the list with {example}")
+    return None
+
+
+def _check_due(state: State, phase: Phase, batch: str | None) -> None:
     workflow, run = workflow_of(phase), state.run
     elsewhere = run.workflow != workflow.name and (run.workflow == "planner" or state.is_writing)
-    early = run.workflow == workflow.name and run.step < workflow.number(phase, "execute")
+    first = CONTEXT_STEP if phase == "plan-design" and batch else workflow.number(phase, "execute")
+    early = run.workflow == workflow.name and run.step < first
     if elsewhere or early:
         here = state.command("step", run.workflow)
         text = f"{phase} is not due: the run is at step {state.run.step}"
@@ -133,6 +156,8 @@ def _pass_or_gate(state: State, phase: Phase, work: Work) -> Plan:
     previous = read_review(path).items if os.path.exists(path) else []
     decided = items_by_script(state, phase, work.plan, work.subject)
     refuse_failing_musts(decided, phase, work.again, work.verified)
+    if work.context is not None:
+        store_context(state, work.context)
     if previous:
         decided = [
             kept.changed(accepted=now.accepted)

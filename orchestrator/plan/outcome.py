@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from developer.verify.job import Done
+    from orchestrator.plan.context import Context
     from quality_reviewer.checks.subject import Subject
     from shared.qr.types import Item
     from shared.run import State
@@ -27,13 +28,17 @@ if TYPE_CHECKING:
 
 
 class Work(NamedTuple):
-    """The plan before and after a work step, with the input and results of its checks."""
+    """The plan before and after a work step, with the input and results of its checks.
+
+    `context` is the user's task, where it was written down together with the design.
+    """
 
     before: Plan
     plan: Plan
     subject: Subject
     verified: Done | None = None
     again: str = ""
+    context: Context | None = None
 
 
 class Decision(NamedTuple):

@@ -23,7 +23,8 @@ class Choices(NamedTuple):
     """The choices made when a run starts; for None the program decides or asks the user.
 
     `lane` says where the requirements come from that a run of the lifecycle implements;
-    `strategy` that a new run begins with the choice of one, before anything is prepared.
+    `strategy` that a new run begins with the choice of one, before anything is prepared; `alone`
+    that the host starts no sub-agents.
     """
 
     base: str | None = None
@@ -31,6 +32,7 @@ class Choices(NamedTuple):
     depth: str | None = None
     lane: Mapping[str, str] | None = None
     strategy: bool = False
+    alone: bool = False
 
 
 LEFT_OPEN = Choices()
@@ -40,6 +42,8 @@ def take_choices(state: State, chosen: Choices) -> None:
     """Store what was chosen for a run; Refused for what can change no more."""
     if chosen.review not in (None, state.run.review):
         _choose(state, "review", chosen.review)
+    if chosen.alone and not state.run.alone:
+        _choose(state, "alone", "1")
     if chosen.depth not in (None, state.run.depth):
         _check_depth_open(state)
         _note_depth(state, chosen.depth)
@@ -47,7 +51,7 @@ def take_choices(state: State, chosen: Choices) -> None:
 
 
 def _choose(state: State, column: str, value: str | None) -> None:
-    before = getattr(state.run, column)
+    before = str(getattr(state.run, column))
     with state.lock("start"), state.database as database:
         database.set_run(state.run.run_id, **{column: value})
         database.audit(state.run, "host", column, before=before, after=value)

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 # How an agent runs something on the files that it writes, here with a command that shows them.
 TRY = ("tree", "run", "git status --short")
+MODES_OF_MILESTONES = "`mode` of a milestone, code unless set"
 _MOST_RECALLED = 1_200  # characters
 _BATCHES = {"plan-design": "design.json", "plan-docs": "docs.json", "impl-docs": "docs.json"}
 
@@ -80,9 +81,8 @@ def work_task(ctx: Context, script: str, *, agent: bool, of_design: Collection[s
     block.data("reason of who decided", failed["reason"])
     block.data("remarks", "\n".join(ctx.plan["remarks"]))
     block.data("plan", _part_of_plan(ctx, failed["items"], agent=agent, edits=edits))
-    if not variant and _has_modes(ctx):
-        rows = [f"{name}: {mode.planner_guidance}" for name, mode in MODES.items()]
-        block.data("`mode` of a milestone, code unless set", "\n".join(rows))
+    if not variant and ctx.phase == "plan-design":
+        block.data(MODES_OF_MILESTONES, modes_of(ctx))
     block.data("candidates", found)
     block.data("answers", answer_lines(ctx.plan, state.database.answers(state.run)))
     if ctx.phase == "plan-design" and not (agent or variant):
@@ -110,9 +110,11 @@ def _choose_prompt() -> str:
     return read_prompt("developer", "plan_code", "plan-code-execute-choose")
 
 
-def _has_modes(ctx: Context) -> bool:
-    """Return whether the plan gets its milestones now, and agents will carry them out."""
-    return ctx.phase == "plan-design" and ctx.state.run.depth == "intent"
+def modes_of(ctx: Context) -> str:
+    """Return the modes that milestones may have, one a line, if they are carried out as intents."""
+    if ctx.state.run.depth != "intent":
+        return ""
+    return "\n".join(f"{name}: {mode.planner_guidance}" for name, mode in MODES.items())
 
 
 def _assignment(ctx: Context, script: str, *, redesign: bool) -> tuple[str, list[str], bool]:

@@ -31,12 +31,17 @@ SMALL_TOKENS, SMALL_CALLS = 4_000, 12
 FIX_TOKENS = 1_500
 WAVES_TOKENS, WAVES_CALLS = 3_000, 10
 RUN_TOKENS = 600
+ALONE_TOKENS, ALONE_CALLS = 3_000, 6
+FULL_ALONE_TOKENS, FULL_ALONE_CALLS = 7_000, 10
+REVISION_TOKENS, REVISION_CALLS = 1_500, 5
 BUDGETS_HEAD = """\
 # What a run costs to read
 
 Tokens are characters by four. Counted is all that is printed to the host and its agents, and
 SKILL.md, but not the changes themselves; paths are those of a usual home. The budgets are 4,000
-tokens for the small plan, 10,000 for the planning in full, 600 in one command for carrying out an
+tokens for the small plan with a reviewer that is an agent, 3,000 in 6 commands without agents, 1,500
+in 5 commands for a revision of one file, 10,000 for the planning in full, 7,000 in 10 commands for
+all of it without agents, 600 in one command for carrying out an
 approved plan, 3,000 for carrying out intents beside what their agents read, 1,500 for a fix round.
 `tests/orchestrator/test_budgets.py` measures and holds them, and this table.
 """
@@ -248,6 +253,68 @@ def test_a_small_reviewed_plan_stays_within_its_budget(
     assert len(journey.agents) == 1
 
 
+def prove(journey: Journey) -> None:
+    """Go on to the proof: the host runs what the block to approve names, once a person has."""
+    submitted = journey.to("submitted").last
+    assert journey.run(*words_of(submitted.person())).code == 0
+    journey.read.pop()  # the person's
+    journey.follow(submitted.next("approved"))
+    assert journey.point == "result", journey.last.text
+
+
+@pytest.mark.requirement("FC-2", "FC-3")
+def test_a_small_plan_of_a_host_without_agents_stays_within_its_budget(
+    make_repo: Repositories, golden: Golden
+) -> None:
+    journey = Journey(make_repo(files={**FILES, "planner.toml": VERIFIED}))
+    journey.review, journey.verdicts = "auto", passing
+    journey.start("--alone")
+    prove(journey)
+    spent, calls, table = figures(journey, journey.read, skill())
+    golden("budgets/small-alone.txt", table)
+    assert [call[0] for call in journey.calls].count("approve") == 1
+    assert journey.agents == []
+    assert calls <= ALONE_CALLS
+    assert spent <= ALONE_TOKENS
+
+
+@pytest.mark.requirement("FC-2", "FC-3")
+def test_a_plan_in_full_of_a_host_without_agents_stays_within_its_budget(
+    make_repo: Repositories, golden: Golden
+) -> None:
+    journey = unstarted(make_repo)
+    journey.verdicts = passing
+    journey.start("--alone")
+    prove(journey)
+    spent, calls, table = figures(journey, journey.read, skill())
+    golden("budgets/full-alone.txt", table)
+    assert journey.agents == []
+    assert calls <= FULL_ALONE_CALLS
+    assert spent <= FULL_ALONE_TOKENS
+
+
+@pytest.mark.requirement("FC-3")
+def test_a_revision_of_one_file_stays_within_its_budget(
+    make_repo: Repositories, golden: Golden
+) -> None:
+    journey = Journey(make_repo(files={**FILES, "planner.toml": VERIFIED}))
+    journey.review, journey.verdicts = "auto", passing
+    journey.start("--alone")
+    submitted = journey.to("submitted").last
+    begun, read = len(journey.calls), len(journey.read)
+    journey.write_answers()
+    journey.follow(submitted.next("remarks"))
+    journey.answers["design.json"] = []
+    journey.edits = {"src/a.py": "TWO = 2\n\n\ndef f(x):\n    return x + TWO\n"}
+    prove(journey)
+    calls = [c for c in journey.calls[begun:] if c[0] not in PERSON]
+    spent = sum(tokens(at_home(text, journey)) for text in journey.read[read:])
+    table = [f"tokens {spent}, calls {len(calls)}", *costs(journey, journey.read[read:])]
+    golden("budgets/revision.txt", "\n".join(table) + "\n")
+    assert len(calls) <= REVISION_CALLS
+    assert spent <= REVISION_TOKENS
+
+
 @pytest.mark.requirement("FC-1")
 def test_an_approved_plan_is_carried_out_by_one_command_within_its_budget(
     make_repo: Repositories, golden: Golden
@@ -294,7 +361,10 @@ def by_agent(call: tuple[str, ...]) -> bool:
 def test_the_document_of_budgets_is_what_was_measured(golden: Golden) -> None:
     files = {
         "A small plan with its one reviewer, from start to proof": "small-reviewed-plan",
-        "A plan of three milestones and eight intents in full, from start to freeze": "planning",
+        "A small plan of a host without sub-agents, from start to proof": "small-alone",
+        "A revision of it that changes one file, from the remarks to the proof": "revision",
+        "A plan of three milestones and eight intents in full, from start to approval": "planning",
+        "The same with a host without sub-agents, from start to proof": "full-alone",
         "The same plan carried out, from approval to proof, without a review": "execution",
         "Three intents carried out, two at once, beside their agents' work": "waves",
         "A fix round of the small plan": "fix-round-small",

@@ -64,7 +64,7 @@ def run_row(**values: object) -> Run:
         "run_id": "20260102-abcdef", "repository": "/project", "state_dir": STATE_DIR, "lane": "",
         "request": "Read ISO dates in the importer; report rows without one.",
         "depth": "full", "status": "ACTIVE", "stage": "submitted", "workflow": "executor",
-        "step": 1, "review": "auto", "revision": 2, "digest": DIGEST, "commit_id": None,
+        "step": 1, "review": "auto", "alone": 0, "revision": 2, "digest": DIGEST, "commit_id": None,
         "created_at": "2026-01-02T03:04:05Z", **values,
     }  # fmt: skip
     return Run(cast("sqlite3.Row", row))

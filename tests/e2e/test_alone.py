@@ -1,0 +1,95 @@
+"""A host without sub-agents: one file for context and design, no dispatch, no step in between."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from shared.run import open_state
+from tests.journey import FILES, VERIFIED, Journey, passing, words_of
+from tests.larger_tasks import larger
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.conftest import Repository
+
+    Repositories = Callable[..., Repository]
+
+pytestmark = pytest.mark.requirement("FC-2")
+
+
+@pytest.fixture
+def alone(make_repo: Repositories) -> Journey:
+    """Return a small run of a host that starts no sub-agents."""
+    journey = Journey(make_repo(files={**FILES, "planner.toml": VERIFIED}))
+    journey.review, journey.verdicts = "auto", passing
+    journey.start("--alone")
+    return journey
+
+
+def commands(journey: Journey) -> list[str]:
+    """Return the commands of the host, without those that a person types."""
+    return [" ".join(c[:2]) for c in journey.calls if c[0] not in ("approve", "config")]
+
+
+def test_a_small_plan_is_written_in_one_file_and_the_end_of_work_asks_the_questions(
+    alone: Journey,
+) -> None:
+    alone.to("submitted")
+    assert alone.run(*words_of(alone.last.person())).code == 0
+    alone.follow(alone.last.next("approved"))
+    assert commands(alone)[1:] == ["plan done", "plan done", "qr set", "exec run"]
+    assert alone.agents == []
+    tasks = open_state(alone.state_dir, "/").plan["task_spec"]
+    assert [task["text"] for task in tasks] == alone.answers["context.json"]["task_spec"]
+
+
+def test_a_plan_in_full_starts_no_agent_and_hands_nothing_in(make_repo: Repositories) -> None:
+    journey = larger(make_repo, "repo", (2, 2), {"planner.toml": VERIFIED})
+    journey.edits["tests/test_a.py"] = FILES["tests/test_a.py"]
+    journey.review, journey.verdicts = "full", passing
+    journey.start("--alone")
+    journey.to("committed")
+    assert journey.agents == []
+    assert "<dispatch" not in "".join(journey.read)
+    assert "step" not in [c[0] for c in journey.calls]
+    state = open_state(journey.state_dir, "/")
+    assert {o["by"] for o in state.plan["reviews"]} <= {"host", "script"}
+
+
+def test_a_design_without_the_context_is_refused_and_nothing_is_stored(alone: Journey) -> None:
+    alone.write_answer("design.json", alone.answers["design.json"])
+    refused = alone.follow(alone.last.next("done"))
+    assert refused.code == 1
+    assert '{"op": "context"' in refused.text
+    assert open_state(alone.state_dir, "/").plan["milestones"] == []
+
+
+def test_context_and_design_are_stored_together_or_not_at_all(alone: Journey) -> None:
+    first, *rest = alone.answers["design.json"]
+    alone.answers["design.json"] = [first]  # no milestone cites T-1
+    block = alone.last
+    alone.write_answers()
+    refused = alone.follow(block.next("done"))
+    assert refused.code == 1
+    assert open_state(alone.state_dir, "/").plan["task_spec"] == []
+    assert open_state(alone.state_dir, "/").run.step == 2
+    alone.last = block
+    alone.answers["context.json"] = {"task_spec": ["f adds two, for each number"]}
+    alone.answers["design.json"] = [first, *rest]
+    alone.write_answers()
+    done = alone.follow(block.next("done"))
+    assert done.block.get("number") == "6", done.text
+    again = alone.follow(block.next("done"))
+    assert again.text == done.text
+
+
+def test_a_context_that_is_stored_is_changed_by_no_design(alone: Journey) -> None:
+    alone.to("code")
+    alone.write_answer("design.json", [{"op": "context", "task_spec": ["something else"]}])
+    words = ("plan", "done", "--phase", "plan-design", "--batch", "answers/design.json")
+    refused = alone.planner(*words)
+    assert [kind for kind, _ in refused.problems] == ["frozen"]
+    assert "add-quote" in refused.text
