@@ -79,7 +79,7 @@ def work_task(ctx: Context, script: str, *, agent: bool, of_design: Collection[s
         block.rules(read_prompt(folder, module, f"{ctx.phase}-execute-rules"))
     block.data("findings", "\n".join(item_line(item) for item in failed["items"]))
     block.data("reason of who decided", failed["reason"])
-    block.data("remarks", "\n".join(ctx.plan["remarks"]))
+    block.data("remarks", _notes(ctx, variant))
     block.data("plan", _part_of_plan(ctx, failed["items"], agent=agent, edits=edits))
     if not variant and ctx.phase == "plan-design":
         block.data(MODES_OF_MILESTONES, modes_of(ctx))
@@ -96,6 +96,17 @@ def work_task(ctx: Context, script: str, *, agent: bool, of_design: Collection[s
         ask = ("context", "ask", "--file", answer_word("questions.json"))
         block.next("question", state.command(*ask, role=ctx.step.agent))
     return block
+
+
+def _notes(ctx: Context, variant: str) -> str:
+    """Return the notes of the program on the revision, such as a moved base, where they matter.
+
+    What the user has remarked is an entry of the task, and is shown there.
+    """
+    if not (variant == "-revise" or (ctx.phase in CODE_PHASES and not variant)):
+        return ""
+    said = {task["text"] for task in ctx.plan["task_spec"]}
+    return "\n".join(note for note in ctx.plan["remarks"] if note.strip() not in said)
 
 
 def _candidates(ctx: Context) -> str:

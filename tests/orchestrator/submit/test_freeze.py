@@ -237,7 +237,7 @@ def test_revising_keeps_the_frozen_file_and_goes_back_with_the_remarks(frozen: J
     frozen.write_answers()
     answer = frozen.follow(frozen.last.next("remarks"))
     assert frozen.point == "planner 3"
-    assert "Say why in a comment." in answer.data("remarks")
+    assert "Say why in a comment." in answer.data("plan")
     assert read(f"{frozen.state_dir}/plan.r1.json") == before
     plan = store.load_plan(plan_path(frozen))
     assert (plan.revision, plan.frozen_at, plan.digest, plan.reviews) == (2, None, None, ())

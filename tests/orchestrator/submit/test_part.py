@@ -278,7 +278,7 @@ def test_remarks_open_the_next_revision_and_leave_the_frozen_one(make_repo: Repo
         frozen = file.read()
     journey.last = journey.planner("mode", "edit", "Keep the old name as an alias")
     assert journey.last.code == 0, journey.last.text
-    assert "Keep the old name as an alias" in journey.last.data("remarks")
+    assert "Keep the old name as an alias" in journey.last.data("plan")
     with open(f"{journey.state_dir}/plan.r1.json", "rb") as file:
         assert file.read() == frozen
     state = open_state(journey.state_dir, "/")
