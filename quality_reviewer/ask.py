@@ -67,7 +67,8 @@ def questions(ctx: Context) -> Block:
         text += "\n\n" + fill(diff, {"diff": state.command("plan", "diff", *own)})
         change = ""
     found = "\n".join(i.finding or "" for i in todo)
-    shown = review_slice(plan, phase, own, again=again, found=found)
+    # The host has written context, overview and reasons itself, a moment ago.
+    shown = review_slice(plan, phase, own, again=again or alone, found=found)
     if len(shown) > SHOWN_PLAN:
         rest = read_prompt("quality_reviewer", "review", "plan")
         text += "\n\n" + fill(rest, {"show": state.command("plan", "show", *own)})
