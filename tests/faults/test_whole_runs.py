@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from tests.conftest import Repository
 
-RUNS = 140 if LONG else 3
+RUNS = 500 if LONG else 3  # about two kills a run come before the end of their command
 MOST_COMMANDS = 25
 LATEST_MOMENT = 90
 REFUSED = 1
