@@ -24,7 +24,7 @@ from quality_reviewer.scale import review_of
 from shared import resources
 from shared.drift import check_run
 from shared.named_files import find_answer
-from shared.plan_file import after_edits, open_plan, read_batch
+from shared.plan_file import after_edits, check_frozen, open_plan, read_batch
 from shared.qr.schema import Review, read_review, write_review
 from shared.qr.types import TODO, LoopState, Said, computed_verdict
 from shared.steps.entry_points import workflow_of
@@ -59,9 +59,10 @@ def finish_phase(state: State, phase: Phase, batch: str | None, role: str | None
     """
     words = ("plan", "done", "--phase", phase, *(("--batch", batch) if batch else ()))
     again = state.command(*words, role=role)
+    repeated = _is_repeated(state, phase, batch)
     agents = review_of(state, state.plan)[0] == "full" and not state.run.alone
     by_agent = role is not None and agents
-    if _is_repeated(state, phase, batch):
+    if repeated:
         return Finished(again, handed_in=by_agent)
     _check_due(state, phase, batch)
     check_run(state)
@@ -97,6 +98,8 @@ def _is_repeated(state: State, phase: Phase, batch: str | None) -> bool:
 
     Edits that were written since, or another worktree, are for a new revision.
     """
+    if state.run.digest is not None:
+        check_frozen(state)
     passed = state.database.phase(state.run, phase)[0] == LoopState.COMPLETE
     planning = state.run.stage in READ_ONLY and state.run.status == "ACTIVE"
     if not (passed and planning and state.plan["frozen_at"]):

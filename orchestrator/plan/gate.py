@@ -12,7 +12,7 @@ from orchestrator.plan.outcome import Decision, Work, record_fail, record_pass
 from quality_reviewer.checks.registry import CHECKS
 from shared import resources
 from shared.drift import check_run
-from shared.plan_file import open_plan
+from shared.plan_file import check_frozen, open_plan
 from shared.qr.schema import Review, read_review, write_review
 from shared.qr.types import REVIEWER, TODO, Item, LoopState, blocking, computed_verdict
 from shared.steps.entry_points import workflow_of
@@ -51,6 +51,8 @@ def decide_gate(state: State, phase: Phase, verdict: str, reason: str) -> None:
 
 def has_passed(state: State, phase: Phase) -> bool:
     """Return whether a review phase has passed, so that the same word for it changes nothing."""
+    if state.run.digest is not None:
+        check_frozen(state)
     return state.database.phase(state.run, phase)[0] == LoopState.COMPLETE
 
 
