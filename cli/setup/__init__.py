@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 
 import click
 
@@ -44,9 +43,3 @@ def setup_command(
         if not dry_run:
             carry_out(work)
         write(shown(work))
-
-
-if __name__ == "__main__":
-    from cli.main import main
-
-    sys.exit(main(["setup", *sys.argv[1:]]))

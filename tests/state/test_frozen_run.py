@@ -32,6 +32,7 @@ HARMLESS = {
     "plan show": "prints",
     "tree run": "what it writes is lost",
     "init": "writes planner.toml for later runs",
+    "setup": "is about assistants",
     "plan list": "prints",
     "plan check": "stores nothing",
     "plan schema": "prints",

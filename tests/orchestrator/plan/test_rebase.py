@@ -214,6 +214,13 @@ def test_a_planned_file_that_changed_is_captured_anew_on_the_tree_as_it_is(
     assert (base["snapshot"] is None) == committed
     journey.edits["src/a.py"] = theirs_and_ours
     journey.last = journey.planner("step", "planner")
+    if not committed:
+        journey.to("freeze")
+        refused = journey.run(*words_of(journey.last.next()))
+        assert "commit your own work on this file first" in refused.text
+        repository.commit(message="My own work")
+        assert rebase(journey).code == 0
+        journey.last = journey.planner("step", "planner")
     journey.to("submitted")
     with open(f"{journey.state_dir}/plan.json", encoding="utf-8") as file:
         changes = json.load(file)["milestones"][0]["code_changes"]
