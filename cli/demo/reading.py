@@ -52,9 +52,10 @@ def evidence_in(block: Element, question: str) -> str:
     plan = block.findtext("data[@name='plan']", "")
     own = _files_of(plan, question) or [*patches] or _INTENT.findall(plan)
     file = next((name for name in own if name in patches), [*own, ""][0])
-    # A file without a patch of its own was removed: then its first line is touched.
-    patch = patches.get(file, "@@ -1 +1\n+").partition("\ndiff --git")[0]
+    patch = patches.get(file, "").partition("\ndiff --git")[0]
     line = f"{file}:{_first_added(patch)}"
+    if file and file not in patches:  # removed, or moved and the same: that has no lines
+        line = f"{file}:1" if f"\n--- a/{file}" in change else file
     asked = {row.split()[0]: row for row in asked_in(block)}
     words = asked.get(question.rpartition(": as ")[2], question)
     criteria = _part_of(plan, question).count(_CRITERION) if "criterion" in words else 1

@@ -132,7 +132,7 @@ def test_a_review_that_left_nothing_to_implement_is_an_error(rounds: Rounds, cas
     before = rounds.text(NEW)
     answer = rounds.run("accept")
     assert answer.code == 1
-    assert all("retry: " in text for _, text in answer.problems)
+    assert "retry: " in answer.problems[-1][1], answer.text  # said once, for all of them
     assert rounds.text(NEW) == before
     assert rounds.state == "refine"
     rounds.answer("summary.md", SUMMARY)
