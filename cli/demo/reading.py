@@ -54,8 +54,10 @@ def evidence_in(block: Element, question: str) -> str:
     file = next((name for name in own if name in patches), [*own, ""][0])
     patch = patches.get(file, "").partition("\ndiff --git")[0]
     line = f"{file}:{_first_added(patch)}"
-    if file and file not in patches:  # removed, or moved and the same: that has no lines
-        line = f"{file}:1" if f"\n--- a/{file}" in change else file
+    if f"\n--- a/{file}\n+++ /dev/null" in change:
+        line = f"{file}:1"
+    if f"\nrename to {file}\n" in change and file not in patches:
+        line = file  # moved and the same: no line of it is touched
     asked = {row.split()[0]: row for row in asked_in(block)}
     words = asked.get(question.rpartition(": as ")[2], question)
     criteria = _part_of(plan, question).count(_CRITERION) if "criterion" in words else 1
