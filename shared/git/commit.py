@@ -113,12 +113,12 @@ def _make(
     clear_stale_locks(there.admin)
     git = there.git
     git.run("update-ref", "--no-deref", "HEAD", intended.at.commit)
-    files = ["-u"] if hooks_on_files(repo) else []
-    git.run("read-tree", "--reset", *files, intended.tree)
+    hooked = bool(hooks_on_files(repo))
+    git.run("read-tree", "--reset", *(["-u"] if hooked else []), intended.tree)
     # What nobody has approved must not run, or be read, as a hook of the user's.
     clean(repo.root, worktree, git, ignored=not furnished)
     settings = [part for setting in durable() for part in ("-c", setting)]
-    shown = users_ignored(repo, worktree) if hooks_on_files(repo) else contextlib.nullcontext()
+    shown = users_ignored(repo, worktree) if hooked else contextlib.nullcontext()
     with vault.scratch() as folder, shown:
         hooks = plain_hooks(git, folder, repo.root)
         done = git.as_set_up().attempt(
