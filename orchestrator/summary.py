@@ -9,7 +9,7 @@ from shared.execution.costs import whole_cost
 from shared.git.kept import is_kept
 from shared.lifecycle import lane_of, read_lifecycle
 from shared.resources import PLANNING_FOLDER, superseded_plan_path
-from shared.reviewed import against_figures, reviewers_of
+from shared.reviewed import against_figures, beyond_limit, reviewers_of
 from shared.steps.slices import answer_lines
 from shared.verified import facts_of
 from state import store
@@ -57,7 +57,8 @@ def _revised(state: State, plan: dict[str, Any]) -> list[str]:
 def _reviewed(plan: dict[str, Any]) -> str:
     rounds = max([outcome["iteration"] for outcome in plan["reviews"]], default=1)
     gates = f"; a gate took {rounds} rounds" if rounds > 1 else ""
-    return f"reviewed by {reviewers_of(plan['reviews'])}{gates}"
+    beyond = beyond_limit(plan["reviews"])
+    return f"reviewed by {reviewers_of(plan['reviews'])}{gates}{beyond and '; '}{beyond}"
 
 
 def _files_of(milestone: dict[str, Any], run: Run) -> list[str]:

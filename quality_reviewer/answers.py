@@ -74,13 +74,19 @@ def with_questions(state: State, phase: Phase, plan: Plan, previous: Sequence[It
 
 def not_asked(state: State, phase: Phase, plan: Plan, items: Sequence[Item]) -> tuple[Unasked, ...]:
     """Return the questions that a phase's review leaves out, with the reason why (RV-2)."""
-    unasked = _selected(state, phase, plan, items, Scopes(plan, state))[0].unasked
-    rows: dict[Name, list[str]] = {}
-    for (check, scope), reason in unasked.items():
-        rows.setdefault((check, reason), []).append(scope)
+    selection = _selected(state, phase, plan, items, Scopes(plan, state))[0]
+    rows: dict[tuple[str, str, bool], list[str]] = {}
+    for name, reason in selection.unasked.items():
+        check, scope = name
+        rows.setdefault((check, reason, name in selection.beyond), []).append(scope)
     return tuple(
-        Unasked(check=check, scopes=tuple(s for s in scopes if s != EVERYTHING), reason=reason)
-        for (check, reason), scopes in rows.items()
+        Unasked(
+            check=check,
+            scopes=tuple(s for s in scopes if s != EVERYTHING),
+            reason=reason,
+            triggered=triggered,
+        )
+        for (check, reason, triggered), scopes in rows.items()
     )
 
 

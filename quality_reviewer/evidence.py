@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from quality_reviewer.checks.git_trees import Objects
 from quality_reviewer.questions import BY_ID, CRITERIA
+from quality_reviewer.scopes import owner_of
 from quality_reviewer.signs import is_test
 from shared.builders import first_of
 from shared.patch import read_patch
@@ -81,9 +82,10 @@ class Evidence:
         return "" if named else f"{item.id} passes a MUST, and its evidence is {shown(text)}"
 
     def _is_test(self, item: Item, file: str) -> bool:
-        """Return whether a line of a test that the change leaves as it is shows a criterion."""
+        """Return whether a file is a test whose lines may show the answer, changed or not."""
         tests = [name for m in self._plan.milestones for name in m.tests.files]
-        return item.check == CRITERIA and is_test(file, tests)
+        question = BY_ID.get(item.check)
+        return question is not None and question.by_test and is_test(file, tests)
 
     def _no_evidence(self, item: Item, reason: str) -> str:
         question = BY_ID.get(item.check)
@@ -180,13 +182,13 @@ class Evidence:
         return found
 
     def _changes(self, item: Item) -> Iterable[Change]:
-        """Return the changes within the scope of a review item; all if it names none of them."""
-        milestones = self._plan.milestones
-        own = [c for m in milestones if m.id == item.scope for c in changes_of(m)]
-        every = own or [c for m in milestones for c in changes_of(m)]
-        named = {item.scope, *(i.file for m in milestones for i in m.code_intents
-                               if i.id == item.scope)}  # fmt: skip
-        return [c for c in every if c.file in named] or every
+        """Return the changes of the milestone that an item is about, or a part of; else all.
+
+        What shows that one file is right is often in another: a test, or what the file runs.
+        """
+        milestones, owner = self._plan.milestones, owner_of(item.scope, self._plan)
+        own = [c for m in milestones if m.id == owner for c in changes_of(m)]
+        return own or [c for m in milestones for c in changes_of(m)]
 
 
 def _ranges(numbers: set[int]) -> str:

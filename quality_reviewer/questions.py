@@ -47,9 +47,10 @@ class Question:
     - `when`: it is asked where the plan shows one of these signs; always where there are none
     - `always`: where it is asked it applies, so that "none" is never its evidence
     - `of_base`: its answer is also about files that no milestone names
+    - `by_test`: a line of a test that the change leaves as it is may show its answer
     """
 
-    __slots__ = ("always", "id", "of_base", "per", "phase", "severity", "text", "when")
+    __slots__ = ("always", "by_test", "id", "of_base", "per", "phase", "severity", "text", "when")
 
     def __init__(  # noqa: PLR0913 – one parameter per column of the table
         self,
@@ -62,6 +63,7 @@ class Question:
         per: Per = "plan",
         always: bool = False,
         of_base: bool = False,
+        by_test: bool = False,
     ) -> None:
         self.id = id
         self.phase: Phase = phase
@@ -71,6 +73,7 @@ class Question:
         self.per: Per = per
         self.always = always
         self.of_base = of_base
+        self.by_test = by_test
 
 
 def _design(*row: Any, **marks: Any) -> Question:  # noqa: ANN401 – as Question has them
@@ -93,7 +96,7 @@ ASKED: dict[str, tuple[Phase, ...]] = {
 }
 QUESTIONS = (
     _design("task-holds", MUST, "Which input makes this false? FAIL with it where there is one.",
-            per="task", when=("code",), always=True),
+            per="task", always=True),
     _design("scope-kept", MUST, "All that was asked is planned, and nothing that is out of scope.",
             always=True),
     _design("choices-trace", MUST, "Each threshold, default, concurrency and data-structure choice "
@@ -111,11 +114,11 @@ QUESTIONS = (
             when=("several",)),
     _design("design-clear", COULD, "Names, order and wording are clear.", when=("several",)),
     _code("intent-holds", MUST, "Which input makes this false? FAIL with it where there is one.",
-          per="intent", when=("code",), always=True),
+          per="intent", always=True, by_test=True),
     _code("criteria-met", MUST, "Each acceptance criterion holds. First write down what you "
           "expect, then read, then compare. `evidence`: for each the test or line that shows it, "
           "`;` between.",
-          per="milestone", when=("criteria",), always=True),
+          per="milestone", when=("criteria",), always=True, by_test=True),
     _code("intent-done", MUST, "The change does what its intents say{edges}.",
           per="milestone", always=True),
     _code("nothing-else", MUST, "No behaviour changes that no intent names.",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from quality_reviewer.items import next_number
 from quality_reviewer.questions import BY_ID, EDGES, MOST_LEADING, TEXTS, Question
 from quality_reviewer.scopes import Scopes, owner_of
-from quality_reviewer.signs import ABSENT, riskiest_intents, riskiest_tasks, signs_of
+from quality_reviewer.signs import riskiest_intents, riskiest_tasks, signs_of, why_left_out
 from shared.qr.types import EVERYTHING, MUST, PASS, SEVERITIES, TODO, Item, item_id
 
 if TYPE_CHECKING:
@@ -26,10 +26,14 @@ MOST_OF_SMALL = 7
 
 
 class Selection(NamedTuple):
-    """What a phase asks, as (question, scope), and why it does not ask the rest."""
+    """What a phase asks, as (question, scope), and why it does not ask the rest.
+
+    `beyond` are those of `unasked` that the plan leads to and that only the limit leaves out.
+    """
 
     due: list[Name]
     unasked: dict[Name, str]
+    beyond: set[Name]
 
 
 def select(
@@ -43,27 +47,29 @@ def select(
     """Return which of a phase's questions are asked.
 
     `asked` are in the phase's review already and stay; `answered` are those that other phases'
-    reviewers have answered. A small plan is asked at most 7 in all, or all MUSTs.
+    reviewers have answered. A small plan is asked at most 7 in all, or all MUSTs. A question that
+    the plan has nothing to ask about counts as one about the whole plan.
     """
     signs = signs_of(plan)
     due: list[Name] = []
     unasked: dict[Name, str] = {}
     for question in questions:
-        for scope in _scopes(question, plan, asked):
+        scopes = _scopes(question, plan, asked)
+        if not scopes:
+            unasked[question.id, EVERYTHING] = why_left_out(question)
+        for scope in scopes:
             name = (question.id, scope)
             if name in answered:
                 continue
             if name in asked or not question.when or signs.of(scope).intersection(question.when):
                 due.append(name)
             else:
-                unasked[name] = "; ".join(ABSENT[sign] for sign in question.when)
+                unasked[name] = why_left_out(question)
     due.sort(key=lambda name: _weight(BY_ID[name[0]]))
-    if small:
-        room = MOST_OF_SMALL - len(answered)
-        for n, name in enumerate(due):
-            if n >= room and BY_ID[name[0]].severity != MUST and name not in asked:
-                unasked[name] = f"a small plan is asked {MOST_OF_SMALL} questions"
-    return Selection([name for name in due if name not in unasked], unasked)
+    room = max(0, MOST_OF_SMALL - len(answered)) if small else len(due)
+    beyond = {n for n in due[room:] if BY_ID[n[0]].severity != MUST and n not in asked}
+    unasked |= dict.fromkeys(beyond, f"a small plan is asked {MOST_OF_SMALL} questions")
+    return Selection([name for name in due if name not in beyond], unasked, beyond)
 
 
 def _scopes(question: Question, plan: Plan, asked: Collection[Name]) -> list[str]:

@@ -17,7 +17,7 @@ from state.milestones import changes_of
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from quality_reviewer.questions import Sign
+    from quality_reviewer.questions import Per, Question, Sign
     from shared.patch import Line
     from state.models import Change, Intent, Milestone, Plan
 
@@ -39,6 +39,12 @@ ABSENT: dict[Sign, str] = {
     "several": "one milestone",
     "alternatives": "no alternative is recorded",
     "knowledge": "no reason is recorded that code cannot show",
+}
+# Why a question is not asked where a plan has nothing of the kind that it is asked about.
+_NOTHING: dict[Per, str] = {
+    "milestone": "no milestone",
+    "task": "no code is for an entry of the task",
+    "intent": "no intent is about code",
 }
 # The signs that make a change risky, for the questions that lead a review.
 RISKY: tuple[Sign, ...] = ("removed", "signature", "concurrency", "input", "errors", "choice")
@@ -100,6 +106,12 @@ def signs_of(plan: Plan) -> Signs:
         "several": len(plan.milestones) > 1, "alternatives": alternatives, "knowledge": known,
     }  # fmt: skip
     return Signs(frozenset(found | {sign for sign, holds in whole.items() if holds}), each)
+
+
+def why_left_out(question: Question) -> str:
+    """Return why a question is not asked: none of its signs shows, or nothing to ask about."""
+    absent = "; ".join(ABSENT[sign] for sign in question.when)
+    return absent or _NOTHING.get(question.per, "")
 
 
 def riskiest_intents(plan: Plan, most: int) -> list[str]:

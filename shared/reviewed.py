@@ -42,10 +42,24 @@ def reviewers_of(outcomes: Iterable[Outcome]) -> str:
 
 
 def left_out(outcomes: Iterable[Outcome]) -> list[str]:
-    """Return the questions that no review of a plan has asked, a line for each reason (RV-2).
+    """Return the questions that no review of a plan has asked, a line for each reason (RV-2)."""
+    lines: dict[str, list[str]] = {}
+    for row in _unasked(outcomes):
+        scopes = f" of {', '.join(row['scopes'])}" if row["scopes"] else ""
+        lines.setdefault(row["reason"], []).append(f"{row['check']}{scopes}")
+    return [f"{', '.join(names)}: {reason}" for reason, names in lines.items()]
 
-    A question that one review leaves out may be asked by a later one, which then decides.
-    """
+
+def beyond_limit(outcomes: Iterable[Outcome]) -> str:
+    """Return how many due questions only the limit has left out, and which; '' if none (RV-2)."""
+    rows = [row for row in _unasked(outcomes) if row.get("triggered")]
+    count = sum(len(row["scopes"]) or 1 for row in rows)
+    names = ", ".join(row["check"] for row in rows)
+    return f"{count} due question{'s' * (count != 1)} not asked: {names}" if rows else ""
+
+
+def _unasked(outcomes: Iterable[Outcome]) -> list[Mapping[str, Any]]:
+    """Return what reviews of a plan have left out; a later review of a question decides."""
     found: dict[str, list[Mapping[str, Any]]] = {}
     for outcome in outcomes:
         rows = outcome["unasked"]
@@ -53,11 +67,7 @@ def left_out(outcomes: Iterable[Outcome]) -> list[str]:
         found = {check: old for check, old in found.items() if check not in names}
         for row in rows:
             found.setdefault(row["check"], []).append(row)
-    lines: dict[str, list[str]] = {}
-    for row in (row for rows in found.values() for row in rows):
-        scopes = f" of {', '.join(row['scopes'])}" if row["scopes"] else ""
-        lines.setdefault(row["reason"], []).append(f"{row['check']}{scopes}")
-    return [f"{', '.join(names)}: {reason}" for reason, names in lines.items()]
+    return [row for rows in found.values() for row in rows]
 
 
 def against_figures(outcome: Outcome) -> list[Mapping[str, Any]]:

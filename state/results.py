@@ -57,6 +57,8 @@ class Unasked(Model):
     check: str
     scopes: tuple[str, ...] = ()
     reason: str
+    # The plan leads to this question, and only the limit of a small plan leaves it out.
+    triggered: StrictBool = False
 
 
 class Outcome(Model):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from shared import resources
 from shared.builders import visible
-from shared.reviewed import against_figures, left_out, reviewers_of
+from shared.reviewed import against_figures, beyond_limit, left_out, reviewers_of
 from shared.steps.slices import chosen, knowledge_lines
 from shared.verified import facts_of
 from state.changes import apart, plan_changes
@@ -231,8 +231,10 @@ def _reviews(plan: Plan) -> Iterator[str]:
             kind = "accepted by a person" if item.accepted else "open"
             kind = "passed against the figures" if item.id in over else kind
             yield f"  - {kind}, {item.severity} {item.id}: {_one_line(item.finding)}"
-    for line in left_out(outcome.model_dump() for outcome in plan.reviews):
-        yield f"- not asked, {line}"
+    every = [outcome.model_dump() for outcome in plan.reviews]
+    if beyond := beyond_limit(every):
+        yield f"- {beyond}"
+    yield from (f"- not asked, {line}" for line in left_out(every))
 
 
 def _one_line(text: str) -> str:

@@ -32,7 +32,7 @@ from quality_reviewer.checks.promises import check_documents, check_promises, ch
 from quality_reviewer.checks.subject import Finding, Subject, Trees
 from quality_reviewer.checks.wording import check_comments, check_documentation
 from quality_reviewer.questions import QUESTIONS
-from quality_reviewer.signs import ABSENT
+from quality_reviewer.signs import why_left_out
 from shared.qr.types import EVERYTHING, MUST, PASS, SCRIPT, SHOULD, numbered
 
 if TYPE_CHECKING:
@@ -257,8 +257,7 @@ def render_table() -> str:
     parts.append(_QUESTIONS)
     for q in QUESTIONS:
         text = q.text.replace("{edges}", "") + _ASKED_PER[q.per]
-        left_out = " and ".join(ABSENT[sign] for sign in q.when)
-        parts.append(f"| `{q.id}` | {q.phase} | {q.severity} | {text} | {left_out} |\n")
+        parts.append(f"| `{q.id}` | {q.phase} | {q.severity} | {text} | {why_left_out(q)} |\n")
     return "".join(parts)
 
 

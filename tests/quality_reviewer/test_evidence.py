@@ -212,3 +212,34 @@ def test_a_whole_line_of_the_change_is_evidence_without_its_number(small: Journe
         "src/b.py: return x + 2": 1,
     }.items():
         assert answer(small, "plan-code", asked.id, evidence=evidence).code == code, evidence
+
+
+def test_an_input_that_makes_an_intent_false_is_ruled_out_by_its_milestone_or_a_test(
+    make_repo: Repositories,
+) -> None:
+    """What shows that a workflow of CI is right is often in the files that it runs."""
+    workflow = ".github/workflows/ci.yml"
+    journey = Journey(make_repo(files={**FILES, workflow: "on: push\n", "tests/test_b.py": "\n"}))
+    for edit in journey.answers["design.json"]:
+        if edit.get("kind") == "milestone":
+            edit["fields"]["files"].append(workflow)
+            edit["fields"]["tests"]["files"].append("tests/test_b.py")
+        if edit.get("kind") == "intent":
+            edit["fields"]["file"] = workflow
+    journey.edits |= {workflow: "on: [push, pull_request]\n", "tests/test_b.py": "\nassert 1\n"}
+    also = {"milestone": "$m", "file": "src/a.py", "behavior": "adds two", "decision_refs": ["$d"]}
+    journey.answers["design.json"].append({"op": "add", "kind": "intent", "fields": also})
+    journey.review = "small"
+    journey.to("code review")
+    items = read_review(review_path(journey.state_dir, "plan-code")).items
+    asked = next(i for i in items if (i.check, i.scope) == ("intent-holds", "CI-001"))
+    for evidence, refusal in {
+        f"{workflow}:1": "",
+        "src/a.py:2": "",
+        "tests/test_a.py:1 – the test that it runs": "",
+        "tests/test_a.py:99": "tests/test_a.py has 3 lines at the base",
+        "src/b.py:2": "no line src/b.py:2 is touched by the change",
+    }.items():
+        said = answer(journey, "plan-code", asked.id, evidence=evidence)
+        assert (said.code == 1) == bool(refusal), (evidence, said.text)
+        assert refusal in said.text, evidence

@@ -134,13 +134,21 @@ def test_a_small_plan_is_asked_at_most_seven_once_when_there_is_code(
     assert set(reasons) == ((DESIGN | CODE | DOCS) - {"task-holds"}) - (LINE | {"rules-kept"})
     assert reasons["style"] == "a small plan is asked 7 questions"
     assert reasons["errors-alike"] == "no error path is touched"
-    assert "reviewed by agents (7 questions)" in journey.last.data("summary")
+    assert [row["check"] for row in code["unasked"] if row["triggered"]] == ["style"]
+    beyond = "1 due question not asked: style"
+    summary = journey.last.data("summary").splitlines()
+    assert f"reviewed by agents (7 questions); {beyond}" in summary
     with open(f"{journey.state_dir}/plan.md", encoding="utf-8") as file:
         text = file.read()
     assert "read by agents (7 questions) (small review)" in text
     assert "- not asked, errors-alike: no error path is touched\n" in text
+    assert f"- {beyond}\n" in text
+    assert "- not asked, style: a small plan is asked 7 questions\n" in text
     with open(f"{journey.state_dir}/review.html", encoding="utf-8") as file:
-        assert "errors-alike: no error path is touched" in file.read()
+        page = file.read()
+    assert "errors-alike: no error path is touched" in page
+    assert "style: a small plan is asked 7 questions" in page
+    assert beyond in page[: page.index("</header>")]
 
 
 @pytest.mark.requirement("PL-23")

@@ -83,6 +83,16 @@ CHANGES: dict[str, tuple[Files, Files, set[str]]] = {
         REWRITE | CALLERS | {"docs-agree"},
     ),
     "a private file deleted": ({FILE: "_A = B\n"}, {FILE: None}, REWRITE | CALLERS),
+    "a test deleted": (
+        {"tests/test_dates.py": "assert 1\n"},
+        {"tests/test_dates.py": None},
+        ALWAYS | CALLERS | {"nothing-else"},
+    ),
+    "a document deleted": (
+        {"NOTES.md": "# Dates\n"},
+        {"NOTES.md": None},
+        ALWAYS | CALLERS | {"nothing-else", "rules-kept", "docs-clear", "docs-agree"},
+    ),
     "a file moved": (
         {FILE: LINES},
         {FILE: None, "src/moved.py": LINES},
@@ -164,10 +174,24 @@ def test_every_question_is_asked_or_left_out_with_a_reason(desk: Desk) -> None:
     for before, after, _ in CHANGES.values():
         found = select(QUESTIONS, desk.subject(after, before).plan, small=False, asked=(),
                        answered=())  # fmt: skip
-        led = {check for check, scope in found.due if scope.startswith(("T-", "CI-"))}
-        named = {check for check, _ in [*found.due, *found.unasked]}
-        assert named | led | {"task-holds", "intent-holds"} == {q.id for q in QUESTIONS}
+        assert {check for check, _ in [*found.due, *found.unasked]} == {q.id for q in QUESTIONS}
         assert all(found.unasked.values())
+
+
+@pytest.mark.parametrize("change", ["documentation", "tests", "a comment", "a test deleted"])
+def test_what_leads_a_review_is_left_out_with_a_reason_where_no_code_is_planned(
+    desk: Desk, change: str
+) -> None:
+    before, after, _ = CHANGES[change]
+    found = select(QUESTIONS, desk.subject(after, before).plan, small=False, asked=(), answered=())
+    assert found.unasked["intent-holds", "*"] == "no intent is about code"
+    assert found.unasked["task-holds", "*"] == "no code is for an entry of the task"
+
+
+def test_a_plan_without_milestones_names_what_it_is_not_asked_about_them() -> None:
+    found = select(QUESTIONS, make_plan(milestones=[]), small=False, asked=(), answered=())
+    assert found.unasked["intent-done", "*"] == "no milestone"
+    assert found.due == [("scope-kept", "*")]
 
 
 # before there is code
@@ -275,6 +299,7 @@ def test_a_small_plan_is_asked_seven_questions_or_every_must(desk: Desk) -> None
         rest = set(whole.due) - set(found.due)
         assert not rest or len(found.due) >= 7
         assert {found.unasked[name] for name in rest} <= {"a small plan is asked 7 questions"}
+        assert found.beyond == rest
 
 
 def test_a_small_plan_with_more_than_seven_musts_is_asked_all_of_them(desk: Desk) -> None:

@@ -8,7 +8,7 @@ from orchestrator.submit.page.facts import count
 from orchestrator.submit.page.html import Element, Items, Section, listed
 from orchestrator.submit.page.waves import size_of
 from shared.qr.types import ASSISTANT
-from shared.reviewed import against_figures, answers_of, reviewers_of
+from shared.reviewed import against_figures, answers_of, beyond_limit, reviewers_of
 from state.channels import label
 
 if TYPE_CHECKING:
@@ -130,8 +130,8 @@ def _reviewed(plan: Plan) -> tuple[str, ...]:
         return "bad", "by nobody", "a program alone has checked it"
     rounds = max(outcome.iteration for outcome in plan.reviews)
     tone = "" if ASSISTANT in counts else "good"
-    taken = (f"{rounds} rounds",) if rounds > 1 else ()
-    return tone, f"by {reviewers_of(reviews)}", *taken
+    more = [f"{rounds} rounds" if rounds > 1 else "", beyond_limit(reviews)]
+    return tone, f"by {reviewers_of(reviews)}", *filter(None, more)
 
 
 def _cautions(facts: Facts, files: Sequence[Edited]) -> list[Node]:
