@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import configparser
 import glob
-import os
 import re
 import shutil
 import tomllib
 from typing import TYPE_CHECKING, Any
 
 from developer.candidates.found import Candidate, line_of
+from developer.candidates.python_tests import (
+    by_pytest,
+    by_unittest,
+    has_package,
+    python_test_files,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +29,7 @@ _RUNNERS = (
     ("poetry.lock", "poetry run python"),
     ("pdm.lock", "pdm run python"),
 )
+_NAMES_DJANGO = r"\bdjango\b"
 _NAMES_PYTEST = r"""["'\s]pytest(?![\w-])"""
 _REQUIREMENTS = ("requirements-dev.txt", "requirements-test.txt", "requirements.txt",
                  "dev-requirements.txt", "test-requirements.txt")  # fmt: skip
@@ -33,12 +39,7 @@ def python_candidates(project: Project) -> Iterator[Candidate]:
     """Yield the test commands of a Python project, the likeliest first."""
     python, text = interpreter(project), project.read("pyproject.toml")
     tables = _tables(text)
-    pytest = _pytest(project, text, tables)
-    # Into its environments tox installs the package: from src/ they would import that copy.
-    if pytest and not (python.startswith(_TOX) and project.has("src")):
-        yield Candidate(f"{python} -m pytest -q", pytest)
-    elif unittest := _unittest(project):
-        yield Candidate(f"{python} -m unittest discover", unittest)
+    yield from _tests(project, python, _pytest(project, text, tables))
     if tox := _tox(project, text, tables):
         yield Candidate(" ".join([_program("tox", python), *_made_by_tox(project)]), tox)
     if project.has("noxfile.py"):
@@ -49,6 +50,26 @@ def python_candidates(project: Project) -> Iterator[Candidate]:
     for name, command in (("ruff", "ruff check"), ("mypy", "mypy")):
         if name in tables:
             yield Candidate(f"{python} -m {command}", _at(text, rf"^\[tool\.{name}"))
+
+
+def _tests(project: Project, python: str, pytest: str) -> Iterator[Candidate]:
+    """Yield what runs the tests; `pytest` is the file and line that say that pytest does, or ''."""
+    if python.startswith(_TOX) and project.has("src"):
+        # Into its environments tox installs the package: they would import that copy.
+        return
+    managed = project.read("manage.py")
+    if not pytest and re.search(_NAMES_DJANGO, managed):
+        yield Candidate(f"{python} manage.py test", f"manage.py:{line_of(managed, _NAMES_DJANGO)}")
+        return
+    files = python_test_files(project)
+    classes = [file for file in files if file.is_unittest]
+    functions = [file for file in files if not file.is_unittest]
+    if classes and not has_package(project, python, "pytest"):
+        yield from by_unittest(project, python, classes)
+    else:
+        functions += classes
+    if pytest or functions:
+        yield Candidate(by_pytest(python, files), pytest or functions[0].evidence)
 
 
 def interpreter(project: Project) -> str:
@@ -100,19 +121,6 @@ def _pytest(project: Project, text: str, tables: dict[str, Any]) -> str:
     for name in ("conftest.py", "tests/conftest.py", "test/conftest.py"):
         if project.has(name):
             return f"{name}:1"
-    return ""
-
-
-def _unittest(project: Project) -> str:
-    for folder in ("tests", "test", "."):
-        path = os.path.join(project.files, folder)
-        names = sorted(os.listdir(path)) if os.path.isdir(path) else []
-        for name in names:
-            if re.fullmatch(r"test\w*\.py", name):
-                file = os.path.normpath(os.path.join(folder, name))
-                text = project.read(file)
-                if re.search(r"^(import|from) unittest\b", text, re.MULTILINE):
-                    return f"{file}:{line_of(text, r'^(import|from) unittest')}"
     return ""
 
 

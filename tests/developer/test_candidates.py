@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -26,6 +28,7 @@ PYTEST = "[project]\nname = 'x'\n\n[tool.pytest.ini_options]\naddopts = '-q'\n"
 SCRIPTS = '{\n  "scripts": {\n    "test": "jest",\n    "lint": "eslint ."\n  }\n}\n'
 UNSPECIFIED = '{\n "scripts": {\n  "test": "echo \\"Error: no test specified\\" && exit 1"\n }\n}\n'
 WORKSPACES = '{\n "workspaces": ["packages/*"]\n}\n'
+UNITTEST = "import os\nimport unittest\n"
 CI = """\
 jobs:
   test:
@@ -66,8 +69,50 @@ SHAPES = {
         {"pyproject.toml": "[tool.hatch.envs.default]\n"}, [("hatch test", "pyproject.toml:1")],
     ),
     "unittest": (
-        {"tests/test_a.py": "import os\nimport unittest\n"},
-        [("python3 -m unittest discover", "tests/test_a.py:2")],
+        {"tests/test_a.py": UNITTEST},
+        [("python3 -m unittest discover -s tests", "tests/test_a.py:2")],
+    ),
+    "unittest beside the code, as shortuuid has it": (
+        {"pyproject.toml": "[tool.poetry]\n", "pkg/__init__.py": "", "pkg/test_pkg.py": UNITTEST},
+        [("python3 -m unittest discover", "pkg/test_pkg.py:2")],
+    ),
+    "unittest in a package of its own": (
+        {"pkg/__init__.py": "", "pkg/tests/__init__.py": "", "pkg/tests/test_a.py": UNITTEST,
+         "pkg/tests/helper.py": UNITTEST},
+        [("python3 -m unittest discover", "pkg/tests/test_a.py:2")],
+    ),
+    "unittest below src": (
+        {"src/pkg/__init__.py": "", "src/pkg/a_test.py": UNITTEST},
+        [("python3 -m unittest discover -s src -p '*_test.py'", "src/pkg/a_test.py:2")],
+    ),
+    "unittest beside src": (
+        {"src/pkg/__init__.py": "", "tests/test_a.py": UNITTEST},
+        [("PYTHONPATH=src python3 -m unittest discover -s tests", "tests/test_a.py:2")],
+    ),
+    "unittest in one file": (
+        {"tests.py": UNITTEST}, [("python3 -m unittest discover", "tests.py:2")],
+    ),
+    "unittest in folders with a blank": (
+        {"my tests/test_a.py": UNITTEST, "tests/test_b.py": UNITTEST},
+        [("python3 -m unittest discover -s tests", "tests/test_b.py:2"),
+         ("python3 -m unittest discover -s 'my tests'", "my tests/test_a.py:2")],
+    ),
+    "functions for pytest beside the code": (
+        {"pkg/__init__.py": "", "pkg/test_a.py": "from pkg import f\n\ndef test_f():\n    f()\n"},
+        [("python3 -m pytest -q", "pkg/test_a.py:3")],
+    ),
+    "functions for pytest in one file": (
+        {"tests.py": "\nclass TestF:\n    def test_f(self): ...\n"},
+        [("python3 -m pytest -q tests.py", "tests.py:2")],
+    ),
+    "Django": (
+        {"manage.py": "import sys\nfrom django.core import management\n", "app/tests.py": UNITTEST},
+        [("python3 manage.py test", "manage.py:2")],
+    ),
+    "environments and what others have written": (
+        {"env/pyvenv.cfg": "", "env/lib/x/test_a.py": UNITTEST, ".hidden/test_c.py": UNITTEST,
+         "a/node_modules/test_b.py": UNITTEST, "pkg/test_data.py": "ROWS = []\n"},
+        [],
     ),
     "npm": (
         {"package.json": SCRIPTS, "package-lock.json": "{}"},
@@ -120,6 +165,74 @@ def test_the_candidates_of_a_shape_are_found_with_file_and_line(
     assert candidates(str(tmp_path), str(tmp_path)).candidates == wanted
 
 
+CLASSES = "import unittest\n\n\nclass T(unittest.TestCase):\n    def test(self):\n        {}\n"
+LAID_OUT = {
+    "beside the code": {"pkg/__init__.py": "", "pkg/test_a.py": "from pkg import __name__\n"},
+    "in a package of tests": {
+        "pkg/__init__.py": "", "pkg/tests/__init__.py": "",
+        "pkg/tests/test_a.py": "from .. import __name__\n",
+    },
+    "in a folder that is no package": {
+        "pkg/__init__.py": "", "tests/test_a.py": "from pkg import __name__\n",
+    },
+    "below src": {"src/pkg/__init__.py": "", "src/pkg/a_test.py": "from pkg import __name__\n"},
+    "beside src": {"src/pkg/__init__.py": "", "tests/test_a.py": "from pkg import __name__\n"},
+    "in one file": {"pkg.py": "", "tests.py": "from pkg import __name__\n"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("layout", LAID_OUT)
+@pytest.mark.parametrize(("what", "code"), [("pass", 0), ("self.fail()", 1)])
+def test_the_command_finds_tests_of_unittest_wherever_they_lie(
+    layout: str, what: str, code: int, make_repo: Repositories, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An environment without pytest is the project's; what is found runs and counts."""
+    # The project's environment would have what lies in src/.
+    monkeypatch.setenv("PYTHONPATH", "src")
+    folder = make_repo(files={"a.txt": ""}).path
+    environment(folder / ".venv")
+    for name, text in LAID_OUT[layout].items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text + (CLASSES.format(what) if text else ""), encoding="utf-8")
+    ((command, _),) = candidates(str(folder), str(folder)).candidates
+    shell = ["sh", "-c", command]
+    done = subprocess.run(shell, cwd=folder, capture_output=True, text=True, check=False)
+    assert command.startswith(".venv/bin/python -m unittest discover")
+    assert counted(done.stderr) == ((1, 0) if code == 0 else (0, 1)), done.stderr
+    assert done.returncode == code
+
+
+def environment(folder: Path, *packages: str) -> None:
+    """Make an environment of the running Python in which these packages are found."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
+    (site,) = folder.glob("lib/python3*/site-packages")
+    for name in packages:
+        (site / name).mkdir()
+        (site / name / "__init__.py").write_text("", encoding="utf-8")
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_pytest_runs_the_tests_where_the_projects_environment_has_it(
+    *, named: bool, make_repo: Repositories, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    need_place()
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    folder = make_repo(files={"pkg/__init__.py": "", "pkg/test_a.py": UNITTEST}).path
+    if named:
+        (folder / "requirements.txt").write_text("pytest\n", encoding="utf-8")
+    environment(folder / ".venv", "pytest")
+    evidence = "requirements.txt:1" if named else "pkg/test_a.py:2"
+    by_pytest = (".venv/bin/python -m pytest -q", evidence)
+    assert candidates(str(folder), str(folder)).candidates == [by_pytest]
+    # A module of the project that is called so is not what runs tests.
+    shutil.rmtree(folder / ".venv")
+    environment(folder / ".venv")
+    (folder / "pytest.py").write_text("", encoding="utf-8")
+    by_unittest = (".venv/bin/python -m unittest discover", "pkg/test_a.py:2")
+    found = candidates(str(folder), str(folder)).candidates
+    assert found == [by_unittest, *([by_pytest] if named else [])]
+
+
 def test_what_ci_runs_is_shown_with_its_line(tmp_path: Path) -> None:
     (tmp_path / ".github/workflows").mkdir(parents=True)
     (tmp_path / ".github/workflows/ci.yml").write_text(CI, encoding="utf-8")
@@ -134,15 +247,19 @@ def test_what_ci_runs_is_shown_with_its_line(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def journey(make_repo: Repositories) -> Journey:
+def journey(make_repo: Repositories, monkeypatch: pytest.MonkeyPatch) -> Journey:
     """Return a run at the code step in a project whose tests unittest runs; none is configured."""
     need_place()
+    monkeypatch.delenv("PYTHONPATH", raising=False)
     test = "import unittest\nfrom a import f\nclass T(unittest.TestCase):\n"
     files: dict[str, str | bytes] = {
         **FILES, "tests/test_a.py": test + "  def test(self):\n    self.assertEqual(f(1), 2)\n",
+        ".gitignore": "__pycache__/\n.venv/\n",
         "Makefile": "test:\n\tPYTHONPATH=src python3 -m unittest discover tests\n",
     }  # fmt: skip
-    made = Journey(make_repo(files=files))
+    repository = make_repo(files=files)
+    environment(repository.path / ".venv")
+    made = Journey(repository)
     made.edits["tests/test_a.py"] = test + "  def test(self):\n    self.assertEqual(f(1), 3)\n"
     return made.to("code")
 
@@ -151,7 +268,8 @@ def journey(make_repo: Repositories) -> Journey:
 def test_a_chosen_command_needs_no_person_and_the_plan_says_who_chose_it(journey: Journey) -> None:
     shown = journey.last.data("candidates")
     assert shown.splitlines() == [
-        "1. python3 -m unittest discover (tests/test_a.py:1)", "2. make test (Makefile:1)",
+        "1. .venv/bin/python -m unittest discover -s tests (tests/test_a.py:1)",
+        "2. make test (Makefile:1)",
     ]  # fmt: skip
     assert "plan verify --use 1" in journey.last.text
     journey.do_the_work()
