@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import click
 
-from cli.verdicts import verdicts_as_json, verdicts_as_text
+from cli.ci.checked import of_refusal, of_reports, of_verdicts
+from cli.ci.github import render_github
+from cli.ci.junit import render_junit
+from cli.ci.markdown import render_markdown
+from cli.ci.sarif import render_sarif
+from cli.verdicts import as_json, verdicts_as_json, verdicts_as_text
 from orchestrator.run.validate import Report, Wanted, validate_files
 from orchestrator.run.validate_approval import Asked, judge, recorded
 from orchestrator.run.validate_range import ENOUGH, judge_commits
 from orchestrator.run.validate_range import Wanted as Commits
 from shared.builders import Block
-from shared.output import write
+from shared.output import exit_code, write
 from state.errors import Refused
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+    from cli.ci.checked import Checked
+
+# The forms of programs that show what CI has found.
+CI_FORMS: dict[str, Callable[[Sequence[Checked]], str]] = {
+    "junit": render_junit,
+    "sarif": render_sarif,
+    "github": render_github,
+    "markdown": render_markdown,
+}
 
 
 @click.command("validate")
@@ -31,7 +45,10 @@ if TYPE_CHECKING:
 @click.option("--require", type=click.Choice([*ENOUGH]), help="What every verdict must be.")
 @click.option("--approval", metavar="FILE", help="Say what this approval.json proves.")
 @click.option("--target", metavar="REV", help="What says who may sign; else A, or the base.")
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
+@click.option(
+    "--format", "form", type=click.Choice(["text", "json", *CI_FORMS]), default="text",
+    help="What CI reads: JUnit XML, SARIF, GitHub annotations, Markdown for a comment.",
+)  # fmt: skip
 @click.pass_context
 def validate_command(
     ctx: click.Context,
@@ -54,29 +71,52 @@ def validate_command(
     """
     repo, commit, approval = named["repo"], named["commit"], named["approval"]
     _check_usage(files, commit, approval, named["between"], named["require"])
-    if named["between"] or (commit and not files and approval is None):
-        require = named["require"] or ("same" if commit else None)
-        commits = Commits(repo or ".", named["between"], commit, named["target"], require)
-        _write_verdicts(ctx, commits, form)
-    wanted = Wanted(require_frozen, "." if commit and repo is None else repo, commit)
+    try:
+        if named["between"] or (commit and not files and approval is None):
+            require = named["require"] or ("same" if commit else None)
+            commits = Commits(repo or ".", named["between"], commit, named["target"], require)
+            text, is_sound = _commits(commits, form)
+        else:
+            wanted = Wanted(require_frozen, "." if commit and repo is None else repo, commit)
+            text, is_sound = _files(files, wanted, approval, named["target"], form)
+    except Refused as refusal:
+        if form not in CI_FORMS:
+            raise
+        write(CI_FORMS[form](of_refusal(refusal, named["between"] or commit or "planner")))
+        ctx.exit(exit_code(refusal))
+    write(text)
+    ctx.exit(0 if is_sound else 1)
+
+
+def _commits(wanted: Commits, form: str) -> tuple[str, bool]:
+    """Return the verdicts in the form that is asked for, and whether none is a finding."""
+    judged = judge_commits(wanted)
+    is_sound = not any(verdict.problems for verdict in judged.verdicts)
+    if form in CI_FORMS:
+        return CI_FORMS[form](of_verdicts(judged)), is_sound
+    if form == "json":
+        return verdicts_as_json(judged, wanted.require), is_sound
+    return verdicts_as_text(judged), is_sound
+
+
+def _files(
+    files: Sequence[str], wanted: Wanted, approval: str | None, target: str | None, form: str
+) -> tuple[str, bool]:
+    """Return what was found in plan files and an approval, and whether that is nothing."""
     reports = list(validate_files(files, wanted))
     digests = [r.digest for r in reports if r.digest]
-    asked = Asked(repo or ".", digests, commit, named["target"])
-    judged = judge(approval, asked) if approval else None
-    said = judged.text if judged else ""
-    if commit is not None and judged is None:
-        said = recorded(files[0], reports[0].digest, repo or ".")
-    if judged is not None:
+    asked = Asked(wanted.repository or ".", digests, wanted.commit, target)
+    said = ""
+    if approval is not None:
+        judged = judge(approval, asked)
+        said = judged.text
         reports.append(Report(judged.file, None, judged.problems))
-    write(_as_json(reports, said) if form == "json" else _as_text(reports, said))
-    ctx.exit(1 if any(r.problems for r in reports) else 0)
-
-
-def _write_verdicts(ctx: click.Context, wanted: Commits, form: str) -> NoReturn:
-    judged = judge_commits(wanted)
-    as_text = verdicts_as_text(judged)
-    write(verdicts_as_json(judged, wanted.require) if form == "json" else as_text)
-    ctx.exit(1 if any(verdict.problems for verdict in judged.verdicts) else 0)
+    elif wanted.commit is not None:
+        said = recorded(files[0], reports[0].digest, wanted.repository or ".")
+    is_sound = not any(r.problems for r in reports)
+    if form in CI_FORMS:
+        return CI_FORMS[form](of_reports(reports, approval, said)), is_sound
+    return _as_json(reports, said) if form == "json" else _as_text(reports, said), is_sound
 
 
 def _check_usage(
@@ -125,7 +165,7 @@ def _as_json(reports: Sequence[Report], approval: str) -> str:
         for r in reports
     ]
     found = {"files": rows, **({"approval": approval} if approval else {})}
-    return json.dumps(found, indent=2) + "\n"
+    return as_json(found)
 
 
 def _needed(report: Report) -> str:

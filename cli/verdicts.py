@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.run.validate_range import VERDICTS
@@ -12,13 +13,20 @@ if TYPE_CHECKING:
     from orchestrator.run.validate_range import Judged, Verdict
 
 _SHORT = 12
+_NOT_UTF8 = re.compile("[\udc80-\udcff]")  # how Python keeps such bytes in a text
+
+
+def as_json(value: object) -> str:
+    r"""Return a value as JSON; bytes of names that are no UTF-8 are shown as `\\xff`."""
+    text = json.dumps(value, indent=2, ensure_ascii=False)
+    return _NOT_UTF8.sub(lambda one: rf"\\x{ord(one[0]) - 0xDC00:02x}", text) + "\n"
 
 
 def verdicts_as_json(judged: Judged, require: str | None) -> str:
     """Return the verdicts as JSON, oldest commit first."""
     rows = [_row(verdict) for verdict in judged.verdicts]
     found = {"commits": rows, "merges": judged.merges, "require": require}
-    return json.dumps(found, indent=2, ensure_ascii=False) + "\n"
+    return as_json(found)
 
 
 def _row(verdict: Verdict) -> dict[str, Any]:
@@ -27,6 +35,7 @@ def _row(verdict: Verdict) -> dict[str, Any]:
         "subject": verdict.subject,
         "verdict": verdict.word,
         "plans": list(verdict.plans),
+        "titles": list(verdict.titles),
         "edited": list(verdict.edited),
         "additional": list(verdict.additional),
         "beside": list(verdict.beside),

@@ -33,7 +33,7 @@ def platform_tag() -> str:
 
 
 def lock_path(lock: str = "core") -> str:
-    """Return the path of the lock file named `lock` ("core" or "dev")."""
+    """Return the path of the lock file named `lock` ("core", "dev" or "ci")."""
     return os.path.join(ROOT, "requirements", f"{lock}.lock")
 
 

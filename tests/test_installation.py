@@ -235,7 +235,7 @@ def test_packages_that_are_damaged_are_our_fault_with_a_way_out(checkout: Checko
     assert "ModuleNotFoundError" in answer.stderr
 
 
-@pytest.mark.parametrize("lock", ["core", "dev"])
+@pytest.mark.parametrize("lock", ["core", "dev", "ci"])
 def test_every_locked_package_has_hashes_and_no_address(lock: str) -> None:
     text = (ROOT / "requirements" / f"{lock}.lock").read_text()
     pins = re.split(r"^(?=[a-z])", text, flags=re.MULTILINE)[1:]

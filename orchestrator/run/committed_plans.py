@@ -38,13 +38,14 @@ class Said(NamedTuple):
 
 
 class Known(NamedTuple):
-    """A plan that was found: digest, changes, approval where a ref has one, and where it lies."""
+    """A plan that was found: digest, changes, approval where a ref has one, place and title."""
 
     digest: str
     changes: Sequence[Change]
     approval: Approval | None
     place: str
     wrong: str = ""
+    title: str = ""
 
 
 class Plans:
@@ -85,12 +86,13 @@ class Plans:
         if kept.wrong:
             return Known(digest, (), None, kept.ref, kept.wrong)
         try:
-            changes = plan_changes(store.parse_plan(kept.data, kept.ref))
+            plan = store.parse_plan(kept.data, kept.ref)
+            changes = plan_changes(plan)
             ends(changes)
         except Refused as refusal:
             why = f"{kept.ref} holds a plan that cannot be read: {refusal.problems[0].problem}"
             return Known(digest, (), None, kept.ref, why)
-        return Known(digest, changes, kept.approval, kept.ref)
+        return Known(digest, changes, kept.approval, kept.ref, title=plan.overview.title)
 
     def _in_commit(self, digest: str, made: Made) -> Known | None:
         """Return a plan of which the commit, or the one before it, has a copy among its files."""
@@ -98,7 +100,7 @@ class Plans:
             for path, data in archived(self.repository, revision):
                 if settled_digest(data) == digest:
                     plan = store.parse_plan(data, path)
-                    return Known(digest, plan_changes(plan), None, path)
+                    return Known(digest, plan_changes(plan), None, path, title=plan.overview.title)
         return None
 
     def holding(self, changed: Mapping[str, Ends]) -> str:

@@ -45,6 +45,7 @@ class Verdict(NamedTuple):
 
     `edited` are planned files with other content than approved, `additional` files that no plan
     has, `beside` those that were agreed to be committed with it. `why` says what else is to know.
+    `titles` are those of the plans that are here, `changed` is every path of the commit.
     """
 
     commit: str
@@ -57,6 +58,8 @@ class Verdict(NamedTuple):
     approval: str = ""
     why: str = ""
     problems: tuple[Problem, ...] = ()
+    titles: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
 
 
 class Judged(NamedTuple):
@@ -88,7 +91,9 @@ def judge_commits(wanted: Wanted) -> Judged:
             if is_merge and not own_files_of_merge(repository, commit):
                 merges += 1
                 continue
-            verdict = judge.verdict(commit, is_merge=is_merge)
+            made = read_commit(repository, commit)
+            verdict = judge.verdict(made, is_merge=is_merge)
+            verdict = verdict._replace(changed=tuple(sorted(made.changed)))
             found.append(_with_demand(verdict, wanted.require))
     return Judged(found, merges)
 
@@ -140,19 +145,18 @@ class _Judge:
         self.asked = asked
         self.plans = Plans(repository)
 
-    def verdict(self, commit: str, *, is_merge: bool) -> Verdict:
+    def verdict(self, made: Made, *, is_merge: bool) -> Verdict:
         """Return the verdict on one commit."""
-        made = read_commit(self.repository, commit)
         if is_merge:
-            files = tuple(own_files_of_merge(self.repository, commit))
+            files = tuple(own_files_of_merge(self.repository, made.commit))
             why = "a merge that changes files itself"
-            return Verdict(commit, made.subject, NO_PLAN, additional=files, why=why)
+            return Verdict(made.commit, made.subject, NO_PLAN, additional=files, why=why)
         said = self.plans.said(made)
         if not said.digests:
             holds = self.plans.holding(made.changed)
             said = Said((holds,)) if holds else said
         if not said.digests:
-            return Verdict(commit, made.subject, NO_PLAN)
+            return Verdict(made.commit, made.subject, NO_PLAN)
         known = [self.plans.find(digest, made) for digest in said.digests]
         missing = [d for d, plan in zip(said.digests, known, strict=True) if _is_missing(plan)]
         if missing:
@@ -183,6 +187,7 @@ class _Judge:
             "; ".join(dict.fromkeys(text for text, _ in approvals)),
             self._why(made, said, known, found),
             tuple(problem for _, problems in approvals for problem in problems),
+            tuple(plan.title for plan in known),
         )  # fmt: skip
 
     def _beside(self, made: Made, known: Sequence[Known]) -> set[str]:

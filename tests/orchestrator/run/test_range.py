@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,7 +13,8 @@ from shared.git.verdict import compose
 from shared.plan_refs import REFSPEC
 from shared.ssh_signature import message
 from tests.conftest import Repository
-from tests.journey import FILES, Answer, Journey, call
+from tests.journey import FILES, Journey, call
+from tests.planned import ONE, TALL, TWO, Planned
 from tests.shared.software_key import Key
 
 if TYPE_CHECKING:
@@ -23,39 +24,6 @@ if TYPE_CHECKING:
     Repositories = Callable[..., Repository]
 
 pytestmark = pytest.mark.requirement("CM-2")
-
-LONG = "".join(f"# line {number}\n" for number in range(40))
-ONE = f"def f(x):\n    return x + 1\n\n\n{LONG}"
-TALL: dict[str, str | bytes] = {**FILES, "src/a.py": ONE}
-TWO = f"def f(x):\n    return x + 2\n\n\n{LONG}"
-KEPT = "refs/planner/"
-
-
-class Planned:
-    """A repository with a branch `work` on which a run has committed its plan."""
-
-    def __init__(self, make_repo: Repositories, files: dict[str, str | bytes] = TALL) -> None:
-        self.repository = make_repo(files=files)
-        self.git = self.repository.git
-        self.git("switch", "-q", "-c", "work")
-        self.base = self.git("rev-parse", "HEAD")
-        self.journey = Journey(self.repository)
-        self.journey.edits["src/a.py"] = TWO
-        self.journey.to("committed")
-        self.commit = self.git("rev-parse", "HEAD")
-        [self.ref] = self.git("for-each-ref", "--format=%(refname)", KEPT).splitlines()
-        self.digest = self.ref.removeprefix(KEPT)
-
-    def validate(self, *words: str) -> Answer:
-        return call(self.repository.path, "validate", *words)
-
-    def rows(self, between: str, *words: str) -> list[dict[str, Any]]:
-        answer = self.validate("--range", between, "--format", "json", *words)
-        found: list[dict[str, Any]] = json.loads(answer.text)["commits"]
-        return found
-
-    def verdicts(self, between: str) -> list[str]:
-        return [row["verdict"] for row in self.rows(between)]
 
 
 @pytest.fixture
