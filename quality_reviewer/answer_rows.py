@@ -145,7 +145,7 @@ def _answer(
     if lacking is not None:
         unproved.append(lacking)
     elif not problems:
-        items[number] = given
+        items[number] = given.changed(evidence=share.evidence.in_lines(given))
     return problems
 
 

@@ -54,10 +54,8 @@ class Evidence:
             return None
         question = BY_ID.get(item.check)
         design = self._of_design or (question is not None and question.phase == "plan-design")
-        said = text if isinstance(text, str) else ""
-        parts, due = [said], 1
+        parts, due = _parts(item, text), 1
         if item.check == CRITERIA:
-            parts = [part for part in _SEPARATOR.split(said) if part.strip()] or [said]
             due = sum(len(m.acceptance_criteria) for m in self._plan.milestones
                       if m.id == item.scope)  # fmt: skip
         problems = [self._wrong(item, part, design=design) for part in parts]
@@ -66,6 +64,21 @@ class Evidence:
         few = f"{item.id} is about {due} criteria, and its evidence names {problems.count('')}"
         wrong = next(filter(None, problems), few)
         return Problem("invalid", f"{at}.evidence", wrong, self._allowed(item, design=design))
+
+    def in_lines(self, item: Item) -> str | None:
+        """Return an item's evidence with a line for each criterion that it shows; else as it is.
+
+        A part that is no reference explains the one before it.
+        """
+        if item.check != CRITERIA or item.evidence is None:
+            return item.evidence
+        lines: list[str] = []
+        for part in _parts(item, item.evidence):
+            if lines and self._wrong(item, part, design=False):
+                lines[-1] += f"; {part.strip()}"
+            else:
+                lines.append(part.strip())
+        return "\n".join(lines)
 
     def _wrong(self, item: Item, text: str, *, design: bool) -> str:
         """Return what is wrong with one reference of a piece of evidence, or ''."""
@@ -189,6 +202,13 @@ class Evidence:
         milestones, owner = self._plan.milestones, owner_of(item.scope, self._plan)
         own = [c for m in milestones if m.id == owner for c in changes_of(m)]
         return own or [c for m in milestones for c in changes_of(m)]
+
+
+def _parts(item: Item, text: object) -> list[str]:
+    """Return the parts of a piece of evidence: one, but for acceptance criteria."""
+    said = text if isinstance(text, str) else ""
+    parts = _SEPARATOR.split(said) if item.check == CRITERIA else []
+    return [part for part in parts if part.strip()] or [said]
 
 
 def _ranges(numbers: set[int]) -> str:

@@ -49,6 +49,8 @@ class Answer(Model):
     severity: Severity
     status: Literal["PASS", "FAIL"]
     by: Literal["agent", "assistant"]
+    # What a PASS named to show it; of acceptance criteria a line for each.
+    evidence: str = ""
 
 
 class Unasked(Model):

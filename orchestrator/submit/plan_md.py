@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from quality_reviewer.criteria import judged_criteria
 from shared import resources
 from shared.builders import visible
 from shared.reviewed import against_figures, beyond_limit, left_out, reviewers_of
@@ -134,14 +135,19 @@ def _milestones(plan: Plan) -> Iterator[str]:
         yield from ("", f"## Wave {wave.wave}")
         for milestone in plan.milestones:
             if milestone.id in wave.milestones:
-                yield from _milestone(milestone)
+                yield from _milestone(plan, milestone)
 
 
-def _milestone(milestone: Milestone) -> Iterator[str]:
+def _milestone(plan: Plan, milestone: Milestone) -> Iterator[str]:
     yield from ("", f"### {milestone.id} {_one_line(milestone.name)}", "")
     if milestone.depends_on:
         yield f"After {', '.join(milestone.depends_on)}."
-    yield from (f"- accepted when: {_one_line(c)}" for c in milestone.acceptance_criteria)
+    criteria, together = judged_criteria(plan, milestone)
+    for criterion, evidence in criteria:
+        shown = f" – shown by {_one_line(evidence)}" if evidence else ""
+        yield f"- accepted when: {_one_line(criterion)}{shown}"
+    if together:
+        yield f"- all of it shown by {_one_line(together)}"
     for intent in milestone.code_intents:
         yield f"- {intent.id} {_code(intent.file)}: {_one_line(intent.behavior)}"
     tests = milestone.tests

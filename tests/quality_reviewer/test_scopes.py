@@ -10,9 +10,10 @@ from quality_reviewer.questions import BY_ID
 from quality_reviewer.scopes import Scopes
 from shared.qr.schema import read_review
 from shared.qr.types import PASS, REVIEWER, TODO
-from shared.resources import review_path
+from shared.resources import rendered_plan_path, review_page_path, review_path
 from tests.journey import Journey, all_pass
 from tests.larger_tasks import larger
+from tests.orchestrator.submit.page.test_html import Parsed
 from tests.quality_reviewer.checks.conftest import Desk, make_plan
 
 if TYPE_CHECKING:
@@ -124,14 +125,72 @@ def test_a_moved_base_keeps_answers_except_about_callers() -> None:
     assert moved == {"callers-covered"}
 
 
-@pytest.mark.requirement("RV-7")
-def test_each_acceptance_criterion_is_shown_by_a_test_or_a_line(make_repo: Repositories) -> None:
+def with_criteria(make_repo: Repositories, *criteria: str) -> Journey:
+    """Return a run of one milestone with these acceptance criteria, before its code review."""
     journey = larger(make_repo, "repo", (1,), {})
     for edit in journey.answers["design.json"]:
         if edit.get("kind") == "milestone":
-            edit["fields"]["acceptance_criteria"] = ["f(1) is 3", "the old tests pass"]
+            edit["fields"]["acceptance_criteria"] = [*criteria]
     journey.review = "small"
-    journey.to("code review")
+    return journey.to("code review")
+
+
+def shown_at_the_end(journey: Journey, evidence: str) -> tuple[list[str], str]:
+    """Return the lines of plan.md and the words of the page, if criteria are shown by this."""
+    asked = items_of(journey, "plan-code")["criteria-met", "M-001"].id
+    journey.verdicts = lambda block: [
+        {**row, "evidence": evidence} if row["id"] == asked else row for row in all_pass(block)
+    ]
+    journey.to("submitted")
+    with open(rendered_plan_path(journey.state_dir), encoding="utf-8") as file:
+        lines = file.read().splitlines()
+    with open(review_page_path(journey.state_dir), encoding="utf-8") as file:
+        return lines, " ".join(Parsed(file.read().replace("<", " <")).text.split())
+
+
+@pytest.mark.requirement("RV-7")
+def test_what_shows_a_criterion_stands_beside_it_in_the_plan_and_on_the_page(
+    make_repo: Repositories,
+) -> None:
+    journey = with_criteria(make_repo, "f(1) is 3", "the old tests pass")
+    evidence = "`src/m1_1.py:2` adds <b>two</b>; not one; tests/test_a.py:3, as before"
+    lines, page = shown_at_the_end(journey, evidence)
+    first = "f(1) is 3 – shown by `src/m1_1.py:2` adds {}; not one"
+    second = "the old tests pass – shown by tests/test_a.py:3, as before"
+    escaped = first.format("\\<b>two\\</b>")
+    assert f"- accepted when: {escaped}" in lines
+    assert f"- accepted when: {second}" in lines
+    assert f"accepted when {first.format('<b>two</b>')} {second}" in page
+
+
+@pytest.mark.requirement("RV-7")
+def test_more_references_than_criteria_are_shown_after_them(make_repo: Repositories) -> None:
+    journey = with_criteria(make_repo, "f(1) is 3", "the old tests pass")
+    evidence = "src/m1_1.py:2; tests/test_a.py:1; tests/test_a.py:3"
+    lines, page = shown_at_the_end(journey, evidence)
+    at = lines.index("- accepted when: the old tests pass")
+    assert lines[at + 1] == f"- all of it shown by {evidence}"
+    assert f"the old tests pass all of it shown by {evidence}" in page
+
+
+@pytest.mark.requirement("RV-7")
+def test_criteria_that_nobody_has_judged_claim_nothing(make_repo: Repositories) -> None:
+    journey = with_criteria(make_repo, "f(1) is 3")
+    asked = items_of(journey, "plan-code")["criteria-met", "M-001"].id
+    finding = {"status": "FAIL", "finding": "f(1) is 4", "evidence": "src/m1_1.py:2"}
+    journey.verdicts = lambda block: [
+        {"id": row["id"], **finding} if row["id"] == asked else row for row in all_pass(block)
+    ]
+    journey.to("gate").write_answers()
+    journey.follow(journey.last.next("pass"))
+    journey.to("submitted")
+    with open(rendered_plan_path(journey.state_dir), encoding="utf-8") as file:
+        assert "- accepted when: f(1) is 3\n" in file.read()
+
+
+@pytest.mark.requirement("RV-7")
+def test_each_acceptance_criterion_is_shown_by_a_test_or_a_line(make_repo: Repositories) -> None:
+    journey = with_criteria(make_repo, "f(1) is 3", "the old tests pass")
     asked = items_of(journey, "plan-code")["criteria-met", "M-001"]
     cases = {
         "src/m1_1.py:2": "is about 2 criteria, and its evidence names 1",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from orchestrator.submit.page.facts import count
 from orchestrator.submit.page.html import Element, Items, Section, Titled, listed
 from orchestrator.submit.page.waves import picture
+from quality_reviewer.criteria import judged_criteria
 from shared.steps.slices import chosen, knowledge_lines
 from state.milestones import kinds_of_docs, promise
 
@@ -133,7 +134,7 @@ def milestones(plan: Plan, files: Sequence[Edited]) -> Section:
     """Return the drawing of the waves of milestones, then each milestone with what it must do."""
     own = {m.id: [f for f in files if f.milestone is m] for m in plan.milestones}
     drawn = picture(plan, {m.id: _beside(m, own[m.id]) for m in plan.milestones})
-    every = [_milestone(m, own[m.id]) for m in plan.milestones]
+    every = [_milestone(plan, m, own[m.id]) for m in plan.milestones]
     content = [drawn, every] if every else None
     return Section("milestones", "Waves and milestones", content)
 
@@ -148,11 +149,11 @@ def _beside(milestone: Milestone, files: Sequence[Edited]) -> Node:
     return Element("div", [link, Element("span", quiet, {"class": "quiet"})])
 
 
-def _milestone(milestone: Milestone, files: Sequence[Edited]) -> Node:
+def _milestone(plan: Plan, milestone: Milestone, files: Sequence[Edited]) -> Node:
     return Element("article", [
         Element("h3", named(milestone.id, milestone.name), {"id": milestone.id}),
         Items(_intents(milestone), "rows"),
-        Element("dl", _terms(milestone, files), {"class": "terms"}),
+        Element("dl", _terms(plan, milestone, files), {"class": "terms"}),
     ])  # fmt: skip
 
 
@@ -165,7 +166,18 @@ def _intents(milestone: Milestone) -> list[Node]:
     return rows
 
 
-def _terms(milestone: Milestone, files: Sequence[Edited]) -> list[Node]:
+def _accepted_when(plan: Plan, milestone: Milestone) -> list[Node]:
+    """Return the acceptance criteria, each with what its reviewer named to show it (RV-7)."""
+    criteria, together = judged_criteria(plan, milestone)
+    rows: list[Node] = [
+        [text, Element("span", f" – shown by {evidence}", {"class": "quiet"}) if evidence else None]
+        for text, evidence in criteria
+    ]
+    both = Element("span", f"all of it shown by {together}", {"class": "quiet"})
+    return [*rows, both] if together else rows
+
+
+def _terms(plan: Plan, milestone: Milestone, files: Sequence[Edited]) -> list[Node]:
     tests, scenarios = milestone.tests, milestone.tests.scenarios
     shown: list[Node] = [Element("code", file) for file in tests.files]
     if not shown and tests.skip_reason:
@@ -175,7 +187,7 @@ def _terms(milestone: Milestone, files: Sequence[Edited]) -> list[Node]:
         for f in files
     ]
     rows: dict[str, Sequence[Node]] = {
-        "accepted when": milestone.acceptance_criteria,
+        "accepted when": _accepted_when(plan, milestone),
         "tests": shown,
         "scenarios": [*scenarios.normal, *scenarios.edge, *scenarios.error],
         "documentation": [f"{promise(k, d)}: {d.text}" for k, d in kinds_of_docs(milestone)],

@@ -124,9 +124,10 @@ def _phase(facts: Facts, outcome: Outcome) -> Node:
 
 
 def _answers(outcome: Outcome) -> Node:
-    """Return who answered each question, folded away; nothing where nobody was asked."""
+    """Return who answered each question, by what evidence, folded away; nothing without any."""
     rows = [
         f"{a.check}{'' if a.scope == EVERYTHING else f' of {a.scope}'}: {a.status}, {_WHO[a.by]}"
+        f"{a.evidence and ' – '}{'; '.join(a.evidence.splitlines())}"
         for a in outcome.answers
     ]
     folded = [Element("summary", "Who answered which question"), Items(rows)]
