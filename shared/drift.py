@@ -71,8 +71,8 @@ def take(tree: WatchedTree) -> None:
     fingerprint.take(repository_at(tree.repository), tree.folder, tree.aside)
 
 
-def differences(tree: WatchedTree) -> list[Difference]:
-    """Return the paths that changed since the repository's fingerprint, which must exist."""
+def differences(tree: WatchedTree) -> list[Difference] | None:
+    """Return the paths that changed since the repository's fingerprint; None if it has none."""
     return fingerprint.compare(repository_at(tree.repository), tree.folder, tree.aside)
 
 
@@ -86,9 +86,9 @@ def check(tree: WatchedTree, way_out: str) -> None:
 
 def problem_of(tree: WatchedTree) -> str:
     """Return in words which files changed since the fingerprint was taken, '' if none did."""
-    if not fingerprint.is_taken(tree.folder):
-        return "there is no record of your tree from when planning started"
     found = differences(tree)
+    if found is None:
+        return "there is no record of your tree from when planning started"
     return f"changed since planning started: {describe(found)}" if found else ""
 
 

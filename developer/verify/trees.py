@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from shared.git.repository import PLANNER, repository_at, within
 from shared.git.scratch import scratch
-from shared.git.stage import stage_all, undo_gitlinks
+from shared.git.stage import stage_all
 from shared.git.worktree import clear_stale_locks, open_worktree
 
 if TYPE_CHECKING:
@@ -30,11 +30,8 @@ def current_tree(job: Job) -> str:
     repository = repository_at(job.repository)
     tree = open_worktree(repository, job.worktree)
     clear_stale_locks(tree.admin)
-    git = tree.git
     left_out = [name.encode() for name in job.config.link]
-    stage_all(git, tree.index_file, job.base_tree, left_out)
-    undo_gitlinks(git, job.base_tree, repository.zero)
-    return git.text("write-tree")
+    return stage_all(tree.git, tree.index_file, job.base_tree, repository.zero, left_out)[1]
 
 
 def committed_tree(job: Job, tree: str) -> str:

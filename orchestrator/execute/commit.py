@@ -99,7 +99,7 @@ def _make(
     extra: Extra,
 ) -> str:
     """Make the commit without the files whose deviation a person accepted; return its id."""
-    make_worktree_if_gone(state, repository)
+    make_worktree_for_hooks(state, repository)
     accepted = [f for f, yes in state.database.deviations(state.run).items() if yes]
     furnished = is_furnished(state.state_dir)
     return commit(
@@ -121,7 +121,7 @@ def commit_without_plan(state: State, also: Also) -> str:
     """Commit completed requirements that no plan was applied for; return the commit's id."""
     cleanup.tidy(state)
     repository, vault = open_repository(state)
-    make_worktree_if_gone(state, repository)
+    make_worktree_for_hooks(state, repository)
     done = commit(repository, state.worktree, vault, [], also.message, also.files)
     cleanup.tidy(state)
     return done.commit
@@ -180,8 +180,7 @@ def _sweep_archive(state: State, repository: Repository) -> None:
                 os.unlink(os.path.join(folder, found))
 
 
-def make_worktree_if_gone(state: State, repository: Repository) -> None:
-    """Make a scratch git worktree at HEAD to commit in, if the run has none."""
-    if not os.path.isdir(state.worktree):
-        files = bool(hooks_on_files(repository))
-        make_worktree(repository, state.worktree, head(repository).commit, files=files)
+def make_worktree_for_hooks(state: State, repository: Repository) -> None:
+    """Make a scratch git worktree at HEAD, if the run has none and hooks will look into it."""
+    if not os.path.isdir(state.worktree) and hooks_on_files(repository):
+        make_worktree(repository, state.worktree, head(repository).commit)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from orchestrator.execute.commit import make_worktree_if_gone
+from orchestrator.execute.commit import make_worktree_for_hooks
 from orchestrator.submit.message import message_of
 from shared import archive, cleanup, drift, resources
 from shared.git.apply import apply, undo
@@ -62,7 +62,7 @@ def _revert(state: State) -> Undone:
         if problems:
             raise Refused.of(problems)
     apply(repository, vault, changes, folder, digest)
-    make_worktree_if_gone(state, repository)
+    make_worktree_for_hooks(state, repository)
     title = message_of(plan).splitlines()[0]
     message = (
         f'Revert "{title}"\n\nThis reverts commit {state.run.commit_id}.\n\nPlan-Digest: {digest}\n'

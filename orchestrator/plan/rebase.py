@@ -63,11 +63,8 @@ def rebase_run(state: State) -> Rebased | None:
             )
             raise Refused("conflict", "mode rebase", text, "", state.command("status"))
         place = tree_of(state)
-        taken = fingerprint.is_taken(place.folder)
-        found = drift.differences(place) if taken else []
-        if taken and not found:
-            return None
-        return _accept(state, place, found)
+        found = drift.differences(place)
+        return None if found == [] else _accept(state, place, found or [])
 
 
 def _accept(state: State, place: WatchedTree, found: Sequence[Difference]) -> Rebased:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from quality_reviewer.checks.subject import Finding, differing
+from quality_reviewer.checks.subject import Finding
 from state.errors import Refused
 from state.milestones import changes_of, promised_files
 
@@ -70,10 +70,9 @@ def _rebuild(subject: Subject, base_tree: str, tree: str) -> Iterator[Finding]:
         yield Finding("*", f"a patch is damaged: {error}; {CAPTURE}")
         return
     if rebuilt != tree:
-        made, captured = subject.trees.entries(rebuilt), subject.trees.entries(tree)
-        for path in differing(made, captured):
-            text = f"the plan's patches make {_named(made.get(path))}, captured is"
-            yield Finding(path, f"{path}: {text} {_named(captured.get(path))}; {CAPTURE}")
+        for path, (made, captured) in subject.trees.differing(rebuilt, tree).items():
+            text = f"the plan's patches make {_named(made)}, captured is"
+            yield Finding(path, f"{path}: {text} {_named(captured)}; {CAPTURE}")
 
 
 def _named(entry: tuple[str, str] | None) -> str:
@@ -85,8 +84,7 @@ def check_listed(subject: Subject) -> Iterator[Finding]:
     if subject.tree is None or subject.base_tree is None:
         return
     listed = {path for m in subject.plan.milestones for path in _listed(m)}
-    trees = subject.trees
-    for path in differing(trees.entries(subject.base_tree), trees.entries(subject.tree)):
+    for path in subject.trees.differing(subject.base_tree, subject.tree):
         if path not in listed:
             text = f"{path} differs from the base, and no milestone lists it"
             what = "undo it in the worktree, or have it added to the milestone's `files`"

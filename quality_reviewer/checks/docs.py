@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from quality_reviewer.checks.code import CAPTURE
 from quality_reviewer.checks.links import Paths, find_links, resolve_link
 from quality_reviewer.checks.meaning import compare_meaning
-from quality_reviewer.checks.subject import Finding, differing
+from quality_reviewer.checks.subject import Finding
 from shared.git.change import LINK, Entry
 from state.milestones import changes_of
 
@@ -57,10 +57,8 @@ def written_pairs(subject: Subject) -> Iterator[Pair]:
         for change in (*milestone.documentation.changes, *written):
             pairs[change.file] = _pair_of(change)
     if subject.code_tree is not None and subject.tree is not None:
-        old = subject.trees.entries(subject.code_tree)
-        new = subject.trees.entries(subject.tree)
-        for path in differing(old, new):
-            pairs[path] = Pair(path, old.get(path), new.get(path))
+        for path, (old, new) in subject.trees.differing(subject.code_tree, subject.tree).items():
+            pairs[path] = Pair(path, old, new)
     yield from pairs.values()
 
 

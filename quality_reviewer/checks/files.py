@@ -5,14 +5,12 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
-from quality_reviewer.checks.links import Paths
 from quality_reviewer.checks.subject import Finding
-from shared.git.few_paths import folders_of
 from state.errors import Refused
 from state.milestones import files_of, promised_files
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from quality_reviewer.checks.subject import Subject
 
@@ -53,32 +51,29 @@ def check_spelling(subject: Subject) -> Iterator[Finding]:
             "*", "the plan has no base commit, so the existing files are unknown", "NOT_CHECKED"
         )
         return
+    named = {file for m in subject.plan.milestones for file in files_of(m)}
     try:
-        entries = subject.trees.entries(subject.base_tree)
+        there = subject.trees.alike(subject.base_tree, named)
     except Refused as refusal:
         text = f"git cannot read the base: {refusal.problems[0].text()}"
         yield Finding("*", text, "NOT_CHECKED")
         return
-    paths = Paths(entries)
-    named = {file for m in subject.plan.milestones for file in files_of(m)}
-    wanted = {path.casefold() for path in named | folders_of(named)}
-    there = (path for every in (paths.files, paths.folders) for path in every)
-    spelled = {path.casefold(): path for path in sorted(p for p in there if p.casefold() in wanted)}
+    spelled = {path.casefold(): path for path in sorted(there)}
     listed = {file for milestone in subject.plan.milestones for file in milestone.files}
     for milestone in subject.plan.milestones:
         for file in sorted(files_of(milestone)):
-            spelling = _as_spelled(file, paths, spelled)
+            spelling = _as_spelled(file, there, spelled)
             # A plan that lists both spellings renames one to the other.
             if spelling != file and not {file, spelling} <= listed:
                 text = f"{milestone.id} names {file}; the base spells that {spelling}"
                 yield Finding(milestone.id, f"{text}; use one spelling")
 
 
-def _as_spelled(file: str, paths: Paths, spelled: Mapping[str, str]) -> str:
+def _as_spelled(file: str, there: Collection[str], spelled: Mapping[str, str]) -> str:
     """Return a path spelled in the upper and lower case that it has in the base commit."""
     path = file
     while path:
-        if path in paths.files or path in paths.folders:
+        if path in there:
             return file
         if path.casefold() in spelled:
             return spelled[path.casefold()] + file[len(path) :]

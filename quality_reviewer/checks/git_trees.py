@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from shared.git.few_paths import all_of, rebuild
+from shared.git.few_paths import alike, all_of, rebuild
 from shared.git.proof import compare_trees
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
-    from shared.git.change import Change, Entry
+    from shared.git.change import Change, Ends, Entry
     from shared.git.repository import Repository
     from shared.git.vault import Vault
 
@@ -41,6 +41,14 @@ class Objects:
             else:
                 found[path] = after
         return found
+
+    def alike(self, tree: str, paths: Collection[str]) -> set[str]:
+        """Return which of these paths, and folders above, a git tree has, in any letter case."""
+        return alike(self._git, tree, paths)
+
+    def differing(self, old: str, new: str) -> dict[str, Ends]:
+        """Return the files that differ between two git trees, in order, each as in both."""
+        return compare_trees(self._repository, old, new)
 
     def _read(self, blob: str) -> bytes:
         """Return the content of a git blob (a stored file) as bytes."""

@@ -12,9 +12,9 @@ from state.changes import apart
 from state.milestones import changes_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
-    from shared.git.change import Entry
+    from shared.git.change import Ends, Entry
     from state.models import Change, Plan
 
 
@@ -32,6 +32,12 @@ class Trees(Protocol):
     def entries(self, tree: str) -> Mapping[str, Entry]:
         """Return the files of a git tree as a dict from path to mode and blob id."""
 
+    def alike(self, tree: str, paths: Collection[str]) -> set[str]:
+        """Return which of these paths, and folders above, a git tree has, in any letter case."""
+
+    def differing(self, old: str, new: str) -> dict[str, Ends]:
+        """Return the files that differ between two git trees, in order, each as in both."""
+
     def read(self, blob: str) -> bytes:
         """Return the content of a git blob (a stored file) as bytes."""
 
@@ -44,6 +50,14 @@ class NoTrees:
 
     def entries(self, tree: str) -> Mapping[str, Entry]:  # noqa: ARG002 – of the protocol
         """Return an empty dict of files, because a plan without a base commit has no git tree."""
+        return {}
+
+    def alike(self, tree: str, paths: Collection[str]) -> set[str]:  # noqa: ARG002 – of the protocol
+        """Return no path, because a plan without a base commit has no git tree."""
+        return set()
+
+    def differing(self, old: str, new: str) -> dict[str, Ends]:  # noqa: ARG002 – of the protocol
+        """Return no file, because a plan without a base commit has no git trees."""
         return {}
 
     def read(self, blob: str) -> bytes:
@@ -111,8 +125,3 @@ class Subject:
 def is_file(change: Change) -> bool:
     """Return whether a changed file is neither deleted nor, after the change, a symbolic link."""
     return change.after is not None and change.mode != LINK
-
-
-def differing(old: Mapping[str, Entry], new: Mapping[str, Entry]) -> list[str]:
-    """Return the sorted paths of the files that differ between two git trees."""
-    return sorted({path for path, _ in old.items() ^ new.items()})

@@ -14,7 +14,7 @@ from shared.git.lending import give_back
 from shared.git.nested import check_submodules
 from shared.git.repository import PLANNER, within
 from shared.git.settle import ROUNDS, Tool, Trial, refuse_failed, refuse_restless, tail
-from shared.git.stage import covered, stage_all, undo_gitlinks
+from shared.git.stage import covered, stage_all
 from shared.git.stand_in import run_in_worktree, take_over
 from shared.git.worktree import clear_stale_locks, open_worktree
 from state.errors import Problem, Refused
@@ -59,9 +59,10 @@ class _Work:
 
     def stage(self) -> str:
         """Stage every change in the worktree and return the id of the resulting git tree."""
-        _check_names(stage_all(self.git, self.tree.index_file, self.base, self.left_out))
-        undo_gitlinks(self.git, self.base, self.repo.zero)
-        return self.git.text("write-tree")
+        index, zero = self.tree.index_file, self.repo.zero
+        found, tree = stage_all(self.git, index, self.base, zero, self.left_out)
+        _check_names(found)
+        return tree
 
     def paths(self, old: str, new: str) -> dict[str, bool]:
         """Return the paths that differ between two git trees, and whether each exists in `new`."""

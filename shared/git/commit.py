@@ -28,12 +28,14 @@ from shared.git.limited import OUT_OF_TIME
 from shared.git.proof import Staged, check_commit, find_committed
 from shared.git.repository import head
 from shared.git.settle import tail
+from shared.git.signing import is_signed
 from shared.git.worktree import clear_stale_locks, open_worktree
 from state.errors import Problem, Refused
 from state.files import write_atomic
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    import subprocess
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from shared.git.change import Change, Ends
     from shared.git.intended import Intended
@@ -70,11 +72,11 @@ def commit(  # noqa: PLR0913 – options, each named where it is given
     """Commit the plan's changes on the user's branch, with the user's hooks and signing.
 
     `extra` are files to commit as well (None removes one), such as the archived plan or what the
-    user has staged. What is staged of a path in `leave` stays staged. The commit is made on a
-    detached HEAD in the worktree, whose content is replaced; what git ignores there stays only if
-    it is `furnished`, by setup commands. Run again after a crash, there is still one commit.
-    Refused, with branch and index as they were, if the plan does not fit HEAD or the index, or if
-    the commit is not the plan.
+    user has staged. What is staged of a path in `leave` stays staged. Where hooks may read files,
+    the commit is made on a detached HEAD in the worktree, whose content is replaced; what git
+    ignores there stays only if it is `furnished`, by setup commands. Run again after a crash, there
+    is still one commit. Refused, with branch and index as they were, if the plan does not fit HEAD
+    or the index, or if the commit is not the plan.
     """
     problems = check_state(repo)
     if problems:
@@ -85,16 +87,15 @@ def commit(  # noqa: PLR0913 – options, each named where it is given
         problems = check_intended(repo, changes, extra, leave)
         if problems:
             raise Refused.of(problems)
-        lend(repo, worktree, vault, changes)
-        try:
+        hooked = bool(hooks_on_files(repo))
+        with _lent(repo, worktree, vault, changes) if hooked else contextlib.nullcontext():
             intended = intend(repo, vault, changes, message, extra)
-            done = _make(repo, worktree, vault, intended, furnished=furnished)
-            _check_made(repo, worktree, intended, done, check_commit(repo, done, changes, extra))
+            if hooked:
+                done = _make(repo, worktree, vault, intended, furnished=furnished)
+            else:
+                done = _store(repo, intended)
+            _check_made(repo, intended, done, check_commit(repo, done, changes, extra))
             _move(repo, vault, intended, done)
-        except Refused:
-            give_back(repo, worktree)
-            raise
-        forget(open_worktree(repo, worktree).admin)
     _refresh(repo, plan, extra)
     parent = repo.git.text("rev-parse", f"{done}^")
     return Committed(done, parent, branch or "")
@@ -105,6 +106,36 @@ def hooks_on_files(repo: Repository) -> list[str]:
     return [name for name in _HOOKS if find_hook(repo.git, name)]
 
 
+@contextlib.contextmanager
+def _lent(
+    repo: Repository, worktree: str, vault: Vault, changes: Sequence[Change]
+) -> Iterator[None]:
+    """Use the scratch worktree for a commit; give its content back if the commit is refused."""
+    lend(repo, worktree, vault, changes)
+    try:
+        yield
+    except Refused:
+        give_back(repo, worktree)
+        raise
+    forget(open_worktree(repo, worktree).admin)
+
+
+def _store(repo: Repository, intended: Intended) -> str:
+    """Store the plan's commit where no hook looks for an index or files; return its id.
+
+    `git commit` would read an index of all tracked files, and look for each.
+    """
+    message = repo.git.run("stripspace", stdin=intended.message.encode("utf-8"))
+    settings = [p for s in (*durable(), "i18n.commitEncoding=UTF-8") for p in ("-c", s)]
+    words = ["commit-tree", intended.tree, "-p", intended.at.commit, "-F", "-"]
+    if is_signed(repo):
+        words.append("-S")
+    done = repo.git.as_set_up().attempt(*settings, *words, stdin=message, limit_s=HOOK_LIMIT_S)
+    if done.returncode:
+        raise _not_made(done, "signing or the identity")
+    return done.stdout.decode().strip()
+
+
 def _make(
     repo: Repository, worktree: str, vault: Vault, intended: Intended, *, furnished: bool
 ) -> str:
@@ -113,13 +144,11 @@ def _make(
     clear_stale_locks(there.admin)
     git = there.git
     git.run("update-ref", "--no-deref", "HEAD", intended.at.commit)
-    hooked = bool(hooks_on_files(repo))
-    git.run("read-tree", "--reset", *(["-u"] if hooked else []), intended.tree)
+    git.run("read-tree", "--reset", "-u", intended.tree)
     # What nobody has approved must not run, or be read, as a hook of the user's.
     clean(repo.root, worktree, git, ignored=not furnished)
     settings = [part for setting in durable() for part in ("-c", setting)]
-    shown = users_ignored(repo, worktree) if hooked else contextlib.nullcontext()
-    with vault.scratch() as folder, shown:
+    with vault.scratch() as folder, users_ignored(repo, worktree):
         hooks = plain_hooks(git, folder, repo.root)
         done = git.as_set_up().attempt(
             *settings, *hooks, *COMMIT, stdin=intended.message.encode("utf-8"),
@@ -127,27 +156,30 @@ def _make(
         )  # fmt: skip
         ran = ran_hooks(folder)
     if done.returncode:
-        said = tail((done.stdout + done.stderr).decode("utf-8", "replace"))
-        text = f"git commit failed ({ran.failed or 'signing or the identity'})"
-        allowed = "fix what git's output names, then run the command again"
-        if done.returncode == OUT_OF_TIME:
-            who = ran.failed or "signing"
-            text = f"git commit had not ended after {HOOK_LIMIT_S:.0f} s: {who} hangs"
-            allowed = "end what it waits for, or fix the hook, then run the command again"
-        raise failed("git commit", text, allowed, _AGAIN, said)
+        raise _not_made(done, ran.failed or "signing or the identity")
     return git.text("rev-parse", "HEAD")
 
 
+def _not_made(done: subprocess.CompletedProcess[bytes], who: str) -> Refused:
+    """Return the Refused for a commit that git, or what it started, did not make."""
+    said = tail((done.stdout + done.stderr).decode("utf-8", "replace"))
+    text = f"git commit failed ({who})"
+    allowed = "fix what git's output names, then run the command again"
+    if done.returncode == OUT_OF_TIME:
+        text = f"git commit had not ended after {HOOK_LIMIT_S:.0f} s: {who} hangs"
+        allowed = "end what it waits for, or fix the hook, then run the command again"
+    return failed("git commit", text, allowed, _AGAIN, said)
+
+
 def _check_made(
-    repo: Repository, worktree: str, intended: Intended, commit: str, differing: Sequence[Problem]
+    repo: Repository, intended: Intended, commit: str, differing: Sequence[Problem]
 ) -> None:
     """Raise Refused if hooks made another commit than intended, with what they changed."""
     made = Made.read(repo.git.text(*SHOW, commit))
     problems = [*differing, *intended.check(made)]
     if not problems:
         return
-    git = open_worktree(repo, worktree).git
-    hooks = ", ".join(name for name in _HOOKS if find_hook(git, name, repo.root))
+    hooks = ", ".join(hooks_on_files(repo))
     text = f"a hook ({hooks or 'of git settings'}) changed the commit, so it is not what was "
     text += "approved; the branch was not moved"
     way = "have the hook leave these files alone and commit again, or take over what it makes:"

@@ -64,6 +64,26 @@ def all_of(git: Git, tree: str) -> dict[str, Entry]:
     return _listed(git, "-r", tree)
 
 
+def alike(git: Git, tree: str, paths: Collection[str]) -> set[str]:
+    """Return the files and folders of a git tree that have these paths, or lie above them.
+
+    Upper and lower case count as the same.
+    """
+    wanted = {path.casefold() for path in {*paths} | folders_of(paths)}
+    found: set[str] = set()
+    level = {"": tree}
+    while level:
+        below: dict[str, str] = {}
+        for folder, rows in zip(level, _read_trees(git, [*level.values()]), strict=True):
+            for name, (mode, blob) in rows.items():
+                path = os.fsdecode(name) if not folder else f"{folder}/{os.fsdecode(name)}"
+                if path.casefold() in wanted:
+                    found.add(path)
+                    below |= {path: blob} if mode == _FOLDER else {}
+        level = below
+    return found
+
+
 def index_at(git: Git, paths: Collection[str]) -> dict[str, Entry]:
     """Return what git's index has at these paths, below them, and in a folder's place."""
     wanted, above = {*paths}, folders_of(paths)

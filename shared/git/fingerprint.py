@@ -62,13 +62,25 @@ def take(repo: Repository, folder: str, aside: Collection[str] = ()) -> None:
     sweep(folder)
     with contextlib.suppress(FileNotFoundError):
         os.unlink(os.path.join(folder, "index"))
-    _save(folder, _look(repo, folder, aside))
+    now = _look(repo, folder, aside)
+    _save(folder, now.rows(), now.seal)
 
 
 @refusing()
-def compare(repo: Repository, folder: str, aside: Collection[str] = ()) -> list[Difference]:
-    """Return the paths that have changed since the fingerprint in `folder` was taken."""
-    found = _differences(_load(folder), _look(repo, folder, aside))
+def compare(repo: Repository, folder: str, aside: Collection[str] = ()) -> list[Difference] | None:
+    """Return the paths that have changed since the fingerprint in `folder` was taken.
+
+    None if there is no fingerprint that can be read.
+    """
+    sealed = _sealed(folder)
+    if sealed is None:
+        return None
+    now = _look(repo, folder, aside)
+    if sealed == now.seal:
+        return []
+    if not is_taken(folder):
+        return None
+    found = _differences(_load(folder), now.rows())
     left = _left(aside)
     return [one for one in found if not covered(os.fsencode(one.path), left)]
 
@@ -79,9 +91,11 @@ def absorb(
 ) -> None:
     """Update the fingerprint in `folder` for the given paths only, to their present content."""
     written = {os.fsencode(path) for path in paths}
-    then, now = _load(folder), _look(repo, folder, aside)
+    then, seen = _load(folder), _look(repo, folder, aside)
+    now = seen.rows()
     kept = {row for row in then if _name(row) not in written}
-    _save(folder, kept | {row for row in now if _name(row) in written})
+    rows = kept | {row for row in now if _name(row) in written}
+    _save(folder, rows, seen.seal if rows == now else b"")
 
 
 def is_taken(folder: str) -> bool:
@@ -96,32 +110,69 @@ def head_then(folder: str) -> str:
     return next((_name(r).decode() for r in _load(folder) if r.startswith(b"head\t")), "")
 
 
-# A row is `KIND IDENTITY<tab>PATH`; a set of rows is the fingerprint.
+# A row is `KIND IDENTITY<tab>PATH`; a set of rows is the fingerprint. The first row stored is its
+# seal, by which an unchanged repository is known without comparing rows.
+_SEAL = b"seal "
+_SEAL_BYTES = len(_SEAL) + 2 * sha256().digest_size
 
 
-def _save(folder: str, rows: Iterable[bytes]) -> None:
-    write_atomic(os.path.join(folder, "rows"), b"\0".join(sorted(rows)))
+class _Seen(NamedTuple):
+    """A repository's state: a few rows, and two lists of all files as git prints them."""
+
+    few: set[bytes]
+    staged: bytes
+    files: bytes
+
+    def rows(self) -> set[bytes]:
+        """Return all rows, which takes long for many files."""
+        lists = ((b"staged ", self.staged), (b"file ", self.files))
+        return self.few | {kind + row for kind, text in lists for row in _split(text)}
+
+    @property
+    def seal(self) -> bytes:
+        """What tells this state from any other; HEAD may move."""
+        digest = sha256()
+        few = sorted(row for row in self.few if not row.startswith(b"head\t"))
+        for text in (b"\0".join(few), self.staged, self.files):
+            digest.update(sha256(text).digest())
+        return digest.hexdigest().encode()
+
+
+def _save(folder: str, rows: Iterable[bytes], seal: bytes) -> None:
+    first = [_SEAL + seal + b"\t"] if seal else []
+    write_atomic(os.path.join(folder, "rows"), b"\0".join([*first, *sorted(rows)]))
+
+
+def _sealed(folder: str) -> bytes | None:
+    """Return the seal of the stored fingerprint, empty where it has none; None without one."""
+    with contextlib.suppress(OSError), open(os.path.join(folder, "rows"), "rb") as file:
+        first = file.read(_SEAL_BYTES)
+        return first.removeprefix(_SEAL) if first.startswith(_SEAL) else b""
+    return None
 
 
 def _load(folder: str) -> set[bytes]:
     with open(os.path.join(folder, "rows"), "rb") as file:
-        return set(file.read().split(b"\0"))
+        return {row for row in file.read().split(b"\0") if not row.startswith(_SEAL)}
+
+
+def _split(text: bytes) -> list[bytes]:
+    return text.split(b"\0")[:-1]
 
 
 def _name(row: bytes) -> bytes:
     return row.split(b"\t", 1)[1]
 
 
-def _look(repo: Repository, folder: str, aside: Collection[str]) -> set[bytes]:
-    """Return the repository's present state as the rows of a fingerprint."""
+def _look(repo: Repository, folder: str, aside: Collection[str]) -> _Seen:
+    """Return the repository's present state, for a fingerprint."""
     done = repo.git.attempt("rev-parse", "--verify", "-q", "HEAD^{commit}")
-    staged = repo.git.names("ls-files", "-v", "-s", "-z")
-    rows = {b"head\t" + done.stdout.strip(), *own_files(repo)}
-    rows |= {b"staged " + row for row in staged}
-    rows |= {b"file " + row for row in _files(repo, folder, staged, _left(aside))}
-    for name in {_name(row) for row in staged if f" {GITLINK} ".encode() in row}:
-        rows |= _look_inside(repo, folder, name)
-    return rows
+    staged = repo.git.run("ls-files", "-v", "-s", "-z")
+    few = {b"head\t" + done.stdout.strip(), *own_files(repo)}
+    link = f" {GITLINK} ".encode()
+    for name in {_name(row) for row in _split(staged) if link in row} if link in staged else ():
+        few |= _look_inside(repo, folder, name)
+    return _Seen(few, staged, _files(repo, folder, staged, _left(aside)))
 
 
 def _left(aside: Iterable[str]) -> list[bytes]:
@@ -139,7 +190,7 @@ def _look_inside(repo: Repository, folder: str, name: bytes) -> set[bytes]:
         return set()
     inner = os.path.join(folder, f"inside-{sha256(name).hexdigest()[:16]}")
     os.makedirs(inner, exist_ok=True)
-    found = _look(inside, inner, ())
+    found = _look(inside, inner, ()).rows()
     return {
         row.replace(b"\t", b"\t" + name + b"/", 1) for row in found if not row.startswith(b"head\t")
     }
@@ -148,10 +199,8 @@ def _look_inside(repo: Repository, folder: str, name: bytes) -> set[bytes]:
 # files of the tree
 
 
-def _files(
-    repo: Repository, folder: str, staged: Iterable[bytes], left: Sequence[bytes]
-) -> list[bytes]:
-    """Return `MODE BLOB STAGE<tab>PATH` for every file of the tree that git does not ignore.
+def _files(repo: Repository, folder: str, staged: bytes, left: Sequence[bytes]) -> bytes:
+    """Return `MODE BLOB STAGE<tab>PATH<nul>` for every file of the tree that git does not ignore.
 
     What cannot be read, and what is neither file nor link, is named by its size and times.
     """
@@ -161,19 +210,22 @@ def _files(
         git = _unfiltered(repo, index)
         if not (_copied(known, index) and git.ok("ls-files", "--", ":(literal).git")):
             _copied(os.path.join(repo.git_dir, "index"), index)
-            _distrust(git, list(staged))
+            _distrust(git, _split(staged))
         names = scan(git)
         found = {n for n in names.changed | names.untracked if not covered(n, left)}
         gone = found & names.gone
         odd = {n: _odd(repo.root, n) for n in found - gone if not n.endswith(b"/")}
         stage_names(git, gone, {n for n, what in odd.items() if not what}, "--info-only")
-        rows = git.names("ls-files", "-s", "-z")
+        listed = git.run("ls-files", "-s", "-z")
         # Git makes no index while there is nothing to put into one.
         if os.path.exists(index):
             os.replace(index, known)
-    odd = {name: what for name, what in odd.items() if what}
-    shown = [row for row in rows if _name(row) not in odd] if odd else rows
-    return shown + [what + b"\t" + name for name, what in odd.items()]
+    odd = {name: what for name, what in sorted(odd.items()) if what}
+    if not odd:
+        return listed
+    shown = [row for row in _split(listed) if _name(row) not in odd]
+    shown += [what + b"\t" + name for name, what in odd.items()]
+    return b"".join(row + b"\0" for row in shown)
 
 
 def _copied(source: str, target: str) -> bool:

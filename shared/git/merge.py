@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from shared.git.change import ends, index_lines, listed
 from shared.git.files import refusing
 from shared.git.snapshot import IDENTITY
-from shared.git.stage import stage_all, undo_gitlinks
+from shared.git.stage import stage_all
 from shared.git.worktree import clear_stale_locks, open_worktree
 from state.errors import Refused
 
@@ -51,25 +51,22 @@ def commit_of(repo: Repository, worktree: str, leave_out: Iterable[str] = ()) ->
     The same content gives the same commit.
     """
     tree = open_worktree(repo, worktree)
-    base = _stage(repo, tree, leave_out)
-    held = tree.git.text("write-tree")
+    base, held = _stage(repo, tree, leave_out)
     if held == tree.git.text("rev-parse", f"{base}^{{tree}}"):
         return base
     settled = tree.git.having("i18n.commitEncoding=UTF-8", **IDENTITY)
     return settled.text("commit-tree", held, "-p", base, "-m", "What earlier milestones wrote")
 
 
-def _stage(repo: Repository, tree: Worktree, leave_out: Iterable[str]) -> str:
-    """Put the worktree's files into its index; return the commit that the worktree was made at."""
+def _stage(repo: Repository, tree: Worktree, leave_out: Iterable[str]) -> tuple[str, str]:
+    """Put the worktree's files into its index; return the commit of its base, and its tree."""
     base = tree.made_at
     if base is None:
         raise Refused("not_found", tree.path, "this worktree was never complete")
     clear_stale_locks(tree.admin)
     left = tuple(name.rstrip("/").encode() for name in leave_out)
     at = tree.git.text("rev-parse", f"{base}^{{tree}}")
-    stage_all(tree.git, tree.index_file, at, left)
-    undo_gitlinks(tree.git, at, repo.zero)
-    return base
+    return base, stage_all(tree.git, tree.index_file, at, repo.zero, left)[1]
 
 
 def _remove(worktree: str, path: str) -> None:

@@ -252,7 +252,8 @@ def uncommitted(repo: Repository) -> list[str]:
 
 def submodules(repo: Repository, tree: str) -> list[str]:
     """Return the paths of the submodules in the git tree `tree`, in its order."""
-    rows = b"\0" + repo.git.run("ls-tree", "-r", "-z", "--full-tree", tree)
+    # With `-d` git leaves out the files, of which there may be very many.
+    rows = b"\0" + repo.git.run("ls-tree", "-r", "-d", "-z", "--full-tree", tree)
     return [os.fsdecode(name) for name in _SUBMODULE.findall(rows)]
 
 

@@ -19,9 +19,14 @@ _WAY = "set up the key, or switch signing off for this repository: git config co
 _LIMIT_S = 20.0
 
 
+def is_signed(repo: Repository) -> bool:
+    """Return whether the user's git settings ask for signed commits."""
+    return repo.git.attempt("config", "--type=bool", "commit.gpgSign").stdout.strip() == b"true"
+
+
 def check_signing(repo: Repository, again: str) -> list[Problem]:
     """Return a problem if commits are to be signed and the program or the key is not there."""
-    if repo.git.attempt("config", "--type=bool", "commit.gpgSign").stdout.strip() != b"true":
+    if not is_signed(repo):
         return []
     form = _setting(repo, "gpg.format") or "openpgp"
     program = _setting(repo, f"gpg.{form}.program") or (

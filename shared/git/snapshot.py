@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from shared.git.files import refusing
 from shared.git.repository import PLANNER, head, within
-from shared.git.stage import scan, stage_names, undo_gitlinks
+from shared.git.stage import scan, stage_names, staged_tree
 
 if TYPE_CHECKING:
     from shared.git.repository import Repository
@@ -47,8 +47,7 @@ def snapshot(repo: Repository) -> str:
         nested = {name for name in names.untracked if name.endswith(b"/")}
         keep = {name for name in names.changed | names.untracked - nested if not _ours(name)}
         stage_names(git, keep & names.gone, keep - names.gone)
-        undo_gitlinks(git, at.tree, repo.zero)
-        tree = git.text("write-tree")
+        tree = staged_tree(git, at.tree, repo.zero)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     if tree == at.tree:

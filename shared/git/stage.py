@@ -7,7 +7,8 @@ import os
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from shared.git.change import GITLINK
+from shared.git.change import GITLINK, Entry
+from shared.git.few_paths import replace_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -58,34 +59,59 @@ def stage_names(git: Git, gone: Iterable[bytes], present: Iterable[bytes], *opti
         git.run("update-index", *words, stdin=names)
 
 
-def undo_gitlinks(git: Git, tree: str, zero: str) -> None:
-    """Reset every submodule entry in git's index to the entry in the git tree `tree`."""
-    rows = git.names("diff-index", "--cached", "-z", "--raw", "--no-renames", tree)
-    lines: list[bytes] = []
-    for meta, name in zip(rows[0::2], rows[1::2], strict=True):
-        old_mode, mode, old = meta.lstrip(b":").split(b" ")[:3]
-        if GITLINK.encode() in {old_mode, mode}:
-            entry = b"0 " + zero.encode() if old_mode == b"000000" else old_mode + b" " + old
-            lines.append(entry + b"\t" + name + b"\0")
-    if lines:
-        git.run("update-index", "--replace", "-z", "--index-info", stdin=b"".join(lines))
+def staged_tree(git: Git, tree: str, zero: str) -> str:
+    """Return the tree of git's index, which differs from the git tree `tree` in few paths.
+
+    An entry of a submodule is first reset to that of `tree`.
+    """
+    entries: dict[str, Entry | None] = {}
+    links: list[bytes] = []
+    for row, name in _staged(git, tree):
+        if GITLINK.encode() in {row.old_mode, row.mode}:
+            is_new = row.status == b"A"
+            entry = b"0 " + zero.encode() if is_new else row.old_mode + b" " + row.old
+            links.append(entry + b"\t" + name + b"\0")
+        else:
+            gone = row.status == b"D"
+            entries[os.fsdecode(name)] = (
+                None if gone else Entry(row.mode.decode(), row.new.decode())
+            )
+    if links:
+        git.run("update-index", "--replace", "-z", "--index-info", stdin=b"".join(links))
+    return replace_at(git, tree, entries) if entries else tree
 
 
-def stage_all(git: Git, index: str, tree: str, leave_out: Iterable[bytes]) -> Scan:
-    """Set git's index to `tree` plus the working tree's differences from it; return the latter.
+class _Row(NamedTuple):
+    """What `git diff-index --raw` says of a path: modes and blobs, and a letter."""
+
+    old_mode: bytes
+    mode: bytes
+    old: bytes
+    new: bytes
+    status: bytes
+
+
+def _staged(git: Git, tree: str) -> list[tuple[_Row, bytes]]:
+    """Return how git's index differs from `tree`, by path."""
+    words = ("diff-index", "--cached", "-z", "--raw", "--no-abbrev", "--no-renames")
+    rows = git.names(*words, "--ignore-submodules=none", tree)
+    parts = (row.removeprefix(b":").split(b" ") for row in rows[0::2])
+    return [(_Row(*part), name) for part, name in zip(parts, rows[1::2], strict=True)]
+
+
+def stage_all(
+    git: Git, index: str, tree: str, zero: str, leave_out: Iterable[bytes]
+) -> tuple[Scan, str]:
+    """Set git's index to `tree` plus the working tree's differences from it; return both.
 
     It always starts from `tree`, so what was staged before does not count; only x bits that the
     file system can't hold are taken from the index. The names are staged
-    except nested repositories and those at or below `leave_out`.
+    except nested repositories and those at or below `leave_out`. The tree is that of the index.
     """
     without_bits = git.attempt("config", "--type=bool", "core.fileMode").stdout == b"false\n"
     bits = _modes(git) if without_bits else {}
-    if _HIDING.search(b"\0" + git.run("ls-files", "-v", "-z")):
-        # assume-unchanged and skip-worktree would hide edits; a new index has no such marks.
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(index)
-    git.run("read-tree", "--reset", tree)
     left = tuple(leave_out)
+    _start_from(git, index, tree, left, anew=without_bits)
     names = scan(git)
     changed = {name for name in names.changed if not covered(name, left)}
     untracked = {name for name in names.untracked if not covered(name, left)}
@@ -93,7 +119,24 @@ def stage_all(git: Git, index: str, tree: str, leave_out: Iterable[bytes]) -> Sc
     stage_names(git, changed & names.gone, (changed - names.gone) | plain)
     if without_bits:
         _take_bits(git, bits)
-    return Scan(changed, changed & names.gone, untracked)
+    found = Scan(changed, changed & names.gone, untracked)
+    return found, staged_tree(git, tree, zero)
+
+
+def _start_from(git: Git, index: str, tree: str, left: tuple[bytes, ...], *, anew: bool) -> None:
+    """Set git's index to `tree`, or leave it where it differs only in the content of files.
+
+    What is staged of a file that both have is compared with the file on disk in any case, and a
+    large index takes long to be written.
+    """
+    if _HIDING.search(b"\0" + git.run("ls-files", "-v", "-z")):
+        # assume-unchanged and skip-worktree would hide edits; a new index has no such marks.
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(index)
+        anew = True
+    rows = [] if anew else _staged(git, tree)
+    if anew or any(r.status != b"M" or r.mode != r.old_mode or covered(n, left) for r, n in rows):
+        git.run("read-tree", "--reset", tree)
 
 
 def covered(name: bytes, folders: Iterable[bytes]) -> bool:

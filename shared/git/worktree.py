@@ -60,10 +60,8 @@ class Worktree(NamedTuple):
 
 
 @refusing()
-def make_worktree(repo: Repository, path: str, commit: str, *, files: bool = True) -> None:
+def make_worktree(repo: Repository, path: str, commit: str) -> None:
     """Create a worktree at `path` with `commit` as detached HEAD, or repair an existing one.
-
-    Without `files` a new one has only git's record, which is enough to commit what git stores.
 
     Work in it is never lost: only a worktree that was never complete is made again. One made for
     another commit is Refused (conflict).
@@ -84,14 +82,14 @@ def make_worktree(repo: Repository, path: str, commit: str, *, files: bool = Tru
         repair_git_file(path, admin)
         return
     remove_worktree(repo, path)
-    _create(repo, path, commit, files=files)
+    _create(repo, path, commit)
 
 
 def _is_real_folder(path: str) -> bool:
     return os.path.isdir(path) and not os.path.islink(path)
 
 
-def _create(repo: Repository, path: str, commit: str, *, files: bool) -> None:
+def _create(repo: Repository, path: str, commit: str) -> None:
     os.makedirs(os.path.dirname(path), exist_ok=True)
     repo.git.run("worktree", "add", "--detach", "--no-checkout", "-f", path, commit)
     admin = _admin(repo, path)
@@ -102,8 +100,7 @@ def _create(repo: Repository, path: str, commit: str, *, files: bool) -> None:
     if os.path.exists(os.path.join(admin, "config.worktree")):
         # Git copies the user's sparse checkout; here every file is wanted.
         git.run("config", "--worktree", "core.sparseCheckout", "false")
-    if files:
-        git.run("read-tree", "--reset", "-u", commit)
+    git.run("read-tree", "--reset", "-u", commit)
     set_made_at(tree, commit)
 
 

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quality_reviewer.checks.registry import CHECKS, Subject, render_table, run_checks
-from shared.git.change import Entry
+from shared.git.change import Ends, Entry
+from shared.git.few_paths import folders_of
 from shared.qr.schema import Review, check_review
 from shared.resources import ROOT
 from state.models import Change
@@ -18,7 +19,7 @@ from state.phases import PLANNING_PHASES
 from tests.quality_reviewer.checks.conftest import make_milestone, make_plan
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from pathlib import Path
 
     from state.phases import Phase
@@ -74,6 +75,16 @@ class Shelf:
 
     def entries(self, tree: str) -> dict[str, Entry]:
         return self.trees[tree]
+
+    def alike(self, tree: str, paths: Collection[str]) -> set[str]:
+        wanted = {path.casefold() for path in {*paths} | folders_of(paths)}
+        files = self.trees[tree]
+        return {path for path in {*files} | folders_of(files) if path.casefold() in wanted}
+
+    def differing(self, old: str, new: str) -> dict[str, Ends]:
+        then, now = self.trees[old], self.trees[new]
+        paths = sorted({path for path, _ in then.items() ^ now.items()})
+        return {path: Ends(then.get(path), now.get(path)) for path in paths}
 
     def read(self, blob: str) -> bytes:
         return self.blobs[blob]

@@ -15,6 +15,7 @@ from shared.git.commit import Committed, commit
 from shared.git.links import link
 from shared.git.proof import check_commit
 from shared.git.users_files import check_tree
+from shared.git.worktree import remove_worktree
 from state.errors import Refused
 from tests.shared.git.conftest import DIGEST, Project, add_hook, look
 
@@ -65,6 +66,17 @@ def test_the_commit_is_the_plan_and_the_archived_plan_on_the_users_branch(projec
     assert project.git("log", "-1", "--format=%an %ce") == "Tester tester@example.org"
     assert project.git("reflog", "-1", "--format=%gs") == "commit: Do the planned thing"
     assert project.git("fsck", "--strict", "--no-dangling") == ""
+
+
+@pytest.mark.requirement("PL-29")
+def test_without_hooks_a_commit_needs_no_worktree(project: Project) -> None:
+    changes = project.plan(PLAN)
+    project.apply(changes)
+    remove_worktree(project.repo, str(project.worktree))
+    done = _commit(project, changes, message=MESSAGE.replace("\n\nB", "   \n\n\n\nB"))
+    assert check_commit(project.repo, done.commit, changes, EXTRA) == []
+    assert project.git("log", "-1", "--format=%B") == MESSAGE.strip()
+    assert project.git("status", "--porcelain") == ""
 
 
 @pytest.mark.requirement("PL-29")

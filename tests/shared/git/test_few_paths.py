@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from shared.git.change import Entry, index_lines
-from shared.git.few_paths import index_at, replace_at, tree_at
+from shared.git.few_paths import alike, index_at, replace_at, tree_at
 from shared.git.repository import find_repository
 
 if TYPE_CHECKING:
@@ -61,3 +61,12 @@ def test_what_is_at_below_and_in_place_of_the_folders_of_a_path_is_found(
     many = [f"none/{number:06}" for number in range(20_000)]
     assert tree_at(git, "HEAD", [*asked, *many]) == tree_at(git, "HEAD", asked)
     assert index_at(git, [*asked, *many]) == index_at(git, asked)
+
+
+def test_paths_of_a_tree_are_found_in_any_letter_case_and_no_others(repo: Repository) -> None:
+    repo.commit(
+        {"Src/Über/A.py": "a\n", "src/über/b.py": "b\n", "lib/a.py": "c\n", "SRC.md": "d\n"}
+    )
+    git = find_repository(str(repo.path)).git
+    found = alike(git, "HEAD^{tree}", ["src/ÜBER/a.PY", "src/new.py", "docs/x.md"])
+    assert found == {"Src", "Src/Über", "Src/Über/A.py", "src", "src/über"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import socket
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,7 +16,6 @@ from tests.shared.git.conftest import Project, add_hook, look
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 
 OLD = (1_000_000_000, 1_000_000_000)
@@ -53,7 +53,7 @@ class Look:
         repo = find_repository(str(self.project.root))
         first = fingerprint.compare(repo, self.folder, self.aside)
         assert fingerprint.compare(repo, self.folder, self.aside) == first
-        return {one.path: one.how for one in first}
+        return {one.path: one.how for one in first or ()}
 
 
 def change(project: Project) -> None:
@@ -529,6 +529,16 @@ def test_a_damaged_copy_of_the_index_is_made_again_when_the_fingerprint_is_taken
         file.write(b"no index")
     assert then.found() == {}
     assert Look(project).found() == {}
+
+
+def test_the_list_of_files_is_read_only_where_something_has_changed(project: Project) -> None:
+    then = Look(project)
+    path = Path(then.folder, "rows")
+    path.write_bytes(path.read_bytes()[:100])
+    assert then.found() == {}
+    project.write({"README.md": b"changed\n"})
+    repo = find_repository(str(project.root))
+    assert fingerprint.compare(repo, then.folder) is None
 
 
 def test_our_own_writes_are_absorbed_and_nothing_else(kept: Project) -> None:
