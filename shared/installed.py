@@ -25,6 +25,7 @@ def contents() -> dict[str, tuple[bytes, int]]:
     return {
         installed_path("SKILL.md"): (_ours("SKILL.md"), 0o644),
         installed_path("hooks", "guard"): (_ours("hooks", "guard"), 0o755),
+        installed_path("hooks", "opencode.js"): (_ours("hooks", "opencode.js"), 0o644),
         installed_path("bin", "planner"): (launcher_text(PROGRAM).encode(), 0o755),
         installed_path("python"): (f"{interpreter()}\n".encode(), 0o644),
     }

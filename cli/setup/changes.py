@@ -69,7 +69,7 @@ class Work:
         is_ours = here is not None and here.link != "" and here.link == old
         if target and here is not None and not is_ours:
             if os.path.realpath(path) != os.path.realpath(target):
-                text = f"{_kind(here)} of another skill is here; it was not changed"
+                text = f"{_kind(here)} that is not ours is here; it was not changed"
                 raise Refused("conflict", path, text, "move it away, then run setup again")
             return  # as somebody has made it, and so not to be removed
         if target:

@@ -22,14 +22,24 @@ Inserted = tuple[int, str]
 
 
 class Entry(NamedTuple):
-    """A value that belongs into the list at `keys`; `initial` comes before it in a new list."""
+    """A value that belongs into the list at `keys`; `initial` comes before it in a new list.
+
+    With None as `initial` it is the value of the one key: of the user's, if there is one.
+    """
 
     keys: tuple[str, ...]
     value: Any
-    initial: tuple[str, ...] = ()
+    initial: tuple[str, ...] | None = ()
+
+    @property
+    def whole(self) -> Any:  # noqa: ANN401 – any JSON value
+        """Return what stands at the last key where nothing was there."""
+        return self.value if self.initial is None else [*self.initial, self.value]
 
     def present(self, settings: Any) -> bool:  # noqa: ANN401 – any JSON value
         """Return whether the settings hold the value."""
+        if self.initial is None:
+            return self.keys[0] in settings
         return self.value in (self._list(settings) or [])
 
     def _list(self, settings: Any) -> list[Any] | None:  # noqa: ANN401 – any JSON value
@@ -48,18 +58,23 @@ class Entry(NamedTuple):
     def added(self, settings: Any) -> Any:  # noqa: ANN401 – any JSON value
         """Return the settings with the value at the end of the list."""
         found = copy.deepcopy(settings)
-        if (known := self._list(found)) is not None:
+        if self.initial is not None and (known := self._list(found)) is not None:
             known.append(self.value)
             return found
         inner = found
         for key in self.keys[:-1]:
             inner = inner.setdefault(key, {})
-        inner[self.keys[-1]] = [*self.initial, self.value]
+        inner[self.keys[-1]] = self.whole
         return found
 
     def taken(self, settings: Any) -> Any:  # noqa: ANN401 – any JSON value
         """Return the settings without the value, and without what is then empty on its way."""
         found = copy.deepcopy(settings)
+        if self.initial is None:
+            # Entries of others need it, too.
+            if not any(isinstance(value, dict) for value in found.values()):
+                found.pop(self.keys[0], None)
+            return found
         if (known := self._list(found)) is not None:
             known[:] = [value for value in known if value != self.value]
             if tuple(known) == self.initial:
@@ -90,7 +105,7 @@ class Json:
         node = Spans(text).read()
         for at, key in enumerate(entry.keys):
             if key not in node.keys:
-                value: Any = [*entry.initial, entry.value]
+                value = entry.whole
                 for outer in reversed(entry.keys[at + 1 :]):
                     value = {outer: value}
                 return insert(text, node, value, key)
@@ -99,6 +114,9 @@ class Json:
 
     def without(self, text: str, entry: Entry) -> str:
         """Return the text without an entry and without what is then empty on its way."""
+        if entry.initial is None:
+            outer = Spans(text).read()
+            return cut(text, outer, outer.keys.index(entry.keys[0]))
         node = self._inner(text, entry.keys)
         while entry.value in node.value:
             text = cut(text, node, node.value.index(entry.value))
@@ -131,7 +149,7 @@ class Toml:
         array = self._array(text, entry)
         if array is not None:
             return insert(text, array, entry.value, blank=TOML_BLANK)
-        line = f"{entry.keys[-1]} = {json.dumps([*entry.initial, entry.value])}{newline(text)}"
+        line = f"{entry.keys[-1]} = {json.dumps(entry.whole)}{newline(text)}"
         header = self._header(text, entry)
         if header is not None:
             lead = "" if text[header - 1] == "\n" else newline(text)
@@ -207,6 +225,8 @@ def taken(form: Form, text: str, entry: Entry, pieces: Sequence[Inserted]) -> st
     if not entry.present(settings):
         return text
     expected = entry.taken(settings)
+    if expected == settings:
+        return text
     ways: tuple[Callable[[], str], ...] = (
         lambda: _cut_pieces(text, [piece for _, piece in pieces]),
         lambda: form.without(text, entry),

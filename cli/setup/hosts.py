@@ -24,6 +24,16 @@ _VIBES_OWN = ("cd", "echo", "git diff", "git log", "git status", "tree", "whoami
 # Where an assistant writes while it plans: answers, and the worktrees of the run.
 _WRITTEN = ("**/answers/**", "runs/*/worktree/**", "runs/*/milestones/**")
 _PERSONS = [name for name, who in WHO.items() if who == PERSON_ONLY]
+# Variables that name the folder above that of the settings.
+_ABOVE = ("XDG_CONFIG_HOME", "GEMINI_CLI_HOME")
+_GEMINI_EVENTS = ("BeforeTool", "BeforeAgent")
+_GEMINI_WRITERS = ["write_file", "replace"]
+_GEMINI_SKILL = '"name":"planner"'
+# A quote within a value is escaped, so no text of a file can pass for the path.
+_GEMINI_WRITTEN = (
+    r'"file_path":"(?![^"]*\.\.)[^"]*/\.planner/runs/[^"/]+/(answers|worktree|milestones)/'
+)
+_CURSOR_EVENTS = ("preToolUse", "beforeShellExecution", "beforeMCPExecution", "beforeReadFile")
 _CODEX_EVENTS = ("PreToolUse", "UserPromptSubmit", "SessionStart")
 
 
@@ -56,7 +66,7 @@ class Host(NamedTuple):
         if project:
             return os.path.join(project, self.inside)
         named = os.environ.get(self.variable, "") if self.variable else ""
-        if self.variable == "XDG_CONFIG_HOME" and named:
+        if self.variable in _ABOVE and named:
             named = os.path.join(named, os.path.basename(self.home))
         return named or os.path.expanduser(self.home)
 
@@ -139,38 +149,68 @@ def _codex_rule(pattern: list[Any], decision: str) -> str:
 
 def _gemini(folder: str, project: bool) -> Wanted:
     links = {_skill(folder): installed_path()}
+    settings, guard = os.path.join(folder, "settings.json"), installed_path("hooks", "guard")
+    entries = [
+        (settings, Json(), Entry(("hooks", event), {"hooks": [{
+            "type": "command", "name": "planner", "command": f'sh "{guard}" gemini {event}',
+            "timeout": 120_000}]}))
+        for event in _GEMINI_EVENTS
+    ]  # fmt: skip
     if project:
-        return Wanted(links, note="gemini reads rules of the user alone: each command asks")
-    rules = "# The planner's commands run without a question, but for those of a person.\n"
+        note = "gemini reads rules of the user alone: each command asks"
+        return Wanted(links, entries=(*entries,), note=note)
+    rules = "# The planner's skill, its commands and the files of a run need no question, but the\n"
+    rules += "# commands of a person are denied.\n"
     programs = _programs(folder)
     named = re.sub(r"([.+])", r"\\\1", "|".join(programs))  # a path of plain characters
     commands = rf"({named}) ({'|'.join(_PERSONS)})\b"
-    rules += _gemini_rule(f"commandPrefix = {json.dumps(programs)}", "allow", 100)
-    rules += _gemini_rule(f"commandRegex = {json.dumps(commands)}", "deny", 101)
-    return Wanted(links, {os.path.join(folder, "policies", "planner.toml"): rules}, note=_UNGUARDED)
+    # As for vibe: `false` begins a text that rules are compared with.
+    allowed = f"commandPrefix = {json.dumps([*programs, 'false'])}"
+    rules += _gemini_rule("run_shell_command", allowed, "allow", 100)
+    rules += _gemini_rule(
+        "run_shell_command", f"commandRegex = {json.dumps(commands)}", "deny", 101
+    )
+    for tools, pattern in ((_GEMINI_WRITERS, _GEMINI_WRITTEN), ("activate_skill", _GEMINI_SKILL)):
+        rules += _gemini_rule(tools, f"argsPattern = {json.dumps(pattern)}", "allow", 100)
+    return Wanted(links, {os.path.join(folder, "policies", "planner.toml"): rules}, (*entries,))
 
 
-def _gemini_rule(commands: str, decision: str, priority: int) -> str:
-    rule = f'[[rule]]\ntoolName = "run_shell_command"\n{commands}\n'
+def _gemini_rule(tools: str | list[str], given: str, decision: str, priority: int) -> str:
+    rule = f"[[rule]]\ntoolName = {json.dumps(tools)}\n{given}\n"
     return rule + f'decision = "{decision}"\npriority = {priority}\n'
 
 
-def _link_only(folder: str, project: bool) -> Wanted:
+def _opencode(folder: str, project: bool) -> Wanted:
+    """It runs shell commands without a question, and so ours, unless the user's rules ask."""
     del project
-    return Wanted({_skill(folder): installed_path()}, note=_UNGUARDED)
+    plugin = os.path.join(folder, "plugins", "planner.js")
+    return Wanted(
+        {_skill(folder): installed_path(), plugin: installed_path("hooks", "opencode.js")}
+    )
 
 
-_UNGUARDED = "no hooks yet: while it plans, only the comparison of your files holds it"
+def _cursor(folder: str, project: bool) -> Wanted:
+    del project
+    hooks, guard = os.path.join(folder, "hooks.json"), installed_path("hooks", "guard")
+    entries = [(hooks, Json(), Entry(("version",), 1, None))]
+    entries += [
+        (hooks, Json(), Entry(("hooks", event), {
+            "command": f'sh "{guard}" cursor {event}', "timeout": 120}))
+        for event in _CURSOR_EVENTS
+    ]  # fmt: skip
+    note = "allow the launcher when Cursor asks; its hooks were not tried with the real client"
+    return Wanted({_skill(folder): installed_path()}, entries=(*entries,), note=note)
+
 
 HOSTS = {
     "claude": Host(("claude",), "CLAUDE_CONFIG_DIR", "~/.claude", ".claude", _claude),
     "codex": Host(("codex",), "CODEX_HOME", "~/.codex", ".codex", _codex),
     "vibe": Host(("vibe",), "VIBE_HOME", "~/.vibe", ".vibe", _vibe),
     "opencode": Host(
-        ("opencode",), "XDG_CONFIG_HOME", "~/.config/opencode", ".opencode", _link_only
+        ("opencode",), "XDG_CONFIG_HOME", "~/.config/opencode", ".opencode", _opencode
     ),
-    "gemini": Host(("gemini",), "", "~/.gemini", ".gemini", _gemini),
-    "cursor": Host(("cursor-agent", "cursor"), "", "~/.cursor", ".cursor", _link_only),
+    "gemini": Host(("gemini",), "GEMINI_CLI_HOME", "~/.gemini", ".gemini", _gemini),
+    "cursor": Host(("cursor-agent", "cursor"), "", "~/.cursor", ".cursor", _cursor),
 }
 
 

@@ -68,7 +68,10 @@ def _values(one: Placed) -> dict[str, Any]:
 def _placed(values: dict[str, Any]) -> Placed:
     edited = {
         path: Edited(file["sha256"], file["made"], tuple(
-            (Entry(tuple(keys), value, tuple(initial)), tuple((at, piece) for at, piece in pieces))
+            (
+                Entry(tuple(keys), value, None if initial is None else tuple(initial)),
+                tuple((at, piece) for at, piece in pieces),
+            )
             for keys, value, initial, pieces in file["entries"]
         ))
         for path, file in values["edited"].items()

@@ -42,6 +42,10 @@ _KEPT = re.compile(
     r"|GIT_ASKPASS|GIT_SSL_\w+|GIT_LFS_\w+|GIT_DISCOVERY_ACROSS_FILESYSTEM|GIT_CEILING_DIRECTORIES"
 )
 
+# Gemini hides the user's settings from every git that its shell starts: name, hooks, signing. A
+# commit that the user has approved is made with them, as with any other client.
+_OF_GEMINI = re.compile(r"GIT_CONFIG_\w+|GIT_ASKPASS")
+
 # Of those kept, the ones for a single call of git: hooks and formatters do not get them.
 SINGLE_CALL = ("GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_")
 
@@ -72,10 +76,12 @@ _LOCK = re.compile(r"Unable to create '([^']+\.lock)': File exists")
 
 def user_environment() -> dict[str, str]:
     """Return this process's environment without the planner's variables and git's redirections."""
+    hidden = "GEMINI_CLI" in os.environ and os.environ.get("GIT_CONFIG_GLOBAL") == os.devnull
     kept = {
         name: value
         for name, value in os.environ.items()
         if not name.startswith((*_OURS, "GIT_")) or _KEPT.fullmatch(name)
+        if not (hidden and _OF_GEMINI.fullmatch(name))
     }
     return kept | {"GIT_TERMINAL_PROMPT": "0"}
 

@@ -6,6 +6,7 @@ import os
 
 from shared.guard import places, tools
 from shared.guard.denial import Denied
+from shared.guard.forms import form_of
 from shared.guard.permissions import refusal_for_assistant, refusal_while_planning
 from shared.guard.settings import load_settings
 from shared.lifecycle import WORKFLOW as LIFECYCLE
@@ -37,12 +38,12 @@ class Call:
         self.host = host
         self.name = str(payload["tool_name"])
         self.input: dict[str, Any] = payload.get("tool_input") or {}
-        self.cwd = str(payload["cwd"])
         self.mode = str(payload.get("permission_mode") or "")
         self.session = session
         self.row = row
         self.run = run
         self.tool = tools.find_tool(host, self.name)
+        self.cwd = _folder(self.tool, self.input, str(payload["cwd"]))
 
     def answer(self) -> dict[str, Any]:
         """Return the hook's JSON answer about the tool call, empty to allow it; raises Denied."""
@@ -83,7 +84,7 @@ class Call:
         else:
             changed = reading.searching(self.input, path, self.cwd, self.tool.names)
             if changed is not None:
-                return _changed(self.host, changed, "")
+                return form_of(self.host).changed(changed, "")
         return {}
 
     def _check_skill(self, name: str) -> None:
@@ -112,7 +113,8 @@ class Call:
         changed = shell.answer(command)
         if changed is None:
             return {}
-        return _changed(self.host, {**self.input, self.tool.field: changed.text}, changed.ask)
+        given = {**self.input, self.tool.field: changed.text}
+        return form_of(self.host).changed(given, changed.ask)
 
     def _refusal(self, words: list[str]) -> str | None:
         """Return why this session may not run `planner WORDS` while it plans, or None if it may."""
@@ -137,7 +139,13 @@ def check_outside(host: str, payload: Mapping[str, Any]) -> None:
     tool = tools.find_tool(host, str(payload.get("tool_name")))
     if tool.kind == tools.SHELL and sessions.is_anyone_there():
         given = payload.get("tool_input") or {}
-        check_person_only(str(given.get(tool.field) or ""), str(payload.get("cwd") or os.sep))
+        folder = _folder(tool, given, str(payload.get("cwd") or os.sep))
+        check_person_only(str(given.get(tool.field) or ""), folder)
+
+
+def _folder(tool: tools.Tool, given: Mapping[str, Any], cwd: str) -> str:
+    """Return the folder in which a tool works: the session's, or the one that it is given."""
+    return os.path.join(cwd, str(given.get(tool.folder) or "")) if tool.folder else cwd
 
 
 def check_person_only(command: str, cwd: str) -> None:
@@ -175,11 +183,3 @@ def _is_ours(name: str, cwd: str) -> bool:
 
     folders = [cwd] if "/" in name else os.environ.get("PATH", os.defpath).split(os.pathsep)
     return any(is_ours(os.path.join(folder, name)) for folder in folders)
-
-
-def _changed(host: str, given: dict[str, Any], ask: str) -> dict[str, Any]:
-    """Return the answer by which a client calls the tool with `given`, asking its user `ask`."""
-    if host == "vibe":
-        return {"hook_specific_output": {"tool_input": given}}
-    asked = {"permissionDecision": "ask", "permissionDecisionReason": ask} if ask else {}
-    return {"hookSpecificOutput": {"hookEventName": "PreToolUse", **asked, "updatedInput": given}}

@@ -10,7 +10,7 @@ import json
 import os
 import re
 
-from shared.resources import ROOT, launcher_path
+from shared.resources import ROOT, installed_path, launcher_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,6 +24,12 @@ _MOST_PARENTS = 12
 _NOT_SHELL = ("WebFetch", "WebSearch", "mcp__", "Agent", "Task", "Skill", "AskUserQuestion")
 _MANAGED = "/etc/claude-code"
 _SHELLS = ("sh", "bash", "dash", "zsh", "ksh", "mksh", "busybox", "setsid")
+_SYSTEM_GEMINI = "/etc/gemini-cli"
+# What in its settings can deny or ask; a whole list of the tools that it has does so, too.
+_GEMINI_RULES = (b'"exclude', b'"core"', b'olicyPaths"')
+# Where agents and plugins of opencode lie; a plugin of a package is named in the settings.
+_PLUGIN = os.path.join(ROOT, "hooks", "opencode.js")
+_OPENCODE_FOLDERS = ("agent", "agents", "plugin", "plugins")
 _LISTS = ("--disallowedTools", "--disallowed-tools")
 
 
@@ -52,6 +58,10 @@ def read_client(host: str, folders: Iterable[str], mode: str = "") -> ClientSett
         return _claude(folders, mode)
     if host == "vibe":
         return _vibe(folders)
+    if host == "gemini":
+        return _gemini(folders)
+    if host == "opencode":
+        return _opencode(folders)
     return ClientSettings(others=True)
 
 
@@ -177,6 +187,76 @@ def _vibe(folders: Iterable[str]) -> ClientSettings:
         hooks += len(re.findall(rb"^\s*type\s*=\s*['\"]pre_tool['\"]", entries, re.MULTILINE))
     found.others = hooks > 1
     return found
+
+
+# Gemini
+
+
+def _gemini(folders: Iterable[str]) -> ClientSettings:
+    """Return what Gemini's settings and policies hold; it compares them with the changed text."""
+    home = os.path.join(os.environ.get("GEMINI_CLI_HOME") or os.path.expanduser("~"), ".gemini")
+    homes = [home, *(os.path.join(folder, ".gemini") for folder in dict.fromkeys(folders))]
+    found = ClientSettings()
+    for folder in (_SYSTEM_GEMINI, *homes):
+        _take_gemini(found, _read(os.path.join(folder, "settings.json")))
+        policies = _entries(os.path.join(folder, "policies"))
+        found.rules |= policies is None
+        for path in policies or ():
+            policy = _read(path) or b""
+            ours = os.fsencode(launcher_path()) in policy
+            found.allowed |= ours
+            found.rules |= not ours
+    for extension in _entries(os.path.join(home, "extensions")) or ():
+        hooks = _read(os.path.join(extension, "hooks", "hooks.json")) or b""
+        found.others |= b"BeforeTool" in hooks
+    return found
+
+
+def _take_gemini(found: ClientSettings, data: bytes | None) -> None:
+    """Add what a settings file of Gemini holds, None if there is none."""
+    found.rules |= data == b"" or any(name in (data or b"") for name in _GEMINI_RULES)
+    if not data or b"BeforeTool" not in data:
+        return
+    try:
+        entries = json.loads(data)["hooks"]["BeforeTool"]
+        commands = [str(hook["command"]) for entry in entries for hook in entry["hooks"]]
+        found.others |= not all("hooks/guard" in command for command in commands)
+    except (ValueError, RecursionError, AttributeError, TypeError, KeyError):
+        found.others = True
+
+
+# opencode
+
+
+def _opencode(folders: Iterable[str]) -> ClientSettings:
+    """Return what opencode's settings hold; without a rule it runs every shell command."""
+    home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
+    mine = [os.environ.get("OPENCODE_CONFIG_DIR", ""), os.path.join(home, "opencode")]
+    below = [f for folder in dict.fromkeys(folders) for f in (folder, f"{folder}/.opencode")]
+    found = ClientSettings(rules=bool(os.environ.get("OPENCODE_PERMISSION")))
+    given = os.environ.get("OPENCODE_CONFIG_CONTENT", "").encode(errors="replace")
+    texts = [_read(os.environ.get("OPENCODE_CONFIG", "")), given or None]
+    for folder in filter(None, (*mine, *below)):
+        names = ("opencode.json", "opencode.jsonc", "config.json")
+        texts += [_read(os.path.join(folder, name)) for name in names]
+        _take_opencode(found, folder)
+    for text in texts:
+        if text is not None:  # one that cannot be read is empty
+            found.rules |= not text or b'"permission"' in text or b'"tools"' in text
+            found.others |= b'"plugin"' in text
+    found.allowed = not found.rules
+    return found
+
+
+def _take_opencode(found: ClientSettings, folder: str) -> None:
+    """Add what the agents and plugins hold that lie in a folder of opencode."""
+    ours = [os.path.realpath(path) for path in (_PLUGIN, installed_path("hooks", "opencode.js"))]
+    listed = [_entries(os.path.join(folder, kind)) for kind in _OPENCODE_FOLDERS]
+    found.rules |= None in listed
+    for path in (path for paths in listed for path in paths or ()):
+        data = _read(path) or b""
+        found.rules |= path.endswith(".md") and b"permission" in data
+        found.others |= b"tool.execute.before" in data and os.path.realpath(path) not in ours
 
 
 # files

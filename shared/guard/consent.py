@@ -11,6 +11,7 @@ import sys
 
 from shared import resources
 from shared.guard import typed
+from shared.guard.forms import TAKES_CHANGED
 from shared.mode.sessions import ASSISTANTS, all_sessions
 from state.actors import PERSON, UNPROVEN
 from state.channels import COMMAND, PROVEN, TERMINAL, UNPROVEN_CHANNEL, label
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 
 GUARDED = "guarded"  # the audit's word for the first tool call that a hook has seen
 _CLIENT = "client "
-# These take our changed text, so that their commands run in the place.
-_REPLACED = frozenset({"claude", "vibe"})
 
 
 class Consent:
@@ -134,7 +133,11 @@ def _held() -> set[str]:
             identity = noted["detail"].removeprefix(_CLIENT)
             ours = (noted["agent"], noted["action"]) == (session.agent, GUARDED)
             process = ancestry.read(int(identity.partition(":")[0] or 0)) if ours else None
-            if process and process.identity == identity and process.names & _REPLACED:
+            if (
+                process
+                and process.identity == identity
+                and process.names.intersection(TAKES_CHANGED)
+            ):
                 found.add(identity)
     return found
 

@@ -16,6 +16,7 @@ from shared import resources
 from shared.guard import consent, typed
 from shared.guard.calls import Call, check_outside
 from shared.guard.denial import Denied
+from shared.guard.forms import form_of
 from shared.guard.places import MOST_PATH
 from shared.mode import context_budget, limits, reminder, sessions
 from shared.mode.where import database_path
@@ -33,7 +34,10 @@ if TYPE_CHECKING:
 
     Payload = Mapping[str, Any]
 
-TOOL_EVENTS = ("PreToolUse", "pre_tool")
+TOOL_EVENTS = (
+    "PreToolUse", "pre_tool", "BeforeTool", "preToolUse", "beforeShellExecution",
+    "beforeMCPExecution", "beforeReadFile",
+)  # fmt: skip
 MOST_DETAIL = 300
 
 
@@ -49,7 +53,7 @@ def main(argv: list[str]) -> int:
 def answer(host: str, event: str, raw: bytes, now: float) -> dict[str, Any]:
     """Return the JSON answer to a hook event, empty if the event passes; never raises."""
     try:
-        return EVENTS[event](host, json.loads(raw), now)
+        return EVENTS[event](host, form_of(host).read(json.loads(raw)), now)
     except Exception as error:  # noqa: BLE001 – the guard's one handler: it fails closed
         return _failed(host, event, error)
 
@@ -58,10 +62,11 @@ def _failed(host: str, event: str, error: Exception) -> dict[str, Any]:
     """Return the answer when the hook itself fails: deny a tool call, else tell what failed."""
     said = error.problems[0].text() if isinstance(error, Refused) else repr(error)
     text = f"the guard failed: {said}"
-    if event in TOOL_EVENTS or event not in EVENTS:
+    if EVENTS.get(event, check) is check:
         doctor = resources.command("doctor")
-        return _deny(host, f"{text}. Tell the user; this command shows what is wrong: {doctor}")
-    return _tell(event, f"Planning mode: {text}")
+        reason = f"{text}. Tell the user; this command shows what is wrong: {doctor}"
+        return form_of(host).denied(reason)
+    return form_of(host).told(event, f"Planning mode: {text}")
 
 
 # what the model is told
@@ -75,7 +80,8 @@ def tell(host: str, payload: Payload, now: float) -> dict[str, Any]:
     said = limits.settle(Database(session.database), session.agent, now)
     told = (said, reminder.injected(session, now), context_budget.told(payload, session))
     text = "\n".join(filter(None, told))
-    return _to_user(host, said) | _tell(str(payload["hook_event_name"]), text) if text else {}
+    form = form_of(host)
+    return form.shown(said) | form.told(str(payload["hook_event_name"]), text) if text else {}
 
 
 def note_typed(host: str, payload: Payload, now: float) -> dict[str, Any]:
@@ -106,10 +112,6 @@ def _full(payload: Payload, given: str) -> str:
     return find(given, known(paths))
 
 
-def _tell(event: str, text: str) -> dict[str, Any]:
-    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
-
-
 # Whether a tool may be called
 
 
@@ -135,7 +137,8 @@ def check(host: str, payload: Payload, now: float) -> dict[str, Any]:
         return Call(host, payload, session, row, run).answer()
     except Denied as denied:
         text = f"Planning mode ({row.phase}): {denied.reason}. Instead: {denied.instead}"
-        return _deny(host, text + _record(database, row, run, payload, denied.reason))
+        remark = _record(database, row, run, payload, denied.reason)
+        return form_of(host).denied(text + remark)
 
 
 def _hold_agent(host: str, payload: Payload, database: Database, run: Run | None) -> None:
@@ -153,12 +156,8 @@ def _late(host: str, said: str, *, ended: bool) -> dict[str, Any]:
     resume = f"when they want to go on: {resources.command('resume')}"
     then = "ask before you change anything" if ended else resume
     reason = f"{said} This call was not made. Instead: tell the user, and {then}"
-    return _to_user(host, said) | _deny(host, reason)
-
-
-def _to_user(host: str, text: str) -> dict[str, Any]:
-    """Return the part of an answer that the client shows its user; empty without a text."""
-    return {"system_message" if host == "vibe" else "systemMessage": text} if text else {}
+    form = form_of(host)
+    return form.shown(said) | form.denied(reason)
 
 
 def _outside(host: str, payload: Payload) -> dict[str, Any]:
@@ -167,7 +166,7 @@ def _outside(host: str, payload: Payload) -> dict[str, Any]:
         check_outside(host, payload)
     except Denied as denied:
         text = f"A session of this user plans: {denied.reason}. Instead: {denied.instead}"
-        return _deny(host, text)
+        return form_of(host).denied(text)
     return {}
 
 
@@ -178,12 +177,17 @@ def _session(payload: Payload) -> Session | None:
     return sessions.find(str(payload.get("session_id") or ""), folder)
 
 
+def _path(given: Mapping[str, Any]) -> object:
+    """Return the value of the first field that a tool's input has for a path."""
+    return next((value for name, value in given.items() if name.lower().endswith("path")), "")
+
+
 def _record(
     database: Database, row: Planning, run: Run | None, payload: Payload, reason: str
 ) -> str:
     """Record a denied tool call in the audit; return "", or a remark for the model on failure."""
     given = payload.get("tool_input") or {}
-    what = given.get("command") or next((v for k, v in given.items() if k.endswith("path")), "")
+    what = given.get("command") or _path(given)
     detail = f"{payload['tool_name']} {str(what)[:MOST_DETAIL]}: {reason}"
     detail = detail.encode("utf-8", "backslashreplace").decode()
     try:
@@ -194,18 +198,11 @@ def _record(
     return ""
 
 
-def _deny(host: str, reason: str) -> dict[str, Any]:
-    if host == "vibe":
-        return {"decision": "deny", "reason": reason}
-    denied = {"permissionDecision": "deny", "permissionDecisionReason": reason}
-    return {"hookSpecificOutput": {"hookEventName": "PreToolUse", **denied}}
-
-
 EVENTS: dict[str, Callable[[str, Payload, float], dict[str, Any]]] = {
-    "PreToolUse": check,
-    "pre_tool": check,
+    **dict.fromkeys(TOOL_EVENTS, check),
     "SessionStart": tell,
     "UserPromptSubmit": tell,
+    "BeforeAgent": tell,
     "UserPromptExpansion": note_typed,
     "SubagentStop": note_usage,
 }

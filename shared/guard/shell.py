@@ -13,6 +13,7 @@ from shared.guard import own, texts
 from shared.guard.advice import check_text
 from shared.guard.client_settings import read_client
 from shared.guard.denial import Denied
+from shared.guard.forms import TAKES_CHANGED
 from shared.guard.view import View
 from shared.place.level import level
 from shared.resources import answer_path, launcher, worktree_path
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from shared.guard.settings import Settings
     from shared.mode.sessions import Session
 
-REWRITTEN = ("claude", "vibe")  # the clients that take a changed text
 TEXT_FILE = "command.sh"
 _ASKED = "Planning mode: may this command run? Nothing that it changes lasts.\n"
 _UNCOMPARED = "the user's settings hold rules for commands, and this text is more than those name"
@@ -85,7 +85,7 @@ class Shell:
         except Denied:
             return None
         words = own.own_words(commands)
-        if words is not None and words[:1] == ["ro"] and self.host in REWRITTEN:
+        if words is not None and words[:1] == ["ro"] and self.host in TAKES_CHANGED:
             self._check_ro(words)
         return words
 
@@ -98,7 +98,7 @@ class Shell:
 
     def _takes_a_file(self) -> bool:
         """Return whether the model may have a text run in the place by `planner ro --file`."""
-        free = self.host not in REWRITTEN or not self.client.rules
+        free = self.host not in TAKES_CHANGED or not self.client.rules
         return self.held and self.client.others and free
 
     def _parsed(self, command: str, words: list[str] | None) -> Changed | None:
@@ -117,7 +117,7 @@ class Shell:
             raise Denied(decision.reason, decision.instead)
         if decision.rewritten is None:
             return None
-        if self.host in REWRITTEN:
+        if self.host in TAKES_CHANGED:
             shown = own.witness(command, self.cwd)
             run = self._kept(command)
             return Changed(f"{shown} || {run}" if shown else run)

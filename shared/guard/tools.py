@@ -12,7 +12,9 @@ SHELL, WRITE, PATCH, SKILL, DENY = "shell", "write", "patch", "skill", "deny"
 OWN_SKILL = "planner"
 PASSING = (READ, ASK, AGENTS, TASKS)
 # With these an assistant keeps a list of its own; who reviews requirements has none (RL-7).
-TODO_LISTS = ("TodoWrite", "TaskCreate", "TaskUpdate", "vibe.todo", "update_plan")
+TODO_LISTS = (
+    "TodoWrite", "TaskCreate", "TaskUpdate", "vibe.todo", "update_plan", "write_todos", "todowrite",
+)  # fmt: skip
 
 LATER = (
     "a prompt that this tool sends later could be taken for the user's",
@@ -27,18 +29,21 @@ ELSEWHERE = (
 class Tool:
     """One tool of a client: `kind` says what to check, `field` holds the path or command.
 
-    `names` is the field of a search with the patterns of file names to which it is limited.
+    `names` is the field of a search with the patterns of file names to which it is limited,
+    `folder` that of a shell command with the folder in which it is to run.
     """
 
-    __slots__ = ("field", "kind", "names", "why")
+    __slots__ = ("field", "folder", "kind", "names", "why")
 
     def __init__(
-        self, kind: str, field: str = "", why: tuple[str, str] = ("", ""), names: str = ""
-    ) -> None:
+        self, kind: str, field: str = "", why: tuple[str, str] = ("", ""), names: str = "",
+        folder: str = "",
+    ) -> None:  # fmt: skip
         self.kind = kind
         self.field = field
         self.why = why
         self.names = names
+        self.folder = folder
 
 
 _CLAUDE = {
@@ -88,7 +93,47 @@ _CODEX = {
     "Bash": Tool(SHELL, "command"),
     "apply_patch": Tool(PATCH, "command"),
 }
-TOOLS = {"claude": _CLAUDE, "vibe": _VIBE, "codex": _CODEX}
+_GEMINI = {
+    **dict.fromkeys(
+        ("web_fetch", "google_web_search", "get_internal_docs", "list_mcp_resources"), Tool(READ)
+    ),
+    "read_file": Tool(FILE, "file_path"),
+    **dict.fromkeys(("list_directory", "glob"), Tool(FOLDER, "dir_path")),
+    "grep_search": Tool(SEARCH, "dir_path"),
+    **dict.fromkeys(("ask_user", "enter_plan_mode", "exit_plan_mode"), Tool(ASK)),
+    **dict.fromkeys(("invoke_agent", "codebase_investigator", "cli_help"), Tool(AGENTS)),
+    **dict.fromkeys(
+        ("write_todos", "update_topic", "complete_task", "tracker_create_task",
+         "tracker_update_task", "tracker_get_task", "tracker_list_tasks", "tracker_add_dependency",
+         "tracker_visualize"), Tool(TASKS),
+    ),
+    "run_shell_command": Tool(SHELL, "command", folder="dir_path"),
+    **dict.fromkeys(("write_file", "replace"), Tool(WRITE, "file_path")),
+    "activate_skill": Tool(SKILL, "name"),
+}  # fmt: skip
+_OPENCODE = {
+    **dict.fromkeys(("webfetch", "websearch", "codesearch", "lsp"), Tool(READ)),
+    "read": Tool(FILE, "filePath"),
+    **dict.fromkeys(("list", "glob"), Tool(FOLDER, "path")),
+    "grep": Tool(SEARCH, "path"),
+    **dict.fromkeys(("question", "plan_enter", "plan_exit"), Tool(ASK)),
+    "task": Tool(AGENTS),
+    **dict.fromkeys(("todowrite", "todoread"), Tool(TASKS)),
+    "bash": Tool(SHELL, "command", folder="workdir"),
+    **dict.fromkeys(("write", "edit", "multiedit"), Tool(WRITE, "filePath")),
+    "skill": Tool(SKILL, "name"),
+}
+_CURSOR = {
+    "Read": Tool(FILE, "file_path"),
+    "Grep": Tool(SEARCH, "file_path"),
+    "Task": Tool(AGENTS),
+    "Shell": Tool(SHELL, "command", folder="working_directory"),
+    **dict.fromkeys(("Write", "Delete"), Tool(WRITE, "file_path")),
+}
+TOOLS = {
+    "claude": _CLAUDE, "vibe": _VIBE, "codex": _CODEX, "gemini": _GEMINI, "opencode": _OPENCODE,
+    "cursor": _CURSOR,
+}  # fmt: skip
 
 _UNKNOWN_INSTEAD = (
     "use the tools for reading and searching; if this tool only reads, the user may name it in"

@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import pytest
 
@@ -34,6 +34,7 @@ PROGRAMS = {
     "codex-0.169.0": "codex/node_modules/.bin/codex",
     "gemini-0.61.0": "gemini/node_modules/.bin/gemini",
     "opencode-1.18.33": "opencode/node_modules/opencode-linux-x64/bin/opencode",
+    "ripgrep": "opencode/node_modules/@vscode/ripgrep-linux-x64/bin/rg",
     "skills-ref-0.1.1": "skillsref/venv/bin/agentskills",
 }
 PATH = "/usr/local/bin:/usr/bin:/bin"
@@ -118,8 +119,9 @@ def play(request: Request) -> Played:
 
 def environment(**more: str) -> dict[str, str]:
     """Return what a client finds: the test's home, nothing else of this process."""
+    more = {"PATH": PATH, **more}
     kept = {n: v for n, v in os.environ.items() if n.startswith("XDG_") or n == "HOME"}
-    return {"PATH": PATH, "LANG": "C.UTF-8", "TERM": "dumb", **kept, **more}
+    return {"LANG": "C.UTF-8", "TERM": "dumb", **kept, **more}
 
 
 class Client:
@@ -267,3 +269,76 @@ wire_api = "responses"
         command = [self.program, "exec", *options, "go"]
         found = environment(SCRIPTED_KEY="test-key", **self.more)
         return play(Request(command, str(self.work), found, turns, files=[(config, self.CONFIG)]))
+
+
+class Gemini(Client):
+    """Gemini CLI of a user who has chosen a key, with our entries in their settings."""
+
+    def __init__(self, name: str, work: Path) -> None:
+        super().__init__(name, work)
+        chosen = {
+            "security": {"auth": {"selectedType": "gemini-api-key"}},
+            "privacy": {"usageStatisticsEnabled": False},
+            "general": {"enableAutoUpdate": False},
+        }
+        self.write(".gemini/settings.json", json.dumps(chosen))
+
+    def settings(self) -> dict[str, Any]:
+        """Return the user's settings."""
+        text = (self.home / ".gemini" / "settings.json").read_text(encoding="utf-8")
+        found: dict[str, Any] = json.loads(text)
+        return found
+
+    def add_hooks(self, **more: object) -> None:
+        """Add our entries, and other settings of the user."""
+        found = self.settings() | json.loads(hooks_of("gemini")) | more
+        self.write(".gemini/settings.json", json.dumps(found))
+
+    def play(self, turns: Sequence[Turn], *options: str, sub: Sequence[Turn] = ()) -> Played:
+        """Give a prompt without a terminal."""
+        command = [self.program, "-m", "scripted", "-p", "go", *options]
+        found = environment(
+            GEMINI_API_KEY="test-key", GOOGLE_GEMINI_BASE_URL="http://127.0.0.1:{port}",
+            GEMINI_CLI_TRUST_WORKSPACE="true", **self.more,
+        )  # fmt: skip
+        return play(Request(command, str(self.work), found, turns, sub))
+
+
+class Opencode(Client):
+    """Opencode with our plugin, and ripgrep, which its tool for skills needs."""
+
+    CONFIG: ClassVar = {
+        "model": "scripted/scripted",
+        "small_model": "scripted/scripted",
+        "autoupdate": False,
+        "share": "disabled",
+        "provider": {
+            "scripted": {
+                "npm": "@ai-sdk/openai-compatible",
+                "options": {"baseURL": "http://127.0.0.1:{port}/v1", "apiKey": "test-key"},
+                "models": {"scripted": {"tool_call": True}},
+            }
+        },
+    }
+
+    def __init__(self, name: str, work: Path) -> None:
+        super().__init__(name, work)
+        self.config = Path(os.environ.get("XDG_CONFIG_HOME") or self.home / ".config", "opencode")
+
+    def add_hooks(self) -> None:
+        """Link the plugin, as setup does."""
+        (self.config / "plugins").mkdir(parents=True)
+        (self.config / "plugins" / "planner.js").symlink_to(Path(ROOT, "hooks", "opencode.js"))
+
+    def play(self, turns: Sequence[Turn], sub: Sequence[Turn] = (), **settings: object) -> Played:
+        """Give a prompt without a terminal; `settings` are the user's."""
+        config = json.dumps(self.CONFIG | settings)
+        ripgrep = os.path.dirname(program("ripgrep"))
+        found = environment(
+            PATH=f"{ripgrep}:{PATH}", OPENCODE_DISABLE_MODELS_FETCH="1",
+            OPENCODE_DISABLE_AUTOUPDATE="1", NPM_CONFIG_REGISTRY="http://127.0.0.1:{port}/",
+            **self.more,
+        )  # fmt: skip
+        files = [(str(self.config / "opencode.json"), config)]
+        command = [self.program, "run", "go"]
+        return play(Request(command, str(self.work), found, turns, sub, files))

@@ -128,6 +128,28 @@ def from_responses(body: JSON) -> tuple[int, list[JSON]]:
     return said, heard
 
 
+def from_contents(body: JSON) -> tuple[int, list[JSON]]:
+    """Read a request of Gemini."""
+    system = body.get("systemInstruction") or {}
+    heard: list[JSON] = [{"blocks": [{"text": _flat(system.get("parts"))}]}]
+    said = 0
+    for content in body["contents"]:
+        if content["role"] == "model":
+            said += 1
+            continue
+        blocks = []
+        for part in content["parts"]:
+            answer = part.get("functionResponse")
+            if answer:
+                given = answer["response"]
+                text = given.get("output") or given.get("error") or ""
+                blocks.append(_result(answer["id"], text, is_error="error" in given))
+            else:
+                blocks.append({"text": part.get("text") or ""})
+        heard.append({"blocks": blocks})
+    return said, heard
+
+
 # What they are answered, as streams of events
 
 USAGE = {"input_tokens": 1, "output_tokens": 1}
@@ -191,10 +213,21 @@ def as_responses(call: str, turn: Turn) -> list[JSON]:
     ]
 
 
+def as_contents(call: str, turn: Turn) -> list[JSON]:
+    """Answer Gemini."""
+    part: JSON = {"text": turn} if isinstance(turn, str) else {
+        "functionCall": {"id": call, "name": turn[0], "args": turn[1]}
+    }  # fmt: skip
+    usage = {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2}
+    candidate = {"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0}
+    return [{"candidates": [candidate], "usageMetadata": usage}]
+
+
 PROTOCOLS = {
     "/v1/messages": (from_messages, as_messages),
     "/v1/chat/completions": (from_chat, as_chat),
     "/v1/responses": (from_responses, as_responses),
+    ":streamGenerateContent": (from_contents, as_contents),
 }
 
 
@@ -219,6 +252,7 @@ class Handler(BaseHTTPRequestHandler):
         """Take the conversation's next turn."""
         body = json.loads(self.rfile.read(int(self.headers.get("content-length") or 0)) or b"{}")
         path = self.path.split("?")[0]
+        path = path[path.rfind(":") :] if ":" in path else path  # Gemini's begins with the model
         if path not in PROTOCOLS:
             self._send({"input_tokens": 1})
             return
@@ -235,7 +269,7 @@ class Handler(BaseHTTPRequestHandler):
             else f"data: {json.dumps(e)}\n\n".encode()
             for e in events
         )
-        self._send(data + (b"" if "type" in events[0] else b"data: [DONE]\n\n"))
+        self._send(data + (b"data: [DONE]\n\n" if write is as_chat else b""))
 
     def _send(self, answer: JSON | bytes) -> None:
         stream = isinstance(answer, bytes)

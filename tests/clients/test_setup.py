@@ -12,7 +12,7 @@ import pytest
 
 from shared.resources import ROOT, installed_path
 from tests.clients.conftest import CLAUDES, SESSION
-from tests.clients.real_clients import Claude, Codex, Vibe
+from tests.clients.real_clients import Claude, Codex, Gemini, Opencode, Vibe
 
 if TYPE_CHECKING:
     from tests.clients.scripted_model import Result
@@ -94,3 +94,40 @@ def test_codex_loads_the_skill_and_plans_unasked(repo: Repository) -> None:
     played = codex.play(sent, hooks=False)
     assert any("- planner: Turns a request" in text for text in played.heard)
     check(played.results, any_text=False)
+
+
+@pytest.mark.requirement("HO-4")
+def test_gemini_loads_the_skill_and_plans_unasked(repo: Repository) -> None:
+    """Without a terminal it denies whatever it would ask for."""
+    gemini = Gemini("gemini-0.61.0", repo.path)
+    set_up("gemini")
+    run = f"{repo.path}/.planner/runs/one"
+    sent = [("run_shell_command", {"command": c}) for c in commands("gemini", run).values()]
+    written = [
+        ("write_file", {"file_path": path, "content": "{}"})
+        for path in (
+            f"{run}/answers/context.json",
+            f"{run}/worktree/new.py",
+            f"{run}/answers/../../../../new.py",
+            f"{repo.path}/new.py",
+        )
+    ]
+    played = gemini.play([("activate_skill", {"name": "planner"}), *sent, *written])
+    assert "planner start" in played.results[0].text, played.results[0]
+    check(played.results[1:6])
+    assert [r.is_error for r in played.results[6:]] == [False, False, True, True]
+
+
+@pytest.mark.requirement("HO-4")
+def test_opencode_loads_the_skill_and_plans_unasked(repo: Repository) -> None:
+    set_up("opencode")
+    opencode = Opencode("opencode-1.18.33", repo.path)
+    run = f"{repo.path}/.planner/runs/one"
+    sent = [
+        ("bash", {"command": c, "description": "x"}) for c in commands("opencode", run).values()
+    ]
+    written = ("write", {"filePath": f"{run}/answers/context.json", "content": "{}"})
+    played = opencode.play([("skill", {"name": "planner"}), *sent, written])
+    assert "planner start" in played.results[0].text, played.results[0]
+    check(played.results[1:6])
+    assert Path(run, "answers", "context.json").read_text(encoding="utf-8") == "{}"

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.slow, pytest.mark.requirement("HO-2")]
 
-HOSTS = ("claude", "codex", "vibe", "gemini")
+HOSTS = ("claude", "codex", "vibe", "gemini", "opencode", "cursor")
 MOST_MOMENTS = 400
 
 
 def a_home() -> Home:
-    """Return a home with settings of Claude Code and vibe, and none of codex and gemini."""
+    """Return a home with settings of Claude Code, vibe and Cursor, and none of the others."""
     home = Home()
-    for name in (*FILES["claude"], *FILES["vibe"]):
+    for name in (*FILES["claude"], *FILES["vibe"], *FILES["cursor"]):
         home.write(name, OTHERS[name])
     return home
 

@@ -22,6 +22,8 @@ FILES = {
     "claude": (".claude/settings.json",),
     "codex": (".codex/hooks.json",),
     "vibe": (".vibe/config.toml", ".vibe/hooks.toml"),
+    "gemini": (".gemini/settings.json",),
+    "cursor": (".cursor/hooks.json",),
 }
 OTHERS = {
     ".claude/settings.json": """\
@@ -44,6 +46,25 @@ OTHERS = {
       }
     ],
     "Stop": []
+  }
+}
+""",
+    ".gemini/settings.json": """\
+{
+    "security": {"auth": {"selectedType": "oauth-personal"}},
+    "hooks": {
+        "BeforeTool": [
+            {"matcher": "write_file", "hooks": [{"type": "command", "command": "sh /x.sh"}]}
+        ]
+    }
+}
+""",
+    ".cursor/hooks.json": """\
+{
+  "version": 1,
+  "hooks": {
+    "afterFileEdit": [{ "command": "./hooks/format.sh" }],
+    "preToolUse": []
   }
 }
 """,
@@ -82,6 +103,8 @@ COMMENTED = {
 }
 """,
     ".codex/hooks.json": '{"hooks": { // mine\n "Stop": [],\n}}',
+    ".gemini/settings.json": '{ // mine\n  "ui": {"theme": "Dracula"}, // dark\n}\n',
+    ".cursor/hooks.json": '{"hooks": {} /* none */, "version": 1 // always\n}\n',
     ".vibe/config.toml": """\
 # mine
 [ tools . bash ] # the shell
@@ -227,6 +250,8 @@ def another_shape(home: Home, host: str) -> None:
     shapes = {
         ".claude/settings.json": '{"permissions": ["Bash"]}',
         ".codex/hooks.json": '{"hooks": []}',
+        ".gemini/settings.json": '{"hooks": {"BeforeTool": {}}}',
+        ".cursor/hooks.json": '{"hooks": "none"}',
         ".vibe/config.toml": 'tools = {bash = {permission = "ask"}}\n',
         ".vibe/hooks.toml": 'hooks = "none"\n',
     }

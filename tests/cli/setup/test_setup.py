@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.requirement("HO-2")
 
+ALL = ("claude", "codex", "vibe", "opencode", "gemini", "cursor")
+
 
 @pytest.fixture
 def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Home:
@@ -56,13 +58,12 @@ def test_it_finds_assistants_by_their_folder_and_by_their_program(
 
 def test_what_it_writes_for_each_assistant(home: Home, golden: Golden) -> None:
     home.write(".claude/settings.json", '{\n  "model": "opus"\n}\n')
-    names = ("claude", "codex", "vibe", "opencode", "gemini", "cursor")
-    shown = home.setup("--dry-run", *names)
+    shown = home.setup("--dry-run", *ALL)
     assert home.settings().keys() == {".gitconfig", ".claude", ".claude/settings.json"}
     assert not Path(installed_path()).exists()
     text = shown.text.replace(ROOT, "/opt/planner").replace(str(home.path), "/home/user")
     golden("setup/every-assistant.xml", text)
-    written = home.setup(*names)
+    written = home.setup(*ALL)
     assert written.block.findtext("data[@name='changes']") == shown.block.findtext(
         "data[@name='changes']"
     )
@@ -94,12 +95,12 @@ def test_removing_what_was_never_set_up_changes_nothing(home: Home) -> None:
 
 def test_a_project_of_its_own(home: Home, repo: Repository) -> None:
     before = repo.git("status", "--porcelain", "--ignored")
-    answer = call(repo.path, "setup", "--project", "claude", "codex", "vibe", "gemini")
+    answer = call(repo.path, "setup", "--project", *ALL)
     assert answer.code == 0
     assert home.settings().keys() == {".gitconfig"}
     rules = json.loads((repo.path / ".claude" / "settings.local.json").read_text())
     assert f"Bash({launcher_path()} *)" in rules["permissions"]["allow"]
-    for name in (".claude", ".codex", ".vibe", ".gemini"):
+    for name in (f".{host}" for host in ALL):
         assert (repo.path / name / "skills" / "planner" / "SKILL.md").exists()
     assert call(repo.path, "setup", "--project", "--remove").code == 0
     assert repo.git("status", "--porcelain", "--ignored") == before

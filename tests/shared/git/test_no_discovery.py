@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchmarks.imports import read_modules
-from shared.git.command import project_environment
+from shared.git.command import project_environment, user_environment
 from shared.git.hooks import LOCAL
 from shared.git.repository import find_repository, repository_at
 from shared.git.worktree import open_worktree
@@ -89,3 +89,19 @@ def test_a_command_gets_no_variable_that_redirects_git(
     assert not {*LOCAL, "GIT_INDEX_FILE", "GIT_CONFIG_KEY_0"} & {*found}
     assert found["GIT_CEILING_DIRECTORIES"] == str(tmp_path)
     assert ("GIT_AUTHOR_NAME" in found) == with_settings
+
+
+@pytest.mark.requirement("HO-4")
+def test_the_users_settings_that_gemini_hides_from_git_are_found_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    hidden = {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1", "GIT_ASKPASS": "",
+              "GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "core.hooksPath",
+              "GIT_CONFIG_VALUE_0": ""}  # fmt: skip
+    for name, value in hidden.items():
+        monkeypatch.setenv(name, value)
+    assert user_environment().items() >= hidden.items()
+    monkeypatch.setenv("GEMINI_CLI", "1")
+    assert not user_environment().keys() & hidden.keys()
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "mine"))
+    assert user_environment()["GIT_CONFIG_COUNT"] == "1"

@@ -245,3 +245,96 @@ def test_it_takes_no_longer_the_more_there_is(home: Path, project: Path) -> None
     began = time.process_time()
     claude(project)
     assert time.process_time() - began < 0.2
+
+
+# Gemini and opencode
+
+
+def judged(host: str, project: Path) -> tuple[bool, bool, bool]:
+    found = read_client(host, (str(project),))
+    return found.rules, found.others, found.allowed
+
+
+OURS_ONLY = (False, False, True)  # neither rules nor others, and our launcher is allowed
+
+
+def gemini_with_ours(home: Path) -> None:
+    write(home / ".gemini/settings.json", hooks_of("gemini"))
+    write(home / ".gemini/policies/planner.toml", f'commandPrefix = ["{launcher()}"]')
+
+
+@pytest.mark.requirement("HO-4")
+def test_geminis_settings_with_ours_alone_hold_no_rule(home: Path, project: Path) -> None:
+    assert judged("gemini", project) == (False, False, False)
+    gemini_with_ours(home)
+    assert judged("gemini", project) == OURS_ONLY
+
+
+@pytest.mark.requirement("HO-4")
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("settings.json", '{"tools": {"exclude": ["run_shell_command(git push)"]}}'),
+        ("settings.json", '{"excludeTools": ["x"]}'),
+        ("settings.json", '{"tools": {"core": ["read_file"]}}'),
+        ("settings.json", ""),
+        ("policies/mine.toml", '[[rule]]\ntoolName = "*"\n'),
+    ],
+)
+@pytest.mark.parametrize("inside", ["home", "project"])
+def test_geminis_rules_are_seen(
+    home: Path, project: Path, inside: str, name: str, content: str
+) -> None:
+    gemini_with_ours(home)
+    write({"home": home, "project": project}[inside] / ".gemini" / name, content)
+    assert judged("gemini", project)[0]
+
+
+@pytest.mark.requirement("HO-4")
+@pytest.mark.parametrize(
+    "name", [".gemini/settings.json", ".gemini/extensions/other/hooks/hooks.json"]
+)
+def test_geminis_other_hooks_are_seen(home: Path, project: Path, name: str) -> None:
+    write(home / name, {"hooks": {"BeforeTool": [HOOK]}})
+    assert judged("gemini", project)[1]
+
+
+@pytest.mark.requirement("HO-4")
+def test_opencodes_settings_with_our_plugin_alone_hold_no_rule(home: Path, project: Path) -> None:
+    assert judged("opencode", project) == OURS_ONLY
+    plugins = home / ".config" / "opencode" / "plugins"
+    plugins.mkdir(parents=True)
+    (plugins / "planner.js").symlink_to(Path(ROOT, "hooks", "opencode.js"))
+    write(project / "opencode.json", {"model": "x"})
+    assert judged("opencode", project) == OURS_ONLY
+
+
+@pytest.mark.requirement("HO-4")
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("opencode.json", '{"permission": {"bash": "ask"}}'),
+        ("opencode.jsonc", '{ /* mine */ "agent": {"build": {"tools": {"bash": false}}}}'),
+        ("opencode.json", ""),
+        ("agent/build.md", "---\npermission:\n  bash: ask\n---\n"),
+    ],
+)
+@pytest.mark.parametrize("inside", [".config/opencode", ".opencode"])
+def test_opencodes_rules_are_seen(
+    home: Path, project: Path, inside: str, name: str, content: str
+) -> None:
+    write((home if "config" in inside else project) / inside / name, content)
+    assert judged("opencode", project)[0]
+
+
+@pytest.mark.requirement("HO-4")
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        (".opencode/plugins/other.ts", 'export default { "tool.execute.before": x }'),
+        ("opencode.json", '{"plugin": ["some-package"]}'),
+    ],
+)
+def test_opencodes_other_plugins_are_seen(project: Path, name: str, content: str) -> None:
+    write(project / name, content)
+    assert judged("opencode", project)[1]
