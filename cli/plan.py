@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     from state.phases import Phase
 
 
-_USE = "Candidate of this number, as the code step shows them; repeatable."
+_USE = "Verify by the candidate of this number, as the code step shows them; repeatable."
+_OWN = "Verify by commands of your own, one a line."
 
 
 @click.group("plan")
@@ -111,7 +112,7 @@ def capture(state_dir: str | None, role: str | None) -> None:
 @plan_command.command("verify")
 @click.option("--worker", is_flag=True, hidden=True)
 @click.option("--use", "numbers", type=int, multiple=True, metavar="N", help=_USE)
-@click.option("--command-file", "path", metavar="FILE", help="Commands of your own, one a line.")
+@click.option("--command-file", "path", metavar="FILE", help=_OWN)
 @state_dir_option
 @role_option
 @click.pass_context
@@ -131,7 +132,7 @@ def verify(
     Example: planner plan verify --use 1
     """
     from cli.results import render_running, render_verified
-    from developer.candidates.detect import choose, commands_in
+    from developer.candidates.detect import choose
     from developer.verification import verify_now
     from developer.verify.job import Running
     from developer.verify.worker import worker_main
@@ -141,9 +142,9 @@ def verify(
     if worker:
         ctx.exit(worker_main(state.state_dir))
     if numbers or path:
-        file = find_answer(state.state_dir, path) if path else ""
-        plan_file.open_plan(state)
-        choose(state, numbers, commands_in(read_text(file), file) if file else [])
+        with state.lock("plan verify"):
+            plan_file.open_plan(state)
+            choose(state, numbers, path)
     answer = verify_now(state)
     if isinstance(answer, Running):
         write(render_running(state, answer, state.command("plan", "verify")))
@@ -175,12 +176,24 @@ def check(phase: Phase, state_dir: str | None, *, as_json: bool) -> None:
 @plan_command.command("done")
 @phase_option
 @click.option("--batch", "path", metavar="FILE", help="Edits to do first, all or none.")
+@click.option("--use", "numbers", type=int, multiple=True, metavar="N", help=_USE)
+@click.option("--command-file", "commands", metavar="FILE", help=_OWN)
 @state_dir_option
 @role_option
-def done(phase: Phase, path: str | None, state_dir: str | None, role: str | None) -> None:
+def done(
+    phase: Phase,
+    path: str | None,
+    numbers: tuple[int, ...],
+    commands: str | None,
+    state_dir: str | None,
+    role: str | None,
+) -> None:
     """End a work step: edits, capture, verify, checks; print what follows.
 
-    Example: planner plan done --phase plan-code
+    The change is verified by the project's own commands and those that you choose; without any, by
+    the first candidate; without one, by the tests that you ran with `planner tree run`.
+
+    Example: planner plan done --phase plan-code --use 1
     """
     from cli.results import render_finished
     from orchestrator.execute.last_gate import submit_if_due
@@ -190,7 +203,7 @@ def done(phase: Phase, path: str | None, state_dir: str | None, role: str | None
     workflow = workflow_of(phase)
     allow_roles(role, workflow.steps[workflow.number(phase, "execute")].agent or "")
     state = opened(state_dir)
-    finished = finish_phase(state, phase, path, role)
+    finished = finish_phase(state, phase, path, role, choice=(numbers, commands))
     submit_if_due(state, by_agent=finished.handed_in)
     write(render_finished(state, finished))
 

@@ -73,9 +73,9 @@ def run_on_tree(state: State, plan: Plan, command: str, milestone: str | None = 
     )  # fmt: skip
     with state.lock("tree run"):
         seconds = round(ended.seconds)
-        run = TreeRun(
-            command=command, tree=tree, code=ended.code, seconds=seconds, said=_summary(tail)
-        )
+        said, counts = _summary(tail), counted(tail)
+        run = TreeRun(command=command, tree=tree, code=ended.code, seconds=seconds, said=said)
+        run.passed = counts[0] if counts and not counts[1] else 0
         record(state.state_dir, run)
     return done
 

@@ -11,14 +11,13 @@ from shared.resources import answer_path, answer_word, fill, read_prompt, review
 from shared.steps import slices
 from shared.steps.slices import answer_lines, review_slice
 from shared.steps.workflow import Step
-from shared.tree_runs import runs_on_plan
+from shared.tree_runs import runs_on_change
 from state.actors import HOST
 from state.errors import Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from typing import Any
 
     from shared.builders import Block
     from shared.qr.types import Item
@@ -48,9 +47,8 @@ def questions(ctx: Context) -> Block:
     again = ctx.iteration > 1
     text = read_prompt("quality_reviewer", "review", "questions-again" if again else "questions")
     designed = phase == "plan-design"
-    evidence = read_prompt(
-        "quality_reviewer", "review", "evidence-design" if designed else "evidence-change"
-    )
+    tried = "" if designed else _tried(state)
+    evidence = read_prompt("quality_reviewer", "review", _evidence(tried, designed=designed))
     slots = {
         "worktree": state.worktree,
         "file": answer_path(state.state_dir, file),
@@ -77,8 +75,7 @@ def questions(ctx: Context) -> Block:
     block.data("plan", shown)
     answers = answer_lines(plan, state.database.answers(state.run))
     block.data("answers", "" if again else answers)
-    if not designed:
-        block.data("run on these files by the assistant", _tried(state, plan))
+    block.data("run on these files by the assistant", tried)
     words = ("qr", "set", "--phase", phase, "--group", group, "--file", answer_word(file))
     role = None if alone else "quality-reviewer"
     return block.next("done", state.command(*words, role=role))
@@ -89,10 +86,16 @@ def answered_alone(items: Iterable[Item]) -> bool:
     return any(item.answered_by == ASSISTANT for item in items)
 
 
-def _tried(state: State, plan: dict[str, Any]) -> str:
-    """Return what the assistant ran on the verified tree and how it ended, the last few (VR-3)."""
-    runs = runs_on_plan(state.state_dir, plan)
-    return "\n".join(run.line() for run in runs[-MOST_RUNS:])
+def _tried(state: State) -> str:
+    """Return what the assistant ran on the change and how it ended, the last few (VR-3)."""
+    return "\n".join(run.line() for run in runs_on_change(state.state_dir)[-MOST_RUNS:])
+
+
+def _evidence(tried: str, *, designed: bool) -> str:
+    """Return the name of the prompt that says what counts as evidence."""
+    if designed:
+        return "evidence-design"
+    return "evidence-change-and-runs" if tried else "evidence-change"
 
 
 def _question_lines(items: list[Item]) -> Iterator[str]:

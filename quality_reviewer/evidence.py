@@ -14,7 +14,7 @@ from shared.builders import first_of
 from shared.patch import read_patch
 from shared.qr.types import MUST, PASS
 from shared.steps.slices import entities_of
-from shared.tree_runs import runs_on_plan
+from shared.tree_runs import runs_on_change
 from shared.workspace import open_repository
 from state.errors import Problem, shown
 from state.milestones import changes_of
@@ -161,8 +161,7 @@ class Evidence:
 
     @cached_property
     def _runs(self) -> list[int]:
-        ran = runs_on_plan(self._state.state_dir, self._plan.model_dump(mode="json"))
-        return [run.number for run in ran if run.number]
+        return [run.number for run in runs_on_change(self._state.state_dir)]
 
     @cached_property
     def _ids(self) -> set[str]:

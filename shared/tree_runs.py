@@ -9,28 +9,36 @@ from state.files import read_json, write_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from typing import Any
 
 MOST_KEPT = 100
+# What only shows something, and so proves nothing, begins with one of these words.
+_SHOWING = """
+cat diff du echo file find git grep head ls printf pwd rg sed stat tail tree true type wc which
+"""
+_SHOWS = frozenset(_SHOWING.split())
+_MOST_ADOPTED, _LONGEST = 3, 500
 
 
 class TreeRun:
     """A command that ran on the git tree `tree`, by a number that evidence names it by.
 
-    `said` has how many tests passed and failed, where that is known, and the output's last lines.
+    `said` has how many tests passed and failed, where that is known, and the output's last lines;
+    `passed` is how many passed if none failed.
     """
 
-    __slots__ = ("code", "command", "number", "said", "seconds", "tree")
+    __slots__ = ("code", "command", "number", "passed", "said", "seconds", "tree")
 
-    def __init__(
-        self, *, command: str, tree: str, code: int, seconds: int, said: str, number: int = 0
-    ) -> None:
+    def __init__(  # noqa: PLR0913 – the columns of a row
+        self, *, command: str, tree: str, code: int, seconds: int, said: str, number: int = 0,
+        passed: int = 0,
+    ) -> None:  # fmt: skip
         self.command = command
         self.tree = tree
         self.code = code
         self.seconds = seconds
         self.said = said
+        self.passed = passed
         self.number = number
 
     def line(self) -> str:
@@ -42,25 +50,49 @@ class TreeRun:
 
 def record(state_dir: str, run: TreeRun) -> None:
     """Remember a run under the next number, under the run's lock; of many the last are kept."""
-    rows = _rows(state_dir)
-    run.number = 1 + max((row.get("number", 0) for row in rows), default=0)
-    kept = [*rows, {name: getattr(run, name) for name in TreeRun.__slots__}]
-    write_json(tree_runs_path(state_dir), kept[-MOST_KEPT:])
+    kept = _read(state_dir)
+    rows = kept.get("runs", [])
+    run.number = 1 + max((row["number"] for row in rows), default=0)
+    rows = [*rows, {name: getattr(run, name) for name in TreeRun.__slots__}]
+    write_json(tree_runs_path(state_dir), {**kept, "runs": rows[-MOST_KEPT:]})
+
+
+def mark_captured(state_dir: str, tree: str) -> None:
+    """Remember the git tree of the change that is reviewed next, under the run's lock."""
+    kept = _read(state_dir)
+    if kept.get("captured") != tree:
+        write_json(tree_runs_path(state_dir), {**kept, "captured": tree})
 
 
 def runs_on(state_dir: str, tree: str) -> list[TreeRun]:
     """Return what ran on a git tree, each command once, as it ended last."""
-    found = (TreeRun(**row) for row in _rows(state_dir))
+    found = (TreeRun(**row) for row in _read(state_dir).get("runs", []))
     return [*{run.command: run for run in found if run.tree == tree}.values()]
 
 
-def runs_on_plan(state_dir: str, plan: Mapping[str, Any]) -> list[TreeRun]:
-    """Return what ran on the files that the plan's verify commands ran on."""
-    trees = {result.get("tree") for result in plan["verify"]}
-    return [run for tree in sorted(filter(None, trees)) for run in runs_on(state_dir, tree)]
+def runs_on_change(state_dir: str) -> list[TreeRun]:
+    """Return what ran on the change that was captured last, whether or not it was verified."""
+    return runs_on(state_dir, _read(state_dir).get("captured", ""))
 
 
-def _rows(state_dir: str) -> list[dict[str, Any]]:
+def proving(state_dir: str, tree: str) -> list[str]:
+    """Return the commands that succeeded and would verify the change if nothing else does.
+
+    That is the one in which most tests passed, whatever it ran on; where no count is known, the
+    last ones on the git tree `tree` that do more than show something.
+    """
+    rows = (TreeRun(**row) for row in _read(state_dir).get("runs", []))
+    good = [run for run in rows if not run.code and _is_one_line(run.command)]
+    if tested := [run for run in good if run.passed]:
+        return [max(tested, key=lambda run: (run.passed, run.number)).command]
+    done = [r.command for r in good if r.tree == tree and r.command.split()[0] not in _SHOWS]
+    return [*dict.fromkeys(done)][-_MOST_ADOPTED:]
+
+
+def _is_one_line(command: str) -> bool:
+    return bool(command.strip()) and command.isprintable() and len(command) <= _LONGEST
+
+
+def _read(state_dir: str) -> dict[str, Any]:
     path = tree_runs_path(state_dir)
-    rows = read_json(path) if os.path.exists(path) else []
-    return rows if isinstance(rows, list) else []
+    return dict(read_json(path)) if os.path.exists(path) else {}

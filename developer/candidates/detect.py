@@ -13,7 +13,11 @@ from developer.candidates.others import (
 )
 from developer.candidates.python import python_candidates
 from shared.candidates import Found, chosen_commands, read_found, write_chosen, write_found
+from shared.named_files import find_answer
+from shared.place.level import level
+from shared.tree_runs import proving
 from state.errors import Refused
+from state.files import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,11 +48,14 @@ def detect(state_dir: str, worktree: str, repository: str) -> None:
     write_found(state_dir, candidates(worktree, repository))
 
 
-def choose(state: State, numbers: Sequence[int], commands: Sequence[str]) -> None:
-    """Have the run verified by candidates, named by number from 1, and by further commands.
+def choose(state: State, numbers: Sequence[int], path: str | None) -> None:
+    """Have the run verified by candidates, named by number from 1, and by the commands of a file.
 
     They take the place of what was chosen before. Refused for a number that no candidate has.
+    The caller holds the run's lock.
     """
+    file = find_answer(state.state_dir, path) if path else ""
+    commands = commands_in(read_text(file), file) if file else []
     known = [command for command, _ in read_found(state.state_dir).candidates]
     wrong = [number for number in numbers if not 1 <= number <= len(known)]
     if wrong:
@@ -60,13 +67,28 @@ def choose(state: State, numbers: Sequence[int], commands: Sequence[str]) -> Non
     if len(chosen) > _MOST_COMMANDS or any(len(c) > _LONGEST for c in chosen):
         text = f"at most {_MOST_COMMANDS} commands of {_LONGEST} characters can be chosen"
         raise Refused("invalid", "plan verify", text, "choose fewer or shorter commands")
-    with state.lock("plan verify"):
-        if chosen != chosen_commands(state.state_dir):
-            write_chosen(state.state_dir, chosen)
-            with state.database as database:
-                database.audit(
-                    state.run, "host", "choose verify commands", detail="\n".join(chosen)
-                )
+    _keep(state, chosen)
+
+
+def adopt(state: State, tree: str) -> None:
+    """Have the run verified by the first candidate, where its assistant has chosen nothing.
+
+    Without candidates by what it ran with success on the git tree `tree`, which is the change's.
+    Without a place by nothing: a person has to confirm commands there. The caller holds the run's
+    lock.
+    """
+    if state.config["config"]["verify"] or chosen_commands(state.state_dir):
+        return
+    if level(state.run.repository).holds:
+        found = [command for command, _ in read_found(state.state_dir).candidates[:1]]
+        _keep(state, found or proving(state.state_dir, tree))
+
+
+def _keep(state: State, chosen: list[str]) -> None:
+    if chosen != chosen_commands(state.state_dir):
+        write_chosen(state.state_dir, chosen)
+        with state.database as database:
+            database.audit(state.run, "host", "choose verify commands", detail="\n".join(chosen))
 
 
 def commands_in(text: str, path: str) -> list[str]:

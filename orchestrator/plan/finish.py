@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
+from developer.candidates.detect import adopt, choose
 from developer.capture import capture_into
 from developer.verification import still_running, verify_plan, with_results
 from developer.verify.job import Running
@@ -28,16 +29,23 @@ from shared.plan_file import after_edits, check_frozen, open_plan, read_batch
 from shared.qr.schema import Review, read_review, write_review
 from shared.qr.types import TODO, LoopState, Said, computed_verdict
 from shared.steps.entry_points import workflow_of
+from shared.tree_runs import mark_captured
 from state import store
 from state.errors import Refused
 from state.phases import CODE_PHASES, DOCS_PHASES
 from state.stages import READ_ONLY
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from orchestrator.plan.context import Context
     from shared.run import State
     from state.models import Plan
     from state.phases import Phase
+
+
+# The numbers of candidates, and the file of own commands, by which the change is to be verified.
+Choice = tuple["Sequence[int]", str | None]
 
 
 class Finished(NamedTuple):
@@ -51,13 +59,17 @@ class Finished(NamedTuple):
     handed_in: bool = False
 
 
-def finish_phase(state: State, phase: Phase, batch: str | None, role: str | None) -> Finished:
+def finish_phase(
+    state: State, phase: Phase, batch: str | None, role: str | None, choice: Choice = ((), None)
+) -> Finished:
     """End a work step: edits, capture, verify, checks; then pass the phase or open its review.
 
+    `choice` says what verifies the change; without one, the first candidate or what has run.
     Any failing MUST is Refused, all of them at once, with nothing stored. Other blocking findings
     open the gate for a decision; without any the gate is passed by script.
     """
     words = ("plan", "done", "--phase", phase, *(("--batch", batch) if batch else ()))
+    # What is chosen is remembered.
     again = state.command(*words, role=role)
     repeated = _is_repeated(state, phase, batch)
     agents = review_of(state, state.plan)[0] == "full" and not state.run.alone
@@ -69,7 +81,7 @@ def finish_phase(state: State, phase: Phase, batch: str | None, role: str | None
     if phase != "plan-design" and (running := still_running(state)):
         return Finished(again, running)
     with state.lock(f"plan done --phase {phase}"):
-        work = _work(state, phase, batch, role)._replace(again=again)
+        work = _work(state, phase, batch, role, choice)._replace(again=again)
     if phase != "plan-design":
         done = verify_plan(state, work.plan)
         if isinstance(done, Running):
@@ -85,6 +97,7 @@ def finish_phase(state: State, phase: Phase, batch: str | None, role: str | None
                 again,
             )
         state.reload()
+        mark_captured(state.state_dir, work.subject.tree or "")
         ended_before = state.run.step > workflow_of(phase).number(phase, "execute")
         plan = work.before
         if not ended_before or work.plan != plan or unasked_questions(state, phase, work.plan):
@@ -111,10 +124,12 @@ def _is_repeated(state: State, phase: Phase, batch: str | None) -> bool:
     return phase == "plan-design" or capture_into(state, plan).plan == plan
 
 
-def _work(state: State, phase: Phase, batch: str | None, role: str | None) -> Work:
+def _work(state: State, phase: Phase, batch: str | None, role: str | None, choice: Choice) -> Work:
     plan = before = open_plan(state)
     state.reload()
     _check_due(state, phase, batch)
+    if any(choice):
+        choose(state, *choice)
     context = None
     if batch is not None:
         edits, operation = read_batch(find_answer(state.state_dir, batch))
@@ -126,6 +141,7 @@ def _work(state: State, phase: Phase, batch: str | None, role: str | None) -> Wo
     if phase == "plan-design":
         return Work(before, plan, design_subject(state, plan), context=context)
     captured = capture_into(state, plan)
+    adopt(state, captured.tree)
     return Work(before, captured.plan, code_subject(state, captured))
 
 

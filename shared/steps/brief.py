@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from shared.builders import Block
+    from shared.candidates import Found
     from shared.steps.workflow import Context
     from state.phases import Phase
 
@@ -64,10 +65,9 @@ def work_task(ctx: Context, script: str, *, agent: bool, of_design: Collection[s
     state, variant, failed = ctx.state, variant_of(ctx), _failed(ctx)
     redesign = ctx.phase == "plan-code" and any(i["check"] in of_design for i in failed["items"])
     text, words, edits = _assignment(ctx, script, redesign=redesign)
-    found = _candidates(ctx)
-    if found:
-        choose = state.command("plan", "verify", "--use", "1", role=ctx.step.agent)
-        text += "\n\n" + fill(_choose_prompt(), {"choose": choose})
+    found = None if _verified_by(ctx) else read_found(state.state_dir)
+    if found is not None:
+        text += "\n\n" + read_prompt("developer", "plan_code", _choosing(found))
     if agent and ctx.phase == "plan-design" and not variant:
         text += "\n\n" + read_prompt("architect", "plan_design", "plan-design-execute-knowledge")
     asks = agent and not variant  # in a later round the task is understood
@@ -83,7 +83,7 @@ def work_task(ctx: Context, script: str, *, agent: bool, of_design: Collection[s
     block.data("plan", _part_of_plan(ctx, failed["items"], agent=agent, edits=edits))
     if not variant and ctx.phase == "plan-design":
         block.data(MODES_OF_MILESTONES, modes_of(ctx))
-    block.data("candidates", found)
+    block.data("candidates", found.lines() if found else "")
     block.data("answers", answer_lines(ctx.plan, state.database.answers(state.run)))
     if ctx.phase == "plan-design" and not (agent or variant):
         block.data("earlier plans", earlier_plans(ctx))
@@ -109,16 +109,15 @@ def _notes(ctx: Context, variant: str) -> str:
     return "\n".join(note for note in ctx.plan["remarks"] if note.strip() not in said)
 
 
-def _candidates(ctx: Context) -> str:
-    """Return the commands that could verify the change, if none is configured or chosen yet."""
+def _verified_by(ctx: Context) -> bool:
+    """Return whether it is settled what verifies the change, or the step changes no code."""
     state = ctx.state
-    if ctx.phase not in CODE_PHASES or state.config["config"]["verify"]:
-        return ""
-    return "" if chosen_commands(state.state_dir) else read_found(state.state_dir).lines()
+    settled = state.config["config"]["verify"] or chosen_commands(state.state_dir)
+    return ctx.phase not in CODE_PHASES or bool(settled)
 
 
-def _choose_prompt() -> str:
-    return read_prompt("developer", "plan_code", "plan-code-execute-choose")
+def _choosing(found: Found) -> str:
+    return f"plan-code-execute-{'choose' if found.candidates else 'name'}"
 
 
 def modes_of(ctx: Context) -> str:
