@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import tomllib
@@ -87,7 +88,14 @@ def parse(words: list[str]) -> None:
     command.make_context(words[-1], rest, parent=parent, resilient_parsing=not complete)
 
 
-SHOWING = [ROOT / name for name in ("README.md", "SKILL.md", "CONTRIBUTING.md", "AGENTS.md")]
+# The others show forms with blanks (`--file FILE`), or what is generated and held by other tests.
+SHOWING = [
+    *(ROOT / name for name in ("README.md", "SKILL.md", "CONTRIBUTING.md", "AGENTS.md")),
+    *(
+        ROOT / "docs" / f"{name}.md"
+        for name in ("ci", "configuration", "control", "demo", "install", "place", "requirements")
+    ),
+]
 
 
 @pytest.mark.parametrize("document", SHOWING, ids=named)
@@ -195,9 +203,10 @@ def golden_blocks() -> Callable[[], str]:
 # The other documents
 
 
-def test_the_readme_shows_what_the_demo_prints() -> None:
+@pytest.mark.requirement("HO-6")
+def test_the_page_of_the_demo_shows_what_it_prints() -> None:
     """Left out are only parts that a line `…` stands for; seconds and digests are its own."""
-    texts = [(ROOT / "README.md").read_text(), (ROOT / "tests/golden/cli/demo.txt").read_text()]
+    texts = [(ROOT / "docs/demo.md").read_text(), (ROOT / "tests/golden/cli/demo.txt").read_text()]
     shown, printed = (re.sub(r"\d+\.\d s|\b[0-9a-f]{12}\b…?", "#", text) for text in texts)
     block = next(b for b in re.findall(r"```\n(.*?)```", shown, re.DOTALL) if "→" in b)
     at = 0
@@ -206,8 +215,42 @@ def test_the_readme_shows_what_the_demo_prints() -> None:
         at = printed.index(part, at) + len(part)
 
 
-def test_the_readme_names_every_key_of_the_configuration() -> None:
+@pytest.mark.requirement("HO-6")
+def test_the_chat_of_the_readme_is_the_demos_run() -> None:
+    """Who follows it meets the same question, the same finding, the same files."""
+    chat = " ".join(re.findall(r"^> ?(.*)$", (ROOT / "README.md").read_text(), re.MULTILINE))
+    demo = ROOT / "cli" / "demo"
+    request = (demo / "request.txt").read_text().strip()
+    [asked] = json.loads((demo / "answers" / "1" / "questions.json").read_text())
+    assert request.lower() in chat.lower()
+    assert asked["question"] in chat
+    assert not [option for option in asked["options"] if option["label"] not in chat]
+    printed = (ROOT / "tests" / "golden" / "cli" / "demo.txt").read_text()
+    assert 'sizes.short(999960) is "1000.0 kB"' in printed
+    assert 'sizes.short(999960)` is "1000.0 kB"' in chat
+    [files] = re.findall(r"blob by blob, in (\d+) files", printed)
+    plan = json.loads((ROOT / "examples" / "full.json").read_text())
+    assert f"{files} files in {len(plan['milestones'])} milestones" in chat
+    assert f"the {files} files that you approved" in chat
+
+
+@pytest.mark.requirement("HO-6")
+def test_the_readme_is_short_and_goes_from_installing_to_a_first_plan() -> None:
     text = (ROOT / "README.md").read_text()
+    assert len(text.splitlines()) <= 130
+    assert len(text.split("\n\n")[1].splitlines()) == 2
+    titles = re.findall(r"^## (.*)$", text, re.MULTILINE)
+    assert titles[:3] == ["Install", "Your first plan", "Why not plan mode?"]
+    blocks = re.findall(r"```\n(.*?)```", text, re.DOTALL)
+    assert blocks[0].splitlines() == [
+        "git clone ADDRESS-OF-THIS-REPOSITORY planner",
+        "planner/bin/planner setup",
+    ]
+    assert blocks[1].splitlines() == ["bin/planner demo", "bin/test"]
+
+
+def test_the_page_of_the_configuration_names_every_key() -> None:
+    text = (ROOT / "docs" / "configuration.md").read_text()
     keys = [f"`[{table}] {key}`" for table, known in CONFIG_KEYS.items() for key in known]
     assert not [key for key in [*keys, "`[run] NAME`"] if key not in text]
 
