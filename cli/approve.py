@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from cli.answers import write
 from cli.options import agent_option, state_dir_option
 from shared.builders import Block
 from shared.mode.where import Target
-from shared.output import write
 from state.channels import told
 
 if TYPE_CHECKING:

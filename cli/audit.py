@@ -8,11 +8,11 @@ import time
 
 import click
 
+from cli.answers import write
 from cli.options import json_option, state_dir_option
 from orchestrator.run import audit
 from orchestrator.run.audit import as_line, check_terminal, open_record
 from shared.mode.where import Target
-from shared.output import write
 
 EVERY_S = 0.5
 

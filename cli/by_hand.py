@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from cli import answers
 from shared.builders import error_block
 from shared.dependencies import ensure
 from state.errors import Refused
@@ -14,5 +15,6 @@ def provide() -> None:
     try:
         ensure()
     except Refused as refusal:
-        sys.stdout.write(error_block(refusal.problems))
+        answers.choose(sys.argv[1:])
+        answers.write(error_block(refusal.problems))
         raise SystemExit(1) from None

@@ -8,6 +8,7 @@ import sys
 
 import click
 
+from cli.answers import write
 from cli.options import (
     allow_roles,
     json_option,
@@ -20,7 +21,6 @@ from developer import verification
 from orchestrator.run.settings import settings_of
 from shared import resources
 from shared.builders import Block
-from shared.output import write
 
 
 @click.group("config")
@@ -42,7 +42,7 @@ def show(state_dir: str | None, *, as_json: bool) -> None:
     if as_json:
         write(json.dumps([one._asdict() for one in settings], indent=2) + "\n")
         return
-    lines = [f"{s.name} = {s.value}" + (f" ({s.source})" if s.source else "") for s in settings]
+    lines = [f"{s.name}\t{s.value}\t{s.source}" for s in settings]
     block = Block("result").data("settings", "\n".join(lines))
     if state_dir is not None or resources.repository_database(os.getcwd()):
         config = opened_to_read(state_dir).config

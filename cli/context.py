@@ -6,11 +6,11 @@ import sys
 
 import click
 
+from cli.answers import write
 from cli.options import allow_roles, opened, role_option, state_dir_option
 from orchestrator.plan import context
 from shared.builders import Block
 from shared.named_files import find_answer
-from shared.output import write
 from shared.steps.printing import print_current
 from state.actors import ARCHITECT, DEVELOPER, WRITER
 from state.files import read_json, read_text

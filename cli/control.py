@@ -7,6 +7,7 @@ import sys
 
 import click
 
+from cli.answers import write
 from cli.options import (
     allow_roles,
     json_option,
@@ -19,7 +20,6 @@ from orchestrator.execute import advance, control
 from orchestrator.execute.advance import MOST_FILES
 from quality_reviewer.risk import LOW, RISKS
 from shared.builders import Block
-from shared.output import write
 
 
 @click.command("decide")

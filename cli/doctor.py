@@ -8,10 +8,11 @@ import sys
 
 import click
 
+from cli.answers import write
 from cli.options import json_option, state_dir_option
+from cli.setup.health import assistants
 from orchestrator.run.doctor import examine
 from shared.builders import Block
-from shared.output import write
 
 
 @click.command("doctor")
@@ -23,13 +24,13 @@ def doctor_command(ctx: click.Context, state_dir: str | None, *, as_json: bool) 
 
     Example: planner doctor
     """
-    found = examine(os.getcwd(), state_dir)
+    found = [*assistants(), *examine(os.getcwd(), state_dir)]
     bad = [f for f in found if f.way_out]
     if as_json:
         write(json.dumps([f._asdict() for f in found], indent=2, ensure_ascii=False) + "\n")
     else:
-        lines = [f"{f.what}: {f.state}" + (f" → {f.way_out}" if f.way_out else "") for f in found]
-        write(Block("result", wrong=len(bad)).data("findings", "\n".join(lines)).render())
+        rows = "\n".join(finding.line for finding in found)
+        write(Block("result", wrong=len(bad)).data("findings", rows).render())
     ctx.exit(1 if bad else 0)
 
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import types
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
 
 import click
 
-from cli.options import json_option, opened, opened_to_read, role_option, state_dir_option
+from cli.answers import write
+from cli.options import (
+    opened,
+    role_option,
+    state_dir_option,
+    with_format,
+)
 from shared import plan_file
 from shared.builders import Block
 from shared.named_files import find_answer
-from shared.output import write
-from state import kinds
 from state.errors import Refused
 from state.files import parse_json, read_json
 from state.kinds import KINDS
@@ -111,7 +114,7 @@ def _one(kind: str) -> str:
 def _command(name: str, options: Sequence[click.Parameter], run: Any, text: str) -> click.Command:  # noqa: ANN401 – a callback
     command = click.Command(name, params=list(options), callback=run, help=text)
     role_option(state_dir_option(command))
-    return command
+    return with_format(command)
 
 
 class AddGroup(click.Group):
@@ -176,68 +179,3 @@ class SetGroup(click.Group):
         example = f"planner plan set {cmd_name} --version 1 --json fields.json"
         text = f"Change {_one(kind)}.\n\nExample: {example}"
         return _command(cmd_name, [version, *field_options(kind)], run, text)
-
-
-@click.command("show")
-@click.argument("ids", nargs=-1, metavar="[ID]...")
-@state_dir_option
-@json_option
-def show(ids: tuple[str, ...], state_dir: str | None, *, as_json: bool) -> None:
-    """Show entities with their versions, or the whole plan; patches only with --json.
-
-    Example: planner plan show M-001 CI-002
-    """
-    state = opened_to_read(state_dir)
-    data = state.plan
-    found: list[Any] = []
-    for entity_id in ids:
-        entity = kinds.find(data, entity_id)
-        if entity is None:
-            raise Refused(
-                "not_found",
-                entity_id,
-                "the plan has no entity with this id",
-                "run `planner plan show` for the ids",
-            )
-        found.append(entity.entity)
-    shown = found if ids else data
-    if as_json:
-        write(json.dumps(shown, indent=2, ensure_ascii=False) + "\n")
-    else:
-        text = json.dumps(_without_patches(shown), indent=1, ensure_ascii=False)
-        block = Block("result").data("plan", text)
-        if block.is_cut:
-            parts = ids if len(ids) > 1 else [m["id"] for m in data["milestones"]]
-            named = state.command("plan", "show", parts[0])
-            block.task(
-                f"It does not fit into one block. `{named}` prints one of {', '.join(parts)}."
-            )
-        write(block.render())
-
-
-def _without_patches(value: Any) -> Any:  # noqa: ANN401 – any JSON value
-    if isinstance(value, list):
-        return [_without_patches(v) for v in value]
-    if isinstance(value, dict):
-        return {k: _without_patches(v) for k, v in value.items() if k != "patch"}
-    return value
-
-
-@click.command("list")
-@click.argument("kind", metavar="KIND")
-@click.option("--milestone", metavar="ID", help="Only what belongs to this milestone.")
-@state_dir_option
-@json_option
-def list_entities(
-    kind: str, milestone: str | None, state_dir: str | None, *, as_json: bool
-) -> None:
-    """List the entities of one kind (milestones, intents, decisions, changes …).
-
-    Example: planner plan list intents --milestone M-001
-    """
-    rows = kinds.entities(opened_to_read(state_dir).plan, kind.removesuffix("s"), milestone)
-    if as_json:
-        write(json.dumps(rows, indent=2, ensure_ascii=False) + "\n")
-        return
-    text = "\n".join(f"{r.get('id', kind)} v{r['version']} {kinds.title_of(r)}" for r in rows)
-    write(Block("result").data(kind, text or "none").render())

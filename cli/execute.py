@@ -6,6 +6,7 @@ import sys
 
 import click
 
+from cli.answers import write
 from cli.options import allow_roles, opened, role_option, state_dir_option
 from cli.results import (
     render_finished,
@@ -22,7 +23,6 @@ from orchestrator.execute.undo import undo_plan
 from orchestrator.plan.finish import Finished
 from shared.builders import Block
 from shared.named_files import find_answer
-from shared.output import write
 from shared.steps.printing import print_current
 from state.actors import DEVELOPER, HOST, REVIEWER, WRITER
 from state.files import read_text

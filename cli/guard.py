@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from cli.answers import write
 from cli.options import json_option
 from shared.builders import Block
 from shared.config import load_config
@@ -20,7 +21,6 @@ from shared.guard.settings import Settings, load_settings
 from shared.mode import sessions
 from shared.mode.sessions import agent_name
 from shared.named_files import check_named
-from shared.output import write
 from state.errors import Refused
 
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ import sys
 
 import click
 
+from cli.answers import write
 from cli.options import opened_to_read
 from developer.candidates.detect import candidates
 from developer.candidates.settle import write_commands
 from shared.builders import Block
 from shared.candidates import chosen_commands
 from shared.git.repository import find_repository
-from shared.output import write
 from shared.plan_refs import refspec_command
 from shared.resources import command
 from state.errors import Refused

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cli.answers import write
 from orchestrator.run.settings import check_enabled
 from shared.builders import Block
 from shared.mode.sessions import repository_root
-from shared.output import write
 from shared.resources import command, fill, read_prompt
 from shared.steps.printing import print_current
 from state.errors import Refused

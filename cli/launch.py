@@ -5,8 +5,7 @@ Only the standard library at import: the commands themselves need what `ensure` 
 
 from __future__ import annotations
 
-import sys
-
+from cli import answers
 from shared.builders import error_block
 from shared.dependencies import ensure
 from shared.resources import command
@@ -17,12 +16,13 @@ INTERRUPTED = 130
 
 def run(argv: list[str]) -> int:
     """Run the planner command in `argv` and return its exit code; print why if it cannot start."""
+    answers.choose(argv)
     try:
         ensure(fresh=argv[:1] == ["setup"] and "--fresh" in argv)
         # Not at the top: it needs click, which `ensure` has just provided.
         from cli.main import main
     except Refused as refusal:
-        sys.stdout.write(error_block(refusal.problems))
+        answers.write(error_block(refusal.problems))
         return 1
     except ImportError as error:
         return damaged(error)
@@ -38,5 +38,5 @@ def damaged(error: ImportError) -> int:
     traceback.print_exception(error)
     at, retry = error.name or "packages", command("setup", "--fresh")
     problem = Problem("internal", at, f"the commands cannot be loaded: {error}", retry=retry)
-    sys.stdout.write(error_block([problem]))
+    answers.write(error_block([problem]))
     return 3

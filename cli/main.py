@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from importlib import import_module
@@ -10,30 +11,45 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cli import answers
+from cli.answers import write
+from cli.options import with_format
 from shared import resources
 from shared.builders import error_block
 from shared.guard.permissions import WHO
-from shared.output import exit_code, write, write_fault
+from shared.output import exit_code, write_fault
 from state.errors import Problem, Refused
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# command → module that defines it, as `command` or `group` with that name
-COMMANDS = {
-    "start": "cli.start", "approve": "cli.approve", "step": "cli.run", "status": "cli.run",
-    "cancel": "cli.run", "pause": "cli.run", "resume": "cli.run", "decide": "cli.control",
-    "retry": "cli.control", "runnable": "cli.control", "auto": "cli.control",
-    "events": "cli.events", "init": "cli.init", "setup": "cli.setup",
-    "export": "cli.events", "edit": "cli.run", "undo": "cli.execute",
-    "plan": "cli.plan", "qr": "cli.qr", "context": "cli.context", "mode": "cli.mode",
-    "exec": "cli.execute", "tree": "cli.tree", "config": "cli.config", "guard": "cli.guard",
-    "ro": "cli.ro", "audit": "cli.audit", "review": "cli.review", "validate": "cli.validate",
-    "requirements": "cli.requirements", "strategy": "cli.strategy", "recall": "cli.recall",
-    "workflow": "cli.workflow",
-    "doctor": "cli.doctor", "repair": "cli.doctor", "prune": "cli.prune", "queue": "cli.queue",
-    "template": "cli.queue", "stats": "cli.queue", "demo": "cli.demo", "help": "cli.main",
+# heading of the help → command → module that defines it, as `command` or `group` with that name
+SECTIONS = {
+    "Planning": {
+        "start": "cli.start", "step": "cli.run", "context": "cli.context", "plan": "cli.plan",
+        "tree": "cli.tree", "edit": "cli.run", "mode": "cli.mode", "strategy": "cli.strategy",
+        "workflow": "cli.workflow", "requirements": "cli.requirements",
+    },
+    "Reviewing and approving": {
+        "qr": "cli.qr", "review": "cli.review", "approve": "cli.approve", "config": "cli.config",
+        "validate": "cli.validate",
+    },
+    "Executing": {
+        "exec": "cli.execute", "runnable": "cli.control", "decide": "cli.control",
+        "retry": "cli.control", "auto": "cli.control", "pause": "cli.run", "resume": "cli.run",
+        "cancel": "cli.run", "undo": "cli.execute", "queue": "cli.queue", "template": "cli.queue",
+    },
+    "Looking": {
+        "status": "cli.run", "recall": "cli.recall", "events": "cli.events", "audit": "cli.audit",
+        "export": "cli.events", "stats": "cli.queue",
+    },
+    "Housekeeping": {
+        "setup": "cli.setup", "init": "cli.init", "doctor": "cli.doctor", "repair": "cli.doctor",
+        "prune": "cli.prune", "guard": "cli.guard", "ro": "cli.ro", "demo": "cli.demo",
+        "help": "cli.main",
+    },
 }  # fmt: skip
+COMMANDS = {name: module for section in SECTIONS.values() for name, module in section.items()}
 
 
 class Commands(click.Group):
@@ -41,6 +57,7 @@ class Commands(click.Group):
 
     def main(self, args: Sequence[str] | None = None, **_: Any) -> Any:  # type: ignore[override]  # noqa: ANN401
         """Run a command; return its exit code: 0 done, 1 refused, 2 wrong usage, 3 own error."""
+        answers.choose(args or ())
         try:
             code = super().main(args, prog_name="planner", standalone_mode=False)
         except Refused as refusal:
@@ -52,7 +69,7 @@ class Commands(click.Group):
         except (click.exceptions.Abort, KeyboardInterrupt):
             return 130
         except Exception as error:  # noqa: BLE001 – the one handler of commands
-            return write_fault(error)
+            return write_fault(error, write)
         return code if isinstance(code, int) else 0
 
 
@@ -72,10 +89,30 @@ class Lazy(Commands):
             return super().get_command(ctx, cmd_name)
         module = import_module(COMMANDS[cmd_name])
         found = getattr(module, f"{cmd_name}_command")
-        return found if isinstance(found, click.Command) else None
+        return with_format(found) if isinstance(found, click.Command) else None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands with what each does, under the headings of the table."""
+        room = formatter.width - 6 - max(map(len, COMMANDS))
+        for heading, names in SECTIONS.items():
+            found = {name: self.get_command(ctx, name) for name in names}
+            with formatter.section(heading):
+                formatter.write_dl([(n, c.get_short_help_str(room)) for n, c in found.items() if c])
+
+
+def _show_version(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    del param
+    if value and not ctx.resilient_parsing:
+        with open(os.path.join(resources.ROOT, ".claude-plugin", "plugin.json"), "rb") as file:
+            write(f"planner {json.load(file)['version']}\n")
+        ctx.exit()
 
 
 @click.command(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_show_version,
+    help="Show the version.",
+)  # fmt: skip
 def planner() -> None:
     """Turn a request into a checked plan, have it approved, apply exactly that.
 

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from cli.answers import write
 from cli.mode_revisions import REVISIONS, only_option, submit_part
 from cli.options import agent_option, allow_roles, json_option, role_option, state_dir_option
 from orchestrator.mode import lookup
 from orchestrator.mode.view import render_mode, status_of
 from shared.mode.where import Target
-from shared.output import write
 from state.light import DONE, STARTED
 
 if TYPE_CHECKING:

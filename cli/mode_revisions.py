@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from cli.answers import write
 from cli.options import agent_option, allow_roles, opened, role_option, state_dir_option
 from shared.mode.where import Target
-from shared.output import write
 from shared.steps.printing import print_current
 
 if TYPE_CHECKING:

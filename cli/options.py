@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cli import answers
 from orchestrator.run.limits import settle
 from shared.run import State, open_state
 from state.actors import ROLES
@@ -41,7 +42,28 @@ def role_option(command: Command) -> Command:
 
 def json_option(command: Command) -> Command:
     """Add the option --json, which prints the command's output as JSON."""
-    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
+    return click.option(
+        "--json", "as_json", is_flag=True, default=lambda: answers.form() == answers.JSON,
+        help="Print JSON.",
+    )(command)  # fmt: skip
+
+
+# `cli/answers.py` reads it before the command is parsed; here it is checked and explained.
+_FORMAT = click.Option(
+    ["--format"], type=click.Choice(answers.FORMS), expose_value=False,
+    help="Text is for people on a terminal, a block (xml) for all others.",
+)  # fmt: skip
+_OWN_OUTPUT = ("step", "ro")  # a step prints blocks alone, `ro` what its command prints
+
+
+def with_format(command: click.Command) -> click.Command:
+    """Add the option --format to a command or a group's commands, but where they have their own."""
+    if isinstance(command, click.Group):
+        for one in command.commands.values():
+            with_format(one)
+    elif command.name not in _OWN_OUTPUT and not any("--format" in p.opts for p in command.params):
+        command.params.append(_FORMAT)
+    return command
 
 
 def phase_option(command: Command) -> Command:

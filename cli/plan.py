@@ -12,21 +12,21 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cli.entities import AddGroup, SetGroup, applied_block, list_entities, show
+from cli.answers import write
+from cli.entities import AddGroup, SetGroup, applied_block
 from cli.options import (
     allow_roles,
     json_option,
     opened,
-    opened_to_read,
     phase_option,
     role_option,
     state_dir_option,
 )
+from cli.plan_views import diff, list_entities, show
 from orchestrator.plan.import_plan import import_plan
 from shared import plan_file, resources
 from shared.builders import Block
 from shared.named_files import find_answer
-from shared.output import write
 from shared.steps.printing import print_current
 from state import kinds, store
 from state.actors import ARCHITECT, DEVELOPER, WRITER
@@ -49,6 +49,7 @@ plan_command.add_command(AddGroup("add"))
 plan_command.add_command(SetGroup("set"))
 plan_command.add_command(show)
 plan_command.add_command(list_entities)
+plan_command.add_command(diff)
 
 
 @plan_command.command("remove")
@@ -243,19 +244,6 @@ def revise(path: str | None, state_dir: str | None, role: str | None) -> None:
     remarks = read_text(find_answer(state.state_dir, path)) if path else ""
     revise_plan(state, remarks)
     write(print_current(state))
-
-
-@plan_command.command("diff")
-@click.argument("ids", nargs=-1, metavar="[ID|FILE]...")
-@state_dir_option
-def diff(ids: tuple[str, ...], state_dir: str | None) -> None:
-    """Print the captured changes as patches, of the named milestones or files, or of all.
-
-    Example: planner plan diff M-001 src/dates.py
-    """
-    from cli.results import render_patches
-
-    write(render_patches(opened_to_read(state_dir), ids))
 
 
 @plan_command.command("render")

@@ -7,12 +7,12 @@ import sys
 
 import click
 
+from cli.answers import write
 from orchestrator.run.prune import DEFAULT_AGE, prune, prune_worktrees, seconds_of
 from orchestrator.run.prune_refs import prune_drafts
 from shared import resources
 from shared.builders import Block
 from shared.git.repository import find_repository
-from shared.output import write
 from state.database import Database
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from cli.answers import write
 from cli.options import (
     allow_roles,
     group_option,
@@ -25,7 +26,6 @@ from quality_reviewer.answers import store_answers
 from shared import resources
 from shared.builders import Block
 from shared.named_files import find_answer
-from shared.output import write
 from shared.qr.schema import read_review
 from shared.steps.printing import print_current
 from state.actors import HOST, REVIEWER
@@ -60,7 +60,7 @@ def list_items(
     if as_json:
         write(json.dumps([i.to_json() for i in rows], indent=2, ensure_ascii=False) + "\n")
         return
-    lines = [f"{i.id} {i.severity} {i.status} {i.scope}: {i.finding or i.check}" for i in rows]
+    lines = [f"{i.id}\t{i.severity}\t{i.status}\t{i.scope}\t{i.finding or i.check}" for i in rows]
     write(Block("result").data("items", "\n".join(lines) or "no review is open").render())
 
 

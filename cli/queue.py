@@ -8,13 +8,13 @@ import sys
 
 import click
 
+from cli.answers import write
 from cli.options import agent_option, json_option
 from orchestrator.run import enqueue, queue, stats, templates
 from orchestrator.run.start import render_start, start_run
 from shared import resources
 from shared.builders import Block
 from shared.mode.where import open_database
-from shared.output import write
 from state.errors import Refused
 
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from cli.answers import write
 from cli.options import json_option
 from shared.builders import Block
 from shared.memory import age_of, recall
-from shared.output import write
 from state.errors import Refused
 
 if TYPE_CHECKING:

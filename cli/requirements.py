@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from cli.answers import write
 from cli.options import json_option, state_dir_option
 from orchestrator.lifecycle import completing, implementing, refining, startup
 from orchestrator.lifecycle.history import read_history
@@ -15,7 +16,6 @@ from orchestrator.lifecycle.opening import find_lifecycle, find_lifecycle_to_rea
 from orchestrator.run.start import render_start
 from shared.builders import Block
 from shared.lifecycle import HISTORY, read_lifecycle
-from shared.output import write
 from shared.resources import read_prompt
 from shared.steps.printing import print_current
 from state.errors import Refused

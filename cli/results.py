@@ -73,7 +73,7 @@ def render_patches(state: State, names: Collection[str]) -> str:
     text = "Parts are left out, since a block holds only so much. "
     if parts:
         text += "Name fewer milestones or files at once."
-        block.next(f"{parts[0]} alone", state.command("plan", "diff", parts[0]))
+        block.next(f"{parts[0]} alone", state.command("plan", "diff", "--format", "xml", parts[0]))
     else:
         tree = state.worktree if os.path.isdir(state.worktree) else state.run.repository
         text += f"Read the file itself: {os.path.join(tree, files[0])}"

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import click
 
+from cli.answers import write
 from cli.options import opened, state_dir_option
 from orchestrator.submit.page.render import write_page
 from shared.builders import Block
-from shared.output import write
 
 
 @click.command("review")

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from cli.answers import write
 from cli.options import agent_option, json_option, opened, opened_to_read, state_dir_option
 from orchestrator.run.status import line_of, render_status, status_of, watch
 from shared.builders import visible_line
 from shared.mode.where import Target
-from shared.output import write
 from state.errors import Refused
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ import sys
 
 import click
 
+from cli.answers import write
 from cli.lanes import lane_options, render_in_advance
 from cli.options import agent_option, state_dir_option
 from orchestrator.routing.opening import begin
@@ -14,7 +15,6 @@ from orchestrator.run.choices import BASES, DEPTHS, Choices
 from orchestrator.run.start import render_start, start_run
 from quality_reviewer.scale import MODES
 from shared.installed import keep_current
-from shared.output import write
 from shared.steps.printing import print_current
 from shared.strategy import CHAT, CODE, WORKFLOW
 from state.errors import Refused

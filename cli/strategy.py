@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from cli.answers import write
 from cli.options import agent_option, json_option, state_dir_option
 from orchestrator.routing import deciding, gathering, judging
 from orchestrator.routing.opening import closed_run, find_strategy
 from orchestrator.run.start import render_start
 from shared.builders import Block
-from shared.output import write
 from shared.resources import answer_path, fill, read_prompt
 from shared.steps.printing import print_current
 from shared.strategy import ANSWER_FILE, SELF_EXTEND, read_strategy

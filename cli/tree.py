@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from cli.answers import write
 from cli.options import allow_roles, opened, role_option, state_dir_option
 from developer.tree_run import run_on_tree
 from developer.verification import job_of
@@ -15,7 +16,6 @@ from developer.verify.lock import undisturbed
 from developer.worktree_files import tree_chmod, tree_mv, tree_rm, tree_run
 from shared.builders import Block, first_of
 from shared.config import named_commands
-from shared.output import write
 from shared.plan_file import check_active, open_plan
 from shared.workspace import config_of, open_tree
 from state import store

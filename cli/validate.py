@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from cli.answers import FORMS, XML, write
 from cli.ci.checked import of_refusal, of_reports, of_verdicts
 from cli.ci.github import render_github
 from cli.ci.junit import render_junit
@@ -19,7 +20,7 @@ from orchestrator.run.validate_approval import Asked, judge, recorded
 from orchestrator.run.validate_range import ENOUGH, judge_commits
 from orchestrator.run.validate_range import Wanted as Commits
 from shared.builders import Block
-from shared.output import exit_code, write
+from shared.output import exit_code
 from state.errors import Refused
 
 if TYPE_CHECKING:
@@ -46,7 +47,8 @@ CI_FORMS: dict[str, Callable[[Sequence[Checked]], str]] = {
 @click.option("--approval", metavar="FILE", help="Say what this approval.json proves.")
 @click.option("--target", metavar="REV", help="What says who may sign; else A, or the base.")
 @click.option(
-    "--format", "form", type=click.Choice(["text", "json", *CI_FORMS]), default="text",
+    "--format", "form", type=click.Choice([*FORMS, *CI_FORMS]), default=XML,
+    show_default=False,
     help="What CI reads: JUnit XML, SARIF, GitHub annotations, Markdown for a comment.",
 )  # fmt: skip
 @click.pass_context

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cli.answers import write
 from cli.lanes import resolved
 from cli.options import json_option
 from orchestrator.routing import bundle_runs
@@ -17,7 +18,6 @@ from orchestrator.routing.opening import find_strategy
 from orchestrator.routing.shape import read_answer
 from shared.builders import Block
 from shared.mode.sessions import repository_root
-from shared.output import write
 from shared.resources import command, read_prompt
 from state.actors import HOST
 from state.errors import Refused

@@ -61,8 +61,8 @@ def questions(ctx: Context) -> Block:
     alone = ctx.selectors.get("by") == HOST
     change = "" if designed else slices.patches(plan, own, in_order=alone)
     if len(change) > SHOWN_CHANGE:
-        diff = read_prompt("quality_reviewer", "review", "change")
-        text += "\n\n" + fill(diff, {"diff": state.command("plan", "diff", *own)})
+        diff = state.command("plan", "diff", "--format", "xml", *own)
+        text += "\n\n" + fill(read_prompt("quality_reviewer", "review", "change"), {"diff": diff})
         change = ""
     found = "\n".join(i.finding or "" for i in todo)
     # The host has written context, overview and reasons itself, a moment ago.

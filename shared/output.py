@@ -14,13 +14,18 @@ if TYPE_CHECKING:
 
 
 def write(text: str) -> None:
-    """Write `text` to standard output in UTF-8, whatever the locale is.
+    """Write `text` to standard output in UTF-8, whatever the locale is."""
+    write_bytes(text.encode("utf-8"))
+
+
+def write_bytes(data: bytes) -> None:
+    """Write `data` to standard output as it is.
 
     If it takes nothing (a full disk, a closed pipe) the process ends with code 1: the work is
     done, only the answer is lost, and repeating a command is safe.
     """
     try:
-        sys.stdout.buffer.write(text.encode("utf-8"))
+        sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
     except OSError as error:
         sys.stderr.write(f"planner: the answer could not be written: {error.strerror}\n")
@@ -46,13 +51,13 @@ def write_answer(action: Callable[[], str]) -> int:
     return 0
 
 
-def write_fault(error: Exception) -> int:
-    """Write an unexpected exception: a short block on stdout, the traceback on stderr; return 3."""
+def write_fault(error: Exception, show: Callable[[str], None] = write) -> int:
+    """Show an unexpected exception in a short block, and the traceback on stderr; return 3."""
     import traceback
 
     from state.errors import Problem
 
     text = f"a fault of the planner: {type(error).__name__}: {error}; see standard error"
-    write(error_block([Problem("internal", "planner", text)]))
+    show(error_block([Problem("internal", "planner", text)]))
     traceback.print_exception(error)
     return 3

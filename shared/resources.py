@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PROGRAM = os.path.join(ROOT, "bin", "planner")
 PLANNER_FOLDER = ".planner"
+# Set by the launcher of setup, which assistants start.
+LAUNCHED = "PLANNER_HOST"
 DATABASE = "planner.db"
 MEMORY = "memory.db"
 ARCHIVE_FOLDER = "planning/plans"
@@ -306,8 +308,10 @@ def launcher_text(program: str) -> str:
     return f"""\
 #!/bin/sh
 # Written by `planner setup`, which removes it too. Permission rules name this path, since that of
-# the program may change with each version.
+# the program may change with each version. Assistants start it, some of them in a terminal: the
+# variable says that the answer is not for a person to read.
 program={quote(program)}
+export {LAUNCHED}=1
 [ -x "$program" ] && exec "$program" "$@"
 echo '<error>'
 echo '<problem kind="not_found" at="planner">the planner has moved or is gone · allowed: the user'

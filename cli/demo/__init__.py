@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cli.answers import write
 from cli.demo import lifecycle
 from cli.demo.host import Player, Stage
 from cli.demo.recorded import Recorded
@@ -22,7 +23,6 @@ from shared import resources
 from shared.git.command import user_environment
 from shared.git.repository import init_repository
 from shared.mode.sessions import ASSISTANTS, SESSION_VARIABLES
-from shared.output import write
 from state.errors import Refused
 
 if TYPE_CHECKING:

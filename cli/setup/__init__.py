@@ -6,11 +6,11 @@ import os
 
 import click
 
+from cli.answers import write
 from cli.setup.hosts import HOSTS
 from cli.setup.report import diffs, shown
 from cli.setup.run import Asked, carry_out, prepare
 from shared.guard.consent import assistant_variable
-from shared.output import write
 from state.errors import Refused
 
 

@@ -14,6 +14,7 @@ import shutil
 import stat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from cli.setup.record import readable
 from shared.resources import setup_path
 from state.errors import Problem, Refused
 from state.files import TEMPORARY, read_json, sweep, sync_folder, write_atomic, write_json
@@ -128,16 +129,19 @@ def undo_unfinished() -> None:
     path = setup_path(_JOURNAL)
     sweep(setup_path())
     if os.path.exists(path):
-        journal = read_json(path)
-        for row in journal["changes"]:
-            _sweep_beside(row["path"])
-        problems = [p for row in reversed(journal["changes"]) for p in _put_back(row)]
+        with readable(path, "the journal of a setup that did not end"):
+            journal = read_json(path)
+            changes, folders, gone = (journal[name] for name in ("changes", "folders", "gone"))
+            paths = [row["path"] for row in changes]
+        for changed in paths:
+            _sweep_beside(changed)
+        problems = [p for row in reversed(changes) for p in _put_back(row)]
         if problems:
             raise Refused.of(problems)
-        for folder in reversed(journal["folders"]):
+        for folder in reversed(folders):
             with contextlib.suppress(OSError):
                 os.rmdir(folder)
-        for folder in reversed(journal["gone"]):
+        for folder in reversed(gone):
             os.makedirs(folder, exist_ok=True)
         os.unlink(path)
     _forget_copies()

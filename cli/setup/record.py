@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cli.setup.documents import Entry, Inserted
-from shared.resources import setup_path
+from shared.resources import command, quote, setup_path
 from state.errors import Refused
 from state.files import read_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _VERSION = 1
 
@@ -39,12 +43,28 @@ def load() -> dict[str, Placed]:
     path = setup_path("record.json")
     if not os.path.exists(path):
         return {}
-    try:
+    with readable(path, "the record of what setup has put where"):
         values = read_json(path)
         return {name: _placed(value) for name, value in values["placed"].items()}
-    except (LookupError, TypeError, AttributeError, ValueError) as error:
-        text = f"the record of setup is damaged: {error!r}"
-        raise Refused("invalid", path, text, "a copy of it, if you have one") from None
+
+
+@contextlib.contextmanager
+def readable(path: str, what: str) -> Iterator[None]:
+    """Refuse a file of setup that is damaged, and name the command that does without it."""
+    try:
+        yield
+    except (Refused, LookupError, TypeError, AttributeError, ValueError) as error:
+        if isinstance(error, Refused) and error.problems[0].kind != "invalid":
+            raise
+        folder = setup_path().rstrip(os.sep)
+        why = error.problems[0].problem if isinstance(error, Refused) else repr(error)
+        text = f"{what} is damaged: {why}"
+        allowed = (
+            "put a copy of it back, or move the folder away and set up anew: what is in your "
+            "settings already stays there, also with a later --remove"
+        )
+        retry = f"mv {quote(folder)} {quote(folder)}.damaged && {command('setup')}"
+        raise Refused("invalid", path, text, allowed, retry) from None
 
 
 def text(placed: dict[str, Placed]) -> bytes:

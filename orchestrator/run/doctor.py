@@ -8,36 +8,48 @@ from __future__ import annotations
 import os
 import sqlite3
 import sys
+import time
 from typing import NamedTuple
 
 from orchestrator.run.prune import DEFAULT_AGE, seconds_of, taken
 from orchestrator.run.unknown_runs import lost_database
-from shared import resources
+from shared import bounded_toml, resources
 from shared.git.command import OLDEST, version
 from shared.git.journal import journal_state
 from shared.git.repository import check_startable, find_repository
 from shared.known_secrets import is_secret_name
-from shared.mode.sessions import repository_root
+from shared.mode import sessions
 from shared.place.level import try_again
 from shared.strategy import WORKFLOW as STRATEGY
 from state import store
 from state.database import Database, Run
 from state.errors import Refused
 
+_STALE_HOURS = 24
 _SHOWN = 5  # of files that git tracks and whose names say that they hold secrets
 
 
 class Finding(NamedTuple):
-    """One result of examining the machine; `way_out` tells how to fix it, empty if all is well."""
+    """One result of examining the machine; `way_out` tells how to fix it, empty if all is well.
+
+    `hint` says what to do where nothing is wrong and it could be better.
+    """
 
     what: str
     state: str
     way_out: str = ""
+    hint: str = ""
+
+    @property
+    def line(self) -> str:
+        """The finding as a row: what, and how it is with what to do."""
+        return f"{self.what}\t" + " → ".join(filter(None, self[1:]))
 
 
 def examine(folder: str, state_dir: str | None) -> list[Finding]:
     """Return the findings on this machine, on the repository around `folder` and on its runs."""
-    found = [*_machine(), _place(folder), *_repository(folder), *_tracked_secrets(folder)]
+    found = [*_machine(), _place(folder), *_stale_sessions(time.time()), *_repository(folder)]
+    found += [*_config(folder), *_tracked_secrets(folder)]
     path = (
         resources.database_path(os.path.realpath(state_dir))
         if state_dir
@@ -65,7 +77,48 @@ def _machine() -> list[Finding]:
 
 def _place(folder: str) -> Finding:
     """Report what holds shell commands while planning, tried now; planning works at each level."""
-    return Finding("shell commands while planning", try_again(repository_root(folder)).told())
+    return Finding(
+        "shell commands while planning", try_again(sessions.repository_root(folder)).told()
+    )
+
+
+def _stale_sessions(now: float) -> list[Finding]:
+    """Report sessions that plan and have called no tool for a day; hooks still hold them."""
+    found = []
+    for session in sessions.all_sessions():
+        hours = (now - sessions.last_call(session.agent)) / 3600
+        if hours < _STALE_HOURS:
+            continue
+        state = f"plans in {session.repository}, without a call for {hours / 24:.0f} days"
+        if session.run_id and session.state_dir:
+            way = resources.command("cancel", state_dir=session.state_dir)
+        else:
+            way = resources.command("mode", "cancel", "--agent", session.agent)
+            way = f"in that folder: {way}"
+        found.append(Finding(f"session {session.agent}", state, hint=f"go on, or {way}"))
+    return found
+
+
+def _config(folder: str) -> list[Finding]:
+    """Report that no file of the repository says by which commands a change is verified.
+
+    Whether all of it is as it should be is for `planner config show`, which loads far more.
+    """
+    try:
+        git = find_repository(folder).git
+    except Refused:
+        return []
+    name = resources.CONFIG_FILE
+    found = git.attempt("cat-file", "blob", f"HEAD:{name}")
+    try:
+        table = bounded_toml.parse(found.stdout) if found.returncode == 0 else None
+    except ValueError as error:
+        return [Finding(name, f"at HEAD {error}", "correct it and commit that")]
+    verify = (table or {}).get("verify")
+    if isinstance(verify, dict) and verify.get("commands"):
+        return [Finding(name, "names verify commands")]
+    state = "is missing at HEAD" if table is None else "has no [verify] commands at HEAD"
+    return [Finding(name, f"{state}; each run chooses its own", hint=resources.command("init"))]
 
 
 def _repository(folder: str) -> list[Finding]:

@@ -7,9 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from orchestrator.path import path_of
 from shared.builders import visible_line
 from shared.execution.costs import WARNING, costs_of, whole_cost
+from shared.lifecycle import WORKFLOW as LIFECYCLE
 from shared.steps.entry_points import find_workflow
+from shared.steps.workflow import Context
+from shared.strategy import WORKFLOW as STRATEGY
 from state.execution import BLOCKED, COMPLETED, IN_PROGRESS, NEEDS_DECISION, PENDING
 from state.modes import MODES
 
@@ -20,6 +24,24 @@ if TYPE_CHECKING:
     Json = dict[str, Any]
 
 BADGES = {PENDING: "·", IN_PROGRESS: "▶", BLOCKED: "✗", NEEDS_DECISION: "?", COMPLETED: "✓"}
+_WRITES = ("Writing the code", "Reviewing the code", "Reviewing the code",
+           "Writing the documentation", "Reviewing the documentation",
+           "Reviewing the documentation")  # fmt: skip
+# what is done at a workflow's step, in a person's words; a whole workflow's below
+_DOES = {
+    ("planner", 1): "Understanding the task",
+    ("planner", 2): "Understanding the task",
+    ("planner", 3): "Designing",
+    ("planner", 4): "Reviewing the design",
+    ("planner", 5): "Reviewing the design",
+    **{("planner", number): text for number, text in enumerate(_WRITES, 6)},
+    ("executor", 1): "Submitted for approval",
+    ("executor", 2): "Approved, to be carried out",
+    **{("executor", number): text for number, text in enumerate(_WRITES, 3)},
+    ("executor", 9): "Applied, to be committed",
+}
+_DOES_IN = {STRATEGY: "Deciding whether to plan", LIFECYCLE: "Working on the requirements"}
+_ENDED = {"COMPLETED": "Completed", "CANCELLED": "Cancelled"}
 BAR_WIDTH, GOAL_LENGTH = 15, 40
 
 
@@ -133,6 +155,25 @@ def where(state: State) -> str:
     if run.stage == "submitted":
         return "waits for your approval"
     return find_workflow(run.workflow).steps[run.step].name
+
+
+def in_words(state: State, view: View | None) -> str:
+    """Return where a run is as a person says it: what is done now, and who has to go on.
+
+    Such as "Designing, step 2 of 6 – waits for the assistant".
+    """
+    run = state.run
+    if run.status in _ENDED:
+        return _ENDED[run.status] + (f", as commit {run.commit_id[:12]}" if run.commit_id else "")
+    does = _DOES.get((run.workflow, run.step)) or _DOES_IN.get(run.workflow, "Planning")
+    if run.workflow in _DOES_IN or view is None:
+        step = ""
+    else:
+        context = Context(find_workflow(run.workflow), run.step, state, None)
+        step = f", step {path_of(context)}"
+    if run.status == "PAUSED":
+        return f"{does}{step} – paused"
+    return f"{does}{step} – waits for {'you' if waits_for_person(state, view) else 'the assistant'}"
 
 
 def waits_for_person(state: State, view: View | None) -> bool:

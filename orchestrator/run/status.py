@@ -18,7 +18,7 @@ from shared.run import open_state
 from shared.steps.entry_points import find_workflow
 from state.channels import told
 from state.modes import MODES
-from state.stages import INACTIVE, READ_ONLY
+from state.stages import INACTIVE, READ_ONLY, SUBMITTED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -47,6 +47,7 @@ def status_of(state: State) -> dict[str, Any]:
         "workflow": run.workflow,
         "step": run.step,
         "name": step.name,
+        "words": panel.in_words(state, view),
         "why": state.halted if run.status in ("PAUSED", "CANCELLED") else "",
         "revision": run.revision,
         "digest": run.digest,
@@ -114,6 +115,8 @@ def render_status(state: State) -> str:
             block.next("take over", state.command("resume", "--take-over"))
     for outcome, command in panel.to_type(state, view):
         block.next(outcome, command)
+    if state.run.stage == SUBMITTED and state.run.status == "ACTIVE":
+        block.person(state.approving)
     return block.next("done", status["next"]).render()
 
 
@@ -123,9 +126,10 @@ def _where(status: dict[str, Any]) -> list[str]:
         **{name: status[name] for name in _SHOWN},
         "approved in advance": f"{auto['files']} files, risk {auto['risk']}" if auto else "",
     }
+    step = f"{status['workflow']} {status['step']} {status['name']}"
     return [
-        " · ".join(str(status[name]) for name in ("status", "stage", "workflow")),
-        f"step {status['step']} {status['name']}, revision {status['revision']}",
+        status["words"],
+        f"{status['stage']}: {step}, revision {status['revision']}",
         *(f"{name}: {value}" for name, value in named.items() if value),
     ]
 

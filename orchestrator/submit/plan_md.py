@@ -6,6 +6,7 @@ fence or quote that they open ends with them.
 
 from __future__ import annotations
 
+import base64
 import re
 from typing import TYPE_CHECKING
 
@@ -189,6 +190,32 @@ def folded(patch: str) -> tuple[str, int]:
 
 def patches(plan: Plan, names: Collection[str]) -> Iterator[tuple[str, str]]:
     """Yield the file name and patch of each change, of the named milestones and files or of all."""
+    for change in _named(plan, names):
+        yield change.file, (change.patch or "") if change.encoding is None else "binary"
+
+
+def whole_patch(plan: Plan, names: Collection[str]) -> bytes:
+    """Return the patches of the named milestones and files, or of all, as `git apply` reads them.
+
+    Refused for a change that has none, since the rest would pass for all of it.
+    """
+    changes = [*_named(plan, names)]
+    if without := [change.file for change in changes if change.patch is None]:
+        text = (
+            "is too large for a patch; its content is beside the plan, and `exec apply` writes it"
+        )
+        problem = f"{', '.join(without)} {text}"
+        with_one = ", ".join(c.file for c in changes if c.patch is not None) or "none of these"
+        raise Refused("refused", "plan diff", problem, f"name the files to show: {with_one}")
+    return b"".join(_bytes(change) for change in changes)
+
+
+def _bytes(change: Change) -> bytes:
+    patch = change.patch or ""
+    return base64.b64decode(patch) if change.encoding == "base64" else patch.encode()
+
+
+def _named(plan: Plan, names: Collection[str]) -> Iterator[Change]:
     known = [m.id for m in plan.milestones]
     files = {change.file for change in plan_changes(plan)}
     if unknown := [name for name in names if name not in known and name not in files]:
@@ -197,8 +224,7 @@ def patches(plan: Plan, names: Collection[str]) -> Iterator[tuple[str, str]]:
     for milestone in plan.milestones:
         for change in changes_of(milestone):
             if not names or milestone.id in names or change.file in names:
-                text = change.patch or ""
-                yield change.file, text if change.encoding is None else "binary"
+                yield change
 
 
 def _fence(text: str) -> str:
@@ -261,7 +287,11 @@ def _code(text: str) -> str:
     return f"{fence} {shown} {fence}"
 
 
+def rendered(state: State, plan: Plan) -> str:
+    """Return the text of plan.md for a run's plan, with the user's answers."""
+    return render_plan(plan, state.database.answers(state.run))
+
+
 def write_rendered(state: State, plan: Plan) -> None:
     """Write the file plan.md for a plan."""
-    path = resources.rendered_plan_path(state.state_dir)
-    write_atomic(path, render_plan(plan, state.database.answers(state.run)).encode())
+    write_atomic(resources.rendered_plan_path(state.state_dir), rendered(state, plan).encode())

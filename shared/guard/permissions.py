@@ -168,6 +168,11 @@ def refusal_while_planning(words: list[str], cwd: str, home: str, folder: str) -
     return None
 
 
+def is_for_person_only(words: list[str]) -> bool:
+    """Return whether `planner WORDS` is a command that only a person may run."""
+    return bool(words) and WHO.get(_name(words)) == PERSON_ONLY
+
+
 def _asks_for_help(words: list[str]) -> bool:
     return not words or words[0] in _HELP or (len(words) > 1 and words[1] in _HELP)
 

@@ -35,7 +35,7 @@ def shown(answer: Answer) -> dict[str, bool]:
 
 
 def test_what_does_not_fit_says_how_to_see_it_in_parts_until_all_is_seen(journey: Journey) -> None:
-    answer = journey.planner("plan", "diff")
+    answer = journey.planner("plan", "diff", "--format", "xml")
     assert False in shown(answer).values()
     assert "Name fewer milestones or files" in answer.block.findtext("task", "")
     milestone = journey.run(*words_of(answer.next("M-001 alone")))
@@ -43,7 +43,7 @@ def test_what_does_not_fit_says_how_to_see_it_in_parts_until_all_is_seen(journey
     file = journey.run(*words_of(milestone.next("src/m1_1.py alone")))
     assert shown(file) == {"src/m1_1.py": True}
     assert file.block.find("next") is None
-    both = journey.planner("plan", "diff", "M-002", "src/m1_2.py")
+    both = journey.planner("plan", "diff", "--format", "xml", "M-002", "src/m1_2.py")
     assert shown(both) == {"src/m1_2.py": True, "src/m2_1.py": True}
 
 
@@ -51,13 +51,13 @@ def test_of_one_file_that_does_not_fit_the_place_is_named(make_repo: Repositorie
     journey = larger(make_repo, "long", (1,), {})
     journey.edits["src/m1_1.py"] = "".join(f"A{n:05} = {n}\n" for n in range(4000))
     journey.to("submitted")
-    answer = journey.planner("plan", "diff", "src/m1_1.py")
+    answer = journey.planner("plan", "diff", "--format", "xml", "src/m1_1.py")
     place = answer.block.findtext("task", "").rpartition(": ")[2]
     assert os.path.getsize(place) == len(journey.edits["src/m1_1.py"])
     assert answer.block.find("next") is None
 
 
 def test_an_unknown_name_lists_the_milestones(journey: Journey) -> None:
-    problem = journey.planner("plan", "diff", "src/none.py").problems[0]
+    problem = journey.planner("plan", "diff", "--format", "xml", "src/none.py").problems[0]
     assert problem[0] == "not_found"
     assert "M-001, M-002" in problem[1]

@@ -113,9 +113,9 @@ def test_what_the_user_has_set_counts_before_the_repository(make_repo: Repositor
     repository = make_repo(files={**FILES, "planner.toml": DEFAULT_ONLY})
     own_settings('[providers.a.b]\nmodel = "mine"\napi_key = "sk-secret"\n')
     shown = call(repository.path, "config", "show").data("settings")
-    assert f'[providers.a.b] model = "mine" ({user_config_path()})' in shown
+    assert f'[providers.a.b] model\t"mine"\t{user_config_path()}' in shown
     assert "sk-secret" not in shown
-    assert "api_key = (set, not shown)" in shown
+    assert "api_key\t(set, not shown)" in shown
 
 
 def own_settings(text: str) -> None:
@@ -130,10 +130,10 @@ def test_every_setting_is_shown_with_its_source(make_repo: Repositories) -> None
     text = "[planner]\nmax_parallel_steps = 3\nmax_context_tokens = 7\n"
     repository = make_repo(files={"planner.toml": text})
     lines = call(repository.path, "config", "show").data("settings").splitlines()
-    assert "[planner] enabled = true (default)" in lines
-    assert "[planner] max_parallel_steps = 3 (planner.toml)" in lines
-    assert f"[planner] max_context_tokens = 5 ({user_config_path()})" in lines
-    assert '[mode] on_timeout = "pause" (default)' in lines
+    assert "[planner] enabled\ttrue\tdefault" in lines
+    assert "[planner] max_parallel_steps\t3\tplanner.toml" in lines
+    assert f"[planner] max_context_tokens\t5\t{user_config_path()}" in lines
+    assert '[mode] on_timeout\t"pause"\tdefault' in lines
 
 
 @pytest.mark.requirement("PC-11")

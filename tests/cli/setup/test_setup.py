@@ -183,15 +183,24 @@ def test_the_home_of_another_user_is_refused(home: Home) -> None:
     assert "run setup as that user" in answer.text
 
 
-def test_a_damaged_record_is_named_and_nothing_is_changed(home: Home) -> None:
+@pytest.mark.parametrize("damaged", ['{"placed": {"claude": {}}}', '{"placed": {"cl', "[]", ""])
+@pytest.mark.parametrize("name", ["record.json", "journal.json"])
+def test_a_damaged_record_is_named_with_the_command_that_does_without_it(
+    home: Home, name: str, damaged: str
+) -> None:
     home.setup("claude")
     before = home.settings()
-    record = home.path / ".state" / "planner" / "setup" / "record.json"
-    record.write_text('{"placed": {"claude": {}}}')
+    record = home.path / ".state" / "planner" / "setup" / name
+    record.write_text(damaged)
     for words in (("claude",), ("--remove",)):
         answer = home.setup(*words)
         assert [p.get("at") for p in answer.block] == [str(record)]
     assert home.settings() == before
+    retry = answer.problems[0][1].partition(" · retry: ")[2]
+    answer = shell(f"PATH=$PATH:/bin:/usr/bin; {retry}", home.path)
+    assert answer.code == 0, answer
+    assert home.settings() == before
+    assert (record.parent.parent / "setup.damaged" / name).read_text() == damaged
 
 
 # the launcher

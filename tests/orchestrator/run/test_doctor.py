@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.journey import FILES, Journey, call
+from shared.mode.sessions import path_of
+from shared.resources import installed_path
+from tests.journey import FILES, LAUNCHER, VERIFIED, Journey, call, shell
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from tests.conftest import Repository
 
@@ -48,11 +51,11 @@ def test_the_doctor_names_files_that_git_tracks_and_that_look_like_secrets(
     answer = call(repository.path / "keys", "doctor")
     assert answer.code == 0, answer.text
     assert (
-        "secrets: git tracks '.env', 'keys/0.pem', 'keys/1.pem', 'keys/2.pem', 'keys/3.pem' "
+        "secrets\tgit tracks '.env', 'keys/0.pem', 'keys/1.pem', 'keys/2.pem', 'keys/3.pem' "
         "and 2 more, so commands may read them"
     ) in answer.text
     repository.git("rm", "-qr", "--cached", ".env", "keys")
-    assert "secrets:" not in call(repository.path, "doctor").text
+    assert "secrets\t" not in call(repository.path, "doctor").text
 
 
 def test_the_doctor_does_not_stumble_over_a_damaged_database(make_repo: Repositories) -> None:
@@ -68,3 +71,78 @@ def test_the_doctor_outside_a_repository_says_so(tmp_path: Path) -> None:
     answer = call(tmp_path, "doctor")
     assert answer.code == 1
     assert "not inside a git repository" in answer.text
+
+
+@pytest.mark.requirement("HO-5")
+def test_the_doctor_names_what_an_assistant_lacks_and_the_command_for_it(
+    make_repo: Repositories,
+) -> None:
+    repository = make_repo(files=FILES)
+    home = Path(os.environ["HOME"])
+    (home / ".codex").mkdir()
+    assert said(repository, "codex").startswith("not set up: skill, hooks, rule → ")
+    command = said(repository, "codex").partition(" → ")[2]
+    assert shell(command, repository.path).code == 0
+    assert said(repository, "codex").startswith("in place: skill, hooks, rule")
+    (home / ".codex" / "hooks.json").unlink()
+    answer = call(repository.path, "doctor")
+    assert answer.code == 1
+    assert "codex\tnot in place: hooks → " in answer.text
+    shell(said(repository, "codex").partition(" → ")[2], repository.path)
+    launcher = Path(installed_path("bin", "planner"))
+    launcher.write_text("#!/bin/sh\n")
+    assert "another version → " in said(repository, "launcher")
+    shell(said(repository, "launcher").partition(" → ")[2], repository.path)
+    assert call(repository.path, "doctor").code == 0
+
+
+@pytest.mark.requirement("HO-5")
+@pytest.mark.parametrize(
+    ("host", "parts"),
+    [("claude", "skill with its hooks, rule"), ("vibe", "skill, rule, hooks"),
+     ("opencode", "skill, hooks"), ("gemini", "skill, hooks, rule"), ("cursor", "skill, hooks")],
+)  # fmt: skip
+def test_the_doctor_names_what_is_in_place_for_each_assistant(
+    make_repo: Repositories, host: str, parts: str
+) -> None:
+    repository = make_repo(files=FILES)
+    call(repository.path, "setup", host, "--yes")
+    assert said(repository, host).partition(";")[0] == f"in place: {parts}"
+
+
+@pytest.mark.requirement("HO-5")
+def test_the_doctor_names_sessions_that_are_stale_and_how_to_end_them(
+    make_repo: Repositories,
+) -> None:
+    journey = Journey(make_repo(files=FILES)).to("design")
+    folder, agent = journey.repository.path, str(journey.repository.path)
+    light = make_repo("light", files=FILES)
+    call(light.path, "mode", "enter", "Look")
+    assert "session " not in call(folder, "doctor").data("findings")
+    for name in (agent, str(light.path)):
+        os.utime(path_of(name), (1, 1))
+    for where, name in ((folder, agent), (light.path, str(light.path))):
+        found = said(journey.repository, f"session {name}")
+        assert f"plans in {where}, without a call for" in found
+        assert shell(LAUNCHER + found.partition(LAUNCHER)[2], where).code == 0
+    assert "session " not in call(folder, "doctor").data("findings")
+
+
+@pytest.mark.requirement("HO-5")
+def test_the_doctor_says_that_no_file_names_the_verify_commands(make_repo: Repositories) -> None:
+    repository = make_repo(files=FILES)
+    assert "is missing at HEAD" in said(repository, "planner.toml")
+    repository.commit({"planner.toml": "[mode]\n"})
+    assert "no [verify] commands" in said(repository, "planner.toml")
+    repository.commit({"planner.toml": "verify = 1 1"})
+    assert "at HEAD is not TOML" in said(repository, "planner.toml")
+    assert call(repository.path, "doctor").code == 1
+    repository.commit({"planner.toml": VERIFIED})
+    assert said(repository, "planner.toml") == "names verify commands"
+    assert call(repository.path, "doctor").code == 0
+
+
+def said(repository: Repository, what: str) -> str:
+    """Return what the doctor says of one thing."""
+    rows = call(repository.path, "doctor").data("findings").splitlines()
+    return next(row for row in rows if row.startswith(f"{what}\t")).partition("\t")[2]

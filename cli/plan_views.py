@@ -1,0 +1,141 @@
+"""Commands that show a plan: its entities, the whole of it as Markdown, its changes as a patch."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cli.answers import JSON, TEXT, XML, asked, form, write, write_patch
+from cli.options import json_option, opened_to_read, state_dir_option
+from shared.builders import Block, visible, visible_line
+from state import kinds, store
+from state.errors import Refused
+
+if TYPE_CHECKING:
+    from shared.run import State
+
+
+@click.command("show")
+@click.argument("ids", nargs=-1, metavar="[ID]...")
+@state_dir_option
+@click.option("--md", "as_markdown", is_flag=True, help="Print Markdown, as on a terminal.")
+@json_option
+def show(ids: tuple[str, ...], state_dir: str | None, *, as_json: bool, as_markdown: bool) -> None:
+    """Show entities with their versions, or the whole plan.
+
+    Patches are in the Markdown of the whole plan, and in the JSON.
+
+    Example: planner plan show M-001 CI-002
+    """
+    state = opened_to_read(state_dir)
+    data = state.plan
+    found: list[Any] = []
+    for entity_id in ids:
+        entity = kinds.find(data, entity_id)
+        if entity is None:
+            raise Refused(
+                "not_found",
+                entity_id,
+                "the plan has no entity with this id",
+                "run `planner plan show` for the ids",
+            )
+        found.append(entity.entity)
+    shown = found if ids else data
+    if as_json:
+        write(json.dumps(shown, indent=2, ensure_ascii=False) + "\n")
+    elif as_markdown or form() == TEXT:
+        write(_markdown(state, found))
+    else:
+        text = json.dumps(_without_patches(shown), indent=1, ensure_ascii=False)
+        block = Block("result").data("plan", text)
+        if block.is_cut:
+            parts = ids if len(ids) > 1 else [m["id"] for m in data["milestones"]]
+            named = state.command("plan", "show", parts[0])
+            block.task(
+                f"It does not fit into one block. `{named}` prints one of {', '.join(parts)}."
+            )
+        write(block.render())
+
+
+def _markdown(state: State, found: list[dict[str, Any]]) -> str:
+    """Return entities as Markdown, a list of fields each; without one, the whole plan."""
+    from orchestrator.submit.plan_md import rendered
+
+    if not found:
+        return rendered(state, store.load_plan(state.plan_path))
+    lines = []
+    for entity in found:
+        lines += ["", f"# {entity.get('id', '')} {kinds.title_of(entity)}".rstrip(), ""]
+        lines += _listed(_without_patches(entity))
+    return visible("\n".join(lines[1:])) + "\n"
+
+
+def _listed(value: Any, indent: str = "") -> list[str]:  # noqa: ANN401 – any JSON value
+    """Return what a JSON value holds as lines of a Markdown list; what is empty is left out."""
+    if isinstance(value, dict):
+        rows = [(f"{name}:", one) for name, one in value.items()]
+    else:
+        rows = [(one.get("id", "") if isinstance(one, dict) else "", one) for one in value]
+    lines = []
+    for name, one in rows:
+        if isinstance(one, list | dict):
+            inner = _listed(one, f"{indent}  ")
+            lines += [f"{indent}- {name}".rstrip(), *inner] if inner else []
+        elif one not in (None, ""):
+            lines.append(indent + " ".join(["-", *filter(None, [name]), *str(one).split()]))
+    return lines
+
+
+def _without_patches(value: Any) -> Any:  # noqa: ANN401 – any JSON value
+    if isinstance(value, list):
+        return [_without_patches(v) for v in value]
+    if isinstance(value, dict):
+        return {k: _without_patches(v) for k, v in value.items() if k != "patch"}
+    return value
+
+
+@click.command("list")
+@click.argument("kind", metavar="KIND")
+@click.option("--milestone", metavar="ID", help="Only what belongs to this milestone.")
+@state_dir_option
+@json_option
+def list_entities(
+    kind: str, milestone: str | None, state_dir: str | None, *, as_json: bool
+) -> None:
+    """List the entities of one kind (milestones, intents, decisions, changes …).
+
+    Example: planner plan list intents --milestone M-001
+    """
+    rows = kinds.entities(opened_to_read(state_dir).plan, kind.removesuffix("s"), milestone)
+    if as_json:
+        write(json.dumps(rows, indent=2, ensure_ascii=False) + "\n")
+        return
+    text = "\n".join(_row(kind, r) for r in rows)
+    write(Block("result").data(kind, text or "none").render())
+
+
+@click.command("diff")
+@click.argument("ids", nargs=-1, metavar="[ID|FILE]...")
+@state_dir_option
+def diff(ids: tuple[str, ...], state_dir: str | None) -> None:
+    """Print the captured changes as one patch for git, of the named milestones or files, or of all.
+
+    With --format xml it is a block, which holds only so much and names the rest.
+
+    Example: planner plan diff M-001 src/dates.py
+    """
+    from cli.results import render_patches
+    from orchestrator.submit.plan_md import whole_patch
+
+    state = opened_to_read(state_dir)
+    if asked() in (XML, JSON):
+        write(render_patches(state, ids))
+    else:
+        write_patch(whole_patch(store.load_plan(state.plan_path), ids))
+
+
+def _row(kind: str, entity: dict[str, Any]) -> str:
+    title = visible_line(kinds.title_of(entity))
+    return f"{entity.get('id', kind)}\tv{entity['version']}\t{title}"
