@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 def packages() -> str:
     """Return the folder of these packages; where they cannot be had, the test is skipped.
 
-    In CI that is a failure: nobody reads what was skipped there.
+    In CI that is a failure: nobody reads what was skipped there. `bin/test` without arguments has
+    installed them before; a test has a home of its own, without the user's settings of pip.
     """
     before = [*sys.path]
     try:

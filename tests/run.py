@@ -33,12 +33,22 @@ def main(arguments: list[str]) -> int:
         return run(pytest(*arguments), environment, ROOT)
     # mypy would take our own folder on this path for someone else's packages.
     outside = environment | {"PYTHONPATH": os.pathsep.join(packages)}
+    if not arguments:
+        fetch_programs()
     failed = [name for name, command in checks(packages[1]) if run(command, outside, ROOT)]
     if not arguments and run_whole_suite(environment):
         failed.append("pytest")
     if failed:
         sys.stderr.write(f"bin/test: failed: {', '.join(failed)}\n")
     return 1 if failed else 0
+
+
+def fetch_programs() -> None:
+    """Install what some tests start as programs; where it cannot be had, say so and go on."""
+    try:
+        ensure("ci", BESIDE)
+    except Refused as refusal:
+        sys.stderr.write(f"bin/test: requirements/ci.lock: {refusal.problems[0].text()}\n")
 
 
 def checks(dev: str) -> list[tuple[str, list[str]]]:

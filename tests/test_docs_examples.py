@@ -1,0 +1,145 @@
+"""Every example in docs/ is run: each block of a page is given to the program that it is for."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from shared.guard.settings import load_settings
+from shared.ssh_signature import NAMESPACE
+from tests.clients.real_clients import PROGRAMS
+from tests.journey import call
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.conftest import Repository
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+
+pytestmark = pytest.mark.requirement("HO-6")
+
+# Whose examples other tests run, or make.
+ELSEWHERE = {
+    "ci.md": "test_ci_lines.py",
+    "commands.md": "test_docs.py",
+    "demo.md": "test_docs.py",
+    "errors.md": "test_docs.py",
+    "budgets.md": "orchestrator/test_budgets.py",
+}
+
+
+def blocks(page: str) -> list[str]:
+    """Return the examples of a page; drawings, which have arrows and lines of boxes, are none."""
+    found = re.findall(
+        r"^ *```\w*\n(.*?)^ *```", (DOCS / page).read_text(), re.DOTALL | re.MULTILINE
+    )
+    return [block for block in found if not re.search("[▼►│]", block)]
+
+
+def planner_toml(block: str, repo: Repository) -> None:
+    """A planner.toml is accepted, and its verify commands are those that a run would take."""
+    repo.commit({"planner.toml": block})
+    answer = call(repo.path, "config", "show")
+    assert answer.code == 0, answer.text
+    assert "npm run lint" in answer.text
+
+
+def guard_settings(block: str, repo: Repository) -> None:
+    """The user's settings are read as the guard reads them."""
+    del repo
+    path = Path(os.environ["XDG_CONFIG_HOME"]) / "planner" / "config.toml"
+    path.parent.mkdir(parents=True)
+    path.write_text(block)
+    settings = load_settings(None)
+    assert ("mytool", "show", "*") in settings.allow
+    assert (settings.deny, settings.tools) == ((("rg",),), ("mcp__docs__search",))
+
+
+def bundle(block: str, repo: Repository) -> None:
+    """A workflow of one's own is found and has no fault."""
+    home = "planning/workflows/release-notes"
+    repo.commit({
+        f"{home}/workflow.toml": block, f"{home}/write.md": "Write NOTES.md.",
+        f"{home}/check.md": "Does it name every commit?",
+    })  # fmt: skip
+    answer = call(repo.path, "workflow", "check")
+    assert answer.code == 0, answer.text
+    assert "release-notes" in call(repo.path, "workflow", "list").text
+
+
+def light_plan(block: str, repo: Repository) -> None:
+    """A light plan is submitted as it stands there."""
+    assert call(repo.path, "mode", "enter").code == 0
+    answers = repo.path / ".planner" / "answers"
+    answers.mkdir(parents=True, exist_ok=True)
+    (answers / "light.json").write_text(block)
+    answer = call(repo.path, "mode", "submit", "--file", "answers/light.json")
+    assert answer.code == 0, answer.text
+
+
+def signer(block: str, repo: Repository) -> None:
+    """The line lets somebody sign with a key to touch, in our namespace alone."""
+    del repo
+    who, options, kind, _key = block.split()
+    assert "@" in who
+    assert options == f'namespaces="{NAMESPACE}"'
+    assert kind.startswith("sk-")
+
+
+def clients(block: str, repo: Repository) -> None:
+    """The folders are those in which the tests look for the clients, with their versions."""
+    del repo
+    named = set(re.findall(r"\$CLIENT_ROOT/([\w-]+)", block))
+    assert {path.split("/")[0] for path in PROGRAMS.values()} <= named
+    versions = {name.partition("-")[2] for name in PROGRAMS if name.split("-")[0] in {
+        "claude", "vibe", "codex", "gemini", "opencode"}}  # fmt: skip
+    assert not [version for version in versions if version not in block]
+
+
+def install(block: str, repo: Repository) -> None:
+    """The two commands are README's, of which tests/clients/test_setup.py runs the second."""
+    del repo
+    assert block in (ROOT / "README.md").read_text()
+
+
+def locks(block: str, repo: Repository) -> None:
+    """Each file of requirements that is named is there."""
+    del repo
+    files = re.findall(r"[\w/]+\.(?:in|lock)\b", block)
+    assert files
+    there = [f"requirements/{Path(file).name}" for file in files]
+    assert not [file for file in there if not (ROOT / file).exists()]
+
+
+RUN: dict[str, tuple[Callable[[str, Repository], None], ...]] = {
+    "configuration.md": (planner_toml,),
+    "guard.md": (guard_settings,),
+    "strategy.md": (bundle,),
+    "mode.md": (light_plan,),
+    "hosts.md": (signer, clients),
+    "install.md": (install,),
+    "dependencies.md": (locks, locks),
+}
+
+
+def test_no_page_has_an_example_that_no_test_runs() -> None:
+    pages = {path.name: len(blocks(path.name)) for path in DOCS.glob("*.md")}
+    held = {page: len(checks) for page, checks in RUN.items()}
+    assert {page: n for page, n in pages.items() if n and page not in ELSEWHERE} == held
+    for page, test in ELSEWHERE.items():
+        assert page.removesuffix(".md") in (ROOT / "tests" / test).read_text()
+
+
+@pytest.mark.parametrize(
+    ("page", "number"), [(page, n) for page, checks in RUN.items() for n in range(len(checks))]
+)
+def test_the_examples_of_a_page_work_as_they_stand_there(
+    repo: Repository, page: str, number: int
+) -> None:
+    RUN[page][number](blocks(page)[number], repo)
