@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -117,6 +120,21 @@ def locks(block: str, repo: Repository) -> None:
     assert not [file for file in there if not (ROOT / file).exists()]
 
 
+def completion(block: str, repo: Repository) -> None:
+    """Each line asks for a shell's script, and gets it; where the shell is here, it takes it."""
+    for line in block.splitlines():
+        found = re.search(r"_PLANNER_COMPLETE=((\w+)_source) planner/bin/planner", line)
+        assert found, line
+        variable = {"_PLANNER_COMPLETE": found[1], "PLANNER_PYTHON": sys.executable}
+        done = subprocess.run(
+            [ROOT / "bin" / "planner"], env={**os.environ, **variable}, cwd=repo.path, check=False,
+            capture_output=True, text=True, stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+        assert f"_PLANNER_COMPLETE={found[2]}_complete" in done.stdout, done.stderr
+        if shell := shutil.which(found[2]):
+            subprocess.run([shell, "-n"], input=done.stdout, text=True, check=True)
+
+
 RUN: dict[str, tuple[Callable[[str, Repository], None], ...]] = {
     "configuration.md": (planner_toml,),
     "guard.md": (guard_settings,),
@@ -124,6 +142,7 @@ RUN: dict[str, tuple[Callable[[str, Repository], None], ...]] = {
     "mode.md": (light_plan,),
     "hosts.md": (signer, clients),
     "install.md": (install,),
+    "terminal.md": (completion,),
     "dependencies.md": (locks, locks),
 }
 
