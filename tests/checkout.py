@@ -18,11 +18,13 @@ ROOT = Path(__file__).resolve().parent.parent
 REAL_FILES = (
     "bin/planner",
     "cli/__init__.py",
+    "cli/answers.py",
     "cli/launch.py",
     "shared/__init__.py",
     "shared/builders.py",
     "shared/dependencies.py",
     "shared/installation.py",
+    "shared/output.py",
     "shared/resources.py",
     "state/__init__.py",
     "state/errors.py",
