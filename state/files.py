@@ -174,7 +174,8 @@ def read_bytes(path: str) -> bytes:
     A pipe, socket or device is refused at once: reading one may never end.
     """
     try:
-        with open(path, "rb", opener=_open_without_waiting) as file:
+        # All is read at once, so a buffer would only cost time.
+        with open(path, "rb", buffering=0, opener=_open_without_waiting) as file:
             if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 return file.read()
     except FileNotFoundError:

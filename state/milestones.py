@@ -60,8 +60,11 @@ if TYPE_CHECKING:
 def kinds_of_docs(milestone: Milestone | Json) -> list[tuple[str, Any]]:
     """Return a milestone's promised documentation entries, each with its kind (`docstring` …)."""
     promised = _field(milestone, "documentation")
-    kinds = {"module-comment": (_field(promised, "module_comment"),)}
-    kinds |= {kind: _field(promised, name) for kind, name in DOC_LISTS.items()}
+    fields = promised if isinstance(promised, dict) else vars(promised)
+    if not any(fields.values()):
+        return []  # as most: looking first is cheaper
+    kinds = {"module-comment": (fields["module_comment"],)}
+    kinds |= {kind: fields[name] for kind, name in DOC_LISTS.items()}
     return [(k, d) for k, docs in kinds.items() for d in docs if d and not isinstance(d, str)]
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from state.milestones import changes_of, docs_of
+from state.milestones import changes_of, kinds_of_docs
 from state.waves import is_ordered
 
 if TYPE_CHECKING:
@@ -22,7 +22,8 @@ _ODD = ("//", "/./", "/../", "/.git/", "\n/.planner/", "\0")
 def glance(plan: Plan) -> list[set[str]] | None:
     """Return each milestone's files if the plan is surely valid; None if it needs full validation.
 
-    Covers ids, references, paths, order and ownership. None does not mean that a problem exists.
+    Covers ids, references, paths, order, ownership and what is kept beside the plan. None does not
+    mean that a problem exists.
     """
     context, knowledge = plan.planning_context, plan.invisible_knowledge
     ids = [d.id for d in context.decision_log]
@@ -38,7 +39,8 @@ def glance(plan: Plan) -> list[set[str]] | None:
     found = [paths for paths in files if paths is not None]
     union: set[str] = set().union(*found)
     sound = (
-        len(found) == len(files)
+        plan.self_contained
+        and len(found) == len(files)
         and len(set(ids)) == len(ids)
         and sum(map(len, found)) == len(union)
         and is_ordered(plan.milestones)
@@ -52,30 +54,30 @@ def glance(plan: Plan) -> list[set[str]] | None:
 def _look(milestone: Milestone, decisions: set[str | None], ids: list[str]) -> set[str] | None:
     """Return a milestone's files, add its ids to `ids`; None if a reference may be wrong."""
     files = {*milestone.files, *milestone.tests.files}
-    names: list[str | None] = []
+    names: list[str] = []
     refs: list[str | None] = []
-    ids.append(milestone.id)
     for intent in milestone.code_intents:
-        ids.append(intent.id)
         names.append(intent.id)
         files.add(intent.file)
         refs += intent.decision_refs
         if intent.params:
             return None
+    ids.append(milestone.id)
+    ids += names
     intents = {None, *names}
     for change in changes_of(milestone):
         ids.append(change.id)
         files.add(change.file)
         if change.old_file is not None:
             files.add(change.old_file)
-        if change.intent_ref not in intents:
+        if change.intent_ref not in intents or change.encoding == "blob":
             return None
         # Most changes have neither; looking first is cheaper.
         if change.more_intent_refs and not intents.issuperset(change.more_intent_refs):
             return None
         if change.why_comments:
             refs += [w.decision_ref for w in change.why_comments if not isinstance(w, str)]
-    for doc in docs_of(milestone):
+    for _, doc in kinds_of_docs(milestone):
         ids.append(doc.id)
         files.add(doc.file)
     return files if decisions.issuperset(refs) else None

@@ -39,11 +39,12 @@ def check_plan(plan: Plan) -> list[Problem]:
 
 
 def check_closely(plan: Plan) -> Iterator[Problem]:
-    """Yield every problem with a plan's ids, references, paths, and files shared by milestones."""
+    """Yield every problem with a plan's ids, references, paths, shared files, files beside it."""
     yield from _check_unique(plan)
     yield from _check_context(plan)
     yield from _check_milestones(plan)
     yield from _check_ownership(plan)
+    yield from _check_beside(plan)
 
 
 def path_problem(path: str) -> str | None:
@@ -110,6 +111,10 @@ def _check_frozen_members(plan: Plan) -> Iterator[Problem]:
     if 0 < len(missing) < len(members):
         text = f"the plan is only partly frozen: {', '.join(missing)} not set"
         yield Problem("invalid", missing[0], text, "restore the file as `plan freeze` wrote it")
+
+
+def _check_beside(plan: Plan) -> Iterator[Problem]:
+    """Yield a problem if a frozen plan is wrong about whether files are kept beside it."""
     large = [
         c.file for m in plan.milestones for c in changes_of(m) if c.encoding == "blob" and c.after
     ]

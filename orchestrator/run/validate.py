@@ -65,9 +65,13 @@ def validate_files(files: Iterable[str], wanted: Wanted) -> Iterator[Report]:
 
 
 def _validate(file: str, wanted: Wanted) -> Report:
-    if not os.path.isfile(file):
-        raise Refused("not_found", file, "there is no such file", "give the path of a plan.json")
-    data = read_bytes(file)
+    try:
+        data = read_bytes(file)
+    except Refused as refusal:
+        if os.path.isfile(file):
+            raise
+        text = "there is no such file"
+        raise Refused("not_found", file, text, "give the path of a plan.json") from refusal
     plan = store.parse_plan(data, file)
     problems = check_plan(plan) + _check_digest(file, data, plan, wanted)
     if not problems and wanted.repository is not None:
