@@ -39,9 +39,10 @@ def exec_command() -> None:
 
 
 @exec_command.command("run")
+@click.option("--branch", metavar="NAME", help="Commit on a new branch, which HEAD is put on.")
 @state_dir_option
 @role_option
-def run(state_dir: str | None, role: str | None) -> None:
+def run(branch: str | None, state_dir: str | None, role: str | None) -> None:
     """Carry out an approved plan: apply it, compare your tree with it, commit it, prove the commit.
 
     At depth intent it starts the first milestones. Safe to repeat, also after a crash.
@@ -50,7 +51,7 @@ def run(state_dir: str | None, role: str | None) -> None:
     """
     allow_roles(role)
     state = opened(state_dir)
-    write(render_ran(state, run_plan(state)))
+    write(render_ran(state, run_plan(state, branch)))
 
 
 @exec_command.command("apply")

@@ -38,13 +38,14 @@ def lane_options(start: Command) -> Command:
     @click.option("--planning", is_flag=True, help="Refine requirements first: the lifecycle.")
     @click.option("--autonomous", "--auto", is_flag=True, help="Approve in advance, within limits.")
     @click.option("--chat", is_flag=True, help="Answer or find out; change no file.")
+    @click.option("--issue", type=click.IntRange(1), help="The text of this issue, by gh or glab.")
     @click.option("--task", metavar="TEXT", help="The same as TEXT; ignored with --planning.")
     @click.option("--codepath", metavar="PATH", help="The folder of the code; else this one.")
     @click.option("--no-git", is_flag=True, help="With --planning: commit and ask nothing of git.")
     @functools.wraps(start)
     def wrapped(*, task: str | None, codepath: str | None, no_git: bool, **given: Any) -> None:  # noqa: ANN401 – what other options give
         flags = {name: given.pop(name.strip("-")) for name in LANES}
-        given["request"] = given["request"] or task
+        given["request"] = _request(given["request"] or task, given.pop("issue"), codepath)
         lane = _chosen(flags)
         if lane == PLANNING:
             chosen = {name: given[name] for name in ("base", "depth", "review")}
@@ -60,6 +61,17 @@ def lane_options(start: Command) -> Command:
             start(**given, in_advance=lane == AUTONOMOUS, chat=lane == CHAT)
 
     return wrapped
+
+
+def _request(text: str | None, issue: int | None, codepath: str | None) -> str | None:
+    """Return what is asked for: the text, or that of the issue."""
+    if issue is None:
+        return text
+    if text is not None:
+        raise Refused("usage", "--issue", "--issue and TEXT both say what to do", "one of them")
+    from orchestrator.run.code_host import read_issue  # few starts need it
+
+    return read_issue(resolved(codepath or os.curdir), issue)
 
 
 def _chosen(flags: Mapping[str, bool]) -> str:

@@ -37,7 +37,8 @@ SECTIONS = {
     "Executing": {
         "exec": "cli.execute", "runnable": "cli.control", "decide": "cli.control",
         "retry": "cli.control", "auto": "cli.control", "pause": "cli.run", "resume": "cli.run",
-        "cancel": "cli.run", "undo": "cli.execute", "queue": "cli.queue", "template": "cli.queue",
+        "cancel": "cli.run", "undo": "cli.execute", "pr": "cli.pull_request",
+        "queue": "cli.queue", "template": "cli.queue",
     },
     "Looking": {
         "status": "cli.run", "recall": "cli.recall", "events": "cli.events", "audit": "cli.audit",

@@ -127,7 +127,7 @@ def diff(ids: tuple[str, ...], state_dir: str | None) -> None:
     Example: planner plan diff M-001 src/dates.py
     """
     from cli.results import render_patches
-    from orchestrator.submit.plan_md import whole_patch
+    from orchestrator.submit.patches import whole_patch
 
     state = opened_to_read(state_dir)
     if asked() in (XML, JSON):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.execute import by_hand
 from orchestrator.run import queue
-from orchestrator.submit.plan_md import patches
+from orchestrator.submit.patches import patches
 from shared import archive, drift, plan_refs, resources
 from shared.builders import Block
 from shared.candidates import read_found

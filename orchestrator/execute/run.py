@@ -14,7 +14,8 @@ from orchestrator.executor import WORKFLOW
 from shared import resources
 from shared.execution.holder import hold
 from shared.git.journal import journal_state
-from shared.git.repository import repository_at
+from shared.git.new_branch import switch_to_new
+from shared.git.repository import head, repository_at
 from shared.git.users_files import check_tree
 from shared.lifecycle import lane_of
 from shared.plan_file import load_approved
@@ -40,19 +41,36 @@ class Ran(NamedTuple):
     proved: Sequence[Change] | None = None
 
 
-def run_plan(state: State) -> Ran:
+def run_plan(state: State, branch: str | None = None) -> Ran:
     """Apply an approved plan, compare the tree with it, commit it with the user's hooks, prove it.
 
+    With `branch` all of that is on a new branch of this name, and the one before stays as it is.
     Repeated, also after a crash at any point, it finishes what is left. Of approved intents it
     starts the first milestones; a plan that implements requirements is applied and not committed,
     since they are committed together (RL-9).
     """
+    if branch is not None:
+        _go_to_branch(state, branch)
     applied = journal_state(resources.journal_path(state.state_dir)) == "applied"
     # What was changed since is for the comparison to judge: it knows what a person has accepted.
     running = None if applied and state.run.step == max(WORKFLOW.steps) else apply_plan(state)
     if running is not None or state.is_writing or lane_of(state.state_dir):
         return Ran(running)
     return Ran(proved=commit_or_end(state))
+
+
+def _go_to_branch(state: State, branch: str) -> None:
+    """Put the user's HEAD on a new branch for an approved plan that is not committed yet."""
+    with state.lock("exec run"):
+        load_approved(state)
+        repository = repository_at(state.run.repository)
+        if repository.is_private or lane_of(state.state_dir):
+            text = "this run makes no commit of its own that could be on a branch"
+            raise Refused("usage", "--branch", text, "leave --branch out")
+        if state.run.commit_id and head(repository).branch != branch:
+            text = f"the plan is committed already, as {state.run.commit_id[:12]}"
+            raise Refused("conflict", f"--branch {branch}", text, "leave --branch out")
+        switch_to_new(repository, branch)
 
 
 def commit_or_end(state: State) -> Sequence[Change]:

@@ -6,7 +6,6 @@ fence or quote that they open ends with them.
 
 from __future__ import annotations
 
-import base64
 import re
 from typing import TYPE_CHECKING
 
@@ -16,13 +15,12 @@ from shared.builders import visible
 from shared.reviewed import against_figures, beyond_limit, left_out, reviewers_of
 from shared.steps.slices import chosen, knowledge_lines
 from shared.verified import facts_of
-from state.changes import apart, plan_changes
-from state.errors import Refused
+from state.changes import apart
 from state.files import write_atomic
 from state.milestones import changes_of, kinds_of_docs, promise
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from shared.run import State
     from state.models import Change, Milestone, Plan
@@ -46,7 +44,7 @@ _DECIDED = {
 def render_plan(plan: Plan, answers: Mapping[str, Sequence[str]]) -> str:
     """Return the text of plan.md; invisible characters of the plan are shown as escapes."""
     lines = [*_head(plan), *_task(plan), *_questions(plan, answers)]
-    for section in (_decisions, _risks, _knowledge, _milestones, _verify, _reviews):
+    for section in (decisions, _risks, _knowledge, _milestones, verified, reviews):
         lines += section(plan)
     lines += ["", "The commit names this plan by its digest, in a line `Plan-Digest:`."]
     return visible("\n".join(lines)) + "\n"
@@ -54,7 +52,7 @@ def render_plan(plan: Plan, answers: Mapping[str, Sequence[str]]) -> str:
 
 def _head(plan: Plan) -> Iterator[str]:
     state = f"frozen {plan.frozen_at}" if plan.frozen_at else "draft"
-    yield f"# {_one_line(plan.overview.title) or 'Plan'}"
+    yield f"# {one_line(plan.overview.title) or 'Plan'}"
     yield ""
     yield f"Revision {plan.revision}, {state}." + (
         f" Digest `{plan.digest}`." if plan.digest else ""
@@ -63,14 +61,14 @@ def _head(plan: Plan) -> Iterator[str]:
         yield "Not self-contained: it needs its ref, which keeps what is too large for a patch."
     if plan.base:
         extra = " with uncommitted work on top" if plan.base.snapshot else ""
-        yield f"Base: `{plan.base.commit}` on {_code(plan.base.branch)}{extra}."
+        yield f"Base: `{plan.base.commit}` on {code(plan.base.branch)}{extra}."
     for title, text in (
         ("Problem", plan.overview.problem),
         ("Approach", plan.overview.approach),
         ("Remarks on the last revision", "\n".join(plan.remarks)),
     ):
         if text:
-            yield from ("", f"## {title}", "", *(f"> {_live(line)}" for line in text.split("\n")))
+            yield from ("", f"## {title}", "", *(f"> {live(line)}" for line in text.split("\n")))
 
 
 def _task(plan: Plan) -> Iterator[str]:
@@ -79,7 +77,7 @@ def _task(plan: Plan) -> Iterator[str]:
         for task in plan.task_spec:
             cited = [m.id for m in plan.milestones if task.id in m.requirements]
             where = "" if task.out_of_scope else f" ({', '.join(cited) or 'not cited'})"
-            yield f"- {task.id}: {_one_line(task.text)}{where}"
+            yield f"- {task.id}: {one_line(task.text)}{where}"
 
 
 def _questions(plan: Plan, answers: Mapping[str, Sequence[str]]) -> Iterator[str]:
@@ -88,22 +86,23 @@ def _questions(plan: Plan, answers: Mapping[str, Sequence[str]]) -> Iterator[str
     for asked in plan.checkpoints:
         labels = {option.key: option.label for option in asked.options}
         said = ", ".join(chosen(labels, answers.get(asked.id, ()))) or "not answered"
-        yield f"- {asked.id}: {_one_line(asked.question)} → {_one_line(said)}"
+        yield f"- {asked.id}: {one_line(asked.question)} → {one_line(said)}"
 
 
-def _decisions(plan: Plan) -> Iterator[str]:
+def decisions(plan: Plan) -> Iterator[str]:
+    """Yield the decisions with their reasons, and the alternatives that were not chosen."""
     context = plan.planning_context
     if context.decision_log or context.rejected_alternatives or plan.context.rejected_alternatives:
         yield from ("", "## Decisions", "")
         for d in context.decision_log:
-            yield f"- {d.id}: {_one_line(d.decision)}" + _because(d.reasoning_chain)
+            yield f"- {d.id}: {one_line(d.decision)}" + _because(d.reasoning_chain)
         for a in context.rejected_alternatives:
-            yield f"- {a.id}, not chosen: {_one_line(a.alternative)}" + _because(a.rejection_reason)
-        yield from (f"- not chosen: {_one_line(a)}" for a in plan.context.rejected_alternatives)
+            yield f"- {a.id}, not chosen: {one_line(a.alternative)}" + _because(a.rejection_reason)
+        yield from (f"- not chosen: {one_line(a)}" for a in plan.context.rejected_alternatives)
 
 
 def _because(reason: str) -> str:
-    return f" – {_one_line(reason)}" if reason else ""
+    return f" – {one_line(reason)}" if reason else ""
 
 
 def _risks(plan: Plan) -> Iterator[str]:
@@ -119,7 +118,7 @@ def _risks(plan: Plan) -> Iterator[str]:
     ]
     if rows:
         yield from ("", "## Constraints, assumptions, risks, invariants", "")
-        yield from (f"- {_one_line(row)}" for row in rows)
+        yield from (f"- {one_line(row)}" for row in rows)
 
 
 def _knowledge(plan: Plan) -> Iterator[str]:
@@ -140,24 +139,24 @@ def _milestones(plan: Plan) -> Iterator[str]:
 
 
 def _milestone(plan: Plan, milestone: Milestone) -> Iterator[str]:
-    yield from ("", f"### {milestone.id} {_one_line(milestone.name)}", "")
+    yield from ("", f"### {milestone.id} {one_line(milestone.name)}", "")
     if milestone.depends_on:
         yield f"After {', '.join(milestone.depends_on)}."
     criteria, together = judged_criteria(plan, milestone)
     for criterion, evidence in criteria:
-        shown = f" – shown by {_one_line(evidence)}" if evidence else ""
-        yield f"- accepted when: {_one_line(criterion)}{shown}"
+        shown = f" – shown by {one_line(evidence)}" if evidence else ""
+        yield f"- accepted when: {one_line(criterion)}{shown}"
     if together:
-        yield f"- all of it shown by {_one_line(together)}"
+        yield f"- all of it shown by {one_line(together)}"
     for intent in milestone.code_intents:
-        yield f"- {intent.id} {_code(intent.file)}: {_one_line(intent.behavior)}"
+        yield f"- {intent.id} {code(intent.file)}: {one_line(intent.behavior)}"
     tests = milestone.tests
     if tests.files:
-        yield f"- tests: {', '.join(map(_code, tests.files))}"
+        yield f"- tests: {', '.join(map(code, tests.files))}"
     elif tests.skip_reason:
-        yield f"- no tests: {_one_line(tests.skip_reason)}"
+        yield f"- no tests: {one_line(tests.skip_reason)}"
     for kind, doc in kinds_of_docs(milestone):
-        yield f"- {doc.id} {_one_line(promise(kind, doc))}{_because(doc.text)}"
+        yield f"- {doc.id} {one_line(promise(kind, doc))}{_because(doc.text)}"
     for change in changes_of(milestone):
         yield from _change(change)
 
@@ -165,10 +164,10 @@ def _milestone(plan: Plan, milestone: Milestone) -> Iterator[str]:
 def _change(change: Change) -> Iterator[str]:
     what = "new" if change.before is None else "deleted" if change.after is None else "changed"
     if change.old_file:
-        what = f"renamed from {_code(change.old_file)}"
+        what = f"renamed from {code(change.old_file)}"
     if change.old_mode and change.mode and change.old_mode != change.mode:
         what += f", mode {change.old_mode} → {change.mode}"
-    yield from ("", f"#### {change.id} {_code(change.file)} ({what})", "")
+    yield from ("", f"#### {change.id} {code(change.file)} ({what})", "")
     yield f"`{(change.before or 'absent')[:12]}` → `{(change.after or 'absent')[:12]}`"
     if change.patch and change.encoding is None:
         fence = _fence(change.patch)
@@ -188,45 +187,6 @@ def folded(patch: str) -> tuple[str, int]:
     return (patch, 0) if end < 0 else (patch[: end + 1], patch.count("\n", end + 1))
 
 
-def patches(plan: Plan, names: Collection[str]) -> Iterator[tuple[str, str]]:
-    """Yield the file name and patch of each change, of the named milestones and files or of all."""
-    for change in _named(plan, names):
-        yield change.file, (change.patch or "") if change.encoding is None else "binary"
-
-
-def whole_patch(plan: Plan, names: Collection[str]) -> bytes:
-    """Return the patches of the named milestones and files, or of all, as `git apply` reads them.
-
-    Refused for a change that has none, since the rest would pass for all of it.
-    """
-    changes = [*_named(plan, names)]
-    if without := [change.file for change in changes if change.patch is None]:
-        text = (
-            "is too large for a patch; its content is beside the plan, and `exec apply` writes it"
-        )
-        problem = f"{', '.join(without)} {text}"
-        with_one = ", ".join(c.file for c in changes if c.patch is not None) or "none of these"
-        raise Refused("refused", "plan diff", problem, f"name the files to show: {with_one}")
-    return b"".join(_bytes(change) for change in changes)
-
-
-def _bytes(change: Change) -> bytes:
-    patch = change.patch or ""
-    return base64.b64decode(patch) if change.encoding == "base64" else patch.encode()
-
-
-def _named(plan: Plan, names: Collection[str]) -> Iterator[Change]:
-    known = [m.id for m in plan.milestones]
-    files = {change.file for change in plan_changes(plan)}
-    if unknown := [name for name in names if name not in known and name not in files]:
-        text = "the plan has no such milestone, and no change of such a file"
-        raise Refused("not_found", ", ".join(unknown), text, ", ".join(known) or "none yet")
-    for milestone in plan.milestones:
-        for change in changes_of(milestone):
-            if not names or milestone.id in names or change.file in names:
-                yield change
-
-
 def _fence(text: str) -> str:
     """Return a Markdown code fence with more backticks than any run of backticks in `text`."""
     fence = "```"
@@ -235,13 +195,14 @@ def _fence(text: str) -> str:
     return fence
 
 
-def _verify(plan: Plan) -> Iterator[str]:
+def verified(plan: Plan) -> Iterator[str]:
+    """Yield how each verify command ended on the change and on the base."""
     yield from ("", "## Verify", "")
     if not plan.verify:
         yield "NOT VERIFIED: planner.toml names no verify commands, and none was chosen."
     for result in plan.verify:
         facts = facts_of(result.model_dump())
-        yield f"- {_code(result.command)}: {result.outcome} (base: {result.baseline}) · {facts}"
+        yield f"- {code(result.command)}: {result.outcome} (base: {result.baseline}) · {facts}"
     proof = {
         True: "With the changed code broken this fails, so some of it is run.",
         False: "With the changed code broken this still passes, so none of it is run.",
@@ -250,11 +211,12 @@ def _verify(plan: Plan) -> Iterator[str]:
     yield from ("", *exercised) if exercised else ()
 
 
-def _reviews(plan: Plan) -> Iterator[str]:
+def reviews(plan: Plan) -> Iterator[str]:
+    """Yield how each phase passed its review, and what stayed open."""
     if plan.reviews:
         yield from ("", "## Reviews", "")
     for outcome in plan.reviews:
-        reason = f": {_one_line(outcome.reason)}" if outcome.reason else ""
+        reason = f": {one_line(outcome.reason)}" if outcome.reason else ""
         data = outcome.model_dump()
         by = f"{_DECIDED[outcome.by]}; read by {reviewers_of([data])} ({outcome.review} review)"
         yield f"- {outcome.phase} passed in round {outcome.iteration}, {by}{reason}"
@@ -262,23 +224,24 @@ def _reviews(plan: Plan) -> Iterator[str]:
         for item in outcome.open:
             kind = "accepted by a person" if item.accepted else "open"
             kind = "passed against the figures" if item.id in over else kind
-            yield f"  - {kind}, {item.severity} {item.id}: {_one_line(item.finding)}"
+            yield f"  - {kind}, {item.severity} {item.id}: {one_line(item.finding)}"
     every = [outcome.model_dump() for outcome in plan.reviews]
     if beyond := beyond_limit(every):
         yield f"- {beyond}"
     yield from (f"- not asked, {line}" for line in left_out(every))
 
 
-def _one_line(text: str) -> str:
-    return _live(" ".join(text.split()))
+def one_line(text: str) -> str:
+    """Return a text of the plan as one line that adds no element to Markdown."""
+    return live(" ".join(text.split()))
 
 
-def _live(text: str) -> str:
+def live(text: str) -> str:
     """Return text escaped so that a Markdown viewer shows it literally."""
     return _LIVE.sub(r"\1\1\\\2", text)
 
 
-def _code(text: str) -> str:
+def code(text: str) -> str:
     """Return a name as inline Markdown code, even if the name holds backticks."""
     shown = " ".join(text.split())
     if "`" not in shown:

@@ -51,6 +51,7 @@ WHO = {
     "init": PERSON_ONLY,
     "setup": PERSON_ONLY,
     "undo": ANYONE + _LATER,
+    "pr": HOST + _LATER,
     "plan add": "host, architect, technical-writer (doc)",
     "plan set": "host, architect, developer (why_comments), technical-writer (doc)",
     "plan remove": "host, architect, technical-writer (doc)",
