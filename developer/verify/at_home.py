@@ -121,6 +121,8 @@ class AtHome:
             if hold_content(repo.git, git, git.names("diff-tree", *words)):
                 return False
             git.run("read-tree", "--reset", "-u", "--end-of-options", new)
+            # What the tool stored vanishes: in the index, git would never store it again.
+            open_worktree(repo, self.job.worktree).git.run("read-tree", "--reset", old)
         return True
 
 
