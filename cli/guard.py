@@ -60,9 +60,9 @@ def check(ctx: click.Context, command: str | None, path: str | None, *, as_json:
             with open(check_named(path or ""), "rb") as file:
                 _answer(file)
         except OSError as error:
-            raise Refused(
-                "not_found", path or "", f"the file cannot be read: {error.strerror}"
-            ) from None
+            text = f"the file cannot be read: {error.strerror}"
+            allowed = "name a readable file, or - for standard input"
+            raise Refused("not_found", path or "", text, allowed) from None
 
 
 def _answer(lines: Iterable[bytes]) -> None:

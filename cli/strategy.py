@@ -122,7 +122,8 @@ def show(state_dir: str | None, section: int | None, *, as_json: bool) -> None:
         return
     number = 3 if section is None else section
     if section is None and facts.plan is None:
-        raise Refused("not_found", "§3", "no strategic plan is set yet", "planner step strategy")
+        text = "no strategic plan is set yet"
+        raise Refused("not_found", "§3", text, "do the step that is due", "planner step strategy")
     write(Block("result").data(f"§{number}", render_section(facts, number)).render())
 
 

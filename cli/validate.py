@@ -36,6 +36,8 @@ CI_FORMS: dict[str, Callable[[Sequence[Checked]], str]] = {
     "markdown": render_markdown,
 }
 
+_HELP = "planner validate --help"
+
 
 @click.command("validate")
 @click.argument("files", nargs=-1, metavar="FILE...")
@@ -131,17 +133,19 @@ def _check_usage(
     if not files and approval is None and commit is None and between is None:
         text = "nothing is named to be checked"
         allowed = "plan files, commits by --range or --commit, or an approval by --approval"
-        raise Refused("usage", "FILE", text, allowed, "planner validate --help")
+        raise Refused("usage", "FILE", text, allowed, _HELP)
     for file in files:
         if not os.path.isfile(file):
             text = "is a folder" if os.path.isdir(file) else "there is no such file"
             raise Refused("usage", file, text, "give the path of a plan.json")
     if between is not None and (files or commit or approval):
-        raise Refused("usage", "--range", "`--range` goes with no FILE, --commit or --approval")
+        text = "`--range` goes with no FILE, --commit or --approval"
+        raise Refused("usage", "--range", text, "leave out one of the two", _HELP)
     if between is not None and (".." not in between or "..." in between):
         raise Refused("usage", "--range", f"{between} is not a range", "A..B, such as main..HEAD")
     if require is not None and (files or approval):
-        raise Refused("usage", "--require", "`--require` goes with --range, or --commit alone")
+        text = "`--require` goes with --range, or --commit alone"
+        raise Refused("usage", "--require", text, "leave out FILE and --approval", _HELP)
     if commit is not None and len(files) > 1:
         raise Refused(
             "usage",

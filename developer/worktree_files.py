@@ -66,7 +66,8 @@ def tree_mv(tree: Worktree, old: str, new: str) -> str:
         os.makedirs(os.path.dirname(target), exist_ok=True)
         os.rename(source, target)
     except OSError as error:
-        raise Refused("refused", new, f"{error.strerror}; nothing was moved") from None
+        text = f"{error.strerror}; nothing was moved"
+        raise Refused("refused", new, text, "choose a path that can be made") from None
     _prune(tree.path, old)
     return f"moved {old} to {new}"
 
@@ -77,7 +78,8 @@ def tree_chmod(tree: Worktree, change: str, path: str) -> str:
         raise Refused("usage", change, "is not a change of the executable bit", "+x, -x")
     target = _existing(tree, path)
     if not stat.S_ISREG(os.lstat(target).st_mode):
-        raise Refused("invalid", path, "is not a plain file; only plain files can be executable")
+        text = "is not a plain file; only plain files can be executable"
+        raise Refused("invalid", path, text, "name a plain file")
     set_executable(tree, [path], executable=change == "+x")
     return f"{path} is {'' if change == '+x' else 'not '}executable"
 

@@ -9,17 +9,19 @@ from __future__ import annotations
 import ast
 import os
 import sys
+import tempfile
 import tomllib
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
 
 from benchmarks.imports import read_modules
 from shared.resources import ROOT
 from state.errors import Refused
+from tests.refusal_notes import note_refusals, wrapper
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    import pytest
 
 LIST = os.path.join(os.path.dirname(__file__), "refusals.toml")
 LEAST_PERCENT = 95
@@ -43,23 +45,24 @@ class Place(NamedTuple):
 
 def places() -> list[Place]:
     """Return every place of the product that refuses, in the order of the files."""
-    found = [
-        place
-        for module in read_modules().values()
-        if module.path != _DEFINITION
-        for place in _places(module.path, module.tree, "")
-    ]
-    return sorted(found)
+    return sorted(place for place, _ in calls())
 
 
-def _places(path: str, node: ast.AST, function: str) -> Iterator[Place]:
+def calls() -> Iterator[tuple[Place, ast.Call]]:
+    """Yield every place of the product that refuses, with the call."""
+    for module in read_modules().values():
+        if module.path != _DEFINITION:
+            yield from _calls(module.path, module.tree, "")
+
+
+def _calls(path: str, node: ast.AST, function: str) -> Iterator[tuple[Place, ast.Call]]:
     for child in ast.iter_child_nodes(node):
         around = function
         if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             around = child.name
         if isinstance(child, ast.Call) and _is_refusal(child.func):
-            yield Place(path, function, child.lineno, child.end_lineno or child.lineno)
-        yield from _places(path, child, around)
+            yield Place(path, function, child.lineno, child.end_lineno or child.lineno), child
+        yield from _calls(path, child, around)
 
 
 def _is_refusal(called: ast.expr) -> bool:
@@ -69,23 +72,31 @@ def _is_refusal(called: ast.expr) -> bool:
 
 
 class Reached:
-    """Notes in this process from which lines of the product `Refused` was made."""
+    """Notes from which lines of the product `Refused` was made, here and in launchers of tests."""
 
     def __init__(self) -> None:
         self.lines: set[tuple[str, int]] = set()
-        make = Refused.__init__
+        note_refusals(ROOT, lambda path, line: self.lines.add((path, line)))
+        self._folder = tempfile.TemporaryDirectory(prefix="planner-refusals-")
+        self._python, self._notes = wrapper(self._folder.name)
+        sys.executable = self._python
 
-        def note_and_make(refusal: Refused, *values: Any, **named: Any) -> None:  # noqa: ANN401
-            frame = sys._getframe(1)
-            if frame.f_code.co_filename.endswith(_DEFINITION) and frame.f_back:
-                frame = frame.f_back
-            self.lines.add((os.path.relpath(frame.f_code.co_filename, ROOT), frame.f_lineno))
-            make(refusal, *values, **named)
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_call(self) -> None:
+        """Have launchers without an interpreter of their own take ours; the home is set by now."""
+        os.environ.setdefault("PLANNER_PYTHON", self._python)
 
-        Refused.__init__ = note_and_make  # type: ignore[method-assign,assignment]
+    def pytest_runtest_teardown(self) -> None:
+        """Leave the next test to its fixtures."""
+        if os.environ.get("PLANNER_PYTHON") == self._python:
+            del os.environ["PLANNER_PYTHON"]
 
+    @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Hand a worker's notes to the process that reports."""
+        with open(self._notes, encoding="utf-8") as file:
+            found = (line.strip().rpartition(":") for line in file)
+            self.lines |= {(path, int(number)) for path, _, number in found}
         output = getattr(session.config, "workeroutput", None)
         if output is not None:
             output[_KEY] = [list(line) for line in sorted(self.lines)]

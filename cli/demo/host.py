@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 MOST_CALLS = 40  # of one player
 REFUSED = 1  # the exit code that means: fix and try again
+_REPORT = "run the demo again; if that happens again, report it with what was printed"
 
 
 class Call(NamedTuple):
@@ -69,7 +70,8 @@ class Player:
                 words = []
             if not words:
                 return block
-        raise Refused("refused", "demo", f"the demo has not ended after {MOST_CALLS} calls")
+        text = f"the demo has not ended after {MOST_CALLS} calls"
+        raise Refused("refused", "demo", text, _REPORT)
 
     def call(self, words: Sequence[str], by: str) -> ET.Element:
         """Run a printed command unchanged and return the block that it prints."""
@@ -82,7 +84,7 @@ class Player:
             block = ET.fromstring(done.stdout)  # noqa: S314 – our own output
         except ET.ParseError as error:
             text = f"the command printed no block ({error}) and ended with {done.returncode}"
-            raise Refused("internal", shown(words), text) from None
+            raise Refused("internal", shown(words), text, _REPORT) from None
         call = Call(words, by, done.returncode, block, done.stdout, time.monotonic() - started)
         self.calls.append(call)
         self.say(f"{call.seconds:5.1f} s  {shown(words)}\n         → {outcome(block)}")

@@ -121,7 +121,10 @@ def undo(repo: Repository, folder: str) -> tuple[str, ...]:
     """
     journal = load_journal(folder)
     if journal is None:
-        raise Refused("not_found", folder, "nothing was applied, so there is nothing to undo")
+        text = "nothing was applied, so there is nothing to undo"
+        raise Refused(
+            "not_found", folder, text, "go on with the step that is due", "planner status"
+        )
     files = tuple(move.path for move in journal.moves)
     if journal.state == "undone":
         return files

@@ -133,6 +133,7 @@ def capture(  # noqa: PLR0913 – options, each named where it is given
             "internal",
             worktree,
             "the captured patches do not give the worktree's files: a fault of the planner",
+            "report it; the worktree stays as it is",
         )
     return Capture(tree, changes, _ignored(work), put_back, rounds, output)
 

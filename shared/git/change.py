@@ -30,6 +30,7 @@ _PATCHES = (
     "--indent-heuristic", "--unified=3", "--inter-hunk-context=0", "--src-prefix=a/",
     "--dst-prefix=b/", "--submodule=short",
 )  # fmt: skip
+_ANOTHER_GIT = "report it with what `git --version` prints, and use another version of git"
 
 
 class Change(Protocol):
@@ -124,7 +125,10 @@ def _check_path(
 def patch_bytes(change: Change) -> bytes:
     """Return the patch of a file's change, byte for byte as git printed it."""
     if change.patch is None:
-        raise Refused("invalid", change.file, "the change of this file has no patch")
+        text = "the change of this file has no patch"
+        raise Refused(
+            "invalid", change.file, text, "capture the worktree again", "planner plan capture"
+        )
     if change.encoding == "base64":
         return base64.b64decode(change.patch, validate=True)
     return change.patch.encode("utf-8")
@@ -181,7 +185,10 @@ def _read(vault: Vault, *what: str) -> list[FileChange]:
         changes.append(_change(meta, names, patch))
     if patches or not all(change.patch for change in changes):
         raise Refused(
-            "internal", "git diff-tree", "git's patches do not match git's list of changed files"
+            "internal",
+            "git diff-tree",
+            "git's patches do not match git's list of changed files",
+            _ANOTHER_GIT,
         )
     return changes
 
@@ -192,7 +199,10 @@ def _patches(output: bytes) -> list[bytes]:
     head, *rest = (b"\n" + output).split(b"\n" + mark)
     if head.strip(b"\n"):
         raise Refused(
-            "internal", "git diff-tree", "git's output starts with something that is not a patch"
+            "internal",
+            "git diff-tree",
+            "git's output starts with something that is not a patch",
+            _ANOTHER_GIT,
         )
     parts = [mark + part + b"\n" for part in rest]
     return [*parts[:-1], parts[-1][:-1]] if parts else []

@@ -216,7 +216,8 @@ def unstartable(root: str) -> Iterator[None]:
         yield
     except (FileNotFoundError, NotADirectoryError) as missing:
         if not os.path.isdir(root):
-            raise Refused("not_found", root, "this folder does not exist") from missing
+            allowed = f"restore the folder, {_AGAIN}"
+            raise Refused("not_found", root, "this folder does not exist", allowed) from missing
         allowed = "install git 2.30 or newer"
         raise Refused("not_found", "git", "git is not on PATH", allowed) from missing
     except OSError as error:

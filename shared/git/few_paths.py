@@ -182,7 +182,8 @@ def _read_trees(git: Git, ids: Sequence[str]) -> list[_Rows]:
         end = data.index(b"\n", at)
         head = data[at:end].split(b" ")
         if head[1:2] != [b"tree"]:
-            raise Refused("not_found", "git", f"a folder of the plan's base is gone: {head}")
+            text = f"a folder of the plan's base is gone: {os.fsdecode(b' '.join(head))}"
+            raise Refused("not_found", "git", text, "fetch the plan's base commit")
         size, width = int(head[2]), len(head[0]) // 2
         found.append(_parse_tree(data[end + 1 : end + 1 + size], width))
         at = end + 1 + size + 1

@@ -88,7 +88,7 @@ def intend(
     tree = _plan_tree(repo, vault, at, changes, extra)
     if tree == at.tree:
         text = "HEAD already holds all changes of the plan, so nothing is committed"
-        raise Refused("refused", "HEAD", text)
+        raise Refused("refused", "HEAD", text, "see what HEAD holds: git show HEAD")
     return Intended(at, tree, message)
 
 

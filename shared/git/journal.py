@@ -100,7 +100,9 @@ def load_journal(folder: str) -> Journal | None:
         return None
     except (ValueError, KeyError, TypeError, IndexError) as error:
         kept = "the files' old and new content lies in the same folder"
-        raise Refused("invalid", path, f"the journal is damaged ({error!r}); {kept}") from error
+        text = f"the journal is damaged ({error!r}); {kept}"
+        allowed = "restore journal.json from a backup, then run the same command again"
+        raise Refused("invalid", path, text, allowed) from error
 
 
 def _stored(row: list[object] | None) -> Stored | None:
@@ -202,7 +204,8 @@ def load_copy(folder: str, stored: Stored) -> bytes:
     path = os.path.join(folder, stored.copy)
     found = read_bytes(path)
     if found is None or hashlib.sha256(found[2]).hexdigest() != stored.raw.sha256:
-        raise Refused("invalid", path, "the journal's copy of this file is missing or damaged")
+        text = "the journal's copy of this file is missing or damaged"
+        raise Refused("invalid", path, text, "restore the copy from a backup")
     return found[2]
 
 

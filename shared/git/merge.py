@@ -62,7 +62,8 @@ def _stage(repo: Repository, tree: Worktree, leave_out: Iterable[str]) -> tuple[
     """Put the worktree's files into its index; return the commit of its base, and its tree."""
     base = tree.made_at
     if base is None:
-        raise Refused("not_found", tree.path, "this worktree was never complete")
+        text = "this worktree was never complete"
+        raise Refused("not_found", tree.path, text, "make it again", "planner start")
     clear_stale_locks(tree.admin)
     left = tuple(name.rstrip("/").encode() for name in leave_out)
     at = tree.git.text("rev-parse", f"{base}^{{tree}}")

@@ -109,5 +109,6 @@ def _make(root: str) -> Repository:
             raise
     made = private_at(root)
     if made is None:
-        raise Refused("refused", path, "the planner's own repository cannot be made here")
+        text = "the planner's own repository cannot be made here"
+        raise Refused("refused", path, text, "use a folder where git can make a repository")
     return made

@@ -109,6 +109,7 @@ def find_repository(path: str, ceiling: str = "") -> Repository:
             "refused",
             path,
             "this is a bare repository or a `.git` folder, so it has no files to plan for",
+            "use a folder inside a git working tree",
         )
     if done.returncode:
         if private := private_around(path, ceiling):
@@ -118,7 +119,8 @@ def find_repository(path: str, ceiling: str = "") -> Repository:
     try:
         _inside, object_format, git_dir, common, objects, root = lines
     except ValueError as error:
-        raise Refused("refused", path, "the repository's path contains a line break") from error
+        text = "the repository's path contains a line break"
+        raise Refused("refused", path, text, "rename the folder") from error
     common, objects = (os.path.abspath(os.path.join(path, name)) for name in (common, objects))
     return Repository(root, git_dir, common, objects, object_format)
 

@@ -94,7 +94,8 @@ def _create(repo: Repository, path: str, commit: str) -> None:
     repo.git.run("worktree", "add", "--detach", "--no-checkout", "-f", path, commit)
     admin = _admin(repo, path)
     if admin is None:
-        raise Refused("internal", path, "git made a worktree but has no record of it")
+        text = "git made a worktree but has no record of it"
+        raise Refused("internal", path, text, "run the same command again")
     tree = Worktree(path, admin, repo.root)
     git = tree.git
     if os.path.exists(os.path.join(admin, "config.worktree")):
@@ -150,7 +151,10 @@ def remove_worktree(repo: Repository, path: str) -> None:
     path = os.path.abspath(path)
     admin = _admin(repo, path)
     if admin is None and os.path.lexists(path) and not _is_ours(repo, path):
-        raise Refused("refused", path, "this folder is not a worktree of this repository")
+        text = "this folder is not a worktree of this repository"
+        raise Refused(
+            "refused", path, text, "move the folder away, then run the same command again"
+        )
     large = admin is not None and _is_large(admin) and _is_real_folder(path)
     (remove_behind if large else remove_tree)(path)
     remove_tree(path + _BESIDE)
@@ -197,7 +201,8 @@ def _restore_record(repo: Repository, path: str) -> str:
     """Make git's record of a worktree again: its files are there, and its base is known."""
     commit = _read_commit(path + _BESIDE)
     if commit is None or read_git_file(path) is None or not _is_real_folder(path):
-        raise Refused("not_found", path, "there is no worktree of the repository at this path")
+        text = "there is no worktree of the repository at this path"
+        raise Refused("not_found", path, text, "have it made again", "planner start")
     if not repo.git.ok("cat-file", "-e", f"{commit}^{{commit}}"):
         raise base_is_gone(path, commit)
     return _reconnect(repo, path, commit)
