@@ -1,7 +1,8 @@
 """Measure what a run costs in a large repository, compared with `git status` there.
 
 `python3 -m benchmarks.growth [FILES]`: one changed file among so many tracked ones, 100,000 unless
-told; `--milestones N` measures instead what capture and freeze of a plan of N milestones take.
+told, and how both grow from a tenth of the files; `--rounds N` takes medians of N runs.
+`--milestones N` measures instead what capture and freeze of a plan of N milestones take.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -19,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
 from benchmarks.commands import PLANNER, PYTHON
-from benchmarks.figure import Figure
+from benchmarks.figure import Figure, ratio
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,11 +32,15 @@ BUDGET = 6.0
 START_BUDGET = 1.2
 MILESTONES_BUDGET_S = 6.0
 ROUNDS = 3
+COMMANDS = ("capture", "freeze", "approve", "apply", "commit", "undo")
 _IN_A_FOLDER = 100
 
 
 class Run:
-    """A run in a repository of many files; `took` has the seconds of each command by name."""
+    """A run in a repository of many files; `took` has the seconds of each command by name.
+
+    `worked` has the seconds of a processor instead, which tell more where others use the machine.
+    """
 
     def __init__(self, folder: str, files: int, planned: Sequence[str]) -> None:
         self.root = os.path.join(folder, "repository")
@@ -45,6 +51,7 @@ class Run:
         }  # fmt: skip
         self.planned, self.state_dir = planned, ""
         self.took: dict[str, float] = {}
+        self.worked: dict[str, float] = {}
         self._make_tree(files)
 
     def _make_tree(self, files: int) -> None:
@@ -67,22 +74,28 @@ class Run:
 
     def git(self, *words: str) -> float:
         """Run git and return the seconds that it took."""
-        return self._timed(["git", *words])[0]
+        return self._timed("git", ["git", *words])[0]
 
-    def planner(self, name: str, *words: str) -> str:
+    def status(self) -> float:
+        """Run `git status` and return the seconds that it took."""
+        command = ["git", "--no-optional-locks", "status", "--porcelain"]
+        return self._timed("status", command)[0]
+
+    def planner(self, name: str, *words: str, refused: bool = False) -> str:
         """Run a command of the planner, note its seconds under `name`, return what it printed."""
         given = ["--state-dir", self.state_dir] if self.state_dir else []
-        self.took[name], said = self._timed([PLANNER, *words, *given])
+        self.took[name], said = self._timed(name, [PLANNER, *words, *given], int(refused))
         return said
 
-    def _timed(self, command: list[str]) -> tuple[float, str]:
-        start = time.perf_counter()
+    def _timed(self, name: str, command: list[str], code: int = 0) -> tuple[float, str]:
+        before, start = _worked(), time.perf_counter()
         done = subprocess.run(
             command, cwd=self.root, env=self.environment, stdin=subprocess.DEVNULL,
             capture_output=True, text=True, check=False,
         )  # fmt: skip
         took = time.perf_counter() - start
-        if done.returncode:
+        self.worked[name] = _worked() - before
+        if done.returncode != code:
             raise AssertionError(f"{' '.join(command)}: {done.stdout}{done.stderr}")
         return took, done.stdout
 
@@ -126,7 +139,11 @@ class Run:
     def to_the_end(self) -> None:
         """Capture, freeze, approve, apply, commit, and take it back."""
         self.planner("capture", "plan", "capture")
-        self.planner("code done", "plan", "done", "--phase", "plan-code")
+        # The command that passes the last gate freezes too: kept from it, to time the freeze alone.
+        lock = os.path.join(self.root, ".git", "index.lock")
+        with open(lock, "x", encoding="utf-8"):
+            self.planner("code done", "plan", "done", "--phase", "plan-code", refused=True)
+        os.unlink(lock)
         self.planner("freeze", "plan", "freeze")
         with open(os.path.join(self.state_dir, "plan.json"), encoding="utf-8") as file:
             digest = json.load(file)["digest"]
@@ -136,26 +153,63 @@ class Run:
         self.planner("undo", "undo")
 
 
-def measure_growth(files: int = FILES) -> list[Figure]:
-    """Return what each command costs for one changed file, as ratios to git in the same run."""
-    with TemporaryDirectory(prefix="planner-benchmark-") as folder:
-        run = Run(folder, files, ["src/a.txt"])
-        added = [_worktree(run, folder, number) for number in range(ROUNDS)]
-        status = [run.git("--no-optional-locks", "status", "--porcelain") for _ in range(ROUNDS)]
-        run.to_code()
-        run.to_the_end()
-        status += [run.git("--no-optional-locks", "status", "--porcelain") for _ in range(ROUNDS)]
-    base, made = median(status), median(added)
-    note = f"git status: {base * 1000:.0f} ms"
+# The seconds of each command, and of `git status`, by name; one for each round.
+_Samples = dict[str, list[float]]
+
+
+def measure_growth(files: int = FILES, rounds: int = 1) -> list[Figure]:
+    """Return what each command costs for one changed file, as ratios to git in the same run.
+
+    And what it costs more than with a tenth of the files, as a ratio to what git does.
+    """
+    took, worked = _measure(files, rounds)
+    fewer, _ = _measure(files // 10, rounds)
+    made, base = median(took["worktree"]), median(took["status"])
     what = f"one changed of {files:,} files"
     figures = [
-        Figure(f"{what}, start / git worktree add", run.took["start"] / made, budget=START_BUDGET,
-               note=f"git worktree add: {made * 1000:.0f} ms")
+        Figure(f"{what}, start / git worktree add", ratio(took["start"], took["worktree"]),
+               budget=START_BUDGET, note=f"git worktree add: {made * 1000:.0f} ms")
     ]  # fmt: skip
-    for name in ("capture", "freeze", "approve", "apply", "commit", "undo"):
-        ratio = run.took[name] / base
-        figures.append(Figure(f"{what}, {name} / git status", ratio, budget=BUDGET, note=note))
+    for name in COMMANDS:
+        figure = ratio(took[name], took["status"])
+        note = f"git status: {base * 1000:.0f} ms; "
+        note += f"of processor time ×{ratio(worked[name], worked['status']):.1f}"
+        figures.append(Figure(f"{what}, {name} / git status", figure, budget=BUDGET, note=note))
+    more = base - median(fewer["status"])
+    for name in COMMANDS:
+        figure = (median(took[name]) - median(fewer[name])) / more
+        grown = f"{what}, {name}, more than with {files // 10:,}"
+        figures.append(
+            Figure(grown, figure, budget=BUDGET, note=f"git status: {more * 1000:.0f} ms")
+        )
     return figures
+
+
+def _measure(files: int, rounds: int) -> tuple[_Samples, _Samples]:
+    """Return the seconds that each command took in each round, and those of a processor."""
+    took: _Samples = {}
+    worked: _Samples = {}
+    with TemporaryDirectory(prefix="planner-benchmark-") as folder:
+        run = Run(folder, files, ["src/a.txt"])
+        for number in range(rounds):
+            trees = [_worktree(run, folder, number) for _ in range(ROUNDS)]
+            status = [run.status() for _ in range(ROUNDS)]
+            run.state_dir = ""
+            run.to_code()
+            run.to_the_end()
+            status += [run.status() for _ in range(ROUNDS)]
+            found = run.took | {"status": median(status), "worktree": median(trees)}
+            for name, seconds in found.items():
+                took.setdefault(name, []).append(seconds)
+            for name, seconds in run.worked.items():
+                worked.setdefault(name, []).append(seconds)
+    return took, worked
+
+
+def _worked() -> float:
+    """Return the seconds of a processor that ended processes of ours have used."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def _worktree(run: Run, folder: str, number: int) -> float:
@@ -185,11 +239,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
     parser.add_argument("files", nargs="?", type=int, default=FILES, help="tracked files")
     parser.add_argument("--milestones", type=int, default=0, help="a plan of so many instead")
+    parser.add_argument("--rounds", type=int, default=1, help="runs to take medians of")
     options = parser.parse_args()
     figures = (
         measure_milestones(options.milestones)
         if options.milestones
-        else measure_growth(options.files)
+        else measure_growth(options.files, options.rounds)
     )
     for f in figures:
         print(f"{f.name:<58} ≤ {f.budget:<4} {f.figure:>8.2f} {f.unit} {f.verdict:<5} {f.note}")

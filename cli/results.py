@@ -221,6 +221,8 @@ def render_undone(state: State, undone: Undone) -> str:
         block = Block("result", commit=undone.revert)
         return block.data("reverted", state.run.commit_id or "").render()
     block = Block("result").data("taken back", "\n".join(undone.files))
+    if undone.left:
+        block.data("left as you have committed it", "\n".join(undone.left))
     if state.run.status == "COMPLETED":  # without git, as there is no commit to revert
         return block.render()
     block.next("again", state.command("exec", "run"))

@@ -31,6 +31,7 @@ class Kept:
     def __init__(self, repository: Repository) -> None:
         self.path = repository.path
         self.copy = repository.path.with_suffix(".kept")
+        shutil.rmtree(self.copy, ignore_errors=True)
         shutil.copytree(self.path, self.copy, symlinks=True)
 
     def restore(self) -> None:

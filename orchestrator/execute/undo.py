@@ -23,10 +23,14 @@ if TYPE_CHECKING:
 
 
 class Undone(NamedTuple):
-    """The result of undoing an applied plan: the files restored, or the revert commit made."""
+    """The result of undoing an applied plan: the files restored, or the revert commit made.
+
+    `left` are planned files that the user has committed after an interrupted apply.
+    """
 
     files: tuple[str, ...]
     revert: str = ""
+    left: tuple[str, ...] = ()
 
 
 def undo_plan(state: State) -> Undone:
@@ -40,14 +44,14 @@ def undo_plan(state: State) -> Undone:
             text = "this run has applied nothing, so there is nothing to undo"
             raise Refused("conflict", "undo", text, "", state.command("step", "planner"))
         repository, _ = open_repository(state)
-        files = undo(repository, journal)
-        drift.absorb(state, files)
+        done = undo(repository, journal)
+        drift.absorb(state, done.files)
         refresh_todo(state)
         with state.database as database:
             database.audit(state.run, "host", "undo", digest=state.run.digest)
             if state.run.status in ("ACTIVE", "PAUSED"):
                 state.go_to("executor", 2)
-    return Undone(files)
+    return Undone(done.files, left=done.left)
 
 
 def _revert(state: State) -> Undone:

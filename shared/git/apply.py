@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from shared.git.journal import Journal, check_copies, load_journal, save_journal
+from shared.git.few_paths import tree_at
+from shared.git.journal import Journal, check_copies, is_on_side, load_journal, save_journal
 from shared.git.prepare import prepare
 from shared.git.replay import Raced, check_sides, replay
 from shared.git.users_files import check_tree, to_stash
@@ -29,6 +31,13 @@ class Applied(NamedTuple):
     how: str
 
 
+class TakenBack(NamedTuple):
+    """The files restored by an undo, and those that were `left`, since the user committed them."""
+
+    files: tuple[str, ...]
+    left: tuple[str, ...] = ()
+
+
 def apply(
     repo: Repository, vault: Vault, changes: Sequence[Change], folder: str, digest: str
 ) -> Applied:
@@ -43,6 +52,8 @@ def apply(
     else:
         _check_same(journal, digest, folder)
         how = "already" if journal.state == "applied" else "finished"
+        if how == "finished" and (problems := _in_the_way(repo, journal, _FINISH)):
+            raise Refused.of(problems)
     if how != "already":
         _go_forward(repo, folder, journal)
         _prove(repo, vault, changes, folder, journal)
@@ -113,11 +124,12 @@ def _go_back(
     raise Refused("refused", where, text, "fix the cause, then run the command again", _FINISH)
 
 
-def undo(repo: Repository, folder: str) -> tuple[str, ...]:
-    """Restore the user's files as they were before the apply; return their paths.
+def undo(repo: Repository, folder: str) -> TakenBack:
+    """Restore the user's files as they were before the apply.
 
-    Also finishes an interrupted undo or takes back an interrupted apply. Refused, with nothing
-    changed, if a file differs from what the apply left.
+    Also finishes an interrupted undo or takes back an interrupted apply; what the user has
+    committed meanwhile is left as it is. Refused, with nothing changed, if another file differs
+    from what the apply left.
     """
     journal = load_journal(folder)
     if journal is None:
@@ -125,33 +137,56 @@ def undo(repo: Repository, folder: str) -> tuple[str, ...]:
         raise Refused(
             "not_found", folder, text, "go on with the step that is due", "planner status"
         )
-    files = tuple(move.path for move in journal.moves)
+    left = _left(repo, journal) if journal.state in ("applying", "undoing") else []
+    done = TakenBack(tuple(m.path for m in journal.moves if m.path not in left), tuple(left))
     if journal.state == "undone":
-        return files
-    sides = [_with_way_out(repo, journal, problem) for problem in check_sides(repo.root, journal)]
+        return done
+    sides = [p for p in _in_the_way(repo, journal, _TAKE_BACK) if p.at not in left]
     if problems := check_copies(folder, journal, "before") + sides:
         raise Refused.of(problems)
     save_journal(folder, journal._replace(state="undoing"))
     try:
-        replay(repo.root, folder, journal, "before")
+        replay(repo.root, folder, journal, "before", left)
         save_journal(folder, journal._replace(state="undone"))
     except (OSError, Raced, Refused) as error:
         text = f"the undo failed: {error}; some files may be restored and others not"
         raise Refused(
             "refused", folder, text, "fix the cause, then run the command again", _TAKE_BACK
         ) from error
-    return files
+    return done
 
 
-def _with_way_out(repo: Repository, journal: Journal, problem: Problem) -> Problem:
-    """Add to the problem of a file with other content what the user can do to go on."""
-    clean = ("diff", "--quiet", "--no-ext-diff", "HEAD", "--", problem.at)
-    committed = repo.git.having(GIT_LITERAL_PATHSPECS="1").ok(*clean)
-    if committed and journal.state == "applied":
-        problem.problem += ", and that is committed"
-        problem.allowed = "a person keeps what is committed and ends the run"
-        problem.retry = "planner cancel"
-    else:
-        problem.allowed += f"; or put your own work on it aside; {to_stash(problem.at)}"
-        problem.retry = _TAKE_BACK
-    return problem
+def _left(repo: Repository, journal: Journal) -> list[str]:
+    """Return the paths that an undo leaves alone: the user has committed what is there now."""
+    now = [m.path for m in journal.moves if not is_on_side(repo.root, journal, m, "before")]
+    committed = _committed(repo, journal) if now else set()
+    return [path for path in now if path in committed]
+
+
+def _committed(repo: Repository, journal: Journal) -> set[str]:
+    """Return the paths of an apply at which the user's files are as HEAD has them."""
+    paths = [move.path for move in journal.moves]
+    there = tree_at(repo.git, "HEAD", paths)
+    words = ("diff", "--name-only", "-z", "--no-ext-diff", "--no-renames", "HEAD")
+    differing = {os.fsdecode(name) for name in repo.git.names(*words)}
+    exists = {path for path in paths if os.path.lexists(os.path.join(repo.root, path))}
+    return {p for p in paths if p not in differing and (p in there) == (p in exists)}
+
+
+def _in_the_way(repo: Repository, journal: Journal, again: str) -> list[Problem]:
+    """Return a problem for each file with other content than the apply's, and the way to go on."""
+    problems = check_sides(repo.root, journal)
+    committed = _committed(repo, journal) if problems else set()
+    for problem in problems:
+        if problem.at not in committed:
+            problem.allowed += f"; or put your own work on it aside; {to_stash(problem.at)}"
+            problem.retry = again
+        elif journal.state == "applied":
+            problem.problem += ", and that is committed"
+            problem.allowed = "a person keeps what is committed and ends the run"
+            problem.retry = "planner cancel"
+        else:
+            problem.problem += ", and that is committed"
+            problem.allowed = "take the interrupted apply back: what is committed stays as it is"
+            problem.retry = _TAKE_BACK
+    return problems

@@ -14,7 +14,7 @@ from shared.git.lending import give_back
 from shared.git.nested import check_submodules
 from shared.git.repository import PLANNER, within
 from shared.git.settle import ROUNDS, Tool, Trial, refuse_failed, refuse_restless, tail
-from shared.git.stage import covered, stage_all
+from shared.git.stage import covered, is_utf8, stage_all
 from shared.git.stand_in import run_in_worktree, take_over
 from shared.git.worktree import clear_stale_locks, open_worktree
 from state.errors import Problem, Refused
@@ -225,19 +225,11 @@ def _check_names(found: Scan) -> None:
         if name.endswith(b"/"):
             text = "is a separate git repository; its files can't be captured"
             problems.append(Problem("refused", shown, text, "change files of this repository only"))
-        elif not _is_utf8(name):
+        elif not is_utf8(name):
             text = "the name is not UTF-8 (shown escaped), and a plan can't hold it"
             problems.append(Problem("refused", shown, text, "use a file name in UTF-8"))
     if problems:
         raise Refused.of(problems)
-
-
-def _is_utf8(name: bytes) -> bool:
-    try:
-        name.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _check_change(work: _Work, change: FileChange) -> list[Problem]:

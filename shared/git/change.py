@@ -291,8 +291,10 @@ def _set_blobs(git: Git, changes: Sequence[Change]) -> None:
 def _not_here(path: str, blob: str) -> Problem:
     text = f"the plan is not self-contained: its content of this file, the blob {blob[:12]}, is "
     text += "not in this repository"
-    way = "fetch the plan's ref, which has it: git fetch origin "
-    way += "'refs/planner/*:refs/planner-fetched/*', then run the same command again"
+    # Until the commit only a draft has it, which is pushed nowhere.
+    way = "fetch the plan's ref, which has it, from where it was frozen or pushed to: git fetch "
+    way += "origin 'refs/planner/*:refs/planner-fetched/*' "
+    way += "'refs/planner-drafts/*:refs/planner-drafts/*', then run the same command again"
     return Problem("not_found", path, text, way)
 
 

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import os
+import posixpath
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.change import GITLINK, Entry
-from shared.git.few_paths import replace_at
+from shared.git.few_paths import folders_of, replace_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from shared.git.command import Git
 
 
-# Running Python leaves these files; they never count as work.
-BY_PRODUCTS = ("--exclude=__pycache__/",)
+# Running Python leaves these folders; they never count as work.
+_BY_PRODUCTS = ("__pycache__",)
 
 # In `ls-files -v`: an entry that is marked so that git does not look at its file.
 _HIDING = re.compile(rb"\0(?:S|[a-z]) ")
@@ -40,7 +41,8 @@ def scan(git: Git) -> Scan:
     rows = git.names("diff-files", "-z", "--name-status", "--no-renames", "--ignore-submodules=all")
     status = dict(zip(rows[1::2], rows[0::2], strict=True))
     gone = {name for name, letter in status.items() if letter == b"D"}
-    others = git.names("ls-files", "-z", "--others", "--exclude-standard", *BY_PRODUCTS)
+    left_out = [f"--exclude={name}/" for name in _BY_PRODUCTS]
+    others = git.names("ls-files", "-z", "--others", "--exclude-standard", *left_out)
     return Scan(set(status), gone, set(others))
 
 
@@ -124,19 +126,50 @@ def stage_all(
 
 
 def _start_from(git: Git, index: str, tree: str, left: tuple[bytes, ...], *, anew: bool) -> None:
-    """Set git's index to `tree`, or leave it where it differs only in the content of files.
+    """Set git's index to `tree`, or leave it where a scan makes of it the same as of `tree`.
 
-    What is staged of a file that both have is compared with the file on disk in any case, and a
-    large index takes long to be written.
+    To write a large index takes long, and a large file staged before would be read again.
     """
     if _HIDING.search(b"\0" + git.run("ls-files", "-v", "-z")):
         # assume-unchanged and skip-worktree would hide edits; a new index has no such marks.
         with contextlib.suppress(FileNotFoundError):
             os.unlink(index)
         anew = True
-    rows = [] if anew else _staged(git, tree)
-    if anew or any(r.status != b"M" or r.mode != r.old_mode or covered(n, left) for r, n in rows):
+    if anew or not _may_stay(git, _staged(git, tree), left):
         git.run("read-tree", "--reset", tree)
+
+
+def _may_stay(git: Git, rows: Sequence[tuple[_Row, bytes]], left: Sequence[bytes]) -> bool:
+    """Return whether files are staged only as a scan would have them staged, or looks at them."""
+    added = [os.fsdecode(name) for row, name in rows if row.status == b"A"]
+    is_plain = all(
+        row.mode.decode() not in {GITLINK, "000000"} and row.old_mode in {row.mode, b"000000"}
+        if row.status in {b"A", b"M"}
+        else row.status == b"D" and not _is_there(git, os.fsdecode(name))
+        for row, name in rows
+    )
+    if not is_plain or any(covered(name, left) or not is_utf8(name) for _, name in rows):
+        return False
+    above = {*folders_of(added)}
+    if any(posixpath.basename(folder) in _BY_PRODUCTS for folder in above):
+        return False
+    # What git ignores is not captured, and what lies in another repository is refused.
+    names = b"".join(os.fsencode(name) + b"\0" for name in added)
+    ignored = git.attempt("check-ignore", "--no-index", "-z", "--stdin", stdin=names).stdout
+    return not ignored and not any(_is_there(git, f"{folder}/.git") for folder in above)
+
+
+def is_utf8(name: bytes) -> bool:
+    """Return whether a file's name is UTF-8, as a plan needs it."""
+    try:
+        name.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _is_there(git: Git, path: str) -> bool:
+    return os.path.lexists(os.path.join(git.root or "", path))
 
 
 def covered(name: bytes, folders: Iterable[bytes]) -> bool:

@@ -6,17 +6,18 @@ import hashlib
 import json
 import os
 import re
+import shlex
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.journey import FILES, Answer, Journey, call
+from tests.conftest import Repository
+from tests.journey import FILES, Answer, Journey, call, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from tests.conftest import Repository
 
 SMALL = "[plan]\nmax_patch_mb = 1\n"
 # Bytes that no compression makes small.
@@ -113,6 +114,34 @@ def test_a_clone_validates_it_once_it_has_the_ref_and_says_what_lacks_before(
     repository.git("-C", str(clone), "fetch", "-q", "origin", fetch)
     there = call(clone, "validate", plan_path(journey), "--repo", ".")
     assert there.code == 0, there.text
+
+
+@pytest.mark.requirement("PL-19", "PL-26")
+def test_a_clone_applies_and_commits_it_once_it_has_fetched_what_the_refusal_names(
+    journey: Journey, tmp_path: Path
+) -> None:
+    clone, alone = Repository(tmp_path / "clone"), tmp_path / "alone"
+    allowed(journey)
+    repository = journey.repository
+    repository.git("clone", "-q", "--no-local", str(repository.path), str(clone.path))
+    alone.mkdir()
+    shutil.copy(plan_path(journey), alone)
+    digest = json.loads(Path(plan_path(journey)).read_text())["digest"]
+    approved = call(clone.path, "mode", "approve", digest, "--state-dir", str(alone))
+    assert approved.code == 0, approved.text
+    command = words_of(approved.next())
+    refused = call(clone.path, *command)
+    assert refused.code == 1
+    assert "is not in this repository" in refused.text
+    assert clone.git("status", "--porcelain") == ""
+    fetch = re.search(r"git (fetch [^,]+), then", refused.text)
+    assert fetch is not None, refused.text
+    clone.git(*shlex.split(fetch[1]))
+    done = call(clone.path, *command)
+    assert done.code == 0, done.text
+    assert (clone.path / "data.bin").read_bytes() == BINARY
+    assert f"Plan-Digest: {digest}" in clone.git("log", "-1", "--format=%B")
+    assert "blob-" in clone.git("ls-tree", "--name-only", f"refs/planner/{digest}")
 
 
 @pytest.mark.requirement("PL-19", "PL-28")

@@ -81,6 +81,39 @@ def test_what_was_staged_committed_or_hidden_in_the_worktree_has_no_say(project:
     assert head == project.git("rev-parse", "main")
 
 
+def test_a_second_capture_reads_no_file_again_and_writes_no_index(project: Project) -> None:
+    worktree = project.begin()
+    project.write({"src/app.py": b"changed\n", "new/file.py": b"n\n", "README.md": None}, worktree)
+    first = project.capture()
+    index = project.root / ".git/worktrees/worktree/index"
+    written = index.stat()
+    assert project.capture() == first
+    assert index.stat() == written
+
+
+@pytest.mark.parametrize("what", ["ignored", "by-product", "left out", "ignored and back"])
+def test_what_an_earlier_capture_staged_has_no_say_in_the_next(project: Project, what: str) -> None:
+    project.write({".gitignore": b"*.log\n", "kept.log": b"1\n"})
+    project.git("add", "-f", "kept.log", ".gitignore")
+    project.git("commit", "-qm", "log")
+    worktree = project.begin()
+    project.write({"made/one.txt": b"n\n", "kept.log": None}, worktree)
+    assert _files(project.capture()) == ["kept.log", "made/one.txt"]
+    project.git("add", "--all", cwd=worktree)
+    expected, left = ["kept.log", "made/one.txt"], []
+    if what == "ignored":
+        project.write({".gitignore": b"*.log\nmade/\n"}, worktree)
+        expected = [".gitignore", "kept.log"]
+    elif what == "by-product":
+        project.write({"made/__pycache__/x.pyc": b"x"}, worktree)
+        project.git("add", "made/__pycache__/x.pyc", cwd=worktree)
+    elif what == "left out":
+        expected, left = ["kept.log"], ["made"]
+    else:
+        project.write({"kept.log": b"2\n"}, worktree)
+    assert _files(project.capture(leave_out=left)) == expected
+
+
 @pytest.mark.requirement("PL-32")
 def test_capture_touches_neither_index_nor_refs_nor_stash_of_the_user(project: Project) -> None:
     project.write({"run.sh": b"staged\n"})
@@ -121,8 +154,9 @@ def test_a_name_that_is_no_utf8_is_refused_and_shown_escaped(project: Project) -
     worktree = project.begin()
     with open(os.path.join(os.fsencode(worktree), b"caf\xe9"), "wb"):
         pass
-    refusal = _refused(project)
-    assert [problem.at for problem in refusal.problems] == ["caf\\xe9"]
+    for _ in range(2):
+        refusal = _refused(project)
+        assert [problem.at for problem in refusal.problems] == ["caf\\xe9"]
 
 
 @pytest.mark.parametrize(
@@ -216,7 +250,10 @@ def test_a_file_in_place_of_a_submodule_is_refused(with_library: Project) -> Non
 def test_a_repository_made_in_the_worktree_is_refused_by_name(
     project: Project, empty: bool
 ) -> None:
-    nested = Project(project.begin() / "nested")
+    worktree = project.begin()
+    project.write({"nested/first": b"captured\n"}, worktree)
+    project.capture()
+    nested = Project(worktree / "nested")
     if not empty:
         nested.commit({"x": b"x"})
     assert _refused(project).problems[0].at == "nested/"
