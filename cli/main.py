@@ -13,7 +13,7 @@ import click
 
 from cli import answers
 from cli.answers import write
-from cli.options import with_format
+from cli.options import FORMAT, with_format
 from shared import resources
 from shared.builders import error_block
 from shared.guard.permissions import WHO
@@ -119,6 +119,9 @@ def planner() -> None:
 
     Example: planner start "Parse ISO dates in the importer"
     """
+
+
+planner.params.append(FORMAT)  # before the command it counts as well
 
 
 @planner.command("help")

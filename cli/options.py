@@ -49,7 +49,7 @@ def json_option(command: Command) -> Command:
 
 
 # `cli/answers.py` reads it before the command is parsed; here it is checked and explained.
-_FORMAT = click.Option(
+FORMAT = click.Option(
     ["--format"], type=click.Choice(answers.FORMS), expose_value=False,
     help="Text is for people on a terminal, a block (xml) for all others.",
 )  # fmt: skip
@@ -62,7 +62,7 @@ def with_format(command: click.Command) -> click.Command:
         for one in command.commands.values():
             with_format(one)
     elif command.name not in _OWN_OUTPUT and not any("--format" in p.opts for p in command.params):
-        command.params.append(_FORMAT)
+        command.params.append(FORMAT)
     return command
 
 

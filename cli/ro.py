@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from cli.answers import write
 from shared.guard.runner import FILE, run_ro
 
 
@@ -24,4 +25,4 @@ def ro_command(
     """
     given = {FILE: path, "-c": text}
     form = next((name for name, value in given.items() if value is not None), "--")
-    ctx.exit(run_ro([form, *filter(None, [given.get(form)]), *words]))
+    ctx.exit(run_ro([form, *filter(None, [given.get(form)]), *words], write))

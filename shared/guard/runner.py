@@ -20,7 +20,7 @@ from state.errors import Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from shared.guard.words import Command
     from shared.mode.sessions import Session
@@ -54,8 +54,8 @@ class Wanted:
         self.words = words
 
 
-def run_ro(argv: list[str]) -> int:
-    """Run the command given to `planner ro`; return its exit code."""
+def run_ro(argv: list[str], show: Callable[[str], None] | None = None) -> int:
+    """Run the command given to `planner ro`; return its exit code. `show` writes a refusal."""
     try:
         folder = os.getcwd()
         session = sessions.find(agent_name(None, ""), folder)
@@ -69,12 +69,12 @@ def run_ro(argv: list[str]) -> int:
         from shared.builders import error_block
         from shared.output import exit_code, write
 
-        write(error_block(refusal.problems))
+        (show or write)(error_block(refusal.problems))
         return exit_code(refusal)
     except Exception as error:  # noqa: BLE001 – the one handler of what does not go through click
-        from shared.output import write_fault
+        from shared.output import write, write_fault
 
-        return write_fault(error)
+        return write_fault(error, show or write)
     return _NOT_FOUND
 
 

@@ -40,7 +40,7 @@ GIVEN = {
     "recall": ("why",), "config confirm": ("0" * 12,), "validate": ("none.json",),
 }  # fmt: skip
 # What has a form of its own everywhere; a step's block is checked apart, as `ro` has its command's.
-OWN_FORM = {"plan diff", "plan schema", "export", "help", "demo", "ro", "step"}
+OWN_FORM = {"plan diff", "plan schema", "export", "help", "demo", "step"}
 GOLDEN = {
     "status": ("status",),
     "plan-show": ("plan", "show", "M-001", "CI-001"),
@@ -187,6 +187,7 @@ def test_a_form_may_be_chosen_for_every_command(submitted: Journey) -> None:
     text = call(folder, "status", "--format", "text").text
     assert "waits for you" in text
     assert not TAG.search(text)
+    assert call(folder, "--format", "text", "status").text == text
     assert typed(folder, "status", "--format=xml").block.tag == "result"
     own = json.loads(call(folder, "status", "--format", "json").text)
     assert own == json.loads(call(folder, "status", "--json").text)
@@ -233,6 +234,19 @@ def test_what_a_block_holds_is_the_same_in_json() -> None:
             "next": [{"on": "done", "text": "planner status"}],
         }
     }
+
+
+@pytest.mark.requirement("HO-5")
+def test_what_does_without_click_prints_text_on_a_terminal_too(tmp_path: Path) -> None:
+    refused = started(tmp_path, PROGRAM, "ro", "wrong", NO_COLOR="1").text
+    assert not TAG.search(refused)
+    assert "\n  Run:\n    " in refused
+    assert started(tmp_path, PROGRAM, "ro", "wrong", CLAUDECODE="1").block.tag == "error"
+    without = started(tmp_path, PROGRAM, "status", PLANNER_PYTHON="/none")
+    assert without.code == 2
+    assert without.text.startswith("No Python interpreter was found.")
+    hosted = started(tmp_path, PROGRAM, "status", PLANNER_HOST="1", PLANNER_PYTHON="/none")
+    assert hosted.block.tag == "error"
 
 
 @pytest.mark.requirement("HO-5")
