@@ -133,7 +133,8 @@ class Scene:
         seconds = self.job.config.time_limit_s
         longest = seconds * len(commands) + _SPARE_S
         self.place.limits = Limits(seconds=longest, output=OUTPUT_MAX_BYTES)
-        words = ["sh", "-c", _DRIVER, mark, str(seconds), "stop" * until_failure, *commands]
+        words = ["sh", "-c", _DRIVER, mark, str(seconds), "stop" * until_failure]
+        words += map(self.job.text_of, commands)
 
         def heartbeat() -> None:
             if stopped():

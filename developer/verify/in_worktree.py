@@ -7,6 +7,7 @@ them.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from developer.verify.canary import break_files, restore_files
@@ -81,7 +82,8 @@ class InWorktree:
         for number, command in enumerate(commands, start=1):
             what = f"command {number} of {len(commands)} {_STAGES.get(stage, 'in the worktree')}"
             self._say(f"{what}: {command}")
-            yield runner.run(command, self._job.file(log_name(number, stage, command)))
+            log = self._job.file(log_name(number, stage, command))
+            yield replace(runner.run(self._job.text_of(command), log), command=command)
 
     def _stopped(self) -> bool:
         return self._say("")

@@ -6,7 +6,8 @@ import os
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from shared.config import Config, commands_hash
+from developer.verify.process import failing_pipes
+from shared.config import Config, commands_hash, named_commands
 from state.files import read_json, unusable
 
 if TYPE_CHECKING:
@@ -53,6 +54,14 @@ class Job:
     def to_confirm(self) -> Config:
         """The settings that a person would have to confirm where there is no place."""
         return replace(self.config, verify=self.commands)
+
+    def text_of(self, command: str) -> str:
+        """Return the shell text of a command: an assistant's own hides no failure in a pipeline.
+
+        The project's run as planner.toml has them.
+        """
+        known = {line for lines in named_commands(self.config).values() for line in lines}
+        return command if command in known else failing_pipes(command)
 
     def file(self, name: str) -> str:
         """Return the path of the verification's file `name`."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -25,6 +26,11 @@ OUT_OF_TIME = 124
 
 # Waits for the end of its input, which comes when the planner's process has ended in any way.
 _WATCH = 'read -r _; kill -s KILL -- "-$1"'
+# Not every `sh` can do it. Any shell gives 0 for `false | true` else.
+_WITH_PIPES = (
+    'for shell in sh bash; do "$shell" -o pipefail -c : 2>/dev/null '
+    '&& exec "$shell" -o pipefail -c "$0"; done; exec sh -c "$0"'
+)
 
 
 class Stopped(Exception):  # noqa: N818 – a person asked for this
@@ -118,6 +124,11 @@ def run_group(
     finally:
         _end_group(process)
     return None
+
+
+def failing_pipes(command: str) -> str:
+    """Return a shell text that runs `command` so that a pipeline fails with any command in it."""
+    return shlex.join(["exec", "sh", "-c", _WITH_PIPES, command])
 
 
 def log_name(number: int, stage: str, command: str) -> str:

@@ -50,6 +50,18 @@ def test_a_command_runs_on_what_is_in_the_worktree_now_and_its_exit_code_is_kept
     assert failed.block.get("tree") != passed.block.get("tree")
 
 
+def test_a_pipeline_fails_with_any_command_in_it(journey: Journey) -> None:
+    failed = journey.planner("tree", "run", f"{{ {TEST}; exit 3; }} | tail -5")
+    assert (failed.code, failed.block.get("code")) == (3, "3")
+    assert journey.planner("tree", "run", "seq 3 | grep 2 | tail -1").data("output") == "2"
+    tree = failed.block.get("tree") or ""
+    assert [run.code for run in runs_on(journey.state_dir, tree)] == [3, 0]
+    # It is verified as it was run.
+    journey.write_answer("verify.txt", "false | true\n")
+    answer = journey.planner("plan", "verify", "--command-file", "answers/verify.txt")
+    assert answer.data("verify").startswith("false | true: known-failure (base: fail)")
+
+
 def test_words_are_passed_on_as_they_are(journey: Journey) -> None:
     words = ("printf", "%s|", "a b", "$HOME", "--role")
     shown = journey.run("tree", "run", "--state-dir", journey.state_dir, "--", *words)
