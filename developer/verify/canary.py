@@ -6,6 +6,7 @@ files is on disk before the first is moved, so that any later command can restor
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING
 from state.files import parse_json, read_bytes, sync_folder, unusable, write_atomic
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 # Endings of files that a parser or compiler reads.
 _ENDINGS = """
@@ -38,21 +39,29 @@ def is_code(path: str) -> bool:
     return _extension(path) in CODE
 
 
-def break_files(folder: str, worktree: str, paths: Iterable[str]) -> list[str]:
+def break_files(
+    folder: str, worktree: str, paths: Iterable[str], beside: Mapping[str, bytes] | None = None
+) -> list[str]:
     """Make files of the worktree unparsable; return their paths; `folder` keeps the originals.
 
-    Links, and files in linked folders, stay as they are: the bytes are not the worktree's.
+    Links, and files in linked folders, stay as they are: the bytes are not the worktree's. `beside`
+    has further files by path, which are there meanwhile if nothing else is.
     """
     chosen = [path for path in paths if _is_plain(worktree, path)]
-    if not chosen:
+    added = [path for path in beside or () if _is_free(worktree, path)]
+    if not chosen and not added:
         return []
     os.makedirs(folder, mode=0o700, exist_ok=True)
-    note = {"worktree": worktree, "files": chosen}
+    note = {"worktree": worktree, "files": chosen, "added": added}
     # Plain ASCII, so that names that are not UTF-8 survive.
     write_atomic(_marker(folder), json.dumps(note).encode())
     sync_folder(os.path.dirname(folder))
     for number, path in enumerate(chosen):
         _break(os.path.join(worktree, path), _original(folder, number))
+    for path in added:
+        os.makedirs(os.path.dirname(os.path.join(worktree, path)), exist_ok=True)
+        with open(os.path.join(worktree, path), "xb") as file:
+            file.write((beside or {})[path])
     return chosen
 
 
@@ -84,9 +93,20 @@ def _restore_all(folder: str) -> list[str]:
             moved = _clear_way(worktree, path, aside) or _set_aside(target, aside)
             displaced += [path] if moved else []
             _restore(target, _original(folder, number))
+    for path in note.get("added", ()):
+        _remove(worktree, path)
     os.unlink(_marker(folder))
     shutil.rmtree(folder)
     return displaced
+
+
+def _remove(worktree: str, path: str) -> None:
+    """Remove a file that was there for a run only, and the folders that it leaves empty."""
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        os.unlink(os.path.join(worktree, path))
+    with contextlib.suppress(OSError):
+        while path := os.path.dirname(path):
+            os.rmdir(os.path.join(worktree, path))
 
 
 def is_broken(folder: str) -> bool:
@@ -108,11 +128,18 @@ def _extension(path: str) -> str:
 
 def _is_plain(worktree: str, path: str) -> bool:
     target = os.path.join(worktree, path)
-    parent = os.path.dirname(target)
-    inside = os.path.realpath(parent) == os.path.join(
-        os.path.realpath(worktree), *path.split("/")[:-1]
-    )
-    return inside and os.path.lexists(target) and stat.S_ISREG(os.lstat(target).st_mode)
+    there = _is_inside(worktree, path) and os.path.lexists(target)
+    return there and stat.S_ISREG(os.lstat(target).st_mode)
+
+
+def _is_free(worktree: str, path: str) -> bool:
+    return _is_inside(worktree, path) and not os.path.lexists(os.path.join(worktree, path))
+
+
+def _is_inside(worktree: str, path: str) -> bool:
+    """Return whether no folder on the way to a path is a link."""
+    parent = os.path.realpath(os.path.join(worktree, os.path.dirname(path)))
+    return parent == os.path.join(os.path.realpath(worktree), *path.split("/")[:-1])
 
 
 def _break(target: str, original: str) -> None:

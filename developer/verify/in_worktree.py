@@ -6,6 +6,7 @@ them.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 from developer.verify.canary import break_files, restore_files
 from developer.verify.prepare import runner_for, set_up
 from developer.verify.process import log_name
-from developer.verify.trees import show_names
+from developer.verify.trees import show_names, stand_in
 from shared.git.repository import repository_at
 from shared.git.worktree import make_worktree, remove_worktree
 from shared.sandbox import is_available
@@ -59,18 +60,17 @@ class InWorktree:
             remove_worktree(repository, base)
 
     def change(self, _tree: str) -> list[Ended]:
-        """Run the commands on the scratch worktree as it is."""
-        return [*self._each(self._job.worktree, "worktree")]
+        """Run the commands on the scratch worktree, and beside it what else is committed."""
+        with self._broken(()):
+            return [*self._each(self._job.worktree, "worktree")]
 
     def exercised(self, _tree: str, files: Sequence[str]) -> bool | None:
         """Return whether a command fails with these files broken; None if none can be broken."""
-        job = self._job
-        broken = break_files(job.file("canary"), job.worktree, files)
-        try:
+        with self._broken(files) as broken:
+            if not broken:
+                return None
             # The first that fails is the answer; the rest need not run.
-            return any(not e.passed for e in self._each(job.worktree, "broken")) if broken else None
-        finally:
-            self._notes += displaced(restore_files(job.file("canary")))
+            return any(not e.passed for e in self._each(self._job.worktree, "broken"))
 
     def notes(self, ended: Sequence[Ended]) -> list[str]:
         """Return what a reader should know of how the commands ended."""
@@ -84,6 +84,16 @@ class InWorktree:
             self._say(f"{what}: {command}")
             log = self._job.file(log_name(number, stage, command))
             yield replace(runner.run(self._job.text_of(command), log), command=command)
+
+    @contextlib.contextmanager
+    def _broken(self, files: Sequence[str]) -> Iterator[list[str]]:
+        """Have files broken meanwhile, and stand-ins of ours that the commit adds (CM-1)."""
+        job = self._job
+        beside = {path: stand_in(path) for path in job.beside}
+        try:
+            yield break_files(job.file("canary"), job.worktree, files, beside)
+        finally:
+            self._notes += displaced(restore_files(job.file("canary")))
 
     def _stopped(self) -> bool:
         return self._say("")

@@ -45,10 +45,15 @@ def committed_tree(job: Job, tree: str) -> str:
         git = repository_at(job.repository).git.on_index(os.path.join(folder, "index"))
         git.run("read-tree", tree)
         for path in job.beside:
-            text = b"{}\n" if path.endswith(".json") else b"# Plan\n"
+            text = stand_in(path)
             blob = git.text("hash-object", "-w", "--no-filters", "--stdin", stdin=text)
             git.run("update-index", "--add", "--replace", "--cacheinfo", f"100644,{blob},{path}")
         return git.text("write-tree")
+
+
+def stand_in(path: str) -> bytes:
+    """Return what stands in for a file of ours while commands run."""
+    return b"{}\n" if path.endswith(".json") else b"# Plan\n"
 
 
 def differing(git: Git, old: str, new: str, kinds: str = "") -> list[str]:

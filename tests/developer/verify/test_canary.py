@@ -4,6 +4,7 @@ import shutil
 import stat
 import subprocess
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -173,3 +174,34 @@ def test_no_interpreter_takes_a_broken_file(ending: str, tmp_path: Path) -> None
     except FileNotFoundError:
         pytest.skip(f"{check[0]} is not here")
     assert found.returncode
+
+
+@pytest.mark.requirement("CM-1", "VR-5")
+def test_without_a_place_commands_meet_stand_ins_of_what_the_commit_adds(site: Site) -> None:
+    """They are gone afterwards, also when the one who put them there was killed."""
+    ours = ("planning/plans/run.json", "planning/plans/run.md")
+    (site.worktree / "app.py").write_text("ANSWER = 2\n")
+    job = replace(
+        site.job(f"test -s {ours[0]} && test -s {ours[1]} && python3 app.py"), beside=ours
+    )
+    (result,) = site.done(job).results
+    assert (result.baseline, result.outcome, result.exercised) == ("fail", "pass", True)
+    assert not (site.worktree / "planning").exists()
+    break_files(job.file("canary"), job.worktree, ["app.py"], {ours[0]: b"{}\n"})
+    assert (site.worktree / ours[0]).read_bytes() == b"{}\n"
+    restore_files(job.file("canary"))
+    assert not (site.worktree / "planning").exists()
+    assert (site.worktree / "app.py").read_text() == "ANSWER = 2\n"
+
+
+@pytest.mark.requirement("CM-1")
+def test_a_stand_in_never_takes_the_place_of_a_file_or_goes_through_a_link(tmp_path: Path) -> None:
+    worktree, folder = tmp_path / "worktree", str(tmp_path / "canary")
+    (worktree / "a").mkdir(parents=True)
+    (worktree / "a/mine.md").write_text("mine\n")
+    (worktree / "link").symlink_to(tmp_path)
+    beside = {"a/mine.md": b"# Plan\n", "link/x.md": b"# Plan\n"}
+    assert break_files(folder, str(worktree), [], beside) == []
+    restore_files(folder)
+    assert (worktree / "a/mine.md").read_text() == "mine\n"
+    assert not (tmp_path / "x.md").exists()
