@@ -23,7 +23,7 @@ def render_github(checked: Sequence[Checked]) -> str:
     first file.
     """
     count = sum(len(one.findings) for one in checked)
-    total = f"planner validate: {len(checked)} checked, {count} findings"
+    total = f"planner validate: checked: {len(checked)}, findings: {count}"
     return "".join(f"{line}\n" for one in checked for line in _lines(one)) + f"{total}\n"
 
 

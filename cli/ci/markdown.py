@@ -27,9 +27,9 @@ def render_markdown(checked: Sequence[Checked]) -> str:
     sound = sum(not one.findings for one in checked)
     count = sum(len(one.findings) for one in checked)
     if commits:
-        head = f"{same} of {len(commits)} commits are what was approved; {count} findings."
+        head = f"{same} of {len(commits)} commits are what was approved. Findings: {count}."
     else:
-        head = f"{sound} of {len(checked)} plan files are sound; {count} findings."
+        head = f"{sound} of {len(checked)} plan files are sound. Findings: {count}."
     lines = _fitting([*_findings(checked), *_table(commits)])
     return "\n".join([f"**Planner: {head}**", "", *lines]) + "\n"
 

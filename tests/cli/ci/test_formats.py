@@ -165,7 +165,7 @@ def test_a_sound_file_has_no_finding_in_any_form(make_repo: Repositories, tmp_pa
     suite = junit(said["junit"], tmp_path)
     assert (suite.attrib["tests"], suite.attrib["failures"]) == ("1", "0")
     assert marks_in(said["github"]) == []
-    assert "1 of 1 plan files are sound; 0 findings" in said["markdown"]
+    assert "1 of 1 plan files are sound. Findings: 0." in said["markdown"]
 
 
 def test_names_of_every_kind_stay_inside_their_place(tmp_path: Path) -> None:
@@ -275,7 +275,7 @@ def test_a_thousand_findings_are_all_there(tmp_path: Path) -> None:
     assert len(sarif(said["sarif"])["results"]) == 1_000
     assert junit(said["junit"], tmp_path).attrib["failures"] == "1000"
     assert len(marks_in(said["github"])) == 1_000
-    assert said["github"].endswith("1000 checked, 1000 findings\n")
+    assert said["github"].endswith("checked: 1000, findings: 1000\n")
     assert len(said["markdown"]) < 65_536
     left = re.search(r"(\d+) more lines do not fit", said["markdown"])
     assert left
