@@ -6,6 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from cli.demo.reading import asked_in
+from shared.qr.schema import read_review
+from shared.qr.types import REVIEWER
+from shared.resources import review_path
 from shared.run import open_state
 from tests.journey import FILES, VERIFIED, Journey, passing, words_of
 from tests.larger_tasks import larger
@@ -57,6 +61,17 @@ def test_a_plan_in_full_starts_no_agent_and_hands_nothing_in(make_repo: Reposito
     assert "step" not in [c[0] for c in journey.calls]
     state = open_state(journey.state_dir, "/")
     assert {o["by"] for o in state.plan["reviews"]} <= {"host", "script"}
+
+
+def test_all_questions_about_a_large_plan_come_in_one_list(make_repo: Repositories) -> None:
+    journey = larger(make_repo, "repo", (1, 1, 1, 1), {})
+    journey.review = "full"
+    journey.start("--alone")
+    journey.to("design review")
+    items = read_review(review_path(journey.state_dir, "plan-design")).items
+    questions = [item.id for item in items if item.by == REVIEWER]
+    assert len(questions) > 7
+    assert [line.split()[0] for line in asked_in(journey.last.block)] == questions
 
 
 def test_a_design_without_the_context_is_refused_and_nothing_is_stored(alone: Journey) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -38,6 +39,13 @@ def said_everywhere(journey: Journey, text: str) -> None:
             assert text in file.read(), path
 
 
+def tone_of_reviewed(journey: Journey) -> str:
+    """Return the colour class in which the page's first screen says who reviewed; '' for none."""
+    with open(review_page_path(journey.state_dir), encoding="utf-8") as file:
+        before = file.read().partition("<dt>Reviewed</dt>")[0]
+    return re.findall(r'<div(?: class="(\w+)")?>$', before)[0]
+
+
 def test_agents_answers_are_counted_question_by_question(make_repo: Repositories) -> None:
     journey = larger(make_repo, "repo", (1, 1), {})
     journey.review = "full"
@@ -53,6 +61,7 @@ def test_agents_answers_are_counted_question_by_question(make_repo: Repositories
     assert len(answers) == len(asked)
     assert {a["by"] for a in answers} == {AGENT}
     assert f"reviewed by agents ({len(asked)} questions)" in journey.last.data("summary")
+    assert tone_of_reviewed(journey) == "good"
 
 
 def test_the_assistant_that_reads_its_own_change_is_not_called_a_reviewer(small: Journey) -> None:
@@ -65,6 +74,7 @@ def test_the_assistant_that_reads_its_own_change_is_not_called_a_reviewer(small:
     assert {a["by"] for a in answers_in(small)} == {ASSISTANT}
     said_everywhere(small, f"the assistant after reading the diff anew ({number} questions)")
     assert "agents (" not in small.last.data("summary")
+    assert tone_of_reviewed(small) == ""
 
 
 def test_a_review_in_which_both_answered_names_both_with_their_numbers(small: Journey) -> None:
@@ -92,6 +102,7 @@ def test_a_review_in_which_both_answered_names_both_with_their_numbers(small: Jo
 def test_a_plan_that_nobody_has_read_says_so(make_repo: Repositories) -> None:
     journey = Journey(make_repo(files=FILES)).to("submitted")
     said_everywhere(journey, "nobody: a program alone has checked this plan")
+    assert tone_of_reviewed(journey) == "bad"
 
 
 def test_the_gate_tells_whose_answers_it_counts(small: Journey) -> None:

@@ -79,6 +79,28 @@ def test_a_digest_that_only_a_ref_knows_counts_too(make_repo: Repositories) -> N
     assert call(journey.repository.path, "approve", digest[:31]).code == 0
 
 
+def test_the_digits_of_a_superseded_revision_never_name_another_plan(
+    make_repo: Repositories,
+) -> None:
+    journey = Journey(make_repo(files=FILES)).to("submitted")
+    first = digest_in(journey)
+    journey.write_answers()
+    journey.follow(journey.last.next("remarks"))
+    journey.answers["design.json"] = []
+    second = digest_in(journey.to("submitted"))
+    answer = call(journey.repository.path, "approve", first[:12])
+    assert answer.code == 1
+    assert first in answer.text, "known, and not the plan that waits"
+    alike = second[:30] + ("1" if second[30] == "0" else "0") * 34
+    state = open_state(journey.state_dir, "/")
+    with state.database as database:
+        for digest in (alike, second):
+            database.audit(state.run, "host", "submit", digest=digest)
+    answer = call(journey.repository.path, "approve", second[:12])
+    assert (answer.code, answer.problems[0][0]) == (1, "conflict")
+    assert alike in answer.text
+
+
 def test_a_plan_is_rejected_by_its_first_digits(make_repo: Repositories) -> None:
     journey = Journey(make_repo(files=FILES)).to("submitted")
     digest = digest_in(journey)

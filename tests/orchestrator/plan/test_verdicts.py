@@ -95,6 +95,20 @@ def test_one_fail_among_passes_fails_the_phase(make_repo: Repositories) -> None:
     assert (state.run.step, state.database.phase(state.run, "plan-design")[1]) == (3, 2)
 
 
+def test_a_verdict_against_its_own_figures_leaves_the_gate_open_though_another_fails(
+    make_repo: Repositories,
+) -> None:
+    journey = larger(make_repo, "repo", (1, 1, 1, 1), {})
+    journey.review = "full"
+    first, second = journey.to("design review").last.runs()
+    journey.verdicts = lambda block: [*failing(block)[:-1], {"verdict": "pass"}]
+    journey.be_agent(first)
+    journey.verdicts = failing
+    journey.be_agent(second)
+    state = opened(journey)
+    assert (state.run.step, state.database.phase(state.run, "plan-design")[1]) == (5, 1)
+
+
 @pytest.mark.parametrize(
     ("found", "verdict", "reason"),
     [(True, "pass", "Known, and harmless."), (False, "fail", "A test for 0 is missing.")],
