@@ -39,7 +39,7 @@ def events_command(
     shown = events.as_json if as_json else events.as_line
     if not follow:
         text = "".join(shown(row) + "\n" for row in events.rows_of(database, run, after))
-        write(text if as_json else Block("result").data("events", text).render())
+        write(text if as_json else Block("result").data("events", text or "none").render())
         return
     if seconds is None and not sys.stdin.isatty():
         text = "`--follow` may never end, so it needs a terminal, or a limit"

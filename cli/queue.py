@@ -48,7 +48,7 @@ def list_queue(*, as_json: bool) -> None:
     if as_json:
         write(json.dumps([place.to_json() for place in found], indent=2) + "\n")
     else:
-        write(Block("result").data("queue", "\n".join(p.line() for p in found)).render())
+        write(Block("result").data("queue", "\n".join(p.line() for p in found) or "empty").render())
 
 
 @queue_command.command("next")
@@ -104,6 +104,8 @@ def list_templates(*, as_json: bool) -> None:
         write(json.dumps(found, indent=2, ensure_ascii=False) + "\n")
         return
     block = Block("result")
+    if not found:
+        block.data("templates", "none")
     for name, entries in found.items():
         block.data(name, "\n".join(entry["request"] for entry in entries))
     write(block.render())

@@ -16,7 +16,7 @@ from shared.builders import Block, error_block
 from shared.guard.permissions import WHO
 from shared.resources import PROGRAM, ROOT, launcher_text
 from state.errors import Problem
-from tests.journey import FILES, Journey, call, parsed
+from tests.journey import FILES, Journey, call
 from tests.orchestrator.every_step import normalised
 from tests.terminal import started, typed
 
@@ -68,9 +68,7 @@ def test_every_command_prints_text_on_a_terminal_and_a_block_into_a_pipe(
         seen = typed(folder, *words)
         assert seen.text.strip(), name
         assert not TAG.search(seen.text), f"{name}: {seen.text}"
-        piped = call(folder, *words)
-        if piped.text:  # events of a run that has none, for example
-            assert parsed(piped.text).tag in ("step", "result", "error"), name
+        assert call(folder, *words).block.tag in ("step", "result", "error"), name
 
 
 @pytest.mark.requirement("HO-5")
