@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from developer.verification import job_of, tools_job
 from developer.verify.at_home import AtHome
@@ -34,6 +34,14 @@ if TYPE_CHECKING:
     from state.models import Milestone, Plan
 
 
+class Written(NamedTuple):
+    """What an agent wrote for a milestone: the changes from one git tree, `start`, to `tree`."""
+
+    changes: list[FileChange]
+    start: str
+    tree: str
+
+
 def wave_start(state: State) -> str:
     """Return the commit that a wave's worktrees start from: all that is written so far."""
     workspace = open_workspace(state)
@@ -54,7 +62,8 @@ def make_tree(state: State, plan: Plan, name: str, commit: str) -> None:
     if start is not None and not os.path.exists(kept):
         if start == commit:
             return
-        write_json(kept, [vars(change) for change in _work(state, plan, path, hook=False)])
+        found = _work(state, plan, path, hook=False).changes
+        write_json(kept, [vars(change) for change in found])
     if os.path.exists(kept):
         remove_worktree(repository, path)
     make_worktree(repository, path, commit)
@@ -81,7 +90,7 @@ def _prepare(state: State, plan: Plan, name: str, path: str) -> None:
 
 def _work(
     state: State, plan: Plan, path: str, milestone: Milestone | None = None, *, hook: bool = True
-) -> list[FileChange]:
+) -> Written:
     """Return what differs between a milestone's worktree and the commit that it was made at."""
     workspace = open_workspace(state)
     repository = workspace.repository
@@ -91,7 +100,7 @@ def _work(
     tree = repository.git.text("rev-parse", f"{start}^{{tree}}")
     job = tools_job(state, plan) if hook else job_of(state, plan)
     job = replace(job, worktree=path, base_commit=start, base_tree=tree)
-    return capture(
+    found = capture(
         repository,
         path,
         workspace.vault,
@@ -102,10 +111,11 @@ def _work(
         formatters=job.config.format if hook else (),
         hook=hook,
         owned=files_of(milestone).__contains__ if milestone else None,
-    ).changes
+    )
+    return Written(found.changes, tree, found.tree)
 
 
-def capture_tree(state: State, plan: Plan, milestone: Milestone) -> list[FileChange]:
+def capture_tree(state: State, plan: Plan, milestone: Milestone) -> Written:
     """Run formatters and the user's hook in a milestone's worktree; return its changes."""
     path = milestone_worktree_path(state.state_dir, milestone.id)
     return _work(state, plan, path, milestone)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from state.edits import finish
 from state.errors import Problem, Refused
 from state.milestones import changes_of, files_of, promised_files
-from state.models import Change, Plan
+from state.models import Change, Milestone, Plan
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -47,6 +47,21 @@ def attach(plan: Plan, changes: Sequence[Mapping[str, Any]]) -> Plan:
     if problems:
         raise Refused.of(problems)
     return _with_changes(plan, code, documents, counter)
+
+
+def attach_alone(plan: Plan, name: str, changes: Iterable[Mapping[str, Any]]) -> Plan:
+    """Return the plan with one of its milestones alone, which has the changes that it names."""
+    only = plan.model_copy(update={"milestones": tuple(m for m in plan.milestones if m.id == name)})
+    code: list[Change] = []
+    documents: list[Change] = []
+    naming = _naming(only)
+    for number, change in enumerate(changes, 1):
+        place = _place(only, naming, change)
+        if place is not None:
+            entity = _entity(change, None, f"CC-{number:03d}", place)
+            (documents if place.is_documentation else code).append(entity)
+    changed = tuple(_changed(m, code, documents) for m in only.milestones)
+    return only.model_copy(update={"milestones": changed})
 
 
 def plan_changes(plan: Plan) -> list[Change]:
@@ -107,20 +122,16 @@ def _entity(change: Mapping[str, Any], old: Change | None, new_id: str, place: _
     return Change(id=old.id, version=version, why_comments=old.why_comments, **content)
 
 
+def _changed(milestone: Milestone, code: Sequence[Change], docs: Sequence[Change]) -> Milestone:
+    documentation = milestone.documentation.model_copy(update={"changes": tuple(docs)})
+    values = {"code_changes": tuple(code), "documentation": documentation}
+    return milestone.model_copy(update=values)
+
+
 def _with_changes(
     plan: Plan, code: Iterable[list[Change]], documents: Iterable[list[Change]], counter: int
 ) -> Plan:
-    milestones = []
-    for milestone, changes, docs in zip(plan.milestones, code, documents, strict=True):
-        documentation = milestone.documentation.model_copy(update={"changes": tuple(docs)})
-        milestones.append(
-            milestone.model_copy(
-                update={
-                    "code_changes": tuple(changes),
-                    "documentation": documentation,
-                }
-            )
-        )
+    milestones = [_changed(*parts) for parts in zip(plan.milestones, code, documents, strict=True)]
     counters = {**plan.counters, "CC": counter}
     changed = plan.model_copy(update={"milestones": tuple(milestones), "counters": counters})
     return finish(changed.model_dump(mode="python"))

@@ -16,6 +16,7 @@ from developer.milestone_trees import (
     wave_start,
 )
 from orchestrator.executor import WORKFLOW
+from orchestrator.plan.check import check_written
 from orchestrator.plan.context import MOST_QUESTIONS
 from orchestrator.plan.finish import Finished, finish_phase
 from shared.drift import check_run
@@ -120,10 +121,12 @@ def _start(state: State, plan: Plan, names: Sequence[str]) -> None:
 def hand_in(state: State, attempt: Attempt, path: str, role: str | None) -> Finished:
     """Take in a milestone: what its agent wrote is captured, compared with its plan and merged.
 
-    A result that is malformed, late or for another milestone is Refused, and its work stays where
-    it is. The host that works without agents goes on to what is next.
+    A result that is malformed, late or for another milestone is Refused, and so is work that fails
+    a check; it stays where it is. The host that works without agents goes on to what is next.
     """
     result = read_result(find_answer(state.state_dir, path), attempt.milestone)
+    words = ("exec", "done", "--milestone", attempt.milestone, "--attempt", str(attempt.number))
+    again, found = state.command(*words, "--file", path, role=role), []
     with state.lock("exec done"):
         state.reload()
         _check_writing(state, "exec done")
@@ -133,27 +136,35 @@ def hand_in(state: State, attempt: Attempt, path: str, role: str | None) -> Fini
         late = _late(state, attempt)
         if not late:
             if not result.error:
-                _merge(state, plan, milestone)
+                found = _merge(state, plan, milestone, again)
             _store(state, milestone.id, result, role or "host")
         elif known.status != COMPLETED or known.attempts != attempt.number:
             raise late
     if role is None and state.run.status == "ACTIVE" and not result.error:
         return go_on(state)
-    return Finished(state.command("exec", "next"), handed_in=role is not None)
+    following = state.command("exec", "next")
+    return Finished(following, handed_in=role is not None, found=found)
 
 
-def _merge(state: State, plan: Plan, milestone: Milestone) -> None:
-    changes = capture_tree(state, plan, milestone)
-    problems = list(_unplanned(state, plan, milestone, changes))
+def _merge(state: State, plan: Plan, milestone: Milestone, again: str) -> list[str]:
+    """Check what was written for a milestone and write it where all meets; return minor findings.
+
+    Raises Refused for files that are not the milestone's, failing checks and conflicts.
+    """
+    written = capture_tree(state, plan, milestone)
+    problems = list(_unplanned(state, plan, milestone, written.changes))
     if problems:
         raise Refused.of(problems)
-    conflicts = merge_tree(state, changes)
+    reported = {row.file for row in state.database.deviations_of(state.run)}
+    found = check_written(state, plan, milestone.id, written, reported, again)
+    conflicts = merge_tree(state, written.changes)
     if conflicts:
         text = "another milestone, or the user, changed it since this milestone was started"
         raise Refused.of(
             Problem("conflict", file, f"{file}: {text}", "change it back to what it was")
             for file in conflicts
         )
+    return found
 
 
 def _unplanned(

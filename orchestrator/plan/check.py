@@ -7,19 +7,29 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from developer.capture import capture_into, capture_now
 from quality_reviewer.checks.git_trees import Objects
-from quality_reviewer.checks.registry import OF_DOCUMENTS, OF_VERIFY, Subject, run_checks
+from quality_reviewer.checks.registry import (
+    OF_DOCUMENTS,
+    OF_VERIFY,
+    OF_WHOLE,
+    Subject,
+    run_checks,
+)
 from shared.candidates import chosen_commands
+from shared.git.few_paths import tree_at
 from shared.qr.types import FAIL, MUST
+from shared.resources import milestone_worktree_path
 from shared.steps.entry_points import find_workflow, workflow_of
-from shared.workspace import base_of, open_repository
+from shared.workspace import base_of, open_repository, open_workspace
 from state import store
+from state.changes import attach_alone
 from state.errors import Problem, Refused
 from state.phases import CODE_PHASES, DOCS_PHASES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from developer.capture import Captured
+    from developer.milestone_trees import Written
     from developer.verify.job import Done
     from shared.qr.types import Item, Severity
     from shared.run import State
@@ -66,14 +76,19 @@ def _of_plan(subject: Subject, plan: Plan) -> Subject:
 
 
 def items_by_script(
-    state: State, phase: Phase, plan: Plan, subject: Subject, only: Severity | None = None
+    state: State,
+    phase: Phase,
+    plan: Plan,
+    subject: Subject,
+    only: Severity | None = None,
+    without: Collection[str] = (),
 ) -> list[Item]:
     """Return the program's review items of a phase; those that a person accepted are marked.
 
-    `only` runs the checks of that severity alone.
+    `only` runs the checks of that severity alone, `without` leaves some out by name.
     """
     known = state.database.accepted(state.run, phase)
-    found = run_checks(phase, _of_plan(subject, plan), only=only)
+    found = run_checks(phase, _of_plan(subject, plan), only=only, without=without)
     if not known:
         return found
     return [i.changed(accepted=known.get((i.check, i.scope))) for i in found]
@@ -110,6 +125,41 @@ def capture_and_check(state: State) -> tuple[Captured, Found]:
             else:
                 (found.must if item.severity == MUST else found.should).append(line)
     return captured, found
+
+
+def check_written(
+    state: State, plan: Plan, name: str, written: Written, reported: Collection[str], again: str
+) -> list[str]:
+    """Check what was written for a milestone alone, when it is handed in (RV-4).
+
+    Raises Refused with every MUST that fails; returns what else is found, a line each. Left out are
+    `reported` deviations, which a person judges, intents about files that an earlier milestone has
+    changed, and what only verify, the documentation's own step or all milestones together can tell.
+    """
+    repository, vault, *_ = open_workspace(state)
+    rows = [vars(change) for change in written.changes if change.file not in reported]
+    intents = {i.id: i.file for m in plan.milestones if m.id == name for i in m.code_intents}
+    before, now = (
+        tree_at(repository.git, tree, intents.values())
+        for tree in (base_of(plan).tree, written.start)
+    )
+    changed = {intent for intent, file in intents.items() if before.get(file) != now.get(file)}
+    left_out, later = {*reported, *changed}, (*OF_VERIFY, *OF_DOCUMENTS)
+    subject = Subject(
+        plan=attach_alone(plan, name, rows),
+        worktree=milestone_worktree_path(state.state_dir, name),
+        base_tree=written.start,
+        tree=written.tree,
+        trees=Objects(repository, vault),
+    )
+    failing: dict[str, Item] = {}
+    for phase in CODE_PHASES[-1], DOCS_PHASES[-1]:
+        for item in items_by_script(state, phase, subject.plan, subject, without=OF_WHOLE):
+            is_due = item.check not in later and item.scope not in left_out
+            if is_due and item.status == FAIL and item.accepted is None:
+                failing.setdefault(f"{item.scope}: {item.finding}", item)
+    refuse_failing_musts([*failing.values()], CODE_PHASES[-1], again)
+    return [f"{item.check} {text}" for text, item in failing.items()]
 
 
 def phases_of(state: State) -> list[Phase]:

@@ -52,11 +52,13 @@ class Finished(NamedTuple):
     """The result of `plan done`; if verify still runs, `running` says so and `again` continues it.
 
     `handed_in` is true for an agent that was started for the phase: only the host goes on.
+    `found` are lines of what the checks found and did not refuse.
     """
 
     again: str
     running: Running | None = None
     handed_in: bool = False
+    found: Sequence[str] = ()
 
 
 def finish_phase(

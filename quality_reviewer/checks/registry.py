@@ -36,7 +36,7 @@ from quality_reviewer.signs import why_left_out
 from shared.qr.types import EVERYTHING, MUST, PASS, SCRIPT, SHOULD, numbered
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     from shared.qr.types import Item, Severity
     from state.phases import Phase
@@ -201,15 +201,28 @@ CHECKS: tuple[Check, ...] = (
 # What only the results of the verify commands tell, and what the documentation's own step writes.
 OF_VERIFY = ("code-verify-passes", "code-verify-exercises")
 OF_DOCUMENTS = ("docs-files-written", "docs-promises-kept")
+# What only the changes of all milestones together tell.
+OF_WHOLE = (
+    "code-changes-rebuild",
+    "code-only-listed-files",
+    "docs-changes-rebuild",
+    "docs-only-listed-files",
+)
 
 # At depth intent the code and its documentation are written, and so checked, in these phases.
 _CHECKED_AS: dict[Phase, Phase] = {"impl-code": "plan-code", "impl-docs": "plan-docs"}
 
 
 def run_checks(
-    phase: Phase, subject: Subject, start: int = 1, only: Severity | None = None
+    phase: Phase,
+    subject: Subject,
+    start: int = 1,
+    only: Severity | None = None,
+    without: Collection[str] = (),
 ) -> list[Item]:
     """Run a phase's checks, or only those of a severity; return the results as review items.
+
+    Those named in `without` do not run.
 
     A check that finds nothing makes one item, PASS, on everything; else each finding makes one.
     """
@@ -217,7 +230,7 @@ def run_checks(
     planned = _CHECKED_AS.get(phase, phase)
     due = [c for c in CHECKS if c.phase == planned and not (c.full_only and planned != phase)]
     for check in due:
-        if only in (None, check.severity):
+        if only in (None, check.severity) and check.id not in without:
             findings = [(check, finding) for finding in _findings(check, subject)]
             answers += findings or [(check, None)]
     return numbered([_fields(*answer) for answer in answers], start)
