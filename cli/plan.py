@@ -230,9 +230,14 @@ def freeze(state_dir: str | None, role: str | None, *, allow_large: bool) -> Non
 
 @plan_command.command("revise")
 @click.option("--file", "path", metavar="FILE", help="The user's remarks.")
+@click.option(
+    "--cause",
+    type=click.Choice(["hook", "verify"]),
+    help="What has made it necessary, if the user has not asked for it.",
+)
 @state_dir_option
 @role_option
-def revise(path: str | None, state_dir: str | None, role: str | None) -> None:
+def revise(path: str | None, cause: str | None, state_dir: str | None, role: str | None) -> None:
     """Keep the plan's frozen revision and open the next one, back at step 3.
 
     Example: planner plan revise --file .planner/runs/20260102-abcdef/answers/remarks.md
@@ -242,7 +247,7 @@ def revise(path: str | None, state_dir: str | None, role: str | None) -> None:
     allow_roles(role)
     state = opened(state_dir)
     remarks = read_text(find_answer(state.state_dir, path)) if path else ""
-    revise_plan(state, remarks)
+    revise_plan(state, remarks, cause)
     write(print_current(state))
 
 

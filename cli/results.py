@@ -40,10 +40,7 @@ _REBASED = (
     "Planned files changed. The plan is rebased onto the tree as it is now; its changes are "
     "captured and checked again when the work step is ended again."
 )
-_UNPROVEN = (
-    " `unproven` means that nothing shows that a person typed the approval; the commit is "
-    "proved all the same."
-)
+_UNPROVEN = " `unproven`: nothing shows that a person typed the approval."
 _OVERTAKEN = (
     "Files of the submitted plan changed, and it no longer fits them. A new revision rebases it "
     "onto the tree as it is now, with a new capture and an approval of its own."
@@ -88,7 +85,8 @@ def render_finished(state: State, finished: Finished) -> str:
         return print_current(state)
     text = "Handed in. An agent ends here, in one sentence; the host goes on."
     here = state.command("step", state.run.workflow)
-    return Block("result").task(text).next("host", here).render()
+    block = Block("result").task(text).data("found, for the review", "\n".join(finished.found))
+    return block.next("host", here).render()
 
 
 def render_captured(captured: Captured, checked: Found) -> str:
@@ -207,7 +205,7 @@ def _proved(state: State, changes: Sequence[Change]) -> str:
     """Return in words what the commit was proved to hold, and where its plan is kept."""
     repository = repository_at(state.run.repository)
     proved = by_hand.told(state, repository, changes) or (
-        "Proved: against its parent the commit holds exactly the approved changes, blob by blob, "
+        "Proved: against its parent the commit holds exactly the approved changes "
         f"and {' and '.join(archive.paths(state)) or 'nothing else'}."
     )
     push = plan_refs.push_command(repository, state.run.digest or "")
@@ -225,8 +223,13 @@ def render_undone(state: State, undone: Undone) -> str:
         block.data("left as you have committed it", "\n".join(undone.left))
     if state.run.status == "COMPLETED":  # without git, as there is no commit to revert
         return block.render()
+    remarks = resources.answer_path(state.state_dir, "remarks.md")
+    said = resources.read_prompt("orchestrator", "executor", "undone")
+    block.task(resources.fill(said, {"file": remarks}))
     block.next("again", state.command("exec", "run"))
-    return block.next("revise", state.command("plan", "revise")).render()
+    file = resources.answer_word("remarks.md")
+    block.next("remarks", state.command("plan", "revise", "--file", file))
+    return block.next("hook", state.command("plan", "revise", "--cause", "hook")).render()
 
 
 def _blobs(change: Change) -> str:

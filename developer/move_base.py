@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from state.models import Plan
 
 
-def move_base(state: State, plan: Plan) -> Plan:
+def move_base(state: State, plan: Plan, *, always: bool = False) -> Plan:
     """Rebase a plan and its scratch worktree onto the user's present tree; return the new plan.
 
-    Nothing moves if every planned file is still as the plan found it. Files in which the changes
-    met others hold conflict markers and are named in the remarks.
+    Unless `always`, nothing moves if every planned file is still as the plan found it. Files in
+    which the changes met others hold conflict markers and are named in the remarks.
     """
     repository, vault = open_repository(state)
     changes = plan_changes(plan)
     moved = check_before(repository, vault, changes) + check_head(repository, changes)
-    if not moved and os.path.isdir(state.worktree):
+    if not (moved or always) and os.path.isdir(state.worktree):
         return plan
     return on_tree(state, plan, changes, {c.file for c in changes})
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from shared.archive import paths as archived
+from shared.digests import SHORTEST
 from shared.execution.costs import whole_cost
 from shared.git.kept import is_kept
 from shared.lifecycle import lane_of, read_lifecycle
@@ -99,7 +100,7 @@ def summary(state: State) -> str:
     files = list(dict.fromkeys(file for m in plan["milestones"] for file in _files_of(m, run)))
     answers = answer_lines(plan, state.database.answers(run))
     lines = [
-        f"{overview['title']} (revision {run.revision}, digest {run.digest})",
+        f"{overview['title']} (revision {run.revision}, digest {(run.digest or '')[:SHORTEST]})",
         overview["approach"],
         *(f"answered: {line}" for line in answers.split("\n") if line),
         *(f"{d['id']}: {d['decision']}" for d in plan["planning_context"]["decision_log"]),

@@ -45,7 +45,11 @@ def questions(ctx: Context) -> Block:
     plan = ctx.plan
     file = f"verdicts-{phase}-{group}.json"
     again = ctx.iteration > 1
-    text = read_prompt("quality_reviewer", "review", "questions-again" if again else "questions")
+    # Who has planned the change itself has answered the like of them for the last revision.
+    alone = ctx.selectors.get("by") == HOST
+    revised = alone and state.run.revision > 1
+    name = "questions-again" if again else "questions-revised" if revised else "questions"
+    text = read_prompt("quality_reviewer", "review", name)
     designed = phase == "plan-design"
     tried = "" if designed else _tried(state)
     evidence = read_prompt("quality_reviewer", "review", _evidence(tried, designed=designed))
@@ -58,7 +62,6 @@ def questions(ctx: Context) -> Block:
     }
     text = fill(text, slots)
     own = slices.concerned(plan, [i.to_json() for i in todo])
-    alone = ctx.selectors.get("by") == HOST
     change = "" if designed else slices.patches(plan, own, in_order=alone)
     if len(change) > SHOWN_CHANGE:
         diff = state.command("plan", "diff", "--format", "xml", *own)

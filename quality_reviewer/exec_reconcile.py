@@ -20,7 +20,10 @@ FILE = "reconcile.json"
 
 
 def judge(ctx: Context) -> Block:
-    """Return the prompt that asks a reviewer what each gap between plan and result means."""
+    """Return the prompt that asks what each gap between plan and result means.
+
+    A reviewer is asked, or a host that starts no sub-agents.
+    """
     state, gaps = ctx.state, untouched(ctx.plan)
     if not gaps:
         return ctx.block().task("Nothing that the plan names is left out: end here.")
@@ -30,7 +33,7 @@ def judge(ctx: Context) -> Block:
     block = ctx.block().task(text).data("gaps", "\n".join(gaps))
     block.data("plan", review_slice(ctx.plan, "impl-code", own, again=False))
     words = ("exec", "reconcile", "--file", answer_word(FILE))
-    return block.next("done", state.command(*words, role=AGENT))
+    return block.next("done", state.command(*words, role=None if state.run.alone else AGENT))
 
 
 STEPS = {1: Step("judge", "review", judge, agent=AGENT)}

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from shared.run import State
+    from state.database import Run
 
 MODES = ("full", "small", "none")
 AUTO = "auto"
@@ -46,6 +47,14 @@ def review_mode(chosen: str, plan: Mapping[str, Any], config: Mapping[str, Any])
             if is_sensitive(file, config.get("sensitive", ())):
                 return "full", f"{file} is on the project's sensitive list"
     return "small", f"{len(milestones)} milestone, {lines} changed lines"
+
+
+def designs_itself(run: Run) -> bool:
+    """Return whether the host writes the context and the design of a run at once (FC-2).
+
+    At that point there is no plan yet that could be more than small.
+    """
+    return bool(run.alone) or run.review != "full"
 
 
 def changed_lines(plan: Mapping[str, Any]) -> int:

@@ -10,7 +10,7 @@ from developer.verify.job import Running
 from developer.verify.trees import users_tree
 from orchestrator.execute.waves import go_on
 from orchestrator.executor import WORKFLOW
-from orchestrator.submit.revise import begin_writing
+from orchestrator.submit.revise import VERIFY, begin_writing
 from shared import drift, resources
 from shared.execution.deeds import Execution
 from shared.execution.holder import hold
@@ -109,6 +109,6 @@ def _verify_on_new_head(state: State) -> Running | None:
         output = "\n".join(f"$ {r.command}\n{r.tail}" for r in answer.failures)
         text = f"HEAD has moved to {at.commit[:12]}, and there the verify commands fail"
         allowed = "revise the plan for the new HEAD"
-        again = state.command("plan", "revise")
+        again = state.command("plan", "revise", "--cause", VERIFY)
         raise Refused("refused", "exec apply", text, allowed, again, output)
     return None

@@ -26,9 +26,22 @@ if TYPE_CHECKING:
     from shared.run import State
     from state.models import Plan
 
+# Why a revision is due that the user has not asked for, and what is to be done about it. A base
+# that has moved is noted where it is moved.
+HOOK, VERIFY = "hook", "verify"
+CAUSES = {
+    HOOK: "A commit hook of the project makes another commit than was approved: make its changes "
+    "in the worktree, or have it leave these files alone.",
+    VERIFY: "HEAD has moved, and there the verify commands fail: bring the change to what is there "
+    "now.",
+}
 
-def revise_plan(state: State, remarks: str) -> None:
-    """Keep the frozen plan as plan.rN.json and open its next revision with the remarks (PL-28)."""
+
+def revise_plan(state: State, remarks: str, cause: str | None = None) -> None:
+    """Keep the frozen plan as plan.rN.json and open its next revision with the remarks (PL-28).
+
+    `cause` is one of CAUSES where the user has not asked for it.
+    """
     with state.lock("plan revise"):
         state.reload()
         run = state.run
@@ -44,13 +57,17 @@ def revise_plan(state: State, remarks: str) -> None:
         if run.digest is None and store.load_plan(path).frozen_at is None:
             text = "the plan is not frozen, so edit the plan without `plan revise`"
             raise Refused("conflict", "plan revise", text, "", state.command("step", "planner"))
-        plan = _open_next(state, lambda frozen: next_revision(frozen, remarks))
+        plan = _open_next(
+            state,
+            lambda frozen: next_revision(frozen, remarks, cause),
+            on_head=cause == VERIFY,
+        )
         if run.stage not in READ_ONLY:
             # The user and their assistant were free to write since the approval.
             drift.take(tree_of(state))
         with state.database:
             state.move(
-                "revise", "host", detail=remarks,
+                "revise", "host", detail="\n".join(plan.remarks),
                 workflow="planner", step=3, digest=None, revision=plan.revision,
             )  # fmt: skip
         refresh_page(state)
@@ -84,8 +101,11 @@ def _with_reviews(plan: Plan, frozen: Plan) -> Plan:
     return plan.model_copy(update={"reviews": frozen.reviews})
 
 
-def _open_next(state: State, successor: Callable[[Plan], Plan]) -> Plan:
-    """Keep the frozen plan as plan.rN.json and store its next revision on the current tree."""
+def _open_next(state: State, successor: Callable[[Plan], Plan], *, on_head: bool = False) -> Plan:
+    """Keep the frozen plan as plan.rN.json and store its next revision on the current tree.
+
+    `on_head` moves it there even if no planned file differs.
+    """
     path = state.plan_path
     plan = store.load_plan(path)
     if plan.frozen_at is None and plan.revision == state.run.revision + 1:
@@ -93,7 +113,7 @@ def _open_next(state: State, successor: Callable[[Plan], Plan]) -> Plan:
     plan = check_frozen(state)
     kept = resources.superseded_plan_path(state.state_dir, plan.revision)
     write_atomic(kept, read_bytes(path))
-    plan = move_base(state, successor(plan))
+    plan = move_base(state, successor(plan), always=on_head)
     store.save_plan(path, plan)
     return plan
 
@@ -105,17 +125,19 @@ def remark(state: State, text: str) -> None:
     revise_plan(state, text)
 
 
-def next_revision(plan: Plan, remarks: str) -> Plan:
+def next_revision(plan: Plan, remarks: str, cause: str | None = None) -> Plan:
     """Return the unfrozen next revision of a frozen plan; remarks become an entry of its task.
 
-    If there is one milestone, it cites the new entry.
+    If there is one milestone, it cites the new entry. With a `cause` of CAUSES they stay remarks:
+    they are not the user's.
     """
+    said = "\n".join(text for text in (CAUSES[cause] if cause else "", remarks) if text.strip())
     values: dict[str, Any] = {
         "frozen_at": None, "digest": None, "seals": {}, "self_contained": True,
         "reviews": (), "verify": (),
-        "revision": plan.revision + 1, "remarks": (remarks,) if remarks.strip() else (),
+        "revision": plan.revision + 1, "remarks": (said,) if said else (),
     }  # fmt: skip
-    if remarks.strip():
+    if said and cause is None:
         task = TaskItem(id=f"T-{len(plan.task_spec) + 1}", text=remarks.strip())
         values["task_spec"] = (*plan.task_spec, task)
         if len(plan.milestones) == 1:

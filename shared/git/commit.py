@@ -182,9 +182,10 @@ def _check_made(
     hooks = ", ".join(hooks_on_files(repo))
     text = f"a hook ({hooks or 'of git settings'}) changed the commit, so it is not what was "
     text += "approved; the branch was not moved"
-    way = "have the hook leave these files alone and commit again, or take over what it makes:"
+    way = "have the hook leave these files alone and commit again, or undo the apply and take over "
+    way += "in a revision what it makes"
     diff = repo.git.run(*DIFF, intended.tree, commit).decode("utf-8", "replace")
-    found = Problem("refused", "commit", text, way, "planner plan revise", diff[:MOST_OF_DIFF])
+    found = Problem("refused", "commit", text, way, "planner undo", diff[:MOST_OF_DIFF])
     raise Refused.of([found, *problems])
 
 

@@ -40,7 +40,8 @@ if TYPE_CHECKING:
 TRY = ("tree", "run", "git status --short")
 MODES_OF_MILESTONES = "`mode` of a milestone, code unless set"
 _MOST_RECALLED = 1_200  # characters
-_BATCHES = {"plan-design": "design.json", "plan-docs": "docs.json", "impl-docs": "docs.json"}
+_BATCHES = {"plan-design": "design", "plan-docs": "docs", "impl-docs": "docs"}
+_OF_CODE = "code"  # edits of the design in the code's round
 
 
 def variant_of(ctx: Context) -> str:
@@ -79,7 +80,8 @@ def work_task(ctx: Context, script: str, *, agent: bool, of_design: Collection[s
         block.rules(read_prompt(folder, module, f"{ctx.phase}-execute-rules"))
     block.data("findings", "\n".join(item_line(item) for item in failed["items"]))
     block.data("reason of who decided", failed["reason"])
-    block.data("remarks", _notes(ctx, variant))
+    if variant == "-revise" or (ctx.phase in CODE_PHASES and not variant):
+        block.data("remarks", _program_notes(ctx))
     block.data("plan", _part_of_plan(ctx, failed["items"], agent=agent, edits=edits))
     if not variant and ctx.phase == "plan-design":
         block.data(MODES_OF_MILESTONES, modes_of(ctx))
@@ -98,13 +100,22 @@ def work_task(ctx: Context, script: str, *, agent: bool, of_design: Collection[s
     return block
 
 
-def _notes(ctx: Context, variant: str) -> str:
-    """Return the notes of the program on the revision, such as a moved base, where they matter.
+def _why(ctx: Context) -> str:
+    """Return in words why the plan is revised: for the user, for a cause, or without a remark."""
+    said = {note.strip() for note in ctx.plan["remarks"]}
+    asked = [task["id"] for task in ctx.plan["task_spec"] if task["text"] in said]
+    if asked:
+        text = read_prompt("orchestrator", "planner", "revise-for-user")
+        return fill(text, {"task": asked[-1]})
+    name = "revise-for-cause" if _program_notes(ctx) else "revise"
+    return read_prompt("orchestrator", "planner", name)
+
+
+def _program_notes(ctx: Context) -> str:
+    """Return the notes of the program on the revision, such as a moved base.
 
     What the user has remarked is an entry of the task, and is shown there.
     """
-    if not (variant == "-revise" or (ctx.phase in CODE_PHASES and not variant)):
-        return ""
     said = {task["text"] for task in ctx.plan["task_spec"]}
     return "\n".join(note for note in ctx.plan["remarks"] if note.strip() not in said)
 
@@ -118,6 +129,16 @@ def _verified_by(ctx: Context) -> bool:
 
 def _choosing(found: Found) -> str:
     return f"plan-code-execute-{'choose' if found.candidates else 'name'}"
+
+
+def edits_file(ctx: Context, stem: str = _OF_CODE) -> str:
+    """Return the name of the answer file for a step's edits of the plan, another in each round.
+
+    What is left of an earlier round is not read again by whoever forgets to write it anew.
+    """
+    revision, iteration = ctx.state.run.revision, ctx.iteration
+    first = (revision, iteration) == (1, 1)
+    return f"{stem}.json" if first else f"{stem}-{revision}-{iteration}.json"
 
 
 def modes_of(ctx: Context) -> str:
@@ -136,14 +157,16 @@ def _assignment(ctx: Context, script: str, *, redesign: bool) -> tuple[str, list
     if redesign:
         # A small plan's design is judged with its code, and the host may change both.
         text += "\n\n" + read_prompt(folder, module, "plan-code-execute-fix-design")
-        batch = _BATCHES["plan-design"]
+        batch = _OF_CODE
     slots = {"worktree": state.worktree, "schema": command("plan", "schema", "--kind", "risk")}
     slots["show"] = state.command("plan", "show")
+    slots["why"] = _why(ctx)
     slots["run"] = state.command(*TRY)
     words = ["plan", "done", "--phase", phase]
     if batch:
-        slots["file"] = answer_path(state.state_dir, batch)
-        words += ["--batch", answer_word(batch)]
+        file = edits_file(ctx, batch)
+        slots["file"] = answer_path(state.state_dir, file)
+        words += ["--batch", answer_word(file)]
     text = fill(text, {k: v for k, v in slots.items() if f"{{{{{k}}}}}" in text})
     return text, words, batch is not None
 
@@ -195,15 +218,18 @@ def earlier_plans(ctx: Context) -> str:
     return "\n".join(kept)
 
 
-def with_commands(ctx: Context, text: str, *, asks: bool) -> Block:
-    """Return an output block with a task, and the commands a person must still confirm, if any."""
+def with_commands(ctx: Context, text: str, *, asks: bool, first: bool = False) -> Block:
+    """Return an output block with a task, and the commands a person must still confirm, if any.
+
+    They are shown and explained where the run asks `first`; later blocks only remind of them.
+    """
     config = ctx.state.config
     digest = config["hash"] if config.get("consent", True) else ""
     if not asks or not digest or ctx.state.database.is_confirmed(digest):
         return ctx.block().task(text)
-    note = read_prompt("orchestrator", "planner", "confirm")
+    note = read_prompt("orchestrator", "planner", "confirm" if first else "confirm-again")
     block = ctx.block().task(f"{text}\n\n{note}")
-    block.data("commands to confirm", config["text"])
+    block.data("commands to confirm", config["text"] if first else "")
     return block.person(ctx.state.typed("config", "confirm", digest))
 
 

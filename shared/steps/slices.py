@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
     Json = dict[str, Any]
 
-_SINGLES = (("overview", "overview"), ("knowledge", "invisible_knowledge"))
 _CONTEXT = (
     ("constraint", "constraints"), ("assumed", "assumptions"), ("the user said", "user_quotes"),
     ("not wanted", "rejected_alternatives"), ("not in the code", "invisible_knowledge"),
@@ -228,7 +227,9 @@ def entity_lines(plan: Json, own: Collection[str]) -> str:
     Of milestones other than `own` only their own line.
     """
     lines = [f"{t['id']}: {t['text']}" for t in plan["task_spec"]]
-    lines += [f"{name} v{plan[key]['version']}" for name, key in _SINGLES]
+    message = " ".join(f"{plan['overview']['title']}: {plan['overview']['approach']}".split())
+    lines += [f"overview v{plan['overview']['version']} {message}"]
+    lines += [f"knowledge v{plan['invisible_knowledge']['version']}"]
     rest = {**plan, "milestones": [m for m in plan["milestones"] if m["id"] in own]}
     shown = entities_of(rest) + [m for m in plan["milestones"] if m["id"] not in own]
     lines += [

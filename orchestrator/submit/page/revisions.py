@@ -58,10 +58,12 @@ def differences(facts: Facts) -> Section:
         if old is not None and new is not None
     ]
     added = [_heading(name, new) for name, old, new in found if old is None and new]
+    remarks, tasks = facts.plan.remarks, {task.text for task in facts.plan.task_spec}
     gone = [_heading(name, old, gone=True) for name, old, new in found if new is None and old]
     return Section("differences", f"Since revision {facts.previous.revision}", [
         None if found else Element("p", "Nothing of the plan differs."),
-        Titled("You remarked", Items(facts.plan.remarks, "text rows")),
+        Titled("You remarked", Items([r for r in remarks if r.strip() in tasks], "text rows")),
+        Titled("Revised since", Items([r for r in remarks if r.strip() not in tasks], "text rows")),
         changed,
         Titled("New", Items(added, "rows")),
         Titled("Gone", Items(gone, "rows")),

@@ -197,7 +197,7 @@ def test_a_hook_that_changes_the_commit_is_named_with_the_difference_and_the_way
     first = _refused(project, changes)
     problem = first.problems[0]
     assert problem.problem.startswith("a hook (pre-commit) changed the commit")
-    assert problem.retry == "planner plan revise"
+    assert problem.retry == "planner undo"
     assert "+++ b/src/new.py" in problem.output
     assert "+# formatted" in problem.output
     assert next(p.problem for p in _refused(project, changes).problems) == problem.problem

@@ -1,0 +1,113 @@
+"""A revision says why it is due: for the user, for a base that moved, a hook, a verify command."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from shared.resources import review_page_path
+from shared.run import open_state
+from tests.journey import FILES, Journey, words_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.conftest import Repository
+
+    Repositories = Callable[..., Repository]
+
+EACH_TEST = "for t in tests/*.py; do PYTHONPATH=src python3 $t || exit 1; done"
+
+
+def task_of(journey: Journey) -> str:
+    """Return the task of the block that the host has before it."""
+    return journey.last.block.findtext("task") or ""
+
+
+def test_what_the_user_has_remarked_is_named_by_its_id(make_repo: Repositories) -> None:
+    journey = Journey(make_repo(files=FILES)).to("submitted")
+    journey.write_answers()
+    journey.follow(journey.last.next("remarks"))
+    assert task_of(journey).startswith("The user wants a change: T-3,")
+    assert "T-3: Say why in a comment." in journey.last.data("plan")
+    assert journey.last.data("remarks") == ""
+
+
+def test_a_revision_shows_the_message_that_its_commit_would_have(make_repo: Repositories) -> None:
+    journey = Journey(make_repo(files=FILES)).to("submitted")
+    journey.write_answers()
+    journey.follow(journey.last.next("remarks"))
+    assert "overview v2 Add two: Change the constant." in journey.last.data("plan")
+    assert "commit's message" in task_of(journey)
+
+
+def test_a_moved_base_is_no_wish_of_the_user(make_repo: Repositories) -> None:
+    journey = Journey(make_repo(files=FILES)).to("approved")
+    journey.repository.commit({"src/a.py": "# kept\n\n\ndef f(x):\n    return x + 1\n"})
+    journey.follow(journey.last.next())
+    assert journey.last.code == 1, journey.last.text
+    journey.last = journey.planner("plan", "revise")
+    assert task_of(journey).startswith("The user has not asked for this revision")
+    assert journey.last.data("remarks").startswith("The base moved to ")
+    assert "T-3" not in journey.last.data("plan")
+    journey.answers["design.json"] = []
+    journey.edits = {}
+    journey.to("submitted")
+    with open(review_page_path(journey.state_dir), encoding="utf-8") as file:
+        page = file.read()
+    assert "The base moved to" in page
+    assert "You remarked" not in page
+
+
+def test_a_hook_that_makes_another_commit_is_the_cause_and_no_wish_of_the_user(
+    make_repo: Repositories,
+) -> None:
+    journey = Journey(make_repo(files=FILES)).to("approved")
+    hook = journey.repository.path / ".git/hooks/pre-commit"
+    hook.write_text("#!/bin/sh\necho '# by the hook' >> src/a.py\ngit add src/a.py\n")
+    hook.chmod(0o755)
+    refused = journey.follow(journey.last.next())
+    assert "a hook (pre-commit) changed the commit" in refused.text
+    undone = journey.follow(refused.problems[0][1].rpartition("retry: ")[2])
+    assert undone.code == 0, undone.text
+    assert "answers/remarks.md" in task_of(journey)
+    assert journey.last.next("remarks").count("--file answers/remarks.md") == 1
+    journey.follow(journey.last.next("hook"))
+    assert task_of(journey).startswith("The user has not asked for this revision")
+    assert "hook" in journey.last.data("remarks")
+    journey.answers["design.json"] = []
+    journey.write_answers()
+    journey.follow(journey.last.next("done"))
+    assert "hook" in journey.last.data("remarks")  # who writes the code learns it too
+    assert [t["id"] for t in open_state(journey.state_dir, "/").plan["task_spec"]] == ["T-1", "T-2"]
+
+
+def test_verify_commands_that_fail_on_a_new_head_make_a_revision_on_that_head(
+    make_repo: Repositories,
+) -> None:
+    toml = f"[verify]\ncommands = ['''{EACH_TEST}''']\n"
+    journey = Journey(make_repo(files={**FILES, "planner.toml": toml})).to("approved")
+    head = journey.repository.commit({"tests/test_b.py": "from a import f\n\nassert f(2) == 3\n"})
+    refused = journey.follow(journey.last.next())
+    assert "there the verify commands fail" in refused.text
+    journey.follow(refused.problems[0][1].rpartition("retry: ")[2])
+    assert "--cause verify" in " ".join(words_of(refused.problems[0][1].rpartition("retry: ")[2]))
+    assert "verify commands fail" in journey.last.data("remarks")
+    plan = open_state(journey.state_dir, "/").plan
+    assert plan["base"]["commit"] == head
+
+
+def test_a_revision_without_a_remark_does_not_pretend_to_have_one(make_repo: Repositories) -> None:
+    journey = Journey(make_repo(files=FILES)).to("submitted")
+    journey.last = journey.planner("plan", "revise")
+    assert task_of(journey).startswith("The plan is open again, without a remark")
+
+
+def test_the_edits_of_an_earlier_round_are_not_read_again(make_repo: Repositories) -> None:
+    journey = Journey(make_repo(files=FILES)).to("submitted")
+    journey.write_answers()
+    journey.follow(journey.last.next("remarks"))
+    assert os.path.exists(f"{journey.state_dir}/answers/design.json")
+    forgotten = journey.run(*words_of(journey.last.next("done")))
+    assert [kind for kind, _ in forgotten.problems] == ["not_found"]
+    assert len(open_state(journey.state_dir, "/").plan["milestones"]) == 1
