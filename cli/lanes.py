@@ -128,5 +128,9 @@ def _ask_for_folder(here: str, further: Iterable[str]) -> str:
     words = ("start", PLANNING, *further, "--codepath")
     block = Block("step", workflow="requirements", number=1, of=5, name="startup")
     block.task(fill(read_prompt(*PROMPTS, "ask-folder"), {"command": command(*words)}))
-    block.ask("codepath", "Which folder is to be worked in?", [("here", folder)])
+    block.ask(
+        "codepath",
+        "Which folder is to be worked in?",
+        [("here", folder), ("other", "Another folder.")],
+    )
     return block.next("here", command(*words, folder)).render()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from orchestrator.host_steps import freeze
+from quality_reviewer.exec_reconcile import judge
 from shared.git.kept import is_kept
 from shared.lifecycle import lane_of
 from shared.resources import read_prompt
@@ -32,6 +33,8 @@ def reconcile(ctx: Context, prompt: str) -> Block:
     if state.is_writing:
         if not has_open_gaps(state, ctx.plan):
             return freeze(ctx)
+        if state.run.alone:
+            return judge(ctx)
         block = ctx.block().task(read_prompt("orchestrator", "executor", "gaps"))
         block.dispatch("quality-reviewer", [state.command("step", "exec-reconcile")])
         return block.next("done", state.command("step", ctx.workflow.name))

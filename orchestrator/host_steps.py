@@ -8,7 +8,7 @@ from __future__ import annotations
 from orchestrator.summary import summary
 from quality_reviewer.ask import DESIGN, answered_alone, items_of, questions
 from quality_reviewer.items import count_items, for_user
-from quality_reviewer.scale import review_of
+from quality_reviewer.scale import designs_itself, review_of
 from shared.candidates import read_found
 from shared.git.kept import is_kept
 from shared.lifecycle import lane_of
@@ -28,6 +28,8 @@ from shared.qr.types import (
 from shared.resources import answer_path, answer_word, command, fill, read_prompt
 from shared.steps.brief import (
     MODES_OF_MILESTONES,
+    earlier_plans,
+    edits_file,
     item_line,
     modes_of,
     variant_of,
@@ -61,14 +63,15 @@ def init(ctx: Context, prompt: str) -> Block:
 def context(ctx: Context, prompt: str) -> Block:
     """Return the prompt that asks the main assistant to write down how it understands the task."""
     state = ctx.state
-    # Who also designs the change writes both down at once.
-    whole = bool(state.run.alone)
+    whole = designs_itself(state.run)
     answer = "design.json" if whole else "context.json"
     slots = {"file": answer_path(state.state_dir, answer)}
     if whole:
         slots["schema"] = command("plan", "schema", "--kind", "risk")
     name = f"{prompt}-and-design" if whole else prompt
     text = fill(read_prompt("orchestrator", "planner", name), slots)
+    if whole and state.run.review == "full":
+        text += "\n\n" + read_prompt("architect", "plan_design", "plan-design-execute-knowledge")
     if not state.config["config"]["verify"] and not read_found(state.state_dir).lines():
         text += "\n\n" + read_prompt("orchestrator", "planner", "unverified")
     if is_kept(state.run.repository):
@@ -79,7 +82,7 @@ def context(ctx: Context, prompt: str) -> Block:
         count = str(len(entries_of(state.run.request)))
         lane = read_prompt("orchestrator", "planner", f"{prompt}-requirements")
         text += "\n\n" + fill(lane, {"count": count})
-    block = with_commands(ctx, text, asks=True)
+    block = with_commands(ctx, text, asks=True, first=True)
     rules = read_prompt("orchestrator", "planner", f"{prompt}-rules")
     if whole:
         rules += "\n" + read_prompt("architect", "plan_design", "plan-design-execute-rules")
@@ -91,6 +94,7 @@ def context(ctx: Context, prompt: str) -> Block:
     if not whole:
         return block.next("done", state.command("context", "set", "--file", answer_word(answer)))
     block.data(MODES_OF_MILESTONES, modes_of(ctx))
+    block.data("earlier plans", earlier_plans(ctx))
     words = ("plan", "done", "--phase", "plan-design", "--batch", answer_word(answer))
     return block.next("done", state.command(*words))
 
@@ -120,11 +124,12 @@ def work(ctx: Context, script: str) -> Block:
     words = ["step", agents, *(["2"] if variant_of(ctx) and phase == "plan-design" else [])]
     text = read_prompt("orchestrator", "planner", "dispatch")
     if ctx.iteration > 1 and phase == "plan-code":
+        file = answer_word(edits_file(ctx))
         text += "\n\n" + fill(
             read_prompt("orchestrator", "planner", "dispatch-fix"),
             {
-                "file": answer_word("design.json"),
-                "batch": state.command("plan", "batch", "--file", answer_word("design.json")),
+                "file": file,
+                "batch": state.command("plan", "batch", "--file", file),
             },
         )
     block = with_commands(ctx, text, asks=phase in CODE_PHASES)
@@ -275,7 +280,8 @@ def approval(ctx: Context, prompt: str) -> Block:
     """Return the prompt with the plan's summary and the approval command only a person may run."""
     state = ctx.state
     _check_unedited(state)
-    block = ctx.block().task(read_prompt("orchestrator", "executor", prompt))
+    name = f"{prompt}-again" if state.run.revision > 1 else prompt
+    block = ctx.block().task(read_prompt("orchestrator", "executor", name))
     block.rules(read_prompt("orchestrator", "executor", f"{prompt}-rules"))
     block.data("summary", summary(state))
     if (auto := state.database.auto(state.run)) is not None:

@@ -9,6 +9,7 @@ from shared.execution.view import View
 from shared.resources import read_prompt
 from shared.steps.brief import with_commands
 from shared.steps.workflow import Step
+from state.actors import WRITER
 from state.execution import BLOCKED, IN_PROGRESS
 
 TYPE_CHECKING = False
@@ -21,23 +22,28 @@ if TYPE_CHECKING:
 def write_milestones(ctx: Context, script: str) -> Block:
     """Return the prompt that starts an agent for each milestone of a wave, all at once.
 
-    Without a full review, the main assistant writes one milestone after the other itself. After a
-    failed review, the findings go to one agent, in the worktree in which everything has met.
+    Without a full review, or without sub-agents, the main assistant writes one milestone after the
+    other itself. After a failed review, the findings go to one agent, in the worktree in which
+    everything has met.
     """
     if ctx.iteration > 1:
         return work(ctx, script)
     state, view = ctx.state, View(ctx.state)
     running = view.with_status(IN_PROGRESS)
-    if len(running) == 1 and review_of(state, ctx.plan)[0] != "full":
+    one = len(running) == 1 and review_of(state, ctx.plan)[0] != "full"
+    if one or (running and state.run.alone):
         return milestone_task(ctx, running[0], agent=False)
     name = "wave" if running else "wave-waits" if view.summary().counts[BLOCKED] else "wave-next"
     if not running and view.open_checkpoints():
         name = "wave-asks"
     block = with_commands(ctx, read_prompt("orchestrator", "executor", name), asks=True)
-    if running:
-        runs = [state.command("step", "exec-implement", "--milestone", m) for m in running]
-        role = ctx.step.agent or ""
-        block.dispatch(role, runs, parallel=len(runs) > 1, model=ctx.state.model(role))
+    prose = {m["id"] for m in ctx.plan["milestones"] if m["is_documentation_only"]}
+    for role in ctx.step.agent or "", WRITER:
+        own = [m for m in running if (m in prose) == (role == WRITER)]
+        runs = [state.command("step", "exec-implement", "--milestone", m) for m in own]
+        if runs:
+            at_once = len(running) > 1
+            block.dispatch(role, runs, parallel=at_once, model=state.model(role))
     reasons = view.reasons()
     figures = view.summary()
     block.data("written", f"{figures.done} of {figures.total}")

@@ -5,7 +5,7 @@ Only the standard library, and little of it: printed steps import this module.
 
 from __future__ import annotations
 
-from quality_reviewer.scale import review_of
+from quality_reviewer.scale import designs_itself, review_of
 from shared.lifecycle import lane_of
 from state.milestones import changes_of, promised_files
 
@@ -37,7 +37,8 @@ def _places(ctx: Context, part: int) -> list[Place]:
     """Return the steps on the run's path, in order."""
     mode = review_of(ctx.state, ctx.plan)[0]
     is_full, is_read = mode == "full", mode != "none"
-    found: list[Place] = [(0, _CONTEXT), (0, _DESIGN)]
+    found: list[Place] = [] if designs_itself(ctx.state.run) else [(0, _CONTEXT)]
+    found += [(0, _DESIGN)]
     found += [(0, _DESIGN + 1)] if is_full else []
     writes = ctx.state.run.depth == "intent" or ctx.state.is_writing or part > 1
     last = 2 if writes else 1

@@ -328,7 +328,9 @@ class Journey:
         for _ in range(30):
             if self.point == POINTS[point]:
                 return self
-            if point == "applied" and self.point == POINTS["approved"]:
+            if point == "design" and self.point == POINTS["context"]:
+                self.store_context()
+            elif point == "applied" and self.point == POINTS["approved"]:
                 # The printed command commits as well; this part of it is one of its own.
                 self.follow(self.last.next().replace("exec run", "exec apply"))
             else:
@@ -336,14 +338,27 @@ class Journey:
             assert self.last.code == 0, self.last.text
         raise AssertionError(f"the run never came to {point}; it is at {self.point}")
 
+    def store_context(self) -> Answer:
+        """Store the context alone, which a small plan's host hands in with its design."""
+        self.confirm()
+        self.write_answer("context.json", self.answers["context.json"])
+        words = ("context", "set", "--file", "answers/context.json", "--state-dir", self.state_dir)
+        self.last = self.run(*words)
+        return self.last
+
+    def confirm(self) -> None:
+        """Confirm the commands that the block shows, as a person does."""
+        person = self.last.person()
+        if person and self.confirms:
+            assert self.run(*words_of(person)).code == 0
+            self.read.pop()  # what a person's command prints is for the person
+
     def advance(self) -> Answer:
         """Do what the block asks and run what it names next."""
         person = self.last.person()
         if person and "approve" in words_of(person):
             return self.follow(person)
-        if person and self.confirms:
-            assert self.run(*words_of(person)).code == 0
-            self.read.pop()  # what a person's command prints is for the person
+        self.confirm()
         for command in self.last.runs():
             self.be_agent(command)
         self.do_the_work()
@@ -368,7 +383,7 @@ class Journey:
             return  # agents have done it
         if (command := self.handing_in()) is not None:
             self.write_milestone(command)
-        elif self.point in _CODING:
+        elif self.point in _CODING and f"{self.state_dir}/worktree" in self.last.text:
             self.edit_worktree(self.edits)
             if self.promises_document:
                 self.promise_document()
@@ -404,11 +419,18 @@ class Journey:
 
     def write_answers(self) -> None:
         """Write every answer file that the block's task or commands name."""
-        for name, value in self.answers.items():
-            if f"answers/{name}" in self.last.text:
+        named = set(re.findall(r"answers/([\w-]+\.\w+)", self.last.text))
+        for name, value in {**self.answers, **self.later_edits(named)}.items():
+            if name in named:
                 whole = name == "design.json" and self.point == POINTS["context"]
                 before = [{"op": "context", **self.answers["context.json"]}] if whole else []
                 self.write_answer(name, [*before, *value] if whole else value)
+
+    def later_edits(self, named: set[str]) -> dict[str, Any]:
+        """Return the edits for files that a later round has for them, as the first round's."""
+        known = {"design": "design.json", "code": "design.json", "docs": "docs.json"}
+        stems = {name: known.get(name.partition("-")[0]) for name in named}
+        return {n: self.answers[first] for n, first in stems.items() if first and "-" in n}
 
     def write_answer(self, name: str, value: object) -> None:
         """Write one answer file: text as it is, all else as JSON."""

@@ -181,7 +181,7 @@ def _stage(
     facts.wanted = sorted(wanted)
     facts.message = with_trailers(facts.message, _trailers(facts, plan, _completed(facts)))
     facts.text = facts.message.partition("\n")[0]
-    operations = [*_todo(facts), *_history(facts), *_copy_of(repository, run, plan)]
+    operations = [*_todo(facts), *_history(facts, plan), *_copy_of(repository, run, plan)]
     carry_out(state, facts, "stage", operations, "complete")
     planned = staging.planned_files(run, plan)
     aside = ends(plan_changes(plan)) if plan else ()
@@ -201,13 +201,18 @@ def _todo(facts: Lifecycle) -> list[Operation]:
     return [write(path, also_committed(read_text(path), facts.wanted))]
 
 
-def _history(facts: Lifecycle) -> list[Operation]:
-    """Return what gives the history the round's last lines, in place of those with other words."""
+def _history(facts: Lifecycle, plan: Plan | None) -> list[Operation]:
+    """Return what gives the history the round's last lines, in place of those with other words.
+
+    A plan that was moved to another commit than the round began at has a line that names it.
+    """
     path, old = facts.path(HISTORY), facts.lines
-    history.read_text(path)
+    base = plan.base.commit if plan is not None and plan.base else ""
+    moved = base and history.last_head(history.read_text(path)) not in ("", base)
     commit = f"GIT COMMIT ({facts.text})"
     if not old.endswith(f" - {commit}\n"):
-        facts.lines = history.completed(_completed(facts)) + history.stamped(commit)
+        head = history.at_head(base) if moved else ""
+        facts.lines = head + history.completed(_completed(facts)) + history.stamped(commit)
     return [swap(path, old, facts.lines)]
 
 
@@ -244,9 +249,7 @@ def leave_commit(state: State) -> None:
         repository = repository_at(state.run.repository)
         path, old = facts.path(HISTORY), facts.lines
         # Whose commit it is and what it says is the user's to decide, so it gets no line.
-        facts.lines = "".join(old.splitlines(keepends=True)[:1]) or history.completed(
-            _completed(facts)
-        )
+        facts.lines = history.without_commit(old) or history.completed(_completed(facts))
         carry_out(state, facts, "without-commit", [swap(path, old, facts.lines)], "startup")
         staging.stage(repository, [os.path.relpath(path, repository.root)])
         facts.end_round()

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 INDENT = " " * 22
 STARTED, COMPLETED, REFINING = "START IMPLEMENTING", "COMPLETED REQUIREMENTS", "REFINING"
+HEAD = "GIT HEAD"
 RECOVERING, SKIPPED = "ATTEMPTING RECOVERY", "USER SKIPPED RECOVERY"
 MOST_LINES, LONGEST_LINE = 5, 120
 # Both sides of a merge are kept: each appends to the end, and readers sort by time.
@@ -53,6 +54,24 @@ def started(summary: Sequence[str]) -> str:
     return stamped(f"{STARTED} (current_requirements.md)") + "".join(
         f"{INDENT}{line}\n" for line in inside
     )
+
+
+def at_head(commit: str) -> str:
+    """Return the history line that names the commit on which the code is written."""
+    return stamped(f"{HEAD} ({commit})")
+
+
+def last_head(text: str) -> str:
+    """Return the commit that a history's last such line names; empty if there is none."""
+    found = [e.text for e in parse(text) if e.text.startswith(f"{HEAD} (")]
+    return found[-1].partition("(")[2].rstrip(")") if found else ""
+
+
+def without_commit(lines: str) -> str:
+    """Return a round's last lines up to the one that says COMPLETED."""
+    rows = lines.splitlines(keepends=True)
+    end = next((n for n, row in enumerate(rows, 1) if COMPLETED in row), 0)
+    return "".join(rows[:end])
 
 
 def completed(names: Sequence[str]) -> str:

@@ -75,7 +75,7 @@ def _operations(state: State, facts: Lifecycle, name: str, summary: str | None) 
     text = ""
     if facts.git:
         commit = head(repository_at(state.run.repository)).commit
-        text = history.stamped(f"GIT HEAD ({commit})")
+        text = history.at_head(commit)
     text += history.started(lines)
     return [*operations, append(facts.path(HISTORY), text)]
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from shared import resources
 from shared.execution.deeds import check_choices
 from shared.lifecycle import lane_of
-from shared.memory import keep_for_design
 from shared.plan_file import after_edits, open_plan
 from shared.requirements_text import entries_of
 from state import store
@@ -36,7 +35,6 @@ def set_context(state: State, file: str) -> None:
             return
         store.save_plan(state.plan_path, with_context(plan, context))
         store_context(state, context)
-        keep_for_design(state, state.run.request)
         with state.database:
             state.go_to("planner", 3)
 

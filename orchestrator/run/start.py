@@ -45,6 +45,7 @@ from shared.git.repository import (
 )
 from shared.git.snapshot import snapshot
 from shared.git.worktree import make_worktree
+from shared.memory import keep_for_design
 from shared.mode import limits, transitions
 from shared.mode.sessions import agent_name, repository_root
 from shared.providers import load_models
@@ -262,6 +263,7 @@ def _prepare(repository: Repository, state: State, base: str, agent: str | None)
         write_settings(state, repository, config, commit)
         if not config.verify:
             detect(state.state_dir, state.worktree, repository.root)
+        keep_for_design(state, state.run.request)
         drift.take(tree_of(state))
         with state.database as database:
             database.add_steps(state.run, "planner", [(1, "plan-init")], "script")

@@ -7,7 +7,7 @@ import os
 from shared.guard.denial import ASK, Denied
 from shared.guard.kinds import check_kind
 from shared.guard.match import match_exact, match_options
-from shared.guard.own import own_words, understand
+from shared.guard.own import is_ours, own_words, understand
 from shared.guard.policy import COMMANDS
 from shared.guard.policy.rule import Exact, Special
 from shared.guard.scene import Scene
@@ -153,6 +153,9 @@ def _refuse(name: Word) -> None:
             "a variable set before a command can change what the command does",
             "send the command without the variable",
         )
+    if "/" in shown and is_ours(name.value):
+        reason = "a planner command is judged only where no other command is around it"
+        raise Denied(reason, "send the planner command alone, in its plain form")
     if name.raw != name.value or "/" in shown or shown != shown.lower():
         reason = f"`{shown}` is not a command name in lower case, without path and quotes"
         raise Denied(reason, f"{_READ}, each by its bare name")

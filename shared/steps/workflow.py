@@ -135,13 +135,14 @@ class Context:
 
         `name` is what is due after the last gate, which is no round of a review any more.
         """
+        # What counts the run's own steps comes first; the place in the table is for programs.
         return Block(
             "step",
             workflow=self.workflow.name,
-            number=self.number,
-            of=len(self.workflow.steps),
             path=self.workflow.path(self) if self.workflow.path else None,
             name=name or self.step.name,
             state_dir=self.state.state_dir,
             iteration=self.iteration if self.step.phase and not name else None,
+            number=self.number,
+            of=len(self.workflow.steps),
         )

@@ -150,7 +150,14 @@ class Host:
             if word.startswith("answers/verdicts-"):
                 (self.state_dir / word).write_text(self.verdicts(block))
             elif word.startswith("answers/"):
-                (self.state_dir / word).write_text(self.answers[Path(word).name])
+                stem = Path(word).stem.partition("-")[0]  # a later round has files of its own
+                later = {"design": "design.json", "code": "design.json", "docs": "docs.json"}
+                name = later.get(stem, Path(word).name)
+                text = self.answers[name]
+                if block.name == "context-verify" and "plan" in words:
+                    context = {"op": "context", **json.loads(self.answers["context.json"])}
+                    text = json.dumps([context, *json.loads(text)])
+                (self.state_dir / word).write_text(text)
         named = str(self.state_dir / "worktree") in "".join(block.all("task"))
         if named and not block.data("questions"):  # a reviewer reads there
             self.edit(self.state_dir / "worktree")

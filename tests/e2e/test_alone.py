@@ -108,3 +108,47 @@ def test_a_context_that_is_stored_is_changed_by_no_design(alone: Journey) -> Non
     refused = alone.planner(*words)
     assert [kind for kind, _ in refused.problems] == ["frozen"]
     assert "add-quote" in refused.text
+
+
+@pytest.mark.parametrize("review", ["auto", "small", "none"])
+def test_a_small_plan_is_one_file_and_one_command_of_any_host(
+    make_repo: Repositories, review: str
+) -> None:
+    journey = Journey(make_repo(files={**FILES, "planner.toml": VERIFIED}))
+    journey.review, journey.verdicts = review, passing
+    begun = journey.start()
+    assert "answers/design.json" in begun.next("done")
+    assert "entry_points" not in begun.text
+    journey.to("submitted")
+    assert commands(journey)[1:3] == ["plan done", "plan done"]
+    assert "context set" not in commands(journey)
+    assert open_state(journey.state_dir, "/").plan["task_spec"][0]["id"] == "T-1"
+
+
+def test_a_host_with_agents_writes_the_context_for_an_architect_in_a_review_in_full(
+    make_repo: Repositories,
+) -> None:
+    journey = Journey(make_repo(files=FILES))
+    begun = journey.start("--review", "full")
+    assert "context set" in begun.next("done")
+
+
+def test_intents_are_written_and_their_gaps_judged_without_an_agent(
+    make_repo: Repositories,
+) -> None:
+    journey = larger(make_repo, "repo", (1, 1), {})
+    milestones = [e["fields"] for e in journey.answers["design.json"] if "fields" in e]
+    next(m for m in milestones if "files" in m)["files"].append("CHANGES.md")
+    journey.review, journey.verdicts = "full", passing
+    journey.start("--alone", "--depth", "intent")
+    journey.to("applied")
+    assert "exec reconcile" in journey.last.next("done")
+    gaps = [
+        {"gap": line, "verdict": "covered", "reason": "nobody calls it"}
+        for line in journey.last.data("gaps").splitlines()
+    ]
+    journey.write_answer("reconcile.json", gaps)
+    journey.follow(journey.last.next("done"))
+    assert journey.point == "executor 1", journey.last.text
+    assert journey.agents == []
+    assert "<dispatch" not in "".join(journey.read)

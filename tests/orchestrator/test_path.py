@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.journey import FILES, Journey, parsed
+from tests.journey import FILES, Journey, parsed, passing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,19 +30,18 @@ def walked(journey: Journey, *options: str) -> list[tuple[str, str]]:
     return list(dict.fromkeys(s for s in steps if not s[0].endswith(("gate", "freeze"))))
 
 
-def test_a_small_plan_has_six_steps(make_repo: Repositories) -> None:
+def test_a_small_plan_has_five_steps(make_repo: Repositories) -> None:
     found = walked(Journey(make_repo(files=FILES)), "--review", "small")
     assert found == [
-        ("context-verify", "1 of 6"), ("plan-design-execute", "2 of 6"),
-        ("plan-code-execute", "3 of 6"), ("plan-code-qr", "4 of 6"),
-        ("init", "5 of 6"), ("load-verify", "6 of 6"),
+        ("context-verify", "1 of 5"), ("plan-code-execute", "2 of 5"), ("plan-code-qr", "3 of 5"),
+        ("init", "4 of 5"), ("load-verify", "5 of 5"),
     ]  # fmt: skip
 
 
-def test_without_reviewers_it_has_five(make_repo: Repositories) -> None:
+def test_without_reviewers_it_has_four(make_repo: Repositories) -> None:
     found = walked(Journey(make_repo(files=FILES)), "--review", "none")
-    assert [path for _, path in found][-1] == "5 of 5"
-    assert ("plan-code-execute", "3 of 5") in found
+    assert [path for _, path in found][-1] == "4 of 4"
+    assert ("plan-code-execute", "2 of 4") in found
 
 
 def test_a_full_review_and_documents_of_their_own_are_counted_once_they_are_due(
@@ -61,11 +60,11 @@ def test_a_full_review_and_documents_of_their_own_are_counted_once_they_are_due(
 def test_intents_are_approved_twice(make_repo: Repositories) -> None:
     journey = Journey(make_repo(files=FILES))
     found = walked(journey, "--review", "none", "--depth", "intent")
-    assert found[:5] == [
-        ("context-verify", "1 of 7"), ("plan-design-execute", "2 of 7"), ("init", "3 of 7"),
-        ("load-verify", "4 of 7"), ("impl-execute", "5 of 7"),
+    assert found[:4] == [
+        ("context-verify", "1 of 6"), ("init", "2 of 6"), ("load-verify", "3 of 6"),
+        ("impl-execute", "4 of 6"),
     ]  # fmt: skip
-    assert found[-2:] == [("init", "6 of 7"), ("load-verify", "7 of 7")]
+    assert found[-2:] == [("init", "5 of 6"), ("load-verify", "6 of 6")]
 
 
 def test_a_fix_goes_back_on_the_same_path(make_repo: Repositories) -> None:
@@ -76,4 +75,22 @@ def test_a_fix_goes_back_on_the_same_path(make_repo: Repositories) -> None:
     journey.start("--review", "small")
     block = journey.to("gate").follow(journey.last.next("fail")).block
     shown = (block.get("name"), block.get("iteration"), block.get("path"))
-    assert shown == ("plan-code-execute", "2", "3 of 6")
+    assert shown == ("plan-code-execute", "2", "2 of 5")
+
+
+def test_a_host_without_sub_agents_has_context_and_design_in_one_step(
+    make_repo: Repositories,
+) -> None:
+    journey = Journey(make_repo(files=FILES))
+    journey.verdicts = passing
+    found = walked(journey, "--review", "full", "--alone")
+    assert found[:3] == [
+        ("context-verify", "1 of 6"), ("plan-design-qr", "2 of 6"), ("plan-code-execute", "3 of 6"),
+    ]  # fmt: skip
+
+
+def test_the_own_path_is_read_before_the_place_in_the_table(make_repo: Repositories) -> None:
+    journey = Journey(make_repo(files=FILES))
+    text = journey.start().text
+    assert text.startswith('<step workflow="planner" path="1 of ')
+    assert '" number="2" of="11">' in text

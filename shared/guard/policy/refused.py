@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 _PLAN = "put the change into the plan; the planner applies it after approval"
+_TREE = (
+    "in the run's worktree use `planner tree rm`, `tree mv` or `tree chmod`; for the user's files "
+    f"{_PLAN}"
+)
 _READ = "use cat, head, tail, sed -n, grep, rg, find, ls, git log, git diff"
 _DIRECT = "send the command itself, without another one before it"
 _TEST = "run it on the planned files by `planner tree run`, which the code step prints"
@@ -10,12 +14,13 @@ _TEST = "run it on the planned files by `planner tree run`, which the code step 
 FAMILIES = (
     (
         (
-            "rm rmdir mv cp mkdir touch ln chmod chown chgrp install mktemp mkfifo mknod"
+            "rmdir cp mkdir touch ln chown chgrp install mktemp mkfifo mknod"
             " truncate shred unlink link rename rsync dd tee sponge patch split csplit setfacl"
             " setfattr chattr"
         ),
         "changes files", _PLAN,
     ),
+    ("rm mv chmod", "changes files", _TREE),
     ("nano vim vi nvim emacs ed ex pico view code subl", "is an editor", _PLAN),
     (
         (

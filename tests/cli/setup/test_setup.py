@@ -213,7 +213,7 @@ def test_printed_commands_name_the_launcher_once_it_is_there(home: Home, repo: R
     assert launcher() == installed_path("bin", "planner")
     answer = shell(f"{launcher()} start --depth full 'Add a file'", repo.path)
     assert answer.code == 0, answer
-    assert f"{launcher()} context set" in answer.text
+    assert f"{launcher()} plan done" in answer.text
 
 
 def test_another_checkout_prints_its_own_path(home: Home, tmp_path: Path) -> None:
@@ -242,7 +242,7 @@ def test_a_start_of_a_plugins_new_version_takes_the_launcher_over(
     assert old.planner("setup", "codex").returncode == 0
     settings = home.settings()
     answer = new.planner("start", "--depth", "full", "Add a file", cwd=repo.path)
-    assert f"{installed_path('bin', 'planner')} context set" in answer.stdout
+    assert f"{installed_path('bin', 'planner')} plan done" in answer.stdout
     assert str(new.path) in Path(installed_path("bin", "planner")).read_text()
     assert home.settings() == settings
     keep_current()  # this checkout is no version of that plugin

@@ -140,7 +140,7 @@ def check_command(command: str, rounds: Rounds, elsewhere: Path) -> None:
         kinds = {kind for kind, _ in answer.problems} if answer.text.startswith("<") else set()
         assert not kinds & {"usage", "internal"}, answer.text
         # Nothing is written or reviewed yet, and a plan that is not made yet is not approved.
-        early = ("requirements refine", "requirements accept", "context set", "undo")
+        early = ("requirements refine", "requirements accept", "plan done", "undo")
         expected = (0, 1) if " ".join(words_of(command)).startswith(early) else (0,)
         assert answer.code in expected, f"{command}\n{answer.text}"
     finally:

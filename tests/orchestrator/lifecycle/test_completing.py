@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -427,3 +428,18 @@ def test_validation_names_what_a_commit_has_beside_its_plan_and_compares_the_res
     judged = call(repository.path, "validate", "--range", "HEAD~1..HEAD", "--format", "json")
     [row] = json.loads(judged.text)["commits"]
     assert (row["verdict"], row["additional"]) == ("edited afterwards", ["smuggled.txt"])
+
+
+@pytest.mark.requirement("RL-8")
+def test_a_plan_that_was_moved_to_another_commit_names_it_in_the_history(rounds: Rounds) -> None:
+    plan = rounds.to_plan().to("approved")
+    project = rounds.repository
+    began = project.git("rev-parse", "HEAD")
+    project.write("src/a.py", "# kept\n\n\ndef f(x):\n    return x + 1\n")
+    project.git("commit", "--quiet", "--message", "A comment of the user's", "src/a.py")
+    plan.last = plan.planner("plan", "revise")
+    plan.answers["design.json"], plan.edits = [], {}
+    rounds.last = plan.to("applied").last
+    rounds.follow("done")
+    heads = re.findall(r"GIT HEAD \(([0-9a-f]+)\)", rounds.text("planner_history.txt"))
+    assert heads == [began, project.git("rev-parse", "HEAD")]

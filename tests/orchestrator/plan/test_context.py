@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.journey import FILES, Answer, Journey, words_of
+from tests.journey import FILES, VERIFIED, Answer, Journey, words_of
 from tests.larger_tasks import larger
 
 if TYPE_CHECKING:
@@ -169,3 +169,13 @@ def test_the_host_that_does_the_work_reads_the_answers_too(make_repo: Repositori
     journey.to("submitted")
     refused = ask(journey, [question("Too late?")])
     assert (refused.code, refused.problems[0][0]) == (1, "frozen")
+
+
+def test_commands_to_confirm_are_shown_and_explained_once(make_repo: Repositories) -> None:
+    formatted = f'{VERIFIED}[worktree]\nformat = ["true"]\n'
+    journey = Journey(make_repo(files={**FILES, "planner.toml": formatted}))
+    journey.confirms = False
+    assert "format: true" in journey.start().data("commands to confirm")
+    later = journey.to("code").last
+    assert later.data("commands to confirm") == ""
+    assert words_of(later.person())[:2] == ["config", "confirm"]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shared.resources import rendered_plan_path, review_page_path
+from shared.resources import ROOT, rendered_plan_path, review_page_path
 from tests.journey import FILES, Answer, Journey, words_of
 from tests.larger_tasks import larger
 
@@ -64,6 +65,20 @@ def test_knowledge_and_promises_are_asked_for_and_reach_every_reader(
         assert "docstring of f in" in text, path
 
 
+def test_a_host_without_sub_agents_is_asked_for_it_as_well(make_repo: Repositories) -> None:
+    journey = Journey(make_repo(files=FILES))
+    task = journey.start("--alone", "--review", "full").block.findtext("task") or ""
+    assert '"structure_rationale"' in task
+    assert '"kind": "doc"' in task
+
+
 def test_a_small_plan_is_not_asked_for_it(make_repo: Repositories) -> None:
-    journey = Journey(make_repo(files=FILES)).to("design")
-    assert "structure_rationale" not in journey.last.text
+    journey = Journey(make_repo(files=FILES))
+    assert "structure_rationale" not in journey.start().text
+    assert "structure_rationale" not in journey.to("design").last.text
+
+
+def test_comments_that_say_why_are_asked_of_nobody() -> None:
+    """The schema keeps `why_comments`; what no reader is shown is asked of no writer."""
+    prompts = Path(ROOT).glob("*/prompts/**/*.md")
+    assert [p.name for p in prompts if "why_comments" in p.read_text("utf-8")] == []

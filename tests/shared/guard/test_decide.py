@@ -187,7 +187,7 @@ def test_cd_is_denied_if_cdpath_is_set(project: str, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(
     ("command", "instead"),
     [
-        ("rm -rf x", "plan"),
+        ("rm -rf x", "planner tree rm"),
         ("npm install", "npm --version"),
         ("pytest", "planner tree run"),
         ("sed -i s/a/b/ f", "-n"),
