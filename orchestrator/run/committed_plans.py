@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from shared import plan_refs
 from shared.git import refs
 from shared.git.change import GITLINK, ends
+from shared.git.verdict import read_commit
 from shared.resources import ARCHIVE_FOLDER
 from state import store
 from state.changes import plan_changes
@@ -64,10 +65,12 @@ class Plans:
             return Said(named)
         git = self.repository.git
         if depth < _DEEPEST and git.ok("cat-file", "-e", f"{reverted[1]}^{{commit}}"):
-            message = git.text("log", "-1", "--format=%B", reverted[1], "--")
-            before = self.said(made._replace(message=message), depth + 1)
+            undone = read_commit(self.repository, reverted[1])
+            before = self.said(undone, depth + 1)
             if before.digests:
                 return Said(before.digests, not before.is_reverse, reverted[1])
+            if holds := self.holding(undone.changed):
+                return Said((holds,), is_reverse=True, of=reverted[1])
         return Said(named, is_reverse=True, of=reverted[1])
 
     def find(self, digest: str, made: Made) -> Known | None:

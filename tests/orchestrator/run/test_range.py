@@ -141,6 +141,24 @@ def test_a_revert_is_judged_against_what_takes_the_plan_back(planned: Planned) -
     assert planned.verdicts("HEAD~1..HEAD") == ["no plan"]
 
 
+def test_a_revert_of_a_commit_that_names_no_plan_is_known_by_that_commits_content(
+    planned: Planned,
+) -> None:
+    """What a squash merge without the line, and the button that takes it back, leave."""
+    planned.git("switch", "-q", "-C", "main", planned.base)
+    planned.git("merge", "-q", "--squash", "work")
+    planned.git("commit", "-q", "-m", "Squashed")
+    squashed = planned.git("rev-parse", "HEAD")
+    planned.git("revert", "--no-edit", "HEAD")
+    [row] = planned.rows("HEAD~1..HEAD")
+    assert (row["verdict"], row["plans"]) == ("same bytes, other history", [planned.digest])
+    assert f"takes back {squashed[:12]}" in row["why"]
+    planned.repository.write("src/a.py", f"{ONE}# more\n")
+    planned.git("commit", "-q", "--all", "--amend", "--no-edit")
+    [row] = planned.rows("HEAD~1..HEAD")
+    assert (row["verdict"], row["edited"]) == ("edited afterwards", ["src/a.py"])
+
+
 def test_a_plan_that_is_not_here_never_passes_and_names_how_to_fetch_it(
     planned: Planned, tmp_path: Path
 ) -> None:
