@@ -28,12 +28,10 @@ def whole_patch(plan: Plan, names: Collection[str]) -> bytes:
     """
     changes = [*_named(plan, names)]
     if without := [change.file for change in changes if change.patch is None]:
-        text = (
-            "is too large for a patch; its content is beside the plan, and `exec apply` writes it"
-        )
-        problem = f"{', '.join(without)} {text}"
-        with_one = ", ".join(c.file for c in changes if c.patch is not None) or "none of these"
-        raise Refused("refused", "plan diff", problem, f"name the files to show: {with_one}")
+        others = ", ".join(change.file for change in changes if change.patch is not None)
+        text = "too large for a patch, so its content is beside the plan"
+        allowed = f"`planner exec run` applies it; as a patch: {others or 'nothing else'}"
+        raise Refused("refused", ", ".join(without), text, allowed)
     return b"".join(_bytes(change) for change in changes)
 
 

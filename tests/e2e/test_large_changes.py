@@ -75,6 +75,16 @@ def test_a_large_file_is_refused_with_the_ways_out_and_the_printed_one_works(
     assert f"blob-{plan['milestones'][0]['code_changes'][0]['after']}" in names
 
 
+@pytest.mark.requirement("HO-5")
+def test_no_patch_is_printed_that_would_leave_the_large_file_out(journey: Journey) -> None:
+    allowed(journey)
+    refused = journey.planner("plan", "diff")
+    assert [p.get("at") for p in refused.block.iter("problem")] == ["data.bin"]
+    others = refused.problems[0][1].rpartition("as a patch: ")[2].split(", ")
+    assert others == ["src/a.py", "tests/test_a.py"]
+    assert journey.planner("plan", "diff", *others).text.startswith("diff --git a/src/a.py")
+
+
 @pytest.mark.requirement("PL-19", "CM-1")
 def test_it_is_applied_committed_proved_and_undone(journey: Journey) -> None:
     repository = journey.repository
