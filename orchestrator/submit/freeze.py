@@ -45,7 +45,7 @@ def freeze_plan(state: State, *, allow_large: bool = False) -> None:
                 _check_ready(state, plan)
                 if not allow_large:
                     check_size(state, plan)
-                write_atomic(path, _rehearsed(state, plan))
+                write_atomic(path, rehearsed(state, plan))
             digest, _ = digest_of(read_bytes(path))
             frozen = check_frozen(state)
             keep_draft(state, frozen)
@@ -57,7 +57,7 @@ def freeze_plan(state: State, *, allow_large: bool = False) -> None:
         write_page(state, frozen)
 
 
-def _rehearsed(state: State, plan: Plan) -> bytes:
+def rehearsed(state: State, plan: Plan) -> bytes:
     """Return the bytes of a frozen plan whose apply and commit have been tried."""
     whole = not any(map(apart, plan_changes(plan)))
     plan = plan.model_copy(update={"last_operation": None, "self_contained": whole})

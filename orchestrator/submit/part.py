@@ -1,7 +1,7 @@
 """Submit some milestones of a submitted plan as a revision of their own (PM-7).
 
 The part is submitted, not approved: its digest names other bytes than those that the person has
-seen, and only now do the project's commands judge the smaller tree.
+seen, and only now do the project's commands and hooks judge the smaller tree.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from developer.verify.background import WAIT_S, verify, wait_until_idle
 from developer.verify.job import Done, Running
 from developer.verify.lock import undisturbed
 from developer.verify.trees import current_tree
-from orchestrator.submit.freeze import keep_draft
+from orchestrator.submit.freeze import keep_draft, rehearsed
 from shared import resources
 from shared.drift import check_run
 from shared.git.carry import carry_over
@@ -26,10 +26,8 @@ from shared.workspace import base_of, open_repository
 from state import store
 from state.actors import UNPROVEN
 from state.changes import plan_changes
-from state.clock import now
 from state.errors import Refused
 from state.files import read_bytes, write_atomic
-from state.freeze import freeze
 from state.frozen_bytes import digest_of
 from state.parts import part_of
 from state.stages import SUBMITTED
@@ -51,9 +49,9 @@ def submit_part(
 ) -> Running | None:
     """Verify, freeze and submit some milestones of a plan as its next revision.
 
-    Refused, with the revision `digest` as it was, if they need other milestones or do not pass
-    verify without them. A repeated call continues where the first one stopped. Returns what verify
-    is still running, or None once the part is submitted.
+    Refused, with the revision `digest` as it was, if they need other milestones, do not pass verify
+    without them, or could not be committed so. A repeated call continues where the first one
+    stopped. Returns what verify is still running, or None once the part is submitted.
     """
     with state.lock(_COMMAND):
         state.reload()
@@ -68,7 +66,7 @@ def submit_part(
     with state.lock(_COMMAND):
         whole = _submitted(state, digest)
         path = state.plan_path
-        data, _ = freeze(with_results(part, answer), now())
+        data = _rehearsed(state, with_results(part, answer), only)
         kept = resources.superseded_plan_path(state.state_dir, whole.revision)
         write_atomic(kept, read_bytes(path))
         write_atomic(path, data)
@@ -143,6 +141,22 @@ def _verified(state: State, part: Plan) -> Done | Running:
         text = f"these milestones do not pass verify without the others: {failed} fails"
         raise Refused("refused", "--only", text, _ALLOWED, output=output)
     return answer
+
+
+def _rehearsed(state: State, part: Plan, only: Collection[str]) -> bytes:
+    """Return the bytes of the frozen part; Refused with what would keep it from being committed."""
+    names = ",".join(sorted(only))
+    again = state.command("mode", "approve", state.run.digest or "", "--only", names)
+    try:
+        return rehearsed(state, part)
+    except Refused as refusal:
+        for problem in refusal.problems:
+            # The others are ways to another revision of the whole.
+            if problem.retry == state.command("plan", "freeze"):
+                problem.retry = again
+            else:
+                problem.allowed, problem.retry = _ALLOWED, ""
+        raise
 
 
 def _fill(state: State, plan: Plan, worktree: str, job: Job | None = None) -> None:

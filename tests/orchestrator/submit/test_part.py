@@ -99,6 +99,33 @@ def test_the_digest_of_the_whole_approves_nothing_any_more(make_repo: Repositori
     assert "not the digest of the submitted revision" in refused.text
 
 
+@pytest.mark.requirement("VR-5")
+def test_a_part_that_a_hook_would_not_let_pass_is_refused_before_it_is_submitted(
+    make_repo: Repositories,
+) -> None:
+    journey = larger(make_repo, "project", [1, 1, 1], {})
+    hook = journey.repository.path / ".git" / "hooks" / "pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text('#!/bin/sh\ngrep -q "x + 2" src/m1_1.py || { echo m1 first; exit 1; }\n')
+    hook.chmod(0o755)
+    for edit in journey.answers["design.json"]:
+        if edit.get("as") == "$m2":
+            edit["fields"]["depends_on"] = []
+    journey.to("submitted")
+    before = look(journey)
+    refused = take(journey, "M-002,M-003")
+    assert refused.code == 1, refused.text
+    assert "m1 first" in refused.text
+    assert "approve the whole plan or other milestones; nothing was changed" in refused.text
+    assert look(journey) == before
+    lock = journey.repository.path / ".git" / "index.lock"
+    lock.touch()
+    again = words_of(take(journey, "M-001").problems[0][1].rpartition("retry: ")[2])
+    assert again[:5] == ["mode", "approve", digest_of(journey), "--only", "M-001"]
+    lock.unlink()
+    assert take(journey, "M-001").code == 0
+
+
 def test_what_is_left_out_is_said_where_it_is_approved(make_repo: Repositories) -> None:
     journey = three(make_repo)
     shown = take(journey, "M-002, M-003")
