@@ -87,6 +87,15 @@ def test_git_shows_the_change_of_the_plan_alone(site: Site) -> None:
     assert site.repo.git("status", "--porcelain").splitlines() == ["M  app.py", "A  loose.txt"]
 
 
+def test_head_is_the_base_where_the_user_has_committed_since(site: Site) -> None:
+    site.repo.commit({"later.txt": "later\n", "app.py": "ANSWER = 3\n"})
+    site.write("app.py", "ANSWER = 2\n")
+    shown = said(site, "git rev-parse HEAD; git status --porcelain; cat app.py; ls later.txt")
+    assert shown.splitlines()[:3] == [site.base, "M  app.py", "ANSWER = 2"]
+    assert "later.txt" in shown.splitlines()[-1]
+    assert "No such file" in shown
+
+
 def test_what_a_command_writes_is_seen_by_the_next_and_then_gone(site: Site) -> None:
     before = site.repo.git("rev-parse", "HEAD")
     first = "echo x > made.txt; rm test_app.py; git commit -qam other; echo t > /tmp/t"
@@ -96,6 +105,16 @@ def test_what_a_command_writes_is_seen_by_the_next_and_then_gone(site: Site) -> 
     assert site.repo.git("status", "--porcelain") == ""
     assert done.wrote == ""
     assert done.touched == ""
+
+
+@pytest.mark.requirement("VR-4")
+def test_only_what_passes_at_the_base_counts_as_a_failure_of_the_change(site: Site) -> None:
+    site.write("app.py", "ANSWER = 2\n")
+    done = site.done(place_job(site, "echo broken before; exit 3", "grep -q 'ANSWER = 1' app.py"))
+    known, new = done.results
+    assert (known.baseline, known.outcome, known.where) == ("fail", "known-failure", "place")
+    assert (new.baseline, new.outcome, new.where) == ("pass", "fail", "place")
+    assert done.failures == (new,)
 
 
 def test_the_base_runs_in_the_same_place_without_the_change(site: Site) -> None:
