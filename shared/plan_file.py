@@ -31,8 +31,8 @@ def open_plan(state: State) -> Plan:
     """Return the run's plan for editing; Refused if it is frozen or an apply is unfinished."""
     if _interrupted(state):
         text = "`exec apply` was interrupted; nothing else may run before it is finished or undone"
-        ways = f"finish it ({state.command('exec', 'apply')}) or undo it ({state.command('undo')})"
-        raise Refused("conflict", "exec apply", text, ways)
+        allowed = f"finish it by the same command, or undo it: {state.command('undo')}"
+        raise Refused("conflict", "exec apply", text, allowed, state.command("exec", "apply"))
     check_active(state)
     path = state.plan_path
     plan = store.load_plan(path)

@@ -11,6 +11,7 @@ import pytest
 
 from shared.git.repository import find_repository
 from shared.memory import open_memory, recall
+from state.errors import Refused
 from state.freeze import freeze
 from state.memory import Entry, Memory, words_of
 from state.models import Plan
@@ -331,3 +332,15 @@ def test_hostile_text_of_plans_and_queries_is_only_text() -> None:
     for query in ('" OR 1=1', "drop; table", "entries:*", "a" * 100_000, "\x00 \ud800"):
         memory.recall(query, 3)
     assert memory.recall("drop table", 1)[0].entry == evil
+
+
+def test_a_memory_that_cannot_be_made_again_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    path.mkdir()
+    with pytest.raises(Refused) as caught:
+        Memory(str(path))
+    (problem,) = caught.value.problems
+    assert (problem.kind, problem.at) == ("refused", str(path))
+    assert "remove the file" in problem.allowed
+    path.rmdir()
+    Memory(str(path)).close()

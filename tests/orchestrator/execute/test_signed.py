@@ -234,3 +234,28 @@ def test_a_prefix_names_one_plan_among_all_that_were_ever_frozen(signing: Signin
     assert digest in answer.text
     assert signing.stage == "submitted"
     assert approve(digest[:21]).code == 0
+
+
+def test_where_nobody_may_sign_or_the_list_cannot_be_read_that_is_said(
+    make_repo: Repositories, tmp_path: Path, users_settings: Callable[[str], Path]
+) -> None:
+    signing = Signing(make_repo, tmp_path)
+    repository = make_repo("bare", files=FILES)
+    path = signing.colleagues(base=repository.git("rev-parse", "HEAD"))
+    nobody = call(repository.path, "validate", "--approval", path)
+    assert "nobody is listed who may sign approvals" in nobody.text
+    assert "planning/allowed_signers at the base" in nobody.text
+    mine = tmp_path / "mine"
+    settings = users_settings(f'[approval]\nallowed_signers = "{mine}"\n')
+    gone = signing.approve("--approval", signing.colleagues())
+    assert gone.problems[0][0] == "not_found", gone.text
+    assert "correct [approval] allowed_signers" in gone.text
+    settings.unlink()
+    assert signing.approve("--approval", signing.colleagues()).code == 0
+
+
+def test_an_approval_on_a_commit_that_a_clone_lacks_says_which_to_fetch(signing: Signing) -> None:
+    answer = signing.validated(signing.colleagues(base="1" * 40))
+    assert "this clone does not have this commit" in answer.text
+    assert "fetch it, or name a branch by --target" in answer.text
+    assert signing.validated(signing.colleagues()).code == 0

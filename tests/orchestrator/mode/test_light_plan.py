@@ -165,3 +165,14 @@ def test_the_status_says_guarded_only_after_a_hook_has_run(make_repo: Repositori
     assert lightly.status()["guarded"] is True
     lightly.mode("cancel")
     assert lightly.status()["guarded"] is False
+
+
+@pytest.mark.requirement("PP-7")
+def test_a_light_plan_has_no_base_to_sign_for(repo: Repository) -> None:
+    lightly = Lightly(repo).to("submitted")
+    digest = lightly.status()["digest"]
+    answer = call(repo.path, "approve", digest, "--sign", "--key", "id_sk")
+    assert answer.problems[0][0] == "conflict", answer.text
+    assert "approve it without a signature" in answer.text
+    lightly.mode("approve", digest)
+    assert lightly.status()["stage"] == "executing"

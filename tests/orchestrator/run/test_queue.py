@@ -156,7 +156,8 @@ def test_a_template_brings_several_plans_with_their_order_and_slots(queue: Queue
 @pytest.mark.parametrize(
     "content",
     ["{", "{}", "[1]", '[{"request": "x"}]', '[{"request": "", "priority": 0, "after": []}]',
-     '[{"request": "x", "priority": 0, "after": [1]}]'],
+     '[{"request": "x", "priority": 0, "after": [1]}]',
+     '[{"request": "\\ud800", "priority": 0, "after": []}]'],
 )  # fmt: skip
 def test_a_damaged_template_is_refused_and_nothing_is_queued(queue: Queue, content: str) -> None:
     queue.add("one")

@@ -63,7 +63,7 @@ def run(line: str, cwd: Path | str, **more: str) -> Answer:
     """Run a shell line made by one of these, where no other process is seen."""
     if not alone():
         pytest.skip("a process space of its own cannot be had here")
-    program = os.path.realpath(sys.executable)
+    program = os.path.realpath("/proc/self/exe")  # not sys.executable, which may be a script
     setup = f"mount -t tmpfs tmpfs /opt && cp {shlex.quote(program)} {XTERM}"
     environment = {**_environment(), **more}
     done = subprocess.run(

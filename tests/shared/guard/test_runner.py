@@ -21,6 +21,7 @@ from shared.place.planning import planning_place
 from shared.resources import ROOT
 from state.errors import Refused
 from tests.journey import call
+from tests.light_plans import Lightly
 from tests.orchestrator.test_imports import AVOIDED, bare_python, cpu_s
 
 if TYPE_CHECKING:
@@ -372,3 +373,39 @@ def test_ro_starts_in_at_most_two_and_a_half_times_a_bare_python(
         times["ro"].append(cpu_s([LAUNCHER, "ro", "--", "true"], python))
     bare, started = (sorted(found)[len(found) // 4] for found in times.values())
     assert started <= 2.5 * bare, f"{started * 1000:.1f} ms against {bare * 1000:.1f} ms"
+
+
+@pytest.mark.requirement("PP-3")
+def test_a_command_in_a_file_is_read_from_the_answers_alone(
+    repo: Repository, tmp_path: Path
+) -> None:
+    none = ro("--file", "answers/command.sh", cwd=repo.path)
+    assert "no session is in planning mode here" in none.stdout
+    assert "name the command after `--`" in none.stdout
+    Lightly(repo).to("gathering")
+    outside = tmp_path / "command.sh"
+    outside.write_text("ls")
+    answers = repo.path / ".planner" / "answers"
+    answers.mkdir(exist_ok=True)
+    for path, content, said in (
+        (str(outside), b"", "not among the answers"),
+        ("answers/command.sh", b"", "there is no such file"),
+        ("answers/command.sh", b"\xff\xfe", "not text in UTF-8"),
+    ):
+        if content:
+            (answers / "command.sh").write_bytes(content)
+        answer = ro("--file", path, cwd=repo.path)
+        assert answer.returncode in {1, 2}, answer.stdout
+        assert said in answer.stdout
+        assert "allowed: " in answer.stdout
+    (answers / "command.sh").write_text("cat README.md")
+    assert ro("--file", "answers/command.sh", cwd=repo.path).stdout == "# Sample\n"
+
+
+def test_an_assistant_that_does_not_plan_is_told_to_leave_ro_out(
+    repo: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLAUDECODE", "1")
+    answer = ro("--", "cat", "README.md", cwd=repo.path)
+    assert answer.returncode == 1
+    assert "send the command without `planner ro`" in answer.stdout
