@@ -130,11 +130,11 @@ def _go_on(
         if repository.is_private:
             keep_up(repository)
             only_intents(state)
-        aside = tree_of(state).aside
-        waiting = [p for p in uncommitted(repository) if not any(within(p, a) for a in aside)]
-        prepared = os.path.exists(state.plan_path)
-        if waiting and chosen.base is None and not prepared:
-            return Started(state, tuple(waiting))
+        if chosen.base is None and not os.path.exists(state.plan_path):
+            aside = tree_of(state).aside
+            waiting = [p for p in uncommitted(repository) if not any(within(p, a) for a in aside)]
+            if waiting:
+                return Started(state, tuple(waiting))
         with taken_back_if_refused(repository, state, before):
             _prepare(repository, state, chosen.base or "head", agent)
     elif state.run.stage != "inactive":
