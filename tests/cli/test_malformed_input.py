@@ -60,7 +60,7 @@ def test_overview_and_knowledge_are_listed_by_name(started: Path, kind: str) -> 
     """They have no id; an edit names them."""
     answer = planner(started, "plan", "list", kind)
     assert answer.returncode == 0
-    assert f"{kind} v1" in answer.stdout
+    assert f"{kind}\tv1" in answer.stdout
 
 
 def test_a_request_that_is_not_text_leaves_nothing_behind(repo: Repository) -> None:
