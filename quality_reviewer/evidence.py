@@ -133,11 +133,14 @@ class Evidence:
         return any(said.startswith(f) for f, lines in self._touched(item).items() if not lines)
 
     def _is_quote(self, item: Item, said: str) -> bool:
-        """Return whether a text is a changed file and a whole line that the change touches."""
+        """Return whether a text is a changed file and a whole line that the change touches.
+
+        The semicolon that ends many a line may be missing: it also stands between references.
+        """
         return any(
             said.startswith((f"{change.file}:", f"{change.old_file}:"))
-            and len(line.text.strip()) >= LEAST_QUOTE
-            and line.text.strip() in said
+            and len(whole := line.text.strip().rstrip(";")) >= LEAST_QUOTE
+            and whole in said
             for change in self._changes(item)
             for line in read_patch(change)
             if line.kind in "+-"

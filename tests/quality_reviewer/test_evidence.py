@@ -243,3 +243,15 @@ def test_an_input_that_makes_an_intent_false_is_ruled_out_by_its_milestone_or_a_
         said = answer(journey, "plan-code", asked.id, evidence=evidence)
         assert (said.code == 1) == bool(refusal), (evidence, said.text)
         assert refusal in said.text, evidence
+
+
+@pytest.mark.requirement("RV-7")
+def test_a_whole_line_that_ends_with_a_semicolon_shows_a_criterion(make_repo: Repositories) -> None:
+    """Between references stands a semicolon, and many languages end their lines with one."""
+    journey = Journey(make_repo(files=FILES))
+    journey.edits["src/a.py"] = "def f(x):\n    return x + 2;\n"
+    journey.review = "small"
+    journey.to("code review")
+    asked = item_of(journey, "plan-code", "criteria-met")
+    for evidence, code in {"src/a.py: return x + 2;": 0, "src/a.py: return x + 3;": 1}.items():
+        assert answer(journey, "plan-code", asked.id, evidence=evidence).code == code, evidence
