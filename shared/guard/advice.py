@@ -16,6 +16,7 @@ from shared.guard.own import is_ours
 from shared.guard.permissions import WHO
 from shared.guard.scan import MOST_CHARS, UNKNOWN, commands_in
 from shared.guard.view import inside
+from shared.resources import quote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def _check_ours(words: list[str]) -> None:
         if (at == 0 or _OURS & {*named}) and is_ours(word):
             raise Denied(
                 "a planner command must be sent alone, without other commands around it",
-                _ALONE,
+                f"it works from any folder: {' '.join(map(quote, words[at:]))}",
             )
         if " " in word:
             for found in commands_in(word, {}):

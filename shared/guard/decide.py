@@ -68,7 +68,7 @@ def _visible(text: str) -> str:
 def _decide(command: str, cwd: str, planner: Own | None, extra: Settings) -> Decision:
     commands = understand(command, cwd)
     first = commands[0].words
-    own = own_words(commands)
+    own = own_words(commands, cwd)
     if own is not None:
         return _own(own, planner)
     scene = Scene(cwd)

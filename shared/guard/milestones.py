@@ -57,7 +57,7 @@ def _own_words(tool: Tool, given: Mapping[str, Any], cwd: str) -> list[str] | No
     if tool.kind != tools.SHELL:
         return None
     try:
-        return own_words(understand(str(given.get(tool.field) or ""), cwd))
+        return own_words(understand(str(given.get(tool.field) or ""), cwd), cwd)
     except Denied:
         return None
 

@@ -26,27 +26,40 @@ def understand(command: str, cwd: str) -> list[Command]:
     return read(command, {"HOME": home, "PWD": cwd, "USER": os.environ.get("USER", "")})
 
 
-def own_words(commands: list[Command]) -> list[str] | None:
+def own_words(commands: list[Command], cwd: str) -> list[str] | None:
     """Return the words after our launcher if a command line is a planner command, else None.
 
-    Denied if it is one together with anything else.
+    Denied if it is one together with anything else, but for a `cd` to the folder `cwd` where it is.
     """
-    words = commands[0].words
-    if not is_launcher(words[0].value):
+    ours = next((one for one in commands if is_launcher(one.words[0].value)), None)
+    if ours is None:
         return None
+    if commands[0] is not ours and _stays(commands, cwd):
+        commands = [ours]
+    words = ours.words
     if len(commands) > 1 or any(word.globs for word in words):
         raise Denied(
             "a planner command must be sent alone, without other commands and patterns such as `*`",
-            "send the planner command on its own",
+            f"it works from any folder: {ours.text}",
         )
     if any(w.raw.startswith("~") or w.raw.count("$") > w.value.count("$") for w in words):
         text = "the words of a planner command must stand as they are, without `~` and `$`"
         raise Denied(text, "write the path itself")
-    if any(redirect.form == "<" for redirect in commands[0].redirects):
+    if any(redirect.form == "<" for redirect in ours.redirects):
         raise Denied(
             "a planner command does not read input from `< FILE`", "use the command's option --file"
         )
     return [word.value for word in words[1:]]
+
+
+def _stays(commands: list[Command], cwd: str) -> bool:
+    """Return whether a line is `cd FOLDER && COMMAND` with the folder in which it runs anyway."""
+    first, joiners = commands[0], [one.joiner for one in commands[1:]]
+    if first.words[0].raw != "cd" or joiners != ["&&"] or first.redirects:
+        return False
+    words = [word.value for word in first.words[1:] if not word.globs]
+    plain = len(words) == len(first.words) - 1 == 1 and words[0].startswith("/")
+    return plain and os.path.realpath(words[0]) == os.path.realpath(cwd)
 
 
 def is_launcher(name: str) -> bool:

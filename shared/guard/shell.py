@@ -84,7 +84,7 @@ class Shell:
             commands = own.understand(command, self.cwd)
         except Denied:
             return None
-        words = own.own_words(commands)
+        words = own.own_words(commands, self.cwd)
         if words is not None and words[:1] == ["ro"] and self.host in TAKES_CHANGED:
             self._check_ro(words)
         return words

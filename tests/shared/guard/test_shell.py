@@ -14,7 +14,7 @@ import pytest
 from shared.guard import hook, texts
 from shared.guard.own import witness
 from shared.place.level import Level
-from shared.resources import launcher
+from shared.resources import launcher, quote
 from tests.journey import FILES, LAUNCHER, call
 from tests.shared.guard.client import SESSION, Client
 
@@ -176,8 +176,26 @@ def test_our_own_commands_run_as_they_are_and_alone(claude: Client) -> None:
     settings(NO_RULES)
     assert claude.asks("Bash", command=f"{launcher()} status") == {}
     for text in (f"{launcher()} status | head", f"cd src && {launcher()} status"):
-        assert "alone" in claude.denial("Bash", command=text)
+        assert f"it works from any folder: {launcher()} status" in claude.denial(
+            "Bash", command=text
+        )
     assert "only a person" in claude.denial("Bash", command=f"{launcher()} mode cancel")
+
+
+@pytest.mark.requirement("PP-5")
+@pytest.mark.usefixtures("any_level")
+def test_our_own_command_may_follow_a_cd_to_the_folder_where_it_runs_anyway(claude: Client) -> None:
+    settings(NO_RULES)
+    ours = f"{launcher()} status"
+    assert claude.asks("Bash", command=f"cd {quote(claude.cwd)} && {ours}") == {}
+    folder = os.path.dirname(claude.cwd)
+    for text in (
+        f"cd {quote(folder)} && {ours}", f"cd . && {ours}", f"cd {quote(claude.cwd)}; {ours}",
+        f"cd {quote(claude.cwd)} && {ours} && ls", f"cd {quote(claude.cwd)} > x && {ours}",
+    ):  # fmt: skip
+        assert claude.denial("Bash", command=text), text
+    person = f"cd {quote(claude.cwd)} && {launcher()} mode cancel"
+    assert "only a person" in claude.denial("Bash", command=person)
 
 
 @pytest.mark.usefixtures("any_level")
