@@ -16,6 +16,7 @@ from developer.verify.lock import undisturbed
 from developer.worktree_files import tree_chmod, tree_mv, tree_rm, tree_run
 from shared.builders import Block, first_of
 from shared.config import named_commands
+from shared.place.level import level
 from shared.plan_file import check_active, open_plan
 from shared.workspace import config_of, open_tree
 from state import store
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from shared.run import State
 
 MOST_LOST = 5
+VERIFY = "verify"
 
 
 @click.group("tree")
@@ -100,14 +102,18 @@ def run(
 
     In the place the worktree's files lie at the repository's own path, with your environments and
     whatever else git ignores. Nothing that the command writes lasts. A command of one word may be a
-    whole shell text. What planner.toml names runs in the worktree, once a person has confirmed it.
+    whole shell text. `verify` runs the `[verify] commands`, as they verify. What else planner.toml
+    names runs in the worktree, once a person has confirmed it.
 
     Example: planner tree run -- python -m pytest -q tests/test_dates.py
     """
     allow_roles(role, DEVELOPER, WRITER)
     state = opened(state_dir)
     check_active(state)
-    if len(words) == 1 and words[0] in named_commands(config_of(state)):
+    config = config_of(state)
+    # What verifies runs as it does when it verifies; the others may change the worktree.
+    verifies = words == (VERIFY,) and bool(config.verify) and level(state.run.repository).holds
+    if len(words) == 1 and words[0] in named_commands(config) and not verifies:
         job = job_of(state, open_plan(state))
         with undisturbed(state.state_dir):
             ran = tree_run(job, words[0], state.database.is_confirmed)
@@ -115,7 +121,10 @@ def run(
         write(block.data("output", ran.tail, command=ran.command).render())
         ctx.exit(0 if ran.code == 0 else 1)
     text = words[0] if len(words) == 1 else shlex.join(words)
-    shown = run_on_tree(state, store.load_plan(state.plan_path), text, milestone)
+    for command in config.verify if verifies else (text,):
+        shown = run_on_tree(state, store.load_plan(state.plan_path), command, milestone)
+        if shown.code:
+            break
     write(_shown(state, shown))
     ctx.exit(shown.code)
 

@@ -14,6 +14,7 @@ from developer.verify.lock import undisturbed
 from developer.verify.process import log_name
 from developer.verify.trees import current_tree
 from shared import resources
+from shared.config import commands_hash
 from shared.git.repository import repository_at
 from shared.git.scratch import sweep
 from shared.git.worktree import open_worktree
@@ -56,7 +57,7 @@ def run_on_tree(state: State, plan: Plan, command: str, milestone: str | None = 
     That is the run's scratch worktree or the one of a milestone that is being written. Refused
     where there is no place: nobody has confirmed the command.
     """
-    job, tree = _job(state, plan, milestone)
+    job, tree = _job(state, plan, command, milestone)
     folder = verify_file(state.state_dir, "runs")
     os.makedirs(folder, mode=0o700, exist_ok=True)
     sweep(folder)
@@ -88,14 +89,17 @@ def _summary(tail: str) -> str:
     return " · ".join([*parts, *(line[:_LINE_CHARS] for line in lines[-_SAID_LINES:])])
 
 
-def _job(state: State, plan: Plan, milestone: str | None) -> tuple[Job, str]:
+def _job(state: State, plan: Plan, command: str, milestone: str | None) -> tuple[Job, str]:
     """Return what the command needs, and the git tree of the worktree as it is now."""
     job = job_of(state, plan)
     if not job.in_place:
         raise _no_place(state, level(job.repository).reason)
     limit = min(job.config.time_limit_s, LIMIT_S)
-    # Not `confirmed`: a command that nobody has seen gets neither network nor secrets.
-    job = replace(job, config=replace(job.config, time_limit_s=limit))
+    # A command that nobody has seen gets neither network nor secrets; one of `[verify]` what it
+    # has when it verifies.
+    seen = command in job.config.verify
+    confirmed = seen and state.database.is_confirmed(commands_hash(job.to_confirm))
+    job = replace(job, confirmed=confirmed, config=replace(job.config, time_limit_s=limit))
     if milestone is not None:
         repository = repository_at(job.repository)
         path = resources.milestone_worktree_path(state.state_dir, milestone)

@@ -11,6 +11,7 @@ import pytest
 
 from shared.guard.decide import decide
 from shared.guard.permissions import refusal_while_planning
+from shared.run import open_state
 from shared.tree_runs import runs_on
 from tests.journey import FILES, SHOWN, VERIFIED, Journey, words_of
 from tests.place import need_place
@@ -60,6 +61,30 @@ def test_a_pipeline_fails_with_any_command_in_it(journey: Journey) -> None:
     journey.write_answer("verify.txt", "false | true\n")
     answer = journey.planner("plan", "verify", "--command-file", "answers/verify.txt")
     assert answer.data("verify").startswith("false | true: known-failure (base: fail)")
+
+
+def test_the_verify_commands_run_by_name_as_they_do_when_they_verify(
+    make_repo: Repositories,
+) -> None:
+    need_place()
+    verify = """[verify]
+secrets = [".env.test"]
+commands = ["cat .env.test", "cat ignored.txt; pwd -L; exit 3", "echo never"]
+"""
+    files = {**FILES, ".gitignore": "ignored.txt\n.env.test\n", "planner.toml": verify}
+    made = Journey(make_repo(files=files))
+    (made.repository.path / "ignored.txt").write_text("of the project\n")
+    (made.repository.path / ".env.test").write_text("TOKEN=x\n")
+    made.confirms = False
+    made.to("code").do_the_work()
+    assert made.planner("tree", "run", "verify").data("output").startswith("cat: .env.test")
+    digest = open_state(made.state_dir, "/").config["hash"]
+    assert made.planner("config", "confirm", digest).code == 0
+    ended = made.planner("tree", "run", "verify")
+    assert ended.code == 3
+    assert ended.data("output") == f"of the project\n{made.repository.path}"
+    runs = runs_on(made.state_dir, ended.block.get("tree") or "")
+    assert (runs[0].code, runs[0].said) == (0, "TOKEN=x")
 
 
 def test_words_are_passed_on_as_they_are(journey: Journey) -> None:
