@@ -39,8 +39,15 @@ def write_commands(root: str, commands: Sequence[str]) -> str:
     after = _TABLE.sub(lambda found: found[0] + lines, before, count=1)
     if after == before:
         after = f"{before}{gap}[verify]\n{lines}"
-    if parse_config(after.encode()).verify != tuple(commands):
+    if not _reads_as(after, commands):
         raise Refused("invalid", path, "its [verify] table is written in a way that is not known",
                       f"add to it by hand: {lines}")  # fmt: skip
     write_atomic(path, after.encode(), None if before else 0o644)
     return path
+
+
+def _reads_as(text: str, commands: Sequence[str]) -> bool:
+    try:
+        return parse_config(text.encode()).verify == tuple(commands)
+    except Refused:  # such as a second table, where the first is written inline
+        return False

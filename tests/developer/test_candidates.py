@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from developer.candidates.detect import candidates
+from developer.candidates.settle import write_commands
 from developer.verify.counts import counted
 from shared.guard.permissions import refusal_for_assistant
+from state.errors import Refused
 from tests.journey import FILES, Journey, call
 from tests.place import need_place
 
@@ -376,3 +378,21 @@ def test_a_person_keeps_what_the_assistant_chose(journey: Journey) -> None:
 )  # fmt: skip
 def test_a_runners_own_summary_is_read(output: str, counts: tuple[int, int] | None) -> None:
     assert counted(output) == counts
+
+
+@pytest.mark.requirement("PL-34")
+@pytest.mark.parametrize("table", ["verify = { time_limit_s = 5 }", "verify.time_limit_s = 5"])
+def test_a_table_that_cannot_be_added_to_stays_and_is_the_users_to_change(
+    tmp_path: Path, table: str
+) -> None:
+    path = tmp_path / "planner.toml"
+    path.write_text(f"{table}\n")
+    with pytest.raises(Refused) as caught:
+        write_commands(str(tmp_path), ["python3 check.py"])
+    (problem,) = caught.value.problems
+    assert "written in a way that is not known" in problem.problem
+    assert 'add to it by hand: commands = [\n    "python3 check.py",' in problem.allowed
+    assert path.read_text() == f"{table}\n"
+    path.write_text("[verify]\ntime_limit_s = 5\n")
+    write_commands(str(tmp_path), ["python3 check.py"])
+    assert "time_limit_s = 5" in path.read_text()

@@ -115,3 +115,13 @@ def test_what_does_not_have_the_form_is_refused(key: Key, tmp_path: Path) -> Non
                  key.sign(DATA).replace("-----BEGIN", "-----BEGIN X")):  # fmt: skip
         with pytest.raises(Refused):
             parse(text)
+
+
+def test_without_ssh_keygen_its_package_is_named(
+    key: Key, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    signature = parse(key.sign(DATA))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(Refused) as caught:
+        verify(signature, DATA, key.line(ANN).encode())
+    assert "OpenSSH 8.2" in caught.value.problems[0].allowed

@@ -323,3 +323,15 @@ def test_settings_that_the_assistant_has_written_anew_lose_our_entries_alone() -
     assert re.sub(r"\s", "", path.read_text()) == (
         '{"permissions":{"allow":["Bash(first)","Bash(ls:*)"]}}'
     )
+
+
+def test_settings_below_a_link_to_itself_are_named_and_stay() -> None:
+    home = Home()
+    folder = home.path / ".claude"
+    folder.symlink_to(folder)
+    answer = home.setup("claude")
+    assert answer.code == 1, answer.text
+    assert "cannot be read" in answer.text
+    assert "make it readable for you" in answer.text
+    folder.unlink()
+    assert home.setup("claude").code == 0
