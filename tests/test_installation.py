@@ -251,3 +251,11 @@ def test_dev_lock_agrees_with_core_lock() -> None:
         for path in ("requirements/core.lock", "requirements/dev.lock")
     )
     assert all(dev[name] == core[name] for name in core.keys() & dev.keys())
+
+
+def test_wheels_in_a_folder_that_is_not_there_are_named(checkout: Checkout) -> None:
+    shutil.rmtree(checkout.wheels)
+    answer = checkout.planner("status", "--json")
+    assert answer.returncode in {1, 2}
+    assert "PLANNER_WHEELS" in answer.stdout
+    assert "a folder filled by: pip download" in answer.stdout

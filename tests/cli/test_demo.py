@@ -19,6 +19,7 @@ from cli.demo.host import Player, Stage
 from cli.demo.recorded import Recorded
 from shared.steps.entry_points import discover_workflows
 from state.errors import Refused
+from tests.journey import call
 
 if TYPE_CHECKING:
     from tests.conftest import Golden
@@ -404,3 +405,11 @@ def test_the_lifecycle_around_a_plan_costs_little(rounds: Played, golden: Golden
         rows.append(f"{block.get('workflow')} {block.get('name'):<20} {cost:>5}")
     assert spent <= LIFECYCLE_TOKENS
     golden("budgets/lifecycle.txt", "\n".join([f"tokens {spent}", *rows]) + "\n")
+
+
+def test_a_demo_is_not_kept_in_a_folder_that_is_there(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    answer = call(tmp_path, "demo", "--keep", str(tmp_path / "mine"))
+    assert answer.problems[0][0] == "refused", answer.text
+    assert "a folder that does not exist yet" in answer.text
+    assert not list((tmp_path / "mine").iterdir())

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from shared.git.journal import journal_state
+from shared.mode.where import database_path
 from shared.resources import journal_path
 from shared.run import open_state
-from tests.journey import FILES, REQUEST, Answer, Journey
+from tests.journey import FILES, REQUEST, Answer, Journey, call
 from tests.kills import killed_at
 from tests.ways_out import Walk, ways_of
 
@@ -104,3 +105,14 @@ def test_a_start_that_finds_a_draft_without_a_base_is_refused(make_repo: Reposit
     refused(journey.planner("start", REQUEST, "--base", "head"), "invalid", "no base commit")
     path.unlink(missing_ok=True)
     assert journey.planner("start", REQUEST, "--base", "head").code == 0
+
+
+@pytest.mark.requirement("PL-31")
+def test_runs_without_their_database_are_taken_up_by_a_person(make_repo: Repositories) -> None:
+    journey = Journey(make_repo(files=FILES)).to("submitted")
+    folder = journey.repository.path
+    Path(database_path(str(folder))).unlink()
+    answer = refused(call(folder, "status"), "not_found", "the planner's database is gone")
+    (way,) = ways_of(answer)
+    assert call(folder, *way).code == 0
+    assert call(folder, "status").code == 0
