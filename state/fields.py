@@ -53,6 +53,7 @@ _WANTED = {
     "literal_error": "one of the allowed values",
     "string_pattern_mismatch": "of the allowed form",
 }
+_ALLOWED = {"missing": "add the field", "extra_forbidden": "leave the field out"}
 
 
 class Model(BaseModel):
@@ -68,7 +69,8 @@ def problems_of(error: ValidationError, at: str) -> list[Problem]:
     for row in error.errors(include_url=False, include_context=True, include_input=True):
         path = at + "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in row["loc"])
         expected = str(row.get("ctx", {}).get("expected", row.get("ctx", {}).get("pattern", "")))
-        problems.append(Problem("invalid", path, _said(row), expected))
+        allowed = expected or _ALLOWED.get(row["type"]) or _WANTED.get(row["type"], "")
+        problems.append(Problem("invalid", path, _said(row), allowed))
     return problems
 
 

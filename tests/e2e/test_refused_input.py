@@ -21,6 +21,7 @@ pytestmark = pytest.mark.requirement("PL-31")
 TOO_MANY = "".join(f"python3 -c {number}\n" for number in range(30))
 ANSWERS = {
     "list.json": [1], "object.json": {"op": "add"}, "empty.md": "  \n", "none.json": [],
+    "plan.json": {"schema_version": 2, "milestones": 5},
     "commands.txt": TOO_MANY,
 }  # fmt: skip
 
@@ -46,6 +47,8 @@ ROWS = [
         "invalid", "object.json", "not a JSON list of edits", '[{"op": "add"'),
     Row("design", "plan verify --command-file answers/commands.txt",
         "invalid", "plan verify", "commands of", "choose fewer or shorter"),
+    Row("design", "plan import {state_dir}/answers/plan.json",
+        "invalid", "plan.milestones", "", ""),
     Row("code", "plan import {state_dir}/plan.json",
         "conflict", "plan.json", "already has content", "a run whose plan is empty"),
     Row("code", "retry M-001",
