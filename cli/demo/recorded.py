@@ -47,14 +47,21 @@ class Recorded:
 
     def edit(self, who: str, worktree: str) -> list[str]:
         """Copy a demo player's next recorded edits into a worktree; return the file names."""
-        number = self.times[who] + 1
-        folder = os.path.join(self.folder, "edits", who, str(number))
-        if not os.path.isdir(folder):
+        folder = self.next_edit(who)
+        if not folder:
             return []
-        self.times[who] = number
         unwanted = shutil.ignore_patterns("__pycache__")
         shutil.copytree(folder, worktree, dirs_exist_ok=True, ignore=unwanted)
         return sorted(name for name in os.listdir(folder) if name != "__pycache__")
+
+    def next_edit(self, who: str) -> str:
+        """Return the folder of a demo player's next recorded edits, "" if there are no more."""
+        number = self.times[who] + 1
+        folder = os.path.join(self.folder, "edits", who, str(number))
+        if not os.path.isdir(folder):
+            return ""
+        self.times[who] = number
+        return folder
 
     def chosen(self, asks: Iterable[Element]) -> set[str]:
         """Return how a block may name the options that the user picks: by value, or with the id.

@@ -79,7 +79,10 @@ class Played(NamedTuple):
 
 
 class Request(NamedTuple):
-    """One run of a client; `typed` is typed on a terminal, `{port}` is the model's."""
+    """One run of a client; `typed` is typed on a terminal, `{port}` is the model's.
+
+    With `bot` – client, first command, file of its state – the model follows printed blocks.
+    """
 
     command: list[str]
     cwd: str
@@ -90,6 +93,7 @@ class Request(NamedTuple):
     typed: Sequence[str] = ()
     quiet_s: float = 0
     timeout_s: float = 120
+    bot: Sequence[str] = ()
 
 
 @functools.cache
@@ -140,7 +144,15 @@ class Client:
         path.write_text(text, encoding="utf-8")
 
 
-class Claude(Client):
+class Follower(Client):
+    """A client that can be given one prompt after the other, with a model that follows blocks."""
+
+    def follow(self, prompt: str, bot: Sequence[str], *, again: bool) -> Played:
+        """Give a prompt, at first or `again`; `bot` is that of Request."""
+        raise NotImplementedError
+
+
+class Claude(Follower):
     """Claude Code with the planner as a skill of the user, in one session.
 
     Without `linked` the home is left as it is.
@@ -172,6 +184,12 @@ class Claude(Client):
         settings = {"permissions": {"allow": allowed, **rules}}
         self.write(".claude/settings.json", json.dumps(settings))
 
+    def follow(self, prompt: str, bot: Sequence[str], *, again: bool) -> Played:
+        session = ("--resume" if again else "--session-id", self.session)
+        command = [self.program, "-p", prompt, *session]
+        found = self._environment()
+        return play(Request(command, str(self.work), found, (), timeout_s=900, bot=bot))
+
     def play(
         self, turns: Sequence[Turn], prompt: str = "go", sub: Sequence[Turn] = (),
     ) -> Played:  # fmt: skip
@@ -200,7 +218,7 @@ class Claude(Client):
         )  # fmt: skip
 
 
-class Vibe(Client):
+class Vibe(Follower):
     """Mistral vibe with our entry in the user's hooks."""
 
     CONFIG = """\
@@ -230,18 +248,35 @@ alias = "scripted"
         (self.home / ".vibe").mkdir(exist_ok=True)
         if hooks:
             self.write(".vibe/hooks.toml", hooks_of("vibe") + other_hooks)
-        config = str(self.home / ".vibe" / "config.toml")
+        command = [self.program, "-p", "go", "--trust", "--output", "text", *options]
+        files = [(self._config, self.CONFIG.format(settings=settings))]
+        return play(Request(command, str(self.work), self._environment(), turns, sub, files))
+
+    def follow(self, prompt: str, bot: Sequence[str], *, again: bool) -> Played:
+        """Give a prompt in a session of its own; the repository is what plans."""
+        command = [self.program, "-p", prompt, "--trust", "--output", "text"]
+        if not again:
+            with open(self._config, encoding="utf-8") as file:
+                self._written_by_setup = file.read()
+        files = [(self._config, self.CONFIG.format(settings=self._written_by_setup))]
+        return play(
+            Request(command, str(self.work), self._environment(), (), files=files,
+                    timeout_s=900, bot=bot)
+        )  # fmt: skip
+
+    @property
+    def _config(self) -> str:
+        return str(self.home / ".vibe" / "config.toml")
+
+    def _environment(self) -> dict[str, str]:
         keyring = "keyring.backends.null.Keyring"
-        found = environment(
+        return environment(
             SCRIPTED_KEY="test-key", MISTRAL_API_KEY="test-key", PYTHON_KEYRING_BACKEND=keyring,
             **self.more,
         )  # fmt: skip
-        command = [self.program, "-p", "go", "--trust", "--output", "text", *options]
-        files = [(config, self.CONFIG.format(settings=settings))]
-        return play(Request(command, str(self.work), found, turns, sub, files))
 
 
-class Codex(Client):
+class Codex(Follower):
     """Codex with our entry in the user's hooks."""
 
     CONFIG = """\
@@ -264,14 +299,26 @@ wire_api = "responses"
         (self.home / ".codex").mkdir(exist_ok=True)
         if hooks:
             self.write(".codex/hooks.json", hooks_of("codex"))
-        config = str(self.home / ".codex" / "config.toml")
-        options = ("--sandbox", sandbox, "--dangerously-bypass-hook-trust")
-        command = [self.program, "exec", *options, "go"]
+        return play(self._request("--sandbox", sandbox, "go", turns=turns))
+
+    def follow(self, prompt: str, bot: Sequence[str], *, again: bool) -> Played:
+        """Give a prompt, at first or `again`."""
+        (self.home / ".codex").mkdir(exist_ok=True)
+        chosen = ("-c", 'sandbox_mode="workspace-write"')
+        words = ("resume", "--last", *chosen, prompt) if again else (*chosen, prompt)
+        return play(self._request(*words)._replace(timeout_s=900, bot=bot))
+
+    def _request(self, *words: str, turns: Sequence[Turn] = ()) -> Request:
+        first, *rest = words
+        bypass = "--dangerously-bypass-hook-trust"
+        options = [first, bypass, *rest] if first == "resume" else [bypass, *words]
+        files = [(str(self.home / ".codex" / "config.toml"), self.CONFIG)]
         found = environment(SCRIPTED_KEY="test-key", **self.more)
-        return play(Request(command, str(self.work), found, turns, files=[(config, self.CONFIG)]))
+        command = [self.program, "exec", *options]
+        return Request(command, str(self.work), found, turns, files=files)
 
 
-class Gemini(Client):
+class Gemini(Follower):
     """Gemini CLI of a user who has chosen a key, with our entries in their settings."""
 
     def __init__(self, name: str, work: Path) -> None:
@@ -296,15 +343,23 @@ class Gemini(Client):
 
     def play(self, turns: Sequence[Turn], *options: str, sub: Sequence[Turn] = ()) -> Played:
         """Give a prompt without a terminal."""
-        command = [self.program, "-m", "scripted", "-p", "go", *options]
+        return play(self._request("go", *options)._replace(turns=turns, sub=sub))
+
+    def follow(self, prompt: str, bot: Sequence[str], *, again: bool) -> Played:
+        """Give a prompt, at first or `again`."""
+        options = ("--resume", "latest") if again else ()
+        return play(self._request(prompt, *options)._replace(timeout_s=900, bot=bot))
+
+    def _request(self, prompt: str, *options: str) -> Request:
+        command = [self.program, "-m", "scripted", "-p", prompt, *options]
         found = environment(
             GEMINI_API_KEY="test-key", GOOGLE_GEMINI_BASE_URL="http://127.0.0.1:{port}",
             GEMINI_CLI_TRUST_WORKSPACE="true", **self.more,
         )  # fmt: skip
-        return play(Request(command, str(self.work), found, turns, sub))
+        return Request(command, str(self.work), found, ())
 
 
-class Opencode(Client):
+class Opencode(Follower):
     """Opencode with our plugin, and ripgrep, which its tool for skills needs."""
 
     CONFIG: ClassVar = {
@@ -332,13 +387,20 @@ class Opencode(Client):
 
     def play(self, turns: Sequence[Turn], sub: Sequence[Turn] = (), **settings: object) -> Played:
         """Give a prompt without a terminal; `settings` are the user's."""
-        config = json.dumps(self.CONFIG | settings)
+        return play(self._request("go", settings)._replace(turns=turns, sub=sub))
+
+    def follow(self, prompt: str, bot: Sequence[str], *, again: bool) -> Played:
+        """Give a prompt, at first or `again`."""
+        options = ("--continue",) if again else ()
+        return play(self._request(prompt, {}, *options)._replace(timeout_s=900, bot=bot))
+
+    def _request(self, prompt: str, settings: dict[str, object], *options: str) -> Request:
         ripgrep = os.path.dirname(program("ripgrep"))
         found = environment(
             PATH=f"{ripgrep}:{PATH}", OPENCODE_DISABLE_MODELS_FETCH="1",
             OPENCODE_DISABLE_AUTOUPDATE="1", NPM_CONFIG_REGISTRY="http://127.0.0.1:{port}/",
             **self.more,
         )  # fmt: skip
-        files = [(str(self.config / "opencode.json"), config)]
-        command = [self.program, "run", "go"]
-        return play(Request(command, str(self.work), found, turns, sub, files))
+        files = [(str(self.config / "opencode.json"), json.dumps(self.CONFIG | settings))]
+        command = [self.program, "run", *options, prompt]
+        return Request(command, str(self.work), found, (), files=files)

@@ -22,6 +22,7 @@ from typing import Any
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
+from tests.clients.bot import Bot
 from tests.clients.scripted_model import Script, serve
 
 NEW_NETWORK = 0x40000000  # CLONE_NEWNET
@@ -96,7 +97,7 @@ def main() -> None:
     leave_network()
     turns = [t if isinstance(t, str) else (t[0], t[1]) for t in spec["turns"]]
     sub = [t if isinstance(t, str) else (t[0], t[1]) for t in spec["sub"]]
-    script = Script(turns, sub)
+    script = Bot(*spec["bot"]) if spec["bot"] else Script(turns, sub)
     server = serve(script)
     port = str(server.server_address[1])
     environment = {k: v.replace("{port}", port) for k, v in spec["environment"].items()}

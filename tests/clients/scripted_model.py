@@ -7,15 +7,23 @@ main one from `turns`, a sub-agent's from `sub`; what the tools answered is coll
 from __future__ import annotations
 
 import json
+import secrets
 import threading
+import traceback
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 JSON = dict[str, Any]
 Call = tuple[str, JSON]
-Turn = str | Call
+Turn = str | Call | list[Call]
 TASK = "sub-agent: "  # begins what a script has a sub-agent told
 SUB_AGENT = "x-claude-code-agent-id"
+
+
+SPOKE: JSON = {"blocks": []}  # stands for what the model itself has said
 
 
 class Result(NamedTuple):
@@ -30,12 +38,14 @@ class Result(NamedTuple):
 class Script:
     """The turns, and what has come of them; safe to use from several threads."""
 
-    def __init__(self, turns: list[Turn], sub: list[Turn]) -> None:
+    def __init__(self, turns: Sequence[Turn], sub: Sequence[Turn]) -> None:
         self.turns = turns
         self.sub = sub
         self.results: dict[str, Result] = {}
         self.heard: list[str] = []  # every text that the model was sent, once
         self._names: dict[str, str] = {}
+        # A session that goes on in another process must not meet an id again.
+        self._run = secrets.token_hex(3)
         self._lock = threading.Lock()
 
     def reply(self, agent: str, said: int, messages: list[JSON]) -> tuple[str, Turn]:
@@ -43,12 +53,23 @@ class Script:
         with self._lock:
             for message in messages:
                 self._hear(agent, message)
-            turns = self.sub if agent else self.turns
-            turn = turns[said] if said < len(turns) else "done"
-            call = f"{'s' if agent else 'm'}{len(self._names):08d}"
-            if not isinstance(turn, str):
-                self._names[call] = turn[0]
+            spoke = max((at for at, message in enumerate(messages) if message is SPOKE), default=0)
+            new = (block["text"] for message in messages[spoke:] for block in message["blocks"])
+            heard = "\n".join(new)
+            try:
+                turn = self.turn(agent, said, heard)
+            except Exception:  # noqa: BLE001 – a client would try again for minutes
+                turn = f"the script failed: {traceback.format_exc()}"
+            call = f"{'s' if agent else 'm'}{self._run}{len(self._names):06d}"
+            for number, (name, _) in enumerate(calls_of(turn)):
+                self._names[f"{call}{number}"] = name
             return call, turn
+
+    def turn(self, agent: str, said: int, heard: str) -> Turn:
+        """Return the turn of a conversation, which has just heard a text."""
+        del heard
+        turns = self.sub if agent else self.turns
+        return turns[said] if said < len(turns) else "done"
 
     def _hear(self, agent: str, message: JSON) -> None:
         for block in message["blocks"]:
@@ -58,6 +79,11 @@ class Script:
             if block.get("call"):
                 name = self._names.get(block["call"], "?")
                 self.results[block["call"]] = Result(agent, name, text, block["is_error"])
+
+
+def calls_of(turn: Turn) -> list[Call]:
+    """Return the calls of tools in a turn, made at once."""
+    return [] if isinstance(turn, str) else turn if isinstance(turn, list) else [turn]
 
 
 # What the clients send, as one shape
@@ -75,7 +101,7 @@ def _flat(content: Any) -> str:  # noqa: ANN401 – any JSON value
 def _sub_agent(heard: list[JSON]) -> str:
     """Name a sub-agent of a client that says so nowhere but in the first message it gives it."""
     texts = (block["text"] for message in heard for block in message["blocks"])
-    return "sub" if any(text.startswith(TASK) for text in texts) else ""
+    return next((text for text in texts if text.startswith(TASK)), "")
 
 
 def _result(call: str, content: Any, *, is_error: bool = False) -> JSON:  # noqa: ANN401 – JSON
@@ -84,10 +110,12 @@ def _result(call: str, content: Any, *, is_error: bool = False) -> JSON:  # noqa
 
 def from_messages(body: JSON) -> tuple[int, list[JSON]]:
     """Read a request of Claude Code."""
-    heard, said = [{"blocks": [{"text": _flat(body.get("system"))}]}], 0
+    heard: list[JSON] = [{"blocks": [{"text": _flat(body.get("system"))}]}]
+    said = 0
     for message in body["messages"]:
         if message["role"] == "assistant":
             said += 1
+            heard.append(SPOKE)
             continue
         content = message["content"]
         blocks = [{"text": content}] if isinstance(content, str) else []
@@ -103,10 +131,12 @@ def from_messages(body: JSON) -> tuple[int, list[JSON]]:
 
 def from_chat(body: JSON) -> tuple[int, list[JSON]]:
     """Read a request of vibe."""
-    heard, said = [], 0
+    heard: list[JSON] = []
+    said = 0
     for message in body["messages"]:
         if message["role"] == "assistant":
             said += 1
+            heard.append(SPOKE)
         elif message["role"] == "tool":
             heard.append({"blocks": [_result(message["tool_call_id"], message["content"])]})
         else:
@@ -116,11 +146,13 @@ def from_chat(body: JSON) -> tuple[int, list[JSON]]:
 
 def from_responses(body: JSON) -> tuple[int, list[JSON]]:
     """Read a request of codex."""
-    heard, said = [], 0
+    heard: list[JSON] = []
+    said = 0
     for item in body["input"]:
         kind = item.get("type", "message")
         if kind == "function_call" or item.get("role") == "assistant":
             said += 1
+            heard.append(SPOKE)
         elif kind.endswith("_output"):
             heard.append({"blocks": [_result(item["call_id"], item["output"])]})
         elif kind == "message":
@@ -136,8 +168,9 @@ def from_contents(body: JSON) -> tuple[int, list[JSON]]:
     for content in body["contents"]:
         if content["role"] == "model":
             said += 1
+            heard.append(SPOKE)
             continue
-        blocks = []
+        blocks: list[JSON] = []
         for part in content["parts"]:
             answer = part.get("functionResponse")
             if answer:
@@ -157,35 +190,44 @@ USAGE = {"input_tokens": 1, "output_tokens": 1}
 
 def as_messages(call: str, turn: Turn) -> list[JSON]:
     """Answer Claude Code."""
-    block: JSON
-    if isinstance(turn, str):
-        block, stop = {"type": "text", "text": ""}, "end_turn"
-        delta = {"type": "text_delta", "text": turn}
-    else:
-        block, stop = {"type": "tool_use", "id": call, "name": turn[0], "input": {}}, "tool_use"
-        delta = {"type": "input_json_delta", "partial_json": json.dumps(turn[1])}
     message: JSON = {
         "id": f"msg_{call}", "type": "message", "role": "assistant", "model": "scripted",
         "content": [], "stop_reason": None, "stop_sequence": None, "usage": USAGE,
     }  # fmt: skip
+    blocks: list[tuple[JSON, JSON]] = [
+        (
+            {"type": "tool_use", "id": f"{call}{number}", "name": name, "input": {}},
+            {"type": "input_json_delta", "partial_json": json.dumps(given)},
+        )
+        for number, (name, given) in enumerate(calls_of(turn))
+    ]
+    stop = "tool_use" if blocks else "end_turn"
+    blocks = blocks or [({"type": "text", "text": ""}, {"type": "text_delta", "text": turn})]
+    events: list[JSON] = [{"type": "message_start", "message": message}]
+    for at, (block, delta) in enumerate(blocks):
+        events += [
+            {"type": "content_block_start", "index": at, "content_block": block},
+            {"type": "content_block_delta", "index": at, "delta": delta},
+            {"type": "content_block_stop", "index": at},
+        ]
     return [
-        {"type": "message_start", "message": message},
-        {"type": "content_block_start", "index": 0, "content_block": block},
-        {"type": "content_block_delta", "index": 0, "delta": delta},
-        {"type": "content_block_stop", "index": 0},
+        *events,
         {"type": "message_delta", "delta": {"stop_reason": stop}, "usage": {"output_tokens": 1}},
         {"type": "message_stop"},
     ]
 
 
 def as_chat(call: str, turn: Turn) -> list[JSON]:
-    """Answer vibe."""
+    """Answer vibe and opencode."""
     delta: JSON = {"role": "assistant", "content": turn if isinstance(turn, str) else ""}
-    if not isinstance(turn, str):
-        function = {"name": turn[0], "arguments": json.dumps(turn[1])}
-        delta["tool_calls"] = [{"index": 0, "id": call, "type": "function", "function": function}]
+    calls = [
+        {"index": number, "id": f"{call}{number}", "type": "function",
+         "function": {"name": name, "arguments": json.dumps(given)}}
+        for number, (name, given) in enumerate(calls_of(turn))
+    ]  # fmt: skip
+    delta |= {"tool_calls": calls} if calls else {}
     base = {"id": call, "object": "chat.completion.chunk", "created": 0, "model": "scripted"}
-    ends = "stop" if isinstance(turn, str) else "tool_calls"
+    ends = "tool_calls" if calls else "stop"
     usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
     return [
         {**base, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]},
@@ -195,31 +237,33 @@ def as_chat(call: str, turn: Turn) -> list[JSON]:
 
 def as_responses(call: str, turn: Turn) -> list[JSON]:
     """Answer codex."""
-    if isinstance(turn, str):
-        content = [{"type": "output_text", "text": turn, "annotations": []}]
-        item: JSON = {"type": "message", "id": call, "role": "assistant", "content": content}
-    else:
-        item = {
-            "type": "function_call", "id": f"fc_{call}", "call_id": call, "name": turn[0],
-            "arguments": json.dumps(turn[1]),
-        }  # fmt: skip
-    item["status"] = "completed"
+    content = [{"type": "output_text", "text": turn, "annotations": []}]
+    items: list[JSON] = [
+        {"type": "function_call", "id": f"fc_{call}{number}", "call_id": f"{call}{number}",
+         "name": name, "arguments": json.dumps(given), "status": "completed"}
+        for number, (name, given) in enumerate(calls_of(turn))
+    ] or [{"type": "message", "id": call, "role": "assistant", "content": content,
+           "status": "completed"}]  # fmt: skip
     response = {"id": f"resp_{call}", "object": "response", "created_at": 0, "model": "scripted"}
-    done = {**response, "status": "completed", "output": [item], "usage": None}
+    done = {**response, "status": "completed", "output": items, "usage": None}
     return [
         {"type": "response.created", "response": {**response, "status": "in_progress"}},
-        {"type": "response.output_item.done", "output_index": 0, "item": item},
+        *(
+            {"type": "response.output_item.done", "output_index": at, "item": item}
+            for at, item in enumerate(items)
+        ),
         {"type": "response.completed", "response": done},
     ]
 
 
 def as_contents(call: str, turn: Turn) -> list[JSON]:
     """Answer Gemini."""
-    part: JSON = {"text": turn} if isinstance(turn, str) else {
-        "functionCall": {"id": call, "name": turn[0], "args": turn[1]}
-    }  # fmt: skip
+    parts: list[JSON] = [
+        {"functionCall": {"id": f"{call}{number}", "name": name, "args": given}}
+        for number, (name, given) in enumerate(calls_of(turn))
+    ] or [{"text": turn}]
     usage = {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2}
-    candidate = {"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0}
+    candidate = {"content": {"role": "model", "parts": parts}, "finishReason": "STOP", "index": 0}
     return [{"candidates": [candidate], "usageMetadata": usage}]
 
 

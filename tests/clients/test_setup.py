@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -12,7 +13,15 @@ import pytest
 
 from shared.resources import ROOT, installed_path
 from tests.clients.conftest import CLAUDES, SESSION
-from tests.clients.real_clients import Claude, Codex, Gemini, Opencode, Vibe
+from tests.clients.real_clients import (
+    Claude,
+    Codex,
+    Gemini,
+    Opencode,
+    Vibe,
+    environment,
+    program,
+)
 
 if TYPE_CHECKING:
     from tests.clients.scripted_model import Result
@@ -131,3 +140,48 @@ def test_opencode_loads_the_skill_and_plans_unasked(repo: Repository) -> None:
     assert "planner start" in played.results[0].text, played.results[0]
     check(played.results[1:6])
     assert Path(run, "answers", "context.json").read_text(encoding="utf-8") == "{}"
+
+
+# The rules alone, without the hooks beside them
+
+LAUNCHED = {
+    "status --state-dir x": "allow",
+    "plan done --phase plan-code": "allow",
+    "approve 0123": "forbidden",
+    "mode approve 0123": "forbidden",
+    "cancel": "forbidden",
+    "setup --remove": "forbidden",
+}
+
+
+@pytest.mark.requirement("HO-4")
+@pytest.mark.parametrize(("words", "decision"), LAUNCHED.items())
+def test_codex_reads_our_rules_as_they_are_meant(words: str, decision: str) -> None:
+    set_up("codex")
+    rules = os.path.join(os.environ["HOME"], ".codex", "rules", "planner.rules")
+    for launcher in (installed_path("bin", "planner"), _skills_launcher("codex")):
+        command = ["execpolicy", "check", "--rules", rules, "--", launcher, *words.split()]
+        answer = subprocess.run(
+            [program("codex-0.169.0"), *command],
+            env=environment(), capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        assert json.loads(answer.stdout)["decision"] == decision, answer.stdout
+
+
+@pytest.mark.requirement("HO-4")
+def test_gemini_reads_our_rules_as_they_are_meant(repo: Repository) -> None:
+    gemini = Gemini("gemini-0.61.0", repo.path)
+    set_up("gemini")
+    settings = gemini.settings() | {"hooksConfig": {"enabled": False}}
+    gemini.write(".gemini/settings.json", json.dumps(settings))
+    for launcher in (installed_path("bin", "planner"), _skills_launcher("gemini")):
+        sent = [("run_shell_command", {"command": f"{launcher} {words}"}) for words in LAUNCHED]
+        sent.append(("run_shell_command", {"command": f"{launcher} status && touch new.py"}))
+        played = gemini.play(sent)
+        denied = ["denied by policy" in result.text for result in played.results]
+        wanted = [decision == "forbidden" for decision in LAUNCHED.values()]
+        assert denied == [*wanted, True], played.results
+
+
+def _skills_launcher(host: str) -> str:
+    return os.path.join(os.environ["HOME"], f".{host}", "skills", "planner", "bin", "planner")
