@@ -24,9 +24,8 @@ if TYPE_CHECKING:
 
     from cli.demo.recorded import Recorded
 
-MOST_CALLS = 40  # of one player
-REFUSED = 1  # the exit code that means: fix and try again
-_REPORT = "run the demo again; if that happens again, report it with what was printed"
+MOST_CALLS, REFUSED = 40, 1  # of one player; the exit code that means: fix and try again
+_REPORT = "run the demo again, or report it with what was printed"
 
 
 class Call(NamedTuple):
@@ -70,8 +69,7 @@ class Player:
                 words = []
             if not words:
                 return block
-        text = f"the demo has not ended after {MOST_CALLS} calls"
-        raise Refused("refused", "demo", text, _REPORT)
+        raise Refused("refused", "demo", f"not ended after {MOST_CALLS} calls", _REPORT)
 
     def call(self, words: Sequence[str], by: str) -> ET.Element:
         """Run a printed command unchanged and return the block that it prints."""

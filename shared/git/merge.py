@@ -6,7 +6,8 @@ import os
 from typing import TYPE_CHECKING
 
 from shared.git.change import ends, index_lines, listed
-from shared.git.files import refusing
+from shared.git.few_paths import folders_of
+from shared.git.files import refusing, remove_tree
 from shared.git.snapshot import IDENTITY
 from shared.git.stage import stage_all
 from shared.git.worktree import clear_stale_locks, open_worktree
@@ -32,16 +33,42 @@ def merge_changes(
     tree = open_worktree(repo, worktree)
     _stage(repo, tree, leave_out)
     wanted, now = ends(changes), listed(tree.git)
-    conflicts = [p for p, e in wanted.items() if now.get(p) not in (e.before, e.after)]
+    conflicts = [
+        path
+        for path, end in wanted.items()
+        if now.get(path) not in (end.before, end.after)
+        or (end.after and any(_is_in_the_way(tree.path, f) for f in folders_of([path]) - {*wanted}))
+    ]
     if conflicts:
         return conflicts
     left = {path: end.after for path, end in wanted.items()}
     tree.git.run("update-index", "-z", "--index-info", stdin=index_lines(left, repo.zero))
     for path in (path for path, entry in left.items() if entry is None):
         _remove(tree.path, path)
-    names = "".join(f"{path}\0" for path, entry in left.items() if entry is not None).encode()
-    tree.git.run("checkout-index", "-f", "-z", "--stdin", stdin=names)
+    _write(tree, [path for path, entry in left.items() if entry is not None])
     return []
+
+
+def _is_in_the_way(worktree: str, folder: str) -> bool:
+    """Tell if a file or a link has a folder's name; a link could lead out of the worktree."""
+    place = os.path.join(worktree, folder)
+    return os.path.islink(place) or os.path.isfile(place)
+
+
+def _write(tree: Worktree, paths: Sequence[str]) -> None:
+    """Write files of the index into the worktree, each whole or not at all, whatever ends it.
+
+    Half a file would be in conflict when the command is repeated.
+    """
+    beside = f"{tree.path}.incoming"
+    remove_tree(beside)
+    names = b"".join(os.fsencode(path) + b"\0" for path in paths)
+    tree.git.run("checkout-index", "-z", "--stdin", f"--prefix={beside}/", stdin=names)
+    for path in paths:
+        place = os.path.join(tree.path, path)
+        os.makedirs(os.path.dirname(place), exist_ok=True)
+        os.replace(os.path.join(beside, path), place)
+    remove_tree(beside)
 
 
 @refusing()

@@ -304,7 +304,7 @@ def test_a_strategy_of_self_extension_makes_a_workflow_that_runs_from_any_folder
         step = call(tmp_path, *words_of(step.next()))
     ended = choice.follow("done")
     assert "The strategy has ended" in ended.text
-    assert choice.planner("status").data("status").startswith("COMPLETED")
+    assert choice.planner("status").data("status").startswith("Completed")
 
 
 def test_a_tool_is_proposed_and_run_by_nobody(repository: Repository) -> None:

@@ -36,7 +36,7 @@ def status_of(choice: Choice) -> str:
 def test_an_accepted_answer_completes_the_run_and_its_document_stays(answered: Choice) -> None:
     answer = answered.judge("APPROVE")
     assert "Give the user the answer in" in answer.text
-    assert status_of(answered) == "COMPLETED"
+    assert status_of(answered) == "Completed"
     assert "### Attempt 1: APPROVE" in answered.section(7)
     assert "The answer." in answered.section(6)
     assert answered.planner("strategy", "verdict", "APPROVE") == answer
@@ -56,7 +56,7 @@ def test_a_revision_writes_the_answer_alone_again_at_most_twice(answered: Choice
     ]  # fmt: skip
     given_up = answered.judge("REVISE", reason="reason 3")
     assert "REVISE was used 2 times already" in given_up.data("tried")
-    assert status_of(answered) == "CANCELLED"
+    assert status_of(answered) == "Cancelled"
 
 
 def test_a_retry_shows_the_sections_in_their_reading_order(make_repo: Repositories) -> None:
@@ -102,7 +102,7 @@ def test_a_second_retry_gives_up_with_what_was_tried(make_repo: Repositories) ->
     assert choice.planner("strategy", "verdict", "RETRY", "--file", "answers/verdict.json") == (
         given_up
     )
-    assert status_of(choice) == "CANCELLED"
+    assert status_of(choice) == "Cancelled"
     assert "### Attempt 2: FAIL" in choice.section(7)
 
 
@@ -142,5 +142,5 @@ def test_a_failure_gives_up_at_once(answered: Choice) -> None:
     answer: Answer = answered.judge("FAIL", reason="nobody knows")
     assert "Given up after 1 attempt." in answer.text
     assert "nobody knows" in answer.data("tried")
-    assert status_of(answered) == "CANCELLED"
+    assert status_of(answered) == "Cancelled"
     assert "cancelled" in answered.planner("step", "strategy").text
