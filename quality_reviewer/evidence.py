@@ -92,7 +92,13 @@ class Evidence:
         if found := _LINE.match(said):
             return self._line(item, found, design=design or self._is_test(item, found[1]))
         named = self._whole_file(item, said) or (not design and self._is_quote(item, said))
-        return "" if named else f"{item.id} passes a MUST, and its evidence is {shown(text)}"
+        return "" if named else self._no_reference(item, said)
+
+    def _no_reference(self, item: Item, said: str) -> str:
+        file, colon, _ = said.partition(":")
+        if colon and file in self._touched(item):
+            return f"the change touches no line of {file} that reads as quoted"
+        return f"{item.id} passes a MUST, and its evidence is {shown(said)}"
 
     def _is_test(self, item: Item, file: str) -> bool:
         """Return whether a file is a test whose lines may show the answer, changed or not."""
@@ -112,6 +118,8 @@ class Evidence:
         """Return why a command that the assistant ran is no evidence, or ''."""
         if number not in self._runs:
             return f"run {number} is none of the commands that ran on these files"
+        if (code := self._runs[number]) and str(code) not in came_out:
+            return f"run {number} ended with exit {code}, and the evidence does not say so"
         return "" if came_out.strip() else f"it does not say what came out of run {number}"
 
     def _line(self, item: Item, found: re.Match[str], *, design: bool) -> str:
@@ -163,8 +171,9 @@ class Evidence:
         return " – or ".join(ways)
 
     @cached_property
-    def _runs(self) -> list[int]:
-        return [run.number for run in runs_on_change(self._state.state_dir)]
+    def _runs(self) -> dict[int, int]:
+        """Exit codes of the commands that ran on this change, by number."""
+        return {run.number: run.code for run in runs_on_change(self._state.state_dir)}
 
     @cached_property
     def _ids(self) -> set[str]:

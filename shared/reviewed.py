@@ -32,11 +32,9 @@ def _answerers(outcome: Outcome) -> list[str]:
 
 def reviewers_of(outcomes: Iterable[Outcome]) -> str:
     """Return in words who answered how many questions of these reviews."""
-    reviews = list(outcomes)
-    counts = answers_of(reviews)
-    read = "plan" if all(o["phase"] == "plan-design" for o in reviews) else "diff"
-    names: dict[str, str] = {AGENT: "agents"}
-    names[ASSISTANT] = f"the assistant after reading the {read} anew"
+    # Whether it has read the change anew, as it was asked to, nobody can tell.
+    names: dict[str, str] = {AGENT: "agents", ASSISTANT: "the assistant that wrote it"}
+    counts = answers_of(outcomes)
     said = [f"{names[by]} ({n} question{'s' * (n != 1)})" for by, n in counts.items()]
     return " and ".join(said) or NOBODY
 
@@ -51,11 +49,11 @@ def left_out(outcomes: Iterable[Outcome]) -> list[str]:
 
 
 def beyond_limit(outcomes: Iterable[Outcome]) -> str:
-    """Return how many due questions only the limit has left out, and which; '' if none (RV-2)."""
+    """Return how many due questions only the limit has left out; '' if none (RV-2)."""
     rows = [row for row in _unasked(outcomes) if row.get("triggered")]
     count = sum(len(row["scopes"]) or 1 for row in rows)
-    names = ", ".join(row["check"] for row in rows)
-    return f"{count} due question{'s' * (count != 1)} not asked: {names}" if rows else ""
+    said = f"{count} question{'s' * (count != 1)} of less weight not asked, listed in plan.md"
+    return said if rows else ""
 
 
 def _unasked(outcomes: Iterable[Outcome]) -> list[Mapping[str, Any]]:

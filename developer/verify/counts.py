@@ -66,14 +66,16 @@ def _maven(output: str) -> Counts | None:
 
 _cargo = _pairs(r"^test result: \w+\. (\d+) passed", r"^test result: .* (\d+) failed;")
 _mocha = _pairs(r"^\s*(\d+) passing\b", r"^\s*(\d+) failing\b")
-_node = _pairs(r"^(?:#|ℹ) pass (\d+)$", r"^(?:#|ℹ) fail (\d+)$")
+_node = _pairs(r"^(?:#|ℹ) pass +(\d+)$", r"^(?:#|ℹ) fail +(\d+)$")  # tape's are aligned
 
 
 def _lines(output: str) -> Counts | None:
-    """Count the lines of TAP and of `go test -v`."""
+    """Count the lines of TAP, if all that its plan `1..N` names are there, and of `go test -v`."""
     found = re.findall(r"^\s*(?:--- (PASS|FAIL): |(not ok|ok) \d+)", output, re.MULTILINE)
     good = [go == "PASS" or tap == "ok" for go, tap in found]
-    return (good.count(True), good.count(False)) if good else None
+    announced = re.findall(r"^1\.\.(\d+)", output, re.MULTILINE)
+    whole = not announced or int(announced[-1]) == len(good)
+    return (good.count(True), good.count(False)) if good and whole else None
 
 
 _READERS = (_pytest, _unittest, _jest, _cargo, _mocha, _node, _maven, _lines)

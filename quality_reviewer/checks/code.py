@@ -118,7 +118,8 @@ def check_verify(subject: Subject) -> Iterator[Finding]:
         if result.outcome == "fail":
             was = {"pass": "passes", "fail": "fails too", "not-run": "was not run"}
             text = f"`{result.command}` fails with the changes (at the base it"
-            what = "fix the change; the output is in verify/ of the run"
+            what = "fix the change, or run the same command again if it fails only now and then; "
+            what += "the output is in verify/ of the run"
             yield Finding("*", f"{text} {was[result.baseline]}); {what}")
         elif result.outcome == "known-failure":
             text = (

@@ -373,6 +373,8 @@ def test_a_person_keeps_what_the_assistant_chose(journey: Journey) -> None:
         ("[ERROR] Tests run: 5, Failures: 1, Errors: 1, Skipped: 1\n", (2, 2)),
         ("--- PASS: TestA (0.00s)\n--- FAIL: TestB (0.00s)\n", (1, 1)),
         ("ok 1 - a\nnot ok 2 - b\nok 3\n", (2, 1)),
+        ("ok 1999 a\nok 2000 b\n\n1..2000\n# tests 2000\n# pass  2000\n\n# ok\n", (2000, 0)),
+        ("ok 1999 the first of the lines that are left\nok 2000 b\n1..2000\n", None),
         ("all is well", None),
     ],
 )  # fmt: skip

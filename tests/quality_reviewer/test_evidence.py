@@ -36,6 +36,7 @@ OF_A_CHANGE = {
     "src/b.py:2": "no line src/b.py:2 is touched by the change",
     "src/a.py:20": "no line src/a.py:20 is touched by the change",
     "src/a.py": "its evidence is 'src/a.py'",
+    "src/a.py: return x - 7": "touches no line of src/a.py that reads as quoted",
     "CI-001": "its evidence is 'CI-001'",
     "": "its evidence is ''",
     "I have read it": "its evidence is 'I have read it'",
@@ -97,16 +98,19 @@ def test_a_command_that_ran_on_these_files_is_evidence_with_what_came_out(
     journey.do_the_work()
     tests = "echo; echo first; echo 'Ran 2 tests in 0.1s'; echo; echo OK"
     journey.planner("tree", "run", tests)
+    journey.planner("tree", "run", "echo broken; exit 3")
     journey.to("code review")
     line = f"run 2: exit 0 (0 s): {tests}: 2 passed, 0 failed · first · Ran 2 tests in 0.1s · OK"
     (agent,) = journey.last.runs()
     block = journey.planner(*words_of(agent)[:-2])
-    assert block.data("run on these files by the assistant") == line
+    failed = "run 3: exit 3 (0 s): echo broken; exit 3: broken"
+    assert block.data("run on these files by the assistant") == f"{line}\n{failed}"
     asked = item_of(journey, "plan-code", "nothing-else")
     for evidence, refusal in (
         ("run 1: it passed", "run 1 is none of the commands that ran on these files"),
         ("run 2", "it does not say what came out of run 2"),
-        ("none", "a command that ran on these files (run 2): what came out"),
+        ("none", "a command that ran on these files (run 2, run 3): what came out"),
+        ("run 3: all is well", "run 3 ended with exit 3, and the evidence does not say so"),
         ("run 2: 2 passed", ""),
     ):
         said = answer(journey, "plan-code", asked.id, evidence=evidence)

@@ -74,7 +74,7 @@ def test_the_assistant_that_reads_its_own_change_is_not_called_a_reviewer(small:
     small.follow(block.next("done"))
     small.to("submitted")
     assert {a["by"] for a in answers_in(small)} == {ASSISTANT}
-    said_everywhere(small, f"the assistant after reading the diff anew ({number} questions)")
+    said_everywhere(small, f"the assistant that wrote it ({number} questions)")
     assert "agents (" not in small.last.data("summary")
     assert tone_of_reviewed(small) == ""
 
@@ -97,7 +97,7 @@ def test_a_review_in_which_both_answered_names_both_with_their_numbers(small: Jo
     small.write_answer("verdicts-plan-code-1.json", all_pass(again))
     small.follow(again.next("done"))
     small.to("submitted")
-    anew = "the assistant after reading the diff anew (1 question)"
+    anew = "the assistant that wrote it (1 question)"
     said_everywhere(small, f"agents ({len(rest)} questions) and {anew}")
 
 

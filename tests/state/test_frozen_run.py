@@ -39,6 +39,7 @@ HARMLESS = {
     "plan diff": "prints",
     "plan render": "derives plan.md anew",
     "review": "derives review.html anew",
+    "pr": "shows or proposes what is committed",
     "qr list": "prints",
     "workflow new": "makes a bundle, which is no plan",
     "workflow check": "prints",

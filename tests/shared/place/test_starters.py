@@ -37,6 +37,7 @@ OURS = {
     "shared/installation": "the pip that installs our dependencies",
     "shared/git/files": "rm, which removes a folder of ours and goes on alone",
     "cli/demo/host": "our own commands, as the demo's host sends them",
+    "orchestrator/run/code_host": "gh or glab, by which a person reaches the issue and the request",
     "cli/run": "the editor of a person, at a terminal",
 }
 STARTING = {

@@ -146,7 +146,7 @@ def test_a_gate_that_passed_against_the_figures_stands_on_the_first_screen() -> 
     data["reviews"][1]["open"][0]["severity"] = "MUST"
     page = read_by_eye(reviews=data["reviews"])
     assert page.index("passed against the figures: plan-code") < page.index("Only you type these")
-    assert "agents (3 questions) and the assistant after reading the diff anew (3 " in page
+    assert "agents (3 questions) and the assistant that wrote it (3 " in page
     assert "Against the figures: the finding is about another file" in page
     assert "Passed against the figures: qa-007 MUST" in page
     assert "does not block in this round" not in page
