@@ -427,10 +427,14 @@ class Journey:
                 self.write_answer(name, [*before, *value] if whole else value)
 
     def later_edits(self, named: set[str]) -> dict[str, Any]:
-        """Return the edits for files that a later round has for them, as the first round's."""
-        known = {"design": "design.json", "code": "design.json", "docs": "docs.json"}
-        stems = {name: known.get(name.partition("-")[0]) for name in named}
-        return {n: self.answers[first] for n, first in stems.items() if first and "-" in n}
+        """Return the edits for files that a later round has for them: design and docs as before."""
+        known = {
+            "design": self.answers["design.json"],
+            "code": [],
+            "docs": self.answers["docs.json"],
+        }
+        stems = {name: name.partition("-")[0] for name in named if "-" in name}
+        return {name: known[stem] for name, stem in stems.items() if stem in known}
 
     def write_answer(self, name: str, value: object) -> None:
         """Write one answer file: text as it is, all else as JSON."""
