@@ -11,9 +11,10 @@ import click
 
 from cli.answers import write
 from cli.options import agent_option, state_dir_option
+from cli.results import UNPROVEN_SAID
 from shared.builders import Block
 from shared.mode.where import Target
-from state.channels import told
+from state.channels import UNPROVEN_CHANNEL, told
 
 if TYPE_CHECKING:
     from shared.run import State
@@ -61,8 +62,10 @@ def approve_command(
 
 def _render(state: State) -> str:
     run = state.run
-    approval = told(state.database.approved_by(run, run.digest or ""))
-    block = Block("result", digest=run.digest, approval=approval)
+    approved = state.database.approved_by(run, run.digest or "")
+    block = Block("result", digest=run.digest, approval=told(approved))
+    if approved is not None and approved[0] == UNPROVEN_CHANNEL:
+        block.task(UNPROVEN_SAID)
     block.data("approved", state.plan["overview"]["title"])
     return block.next("done", state.command("exec", "run")).render()
 

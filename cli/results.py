@@ -40,7 +40,7 @@ _REBASED = (
     "Planned files changed. The plan is rebased onto the tree as it is now; its changes are "
     "captured and checked again when the work step is ended again."
 )
-_UNPROVEN = " `unproven`: nothing shows that a person typed the approval."
+UNPROVEN_SAID = "`unproven`: nothing shows that a person typed the approval."
 _OVERTAKEN = (
     "Files of the submitted plan changed, and it no longer fits them. A new revision rebases it "
     "onto the tree as it is now, with a new capture and an approval of its own."
@@ -179,7 +179,7 @@ def render_proof(state: State, changes: Sequence[Change]) -> str:
         proved = _proved(state, changes)
     what = "commit" if run.commit_id else "changes"
     if done_by := state.database.approved_by(run, run.digest or ""):
-        proved += _UNPROVEN if done_by[0] == UNPROVEN_CHANNEL else ""
+        proved += f" {UNPROVEN_SAID}" if done_by[0] == UNPROVEN_CHANNEL else ""
     text = (
         f"{proved} The run is complete and planning has ended; tell the user. "
         f"To undo the {what}: {state.command('undo')}"
