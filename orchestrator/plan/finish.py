@@ -24,6 +24,7 @@ from quality_reviewer.items import carry_over
 from quality_reviewer.scale import review_of
 from shared import resources
 from shared.drift import check_run
+from shared.execution.view import View
 from shared.named_files import find_answer
 from shared.plan_file import after_edits, check_frozen, open_plan, read_batch
 from shared.qr.schema import Review, read_review, write_review
@@ -32,6 +33,7 @@ from shared.steps.entry_points import workflow_of
 from shared.tree_runs import mark_captured
 from state import store
 from state.errors import Refused
+from state.execution import COMPLETED
 from state.phases import CODE_PHASES, DOCS_PHASES
 from state.stages import READ_ONLY
 
@@ -83,7 +85,10 @@ def finish_phase(
     if phase != "plan-design" and (running := still_running(state)):
         return Finished(again, running)
     with state.lock(f"plan done --phase {phase}"):
-        work = _work(state, phase, batch, role, choice)._replace(again=again)
+        # Nothing is designed yet: the step says how, and with which command.
+        undesigned = not batch and not state.plan["milestones"]
+        retry = state.command("step", state.run.workflow) if undesigned else again
+        work = _work(state, phase, batch, role, choice)._replace(again=retry)
     if phase != "plan-design":
         done = verify_plan(state, work.plan)
         if isinstance(done, Running):
@@ -165,10 +170,16 @@ def _check_due(state: State, phase: Phase, batch: str | None) -> None:
     elsewhere = run.workflow != workflow.name and (run.workflow == "planner" or state.is_writing)
     first = CONTEXT_STEP if phase == "plan-design" and batch else workflow.number(phase, "execute")
     early = run.workflow == workflow.name and run.step < first
-    if elsewhere or early:
+    if elsewhere or early or (phase == "impl-code" and not _is_handed_in(state)):
         here = state.command("step", run.workflow)
         text = f"{phase} is not due: the run is at step {state.run.step}"
         raise Refused("conflict", "--phase", text, "do the step that is due", here)
+
+
+def _is_handed_in(state: State) -> bool:
+    """Return whether no agent has still to hand in a milestone of approved intents."""
+    done = View(state).with_status(COMPLETED) if state.is_writing else []
+    return not state.is_writing or len(done) == len(state.plan["milestones"])
 
 
 def _pass_or_gate(state: State, phase: Phase, work: Work) -> Plan:
