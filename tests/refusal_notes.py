@@ -1,7 +1,8 @@
 """Runs the launcher in a process of its own and notes from which lines `Refused` was made.
 
 `wrapper` makes the interpreter that tests start in place of Python: it is Python, but where the
-script is a launcher, this file comes between. The product knows nothing of it.
+script is a launcher, or the worker of tests, this file comes between. The product knows nothing
+of it.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ for word do
   shift
   case $look$word in
     yes-c | yes-m) look=no ;;
-    yes*/bin/planner) look=no; set -- "$@" '{program}' '{notes}' "$0" ;;
+    yes*/bin/planner | yes*/tests/worker.py) look=no; set -- "$@" '{program}' '{notes}' "$0" ;;
   esac
   set -- "$@" "$word"
 done

@@ -27,6 +27,7 @@ LIST = os.path.join(os.path.dirname(__file__), "refusals.toml")
 LEAST_PERCENT = 95
 _DEFINITION = os.path.join("state", "errors.py")
 _KEY = "refusals"
+_SHOWN = os.path.join(ROOT, ".deps")
 
 
 class Place(NamedTuple):
@@ -77,7 +78,9 @@ class Reached:
     def __init__(self) -> None:
         self.lines: set[tuple[str, int]] = set()
         note_refusals(ROOT, lambda path, line: self.lines.add((path, line)))
-        self._folder = tempfile.TemporaryDirectory(prefix="planner-refusals-")
+        # Below the product's own folder, which a place shows; it hides the machine's /tmp.
+        os.makedirs(_SHOWN, exist_ok=True)
+        self._folder = tempfile.TemporaryDirectory(prefix="refusals-", dir=_SHOWN)
         self._python, self._notes = wrapper(self._folder.name)
         sys.executable = self._python
 

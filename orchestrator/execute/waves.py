@@ -25,7 +25,7 @@ from shared.execution.holder import hold
 from shared.execution.view import View
 from shared.named_files import find_answer
 from shared.plan_file import check_going, open_plan
-from shared.resources import answer_path, answer_word
+from shared.resources import answer_path, answer_word, milestone_worktree_path
 from state import store
 from state.backoff import CAP_S
 from state.clock import moment
@@ -75,6 +75,7 @@ def go_on(state: State) -> Finished:
             view = Execution(state)
             for name in view.with_status(COMPLETED):
                 remove_milestone_tree(state, name)
+            _make_again(state, plan, view.with_status(IN_PROGRESS))
             _start(state, plan, view.runnable())
             done = len(view.with_status(COMPLETED)) == len(plan.milestones)
             if done:
@@ -116,6 +117,15 @@ def _start(state: State, plan: Plan, names: Sequence[str]) -> None:
         execution = Execution(state)
         for name in names:
             execution.start(name)
+
+
+def _make_again(state: State, plan: Plan, names: Sequence[str]) -> None:
+    """Make the worktrees of milestones at work that somebody has removed."""
+    lost = [n for n in names if not os.path.isdir(milestone_worktree_path(state.state_dir, n))]
+    if lost:
+        commit = wave_start(state)
+        for name in lost:
+            make_tree(state, plan, name, commit)
 
 
 def hand_in(state: State, attempt: Attempt, path: str, role: str | None) -> Finished:

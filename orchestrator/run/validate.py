@@ -65,13 +65,7 @@ def validate_files(files: Iterable[str], wanted: Wanted) -> Iterator[Report]:
 
 
 def _validate(file: str, wanted: Wanted) -> Report:
-    try:
-        data = read_bytes(file)
-    except Refused as refusal:
-        if os.path.isfile(file):
-            raise
-        text = "there is no such file"
-        raise Refused("not_found", file, text, "give the path of a plan.json") from refusal
+    data = read_bytes(file)
     plan = store.parse_plan(data, file)
     problems = check_plan(plan) + _check_digest(file, data, plan, wanted)
     if not problems and wanted.repository is not None:

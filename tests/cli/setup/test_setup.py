@@ -69,6 +69,20 @@ def test_what_it_writes_for_each_assistant(home: Home, golden: Golden) -> None:
     )
 
 
+def test_a_folder_that_is_a_link_to_nowhere_is_named_and_nothing_is_left(home: Home) -> None:
+    folder = home.path / ".codex"
+    folder.symlink_to(home.path / "not there")
+    answer = home.setup("claude", "codex")
+    ((kind, text),) = answer.problems
+    assert (answer.code, kind) == (1, "refused")
+    assert f'at="{folder}"' in answer.text
+    assert "every file is as it was" in text
+    assert not (home.path / ".claude").exists()
+    (home.path / "not there").mkdir()
+    assert home.setup("claude", "codex").code == 0
+    assert (home.path / ".claude").is_dir()
+
+
 def test_beside_our_plugin_of_claude_code_no_link_loads_us_twice(home: Home) -> None:
     home.write(".claude/settings.json", '{"enabledPlugins": {"planner@planner": true}}')
     assert "come with the plugin" in home.setup("claude").text

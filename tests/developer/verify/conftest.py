@@ -25,11 +25,7 @@ if TYPE_CHECKING:
     from tests.conftest import Repository
 
 DEADLINE_S = 60.0
-WORKER = (
-    "import sys; sys.path.insert(0, sys.argv[1])\n"
-    "from developer.verify.worker import worker_main\n"
-    "sys.exit(worker_main(sys.argv[2]))\n"
-)
+WORKER = os.path.join(ROOT, "tests", "worker.py")
 PYTHON = quote(sys.executable)
 FILES: dict[str, str | bytes] = {
     "app.py": "ANSWER = 1\n",
@@ -71,7 +67,7 @@ class Site:
     @property
     def worker(self) -> list[str]:
         """The command line of the background process that verifies."""
-        return [sys.executable, "-c", WORKER, ROOT, self.state]
+        return [sys.executable, WORKER, self.state]
 
     def done(self, job: Job, *, again: bool = False) -> Done:
         """Verify to the end."""

@@ -62,6 +62,26 @@ def test_a_worker_that_died_is_started_again(site: Site) -> None:
     assert site.done(job).results[0].outcome == "pass"
 
 
+def test_a_worker_that_dies_while_a_call_waits_is_named_and_started_by_the_next(site: Site) -> None:
+    os.mkfifo(site.worktree / "hold.fifo")  # none at the base: there the command fails at once
+    job = site.job("test -e go.seen || { : < hold.fifo; }")
+
+    def kill() -> None:
+        with (site.worktree / "hold.fifo").open("w"):  # opens once the command reads it
+            os.kill(site.worker_pid(), signal.SIGKILL)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    with pytest.raises(Refused, match="ended without a result") as refusal:
+        site.verify(job)
+    killer.join()
+    (problem,) = refusal.value.problems
+    assert (problem.kind, problem.at) == ("internal", "plan verify")
+    assert f"{site.state}/verify/worker.log" in problem.allowed
+    (site.worktree / "go.seen").touch()
+    assert site.done(job).results[0].outcome == "pass"
+
+
 def test_two_callers_at_once_start_one_worker(site: Site) -> None:
     count = Path(site.state, "count")
     job = site.job(f"echo run >> {quote(str(count))}", write=[str(site.state)])

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.journey import words_of
+from tests.journey import call, words_of
 from tests.orchestrator.execute.waves import (
     NEW,
     hand_in,
@@ -16,6 +17,7 @@ from tests.orchestrator.execute.waves import (
     status_of,
     writing,
 )
+from tests.ways_out import ways_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -91,3 +93,27 @@ def test_a_question_that_a_milestone_waits_for_is_asked_while_others_are_written
     assert journey.planner(*words_of(journey.last.next("CP-001 b"))[:-2]).code == 0
     journey.to("submitted")
     assert "answered: CP-001 Which way? → The other" in journey.last.data("summary")
+
+
+@pytest.mark.requirement("PL-27")
+def test_a_milestone_whose_worktree_was_removed_is_named_and_gets_a_new_one(
+    make_repo: Repositories,
+) -> None:
+    journey = writing(make_repo)
+    done = words_of(milestone_agent(journey, "M-001").next("done"))[:-2]
+    name = done[done.index("--file") + 1].removeprefix("answers/")
+    journey.write_answer(name, {"status": "success", "output": "done"})
+    place = Path(journey.state_dir, "milestones/M-001")
+    journey.repository.git("worktree", "remove", "--force", str(place))
+    refused = journey.planner(*done)
+    assert refused.problems[0][0] == "not_found", refused.text
+    assert "this milestone has no worktree" in refused.problems[0][1]
+    assert f'at="{place}"' in refused.text
+    assert status_of(journey)["M-001"] == "IN_PROGRESS"
+    (way,) = ways_of(refused)
+    assert call(journey.repository.path, *way).code == 0
+    assert (place / "src").is_dir()
+    shutil.rmtree(place)
+    assert journey.planner("exec", "next").code == 0
+    assert hand_in(journey, "M-001", {"src/m1_1.py": NEW}).code == 0
+    assert status_of(journey)["M-001"] == "COMPLETED"

@@ -11,7 +11,7 @@ from orchestrator.lifecycle.transition import perform, rename
 from shared.lifecycle import IN_WORK, NEW
 from state.errors import Refused
 from tests.journey import Answer, call
-from tests.lifecycles import SUMMARY
+from tests.lifecycles import SUMMARY, WANTED
 from tests.ways_out import ways_of
 
 if TYPE_CHECKING:
@@ -79,6 +79,21 @@ def test_a_code_folder_that_is_gone_is_named(rounds: Rounds) -> None:
     refused(rounds.run("startup"), "not_found", "not a folder that exists", "--codepath")
     rounds.codepath.mkdir()
     assert rounds.run("startup").code == 0
+
+
+def test_requirements_left_behind_empty_are_asked_for_before_a_plan_starts(
+    rounds: Rounds,
+) -> None:
+    rounds.path("").mkdir(exist_ok=True)
+    rounds.write(IN_WORK, "\n")
+    rounds.start()
+    rounds.follow("resume")
+    rounds.answer("summary.md", SUMMARY)
+    words = ("implement", "--summary", "answers/summary.md")
+    answer = refused(rounds.run(*words), "invalid", "no requirements", "ask the user")
+    assert f'at="{rounds.path(IN_WORK)}"' in answer.text
+    rounds.write(IN_WORK, WANTED)
+    assert rounds.run(*words).code == 0, rounds.last.text
 
 
 def test_a_file_in_the_way_of_a_rename_is_named_and_the_same_command_goes_on(

@@ -20,6 +20,7 @@ from tests.shared.guard.client import Client
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from tests.conftest import Repository
 
@@ -133,6 +134,24 @@ def test_a_session_that_resumes_the_plan_of_another_is_read_only_too(
     first.mode("cancel")
     assert second.asks("Write", **write) == {}
     assert not sessions.is_anyone_there()
+
+
+@pytest.mark.requirement("PM-1", "PM-3")
+def test_a_session_that_hooks_could_not_find_does_not_join_a_plan(
+    make_repo: Repositories, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    repository = make_repo()
+    Lightly(repository, "one").to("gathering")
+    monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "two")
+    with monkeypatch.context() as broken:
+        (tmp_path / "a file").write_text("in the way of the folder\n")
+        broken.setenv("XDG_STATE_HOME", str(tmp_path / "a file"))
+        answer = call(repository.path, "resume")
+        ((kind, text),) = answer.problems
+        assert (answer.code, kind) == (1, "refused")
+        assert sessions.folder() in text
+        assert "would not keep this session read-only" in text
+    assert call(repository.path, "resume").code == 0
 
 
 @pytest.mark.requirement("PM-8")

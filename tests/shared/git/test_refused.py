@@ -12,9 +12,12 @@ import pytest
 
 from shared.git.apply import undo
 from shared.git.change import FileChange, patch_bytes
+from shared.git.few_paths import alike, rebuild
 from shared.git.filters import confined
+from shared.git.intended import intend
+from shared.git.large import BLOB
 from shared.git.merge import commit_of
-from shared.git.repository import find_repository, repository_at
+from shared.git.repository import find_repository, head, repository_at
 from shared.git.worktree import open_worktree
 from state.errors import Problem, Refused
 from tests.shared.git.conftest import Project, look
@@ -112,6 +115,47 @@ def test_an_apply_that_is_repeated_names_what_was_changed_since(project: Project
     assert project.apply(changes).how == "already"
 
 
+@pytest.mark.requirement("PL-31")
+def test_an_apply_that_was_cut_off_is_not_finished_over_an_edit_made_since(
+    project: Project,
+) -> None:
+    changes = project.plan(PLAN)
+    project.apply(changes)
+    write_journal(project, {**journal_of(project), "state": "applying"})
+    project.write({"src/app.py": b"edited after\n"})
+    problem = refused(lambda: project.apply(changes))
+    assert (problem.kind, problem.at) == ("refused", "src/app.py")
+    assert (project.root / "src/app.py").read_bytes() == b"edited after\n"
+    project.write({"src/app.py": PLAN["src/app.py"]})
+    assert project.apply(changes).how == "finished"
+
+
+@pytest.mark.requirement("PL-29")
+def test_what_head_holds_already_is_not_committed_again(project: Project) -> None:
+    def intended(text: bytes) -> str:
+        beside = {"README.md": text}
+        return intend(project.repo, project.vault, [], "Say hello\n", beside).tree
+
+    problem = refused(lambda: intended(b"Hello\n"))
+    assert (problem.kind, problem.at) == ("refused", "HEAD")
+    assert "git show HEAD" in problem.allowed
+    assert intended(b"Hello all\n") != project.git("rev-parse", "HEAD^{tree}")
+
+
+def test_content_that_a_plan_keeps_apart_and_that_is_not_here_is_fetched_first(
+    project: Project,
+) -> None:
+    project.begin()
+    blob = project.git("hash-object", "--stdin", stdin=b"large\n")
+    change = FileChange("data.bin", None, None, "100644", None, blob, None, BLOB)
+    tree = head(project.repo).tree
+    problem = refused(lambda: rebuild(project.vault, tree, [change]))
+    assert (problem.kind, problem.at) == ("not_found", "data.bin")
+    assert "git fetch" in problem.allowed
+    project.git("hash-object", "-w", "--stdin", stdin=b"large\n")
+    assert rebuild(project.vault, tree, [change]) != tree
+
+
 def test_a_change_without_its_patch_is_captured_again() -> None:
     change = FileChange("a.py", None, None, "100644", None, "0" * 40, None, None)
     problem = refused(lambda: patch_bytes(change))
@@ -172,3 +216,17 @@ def test_a_worktree_that_was_never_complete_or_is_none_is_made_again(project: Pr
     problem = refused(lambda: open_worktree(project.repo, f"{worktree}-none"))
     assert (problem.kind, problem.retry) == ("not_found", "planner start")
     assert open_worktree(project.repo, str(project.begin())).made_at
+
+
+@pytest.mark.requirement("PL-10")
+def test_a_folder_of_the_base_that_the_repository_has_lost_is_named(project: Project) -> None:
+    tree = project.git("rev-parse", "HEAD:src").strip()
+    lost = project.root / ".git" / "objects" / tree[:2] / tree[2:]
+    kept = lost.read_bytes()
+    lost.unlink()
+    problem = refused(lambda: alike(project.repo.git, "HEAD", ["src/app.py"]))
+    assert (problem.kind, problem.at) == ("not_found", "git")
+    assert f"is gone: {tree}" in problem.problem
+    assert "fetch the plan's base commit" in problem.allowed
+    lost.write_bytes(kept)
+    assert alike(project.repo.git, "HEAD", ["src/app.py"]) == {"src", "src/app.py"}
