@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,12 +14,14 @@ from shared.resources import plan_path, review_path
 from shared.run import open_state
 from state import store
 from state.errors import Refused
-from tests.journey import FILES, Journey
+from tests.developer.verify.conftest import until
+from tests.journey import FILES, Journey, call, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tests.conftest import Repository
+    from tests.journey import Answer
 
     Repositories = Callable[..., Repository]
 
@@ -58,6 +62,36 @@ def test_the_end_of_a_step_may_be_repeated(make_repo: Repositories) -> None:
     finish_phase(state, "plan-code", None, None)
     assert store.load_plan(plan_path(state.state_dir)) == before
     assert len(state.database.outcomes(state.run, "plan-code")) == 1
+
+
+@pytest.mark.requirement("PL-20")
+def test_a_plan_that_is_changed_while_its_code_is_verified_is_not_passed_as_it_was(
+    make_repo: Repositories,
+) -> None:
+    verify = "PYTHONPATH=src python3 tests/test_a.py && sleep 2"
+    files = {**FILES, "planner.toml": f'[verify]\ncommands = ["{verify}"]\n'}
+    journey = Journey(make_repo(files=files)).to("code")
+    journey.edit_worktree(journey.edits)
+    state = open_state(journey.state_dir, "/")
+    added: list[Answer] = []
+
+    def add() -> None:
+        until(Path(journey.state_dir, "verify/progress.json").exists)
+        added.append(journey.planner("plan", "add", "risk", "--risk", "a caller counts on one"))
+
+    other = Thread(target=add)
+    other.start()
+    with pytest.raises(Refused, match="another command changed the plan") as caught:
+        finish_phase(state, "plan-code", None, None)
+    other.join()
+    assert added[0].code == 0, added[0].text
+    (problem,) = caught.value.problems
+    assert problem.kind == "conflict"
+    again = call(journey.repository.path, *words_of(problem.retry))
+    assert again.code == 0, again.text
+    plan = store.load_plan(plan_path(state.state_dir))
+    assert [risk.risk for risk in plan.planning_context.known_risks] == ["a caller counts on one"]
+    assert "plan-code" in [outcome.phase for outcome in plan.reviews]
 
 
 def test_an_agent_of_a_full_review_only_hands_in(make_repo: Repositories) -> None:
