@@ -428,13 +428,10 @@ class Journey:
 
     def later_edits(self, named: set[str]) -> dict[str, Any]:
         """Return the edits for files that a later round has for them: design and docs as before."""
-        known = {
-            "design": self.answers["design.json"],
-            "code": [],
-            "docs": self.answers["docs.json"],
-        }
+        known = {"design": self.answers.get("design.json"), "docs": self.answers.get("docs.json")}
         stems = {name: name.partition("-")[0] for name in named if "-" in name}
-        return {name: known[stem] for name, stem in stems.items() if stem in known}
+        edits = {name: [] if stem == "code" else known.get(stem) for name, stem in stems.items()}
+        return {name: value for name, value in edits.items() if value is not None}
 
     def write_answer(self, name: str, value: object) -> None:
         """Write one answer file: text as it is, all else as JSON."""
