@@ -81,7 +81,9 @@ def text_of(block: str, width: int = 0, *, colour: bool = False) -> str:
     parts = [_head(root, pen), *("\n".join(_PARTS[e.tag](e, pen)) for e in root)]
     text = "\n\n".join(filter(None, parts)) or "Done."
     # What setup allows to assistants answers with blocks; a person copies what answers with text.
-    return text.replace(launcher(), quote(PROGRAM)) + "\n"
+    # In quotes or brackets it is no command but what a settings file holds.
+    command = rf"(?<![(\"'\[]){re.escape(launcher())}"
+    return re.sub(command, lambda _: quote(PROGRAM), text) + "\n"
 
 
 def json_of(block: str) -> str:

@@ -430,7 +430,9 @@ class Journey:
         """Return the edits for files that a later round has for them: design and docs as before."""
         known = {"design": self.answers.get("design.json"), "docs": self.answers.get("docs.json")}
         stems = {name: name.partition("-")[0] for name in named if "-" in name}
-        edits = {name: [] if stem == "code" else known.get(stem) for name, stem in stems.items()}
+        edits: dict[str, Any] = {
+            name: [] if stem == "code" else known.get(stem) for name, stem in stems.items()
+        }
         return {name: value for name, value in edits.items() if value is not None}
 
     def write_answer(self, name: str, value: object) -> None:

@@ -14,7 +14,7 @@ import pytest
 from cli.text import json_of, text_of
 from shared.builders import Block, error_block
 from shared.guard.permissions import WHO
-from shared.resources import PROGRAM, ROOT, launcher_text
+from shared.resources import PROGRAM, ROOT, launcher, launcher_text
 from state.errors import Problem
 from tests.journey import FILES, Journey, call
 from tests.orchestrator.every_step import normalised
@@ -173,6 +173,8 @@ def test_a_person_is_shown_commands_that_answer_with_text(
     call(submitted.repository.path, "setup", "claude", "--yes")
     block = call(submitted.repository.path, "status")
     assert block.next().split()[0] != PROGRAM
+    rule = f'+    "Bash({launcher()} *)",'
+    assert rule in text_of(Block("result").data("changes", rule).render())
     monkeypatch.setenv("NO_COLOR", "1")
     seen = typed(submitted.repository.path, "status").text
     assert f"    {PROGRAM} step executor" in seen
