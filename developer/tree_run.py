@@ -24,7 +24,7 @@ from shared.tree_runs import TreeRun, record
 from state.errors import Refused
 
 if TYPE_CHECKING:
-    from developer.verify.job import Job
+    from developer.verify.job import Counts, Job
     from shared.run import State
     from state.models import Plan
 
@@ -74,16 +74,17 @@ def run_on_tree(state: State, plan: Plan, command: str, milestone: str | None = 
     )  # fmt: skip
     with state.lock("tree run"):
         seconds = round(ended.seconds)
-        said, counts = _summary(tail), counted(tail)
-        run = TreeRun(command=command, tree=tree, code=ended.code, seconds=seconds, said=said)
-        run.passed = counts[0] if counts and not counts[1] else 0
+        counts = counted(tail)
+        run = TreeRun(
+            command=command, tree=tree, code=ended.code, seconds=seconds,
+            said=_summary(tail, counts), passed=counts[0] if counts and not counts[1] else 0,
+        )  # fmt: skip
         record(state.state_dir, run)
     return done
 
 
-def _summary(tail: str) -> str:
-    """Return the counts of tests in the end of an output, where it has any, and its last lines."""
-    counts = counted(tail)
+def _summary(tail: str, counts: Counts | None) -> str:
+    """Return the counts of tests, where they are known, and the last lines of an output."""
     parts = [f"{counts[0]} passed, {counts[1]} failed"] if counts else []
     lines = [" ".join(line.split()) for line in tail.splitlines() if line.strip()]
     return " · ".join([*parts, *(line[:_LINE_CHARS] for line in lines[-_SAID_LINES:])])

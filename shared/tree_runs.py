@@ -95,4 +95,5 @@ def _is_one_line(command: str) -> bool:
 
 def _read(state_dir: str) -> dict[str, Any]:
     path = tree_runs_path(state_dir)
-    return dict(read_json(path)) if os.path.exists(path) else {}
+    kept = read_json(path) if os.path.exists(path) else {}
+    return kept if isinstance(kept, dict) else {}  # a list is from an earlier version

@@ -12,7 +12,6 @@ from cli.setup.journal import content_of
 from orchestrator.run.doctor import Finding
 from shared import resources
 from shared.installed import contents
-from shared.resources import ROOT
 from state.errors import Refused
 
 if TYPE_CHECKING:
@@ -73,7 +72,7 @@ def _parts(wanted: Wanted) -> Iterator[tuple[str, str]]:
             yield "hooks", path
         else:
             # Claude Code reads the hooks from the folder of the skill.
-            yield "skill with its hooks" if target == ROOT else "skill", path
+            yield "skill with its hooks" if target == resources.ROOT else "skill", path
     for path, _, entry in wanted.entries:
         is_hook = "hooks" in entry.keys or os.path.basename(path).startswith("hooks")
         yield "hooks" if is_hook else "rule", path

@@ -91,18 +91,17 @@ def by_pytest(python: str, files: Sequence[PythonTest]) -> str:
 
 
 def by_unittest(project: Project, python: str, files: Sequence[PythonTest]) -> Iterator[Candidate]:
-    """Yield the commands by which unittest finds its tests.
+    """Yield the commands by which unittest finds the tests of these files, which are its own.
 
     It begins where the tests' packages begin: it enters no folder that is not a package.
     """
     ways: dict[str, str] = {}
     for file in files:
-        if file.is_unittest:
-            start = _start(project, file.path)
-            words = ["-s", shlex.quote(start)] if start else []
-            words += [] if fnmatch(os.path.basename(file.path), _DISCOVERED) else ["-p '*_test.py'"]
-            line = " ".join([python, "-m unittest discover", *words])
-            ways.setdefault(_with_sources(project, python, start, line), file.evidence)
+        start = _start(project, file.path)
+        words = ["-s", shlex.quote(start)] if start else []
+        words += [] if fnmatch(os.path.basename(file.path), _DISCOVERED) else ["-p '*_test.py'"]
+        line = " ".join([python, "-m unittest discover", *words])
+        ways.setdefault(_with_sources(project, python, start, line), file.evidence)
     for command, evidence in [*ways.items()][:_MOST_STARTS]:
         yield Candidate(command, evidence)
 

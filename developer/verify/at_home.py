@@ -116,13 +116,14 @@ class AtHome:
             new = file.read().strip()
         if new != old:
             borrowed = {_BORROWED: _in_list(os.path.join(private, "objects"))}
-            git = open_worktree(repo, self.job.worktree).git.having(**borrowed)
+            own = open_worktree(repo, self.job.worktree).git
+            git = own.having(**borrowed)
             words = ("-r", "-z", "--name-only", "--no-renames", "--end-of-options", old, new)
             if hold_content(repo.git, git, git.names("diff-tree", *words)):
                 return False
             git.run("read-tree", "--reset", "-u", "--end-of-options", new)
             # What the tool stored vanishes: in the index, git would never store it again.
-            open_worktree(repo, self.job.worktree).git.run("read-tree", "--reset", old)
+            own.run("read-tree", "--reset", old)
         return True
 
 

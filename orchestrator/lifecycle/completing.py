@@ -208,7 +208,8 @@ def _history(facts: Lifecycle, plan: Plan | None) -> list[Operation]:
     """
     path, old = facts.path(HISTORY), facts.lines
     base = plan.base.commit if plan is not None and plan.base else ""
-    moved = base and history.last_head(history.read_text(path)) not in ("", base)
+    began_at = history.last_head(history.read_text(path))  # refuses marks of a conflict
+    moved = base and began_at not in ("", base)
     commit = f"GIT COMMIT ({facts.text})"
     if not old.endswith(f" - {commit}\n"):
         head = history.at_head(base) if moved else ""

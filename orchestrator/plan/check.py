@@ -144,7 +144,7 @@ def check_written(
         for tree in (base_of(plan).tree, written.start)
     )
     changed = {intent for intent, file in intents.items() if before.get(file) != now.get(file)}
-    left_out, later = {*reported, *changed}, (*OF_VERIFY, *OF_DOCUMENTS)
+    left_out, later = {*reported, *changed}, (*OF_WHOLE, *OF_VERIFY, *OF_DOCUMENTS)
     subject = Subject(
         plan=attach_alone(plan, name, rows),
         worktree=milestone_worktree_path(state.state_dir, name),
@@ -154,9 +154,8 @@ def check_written(
     )
     failing: dict[str, Item] = {}
     for phase in CODE_PHASES[-1], DOCS_PHASES[-1]:
-        for item in items_by_script(state, phase, subject.plan, subject, without=OF_WHOLE):
-            is_due = item.check not in later and item.scope not in left_out
-            if is_due and item.status == FAIL and item.accepted is None:
+        for item in items_by_script(state, phase, subject.plan, subject, without=later):
+            if item.scope not in left_out and item.status == FAIL and item.accepted is None:
                 failing.setdefault(f"{item.scope}: {item.finding}", item)
     refuse_failing_musts([*failing.values()], CODE_PHASES[-1], again)
     return [f"{item.check} {text}" for text, item in failing.items()]

@@ -178,8 +178,8 @@ def _check_due(state: State, phase: Phase, batch: str | None) -> None:
 
 def _is_handed_in(state: State) -> bool:
     """Return whether no agent has still to hand in a milestone of approved intents."""
-    done = View(state).with_status(COMPLETED) if state.is_writing else []
-    return not state.is_writing or len(done) == len(state.plan["milestones"])
+    every = len(state.plan["milestones"])
+    return not state.is_writing or len(View(state).with_status(COMPLETED)) == every
 
 
 def _pass_or_gate(state: State, phase: Phase, work: Work) -> Plan:

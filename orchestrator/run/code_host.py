@@ -28,12 +28,11 @@ class Program(NamedTuple):
     name: str
     site: str
     text_key: str
-    read_issue: tuple[str, ...]  # then the number and `in_json`
     in_json: tuple[str, ...]
 
 
-GH = Program("gh", "github", "body", ("issue", "view"), ("--json", "title,body"))
-GLAB = Program("glab", "gitlab", "description", ("issue", "view"), ("--output", "json"))
+GH = Program("gh", "github", "body", ("--json", "title,body"))
+GLAB = Program("glab", "gitlab", "description", ("--output", "json"))
 
 
 def find_program(folder: str) -> Program | None:
@@ -56,7 +55,7 @@ def read_issue(folder: str, number: int) -> str:
     if program is None:
         text = "an issue is read by gh (GitHub) or glab (GitLab), and neither is on PATH"
         raise Refused("not_found", f"--issue {number}", text, allowed)
-    words = (*program.read_issue, str(number), *program.in_json)
+    words = ("issue", "view", str(number), *program.in_json)
     done = _run(program, folder, *words)
     try:
         issue = json.loads(done.stdout)

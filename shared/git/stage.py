@@ -150,6 +150,8 @@ def _may_stay(git: Git, rows: Sequence[tuple[_Row, bytes]], left: Sequence[bytes
     )
     if not is_plain or any(covered(name, left) or not is_utf8(name) for _, name in rows):
         return False
+    if not added:
+        return True
     above = {*folders_of(added)}
     if any(posixpath.basename(folder) in _BY_PRODUCTS for folder in above):
         return False

@@ -160,7 +160,8 @@ def _assignment(ctx: Context, script: str, *, redesign: bool) -> tuple[str, list
         batch = _OF_CODE
     slots = {"worktree": state.worktree, "schema": command("plan", "schema", "--kind", "risk")}
     slots["show"] = state.command("plan", "show")
-    slots["why"] = _why(ctx)
+    if "{{why}}" in text:
+        slots["why"] = _why(ctx)
     slots["run"] = state.command(*TRY)
     words = ["plan", "done", "--phase", phase]
     if batch:
