@@ -17,6 +17,8 @@ from shared.resources import LAUNCHED
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from shared.run import State
+
 TEXT, XML, JSON = FORMS = ("text", "xml", "json")
 _OPTION = "--format"
 _BLOCKS = ("<step", "<result", "<error")
@@ -46,12 +48,30 @@ def asked() -> str:
 def write(text: str) -> None:
     """Write a block in the chosen form; what is no block is written as it is."""
     if form() != XML and text.startswith(_BLOCKS):
-        from cli import text as forms  # only where it is needed: most readers are assistants
-
-        text = forms.text_of(text, width(), colour=in_colour()) if form() == TEXT else (
-            forms.json_of(text)
-        )  # fmt: skip
+        text = _as_text(text) if form() == TEXT else _as_json(text)
     output.write(text)
+
+
+def _as_text(block: str) -> str:
+    from cli import handover, text  # only where it is needed: most readers are assistants
+
+    shown = text.text_of(handover.for_person(block), width(), colour=in_colour())
+    return handover.in_short(shown)
+
+
+def _as_json(block: str) -> str:
+    from cli import text
+
+    return text.json_of(block)
+
+
+def write_standing(state: State, block: str) -> None:
+    """Write where a run stands if a person reads; else the block that tells an assistant."""
+    if form() == TEXT:
+        from orchestrator.run.status import render_status
+
+        block = render_status(state)
+    write(block)
 
 
 def write_patch(patch: bytes) -> None:

@@ -55,7 +55,7 @@ def approve_command(
     elif found.config["config"].get("auto_run"):
         from cli.mode import run_at_once
 
-        write(run_at_once(found))
+        run_at_once(found)
     else:
         write(_render(found))
 
@@ -65,9 +65,17 @@ def _render(state: State) -> str:
     approved = state.database.approved_by(run, run.digest or "")
     block = Block("result", digest=run.digest, approval=told(approved))
     if approved is not None and approved[0] == UNPROVEN_CHANNEL:
-        block.task(UNPROVEN_SAID)
+        block.task(f"{UNPROVEN_SAID} {_reason(state)}")
     block.data("approved", state.plan["overview"]["title"])
     return block.next("done", state.command("exec", "run")).render()
+
+
+def _reason(state: State) -> str:
+    """Return why the approval counts for no more, and that it is one all the same."""
+    rows = state.database.audit_rows(state.run)
+    said = next(row["detail"] for row in reversed(rows) if row["action"] == "approve")
+    why = said.partition("(")[2].removesuffix(")")
+    return f"Why: {why}. The plan is approved all the same; docs/hosts.md says what proves one."
 
 
 if __name__ == "__main__":

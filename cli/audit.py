@@ -22,7 +22,7 @@ EVERY_S = 0.5
 @json_option
 @click.option("--follow", is_flag=True, help="Go on printing what is added, until interrupted.")
 def audit_command(state_dir: str | None, *, as_json: bool, follow: bool) -> None:
-    """Show what happened here: when, which agent, who, what, and how the stage changed.
+    """Show what happened here: when, which agent, who and what.
 
     Example: planner audit --json
     """

@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from cli.answers import write
+from cli.answers import write, write_standing
 from cli.options import (
     allow_roles,
     json_option,
@@ -28,7 +28,7 @@ from shared.builders import Block
 @state_dir_option
 @role_option
 def decide_command(checkpoint: str, choice: str, state_dir: str | None, role: str | None) -> None:
-    """Store the user's answer to a question, and let what waited for it run.
+    """Store the user's answer; what waited for it can run.
 
     Example: planner decide CP-001 jwt
     """
@@ -77,7 +77,8 @@ def auto_on(files: int, risk: str, state_dir: str | None) -> None:
     advance.approve_in_advance(state)
     text = f"A plan of at most {files} files and risk {risk} is approved in advance for this run."
     block = Block("result", stage=state.run.stage).task(text)
-    write(block.next("done", state.command("step", state.run.workflow)).render())
+    block.next("done", state.command("step", state.run.workflow))
+    write_standing(state, block.render())
 
 
 @auto_command.command("off")
@@ -96,7 +97,7 @@ def auto_off(state_dir: str | None) -> None:
 @state_dir_option
 @json_option
 def runnable_command(state_dir: str | None, *, as_json: bool) -> None:
-    """Say which milestones can start now, and why each other one waits.
+    """Say which milestones can start now, and why others wait.
 
     Example: planner runnable --json
     """

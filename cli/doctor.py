@@ -8,11 +8,13 @@ import sys
 
 import click
 
-from cli.answers import write
+from cli.answers import TEXT, form, in_colour, width, write
 from cli.options import json_option, state_dir_option
+from cli.pen import Pen
 from cli.setup.health import assistants
-from orchestrator.run.doctor import examine
-from shared.builders import Block
+from cli.text import typed
+from orchestrator.run.doctor import NOTE, PROBLEM, Finding, examine
+from shared.builders import Block, visible
 
 
 @click.command("doctor")
@@ -20,24 +22,47 @@ from shared.builders import Block
 @json_option
 @click.pass_context
 def doctor_command(ctx: click.Context, state_dir: str | None, *, as_json: bool) -> None:
-    """Say what keeps the planner from working here and how to fix it; exit 1 if anything does.
+    """Say what keeps the planner from working here, and the fix.
+
+    It changes nothing. Exit 1 if something is wrong.
 
     Example: planner doctor
     """
-    found = [*assistants(), *examine(os.getcwd(), state_dir)]
-    bad = [f for f in found if f.way_out]
+    found = [*assistants(os.getcwd()), *examine(os.getcwd(), state_dir)]
+    bad = [f for f in found if f.mark == PROBLEM]
     if as_json:
-        write(json.dumps([f._asdict() for f in found], indent=2, ensure_ascii=False) + "\n")
+        rows = [{"mark": f.mark, **f._asdict()} for f in found]
+        write(json.dumps(rows, indent=2, ensure_ascii=False) + "\n")
+    elif form() == TEXT:
+        write(_told(found, Pen(width(), in_colour())))
     else:
-        rows = "\n".join(finding.line for finding in found)
-        write(Block("result", wrong=len(bad)).data("findings", rows).render())
+        shown = "\n".join(finding.row for finding in found)
+        write(Block("result", wrong=len(bad)).data("findings", shown).render())
     ctx.exit(1 if bad else 0)
+
+
+def _told(found: list[Finding], pen: Pen) -> str:
+    """Return the findings for a person: each with its mark, and what to do on a line below."""
+    lines = []
+    for one in found:
+        mark = f"{one.mark:{len(PROBLEM)}}  "
+        line = pen.wrapped(visible(f"{mark}{one.what}: {one.state}"), " " * len(mark))
+        lines.append(line.replace(PROBLEM, pen.bad(PROBLEM), 1) if one.mark == PROBLEM else line)
+        if way := one.way_out or one.hint:
+            lines.append(f"{' ' * len(mark)}→ {visible(typed(way))}")
+    marks = [one.mark for one in found]
+    if number := marks.count(PROBLEM):
+        said = f"{number} problem{'s' * (number > 1)}. What to do stands after →."
+    else:
+        said = "Nothing is wrong."
+        said += " The notes say what could be better." * (NOTE in marks)
+    return "\n".join([*lines, "", said]) + "\n"
 
 
 @click.command("repair")
 @state_dir_option
 def repair_command(state_dir: str | None) -> None:
-    """Set damaged files of the planner aside and say what was lost. Only a person may run it.
+    """Set damaged files of the planner aside; say what was lost. Only a person may run it.
 
     Example: planner repair
     """

@@ -27,7 +27,9 @@ from state.errors import Refused
 def events_command(
     after: int, seconds: float | None, state_dir: str | None, *, follow: bool, as_json: bool
 ) -> None:
-    """Print what has happened to the milestones, with --json one JSON object per line.
+    """Print what has happened to the milestones.
+
+    With --json it is one JSON object per line.
 
     Example: planner events --follow --json --seconds 60
     """
@@ -60,7 +62,7 @@ def events_command(
 @click.option("--format", "form", type=click.Choice(("json", "markdown")), default="json")
 @state_dir_option
 def export_command(form: str, state_dir: str | None) -> None:
-    """Print all that is remembered of a run, as JSON or Markdown: a log to keep or to share.
+    """Print all that is remembered of a run, to keep or to share.
 
     Example: planner export --format markdown
     """

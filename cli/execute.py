@@ -6,14 +6,14 @@ import sys
 
 import click
 
-from cli.answers import write
+from cli.answers import write, write_standing
 from cli.options import allow_roles, opened, role_option, state_dir_option
 from cli.results import (
     render_finished,
     render_proof,
-    render_ran,
     render_running,
     render_undone,
+    write_ran,
 )
 from orchestrator.execute import gaps, reconcile, waves
 from orchestrator.execute.apply import apply_plan
@@ -51,7 +51,7 @@ def run(branch: str | None, state_dir: str | None, role: str | None) -> None:
     """
     allow_roles(role)
     state = opened(state_dir)
-    write(render_ran(state, run_plan(state, branch)))
+    write_ran(state, run_plan(state, branch))
 
 
 @exec_command.command("apply")
@@ -81,7 +81,7 @@ def commit(state_dir: str | None, role: str | None) -> None:
     """
     allow_roles(role)
     state = opened(state_dir)
-    write(render_proof(state, commit_or_end(state)))
+    write_standing(state, render_proof(state, commit_or_end(state)))
 
 
 @exec_command.command("next")
@@ -221,12 +221,14 @@ def accept(path: str, reason: str, state_dir: str | None, role: str | None) -> N
 @click.command("undo")
 @state_dir_option
 def undo_command(state_dir: str | None) -> None:
-    """Undo an applied plan: write the old bytes back, or after the commit make a revert commit.
+    """Undo an applied plan: the old bytes, or a revert commit.
+
+    Before the commit the old bytes are written back; after it a revert commit is made.
 
     Example: planner undo
     """
     state = opened(state_dir)
-    write(render_undone(state, undo_plan(state)))
+    write_standing(state, render_undone(state, undo_plan(state)))
 
 
 if __name__ == "__main__":

@@ -33,9 +33,10 @@ _PLANS = "to fetch the plans of other people's commits, run once"
 @click.option("--command", "own", multiple=True, metavar="TEXT", help="A command of your own.")
 @click.option("--chosen", is_flag=True, help="What the assistant chose in the current run.")
 def init_command(numbers: tuple[int, ...], own: tuple[str, ...], *, chosen: bool) -> None:
-    """Write verify commands to planner.toml; without an option, show the candidates.
+    """Write the commands that verify a change to planner.toml.
 
-    Where the remote's plans are not fetched yet, it names the command that has them fetched.
+    Without an option it shows the candidates. Where the remote's plans are not fetched yet, it
+    names the command that has them fetched.
 
     Example: planner init --use 1
     """  # fmt: skip

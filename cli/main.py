@@ -11,43 +11,44 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cli import answers
+from cli import answers, usage
 from cli.answers import write
 from cli.options import FORMAT, with_format
 from shared import resources
 from shared.builders import error_block
-from shared.guard.permissions import WHO
+from shared.guard.permissions import PERSON_ONLY, WHO
 from shared.output import exit_code, write_fault
-from state.errors import Problem, Refused
+from state.errors import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from state.errors import Problem
+
+_WHOLE = 1_000  # characters: the first sentence of a command's help is never cut
 # heading of the help → command → module that defines it, as `command` or `group` with that name
 SECTIONS = {
-    "Planning": {
-        "start": "cli.start", "step": "cli.run", "context": "cli.context", "plan": "cli.plan",
-        "tree": "cli.tree", "edit": "cli.run", "mode": "cli.mode", "strategy": "cli.strategy",
-        "workflow": "cli.workflow", "requirements": "cli.requirements",
+    "What you type about a plan": {
+        "review": "cli.review", "approve": "cli.approve", "edit": "cli.run", "status": "cli.run",
+        "pause": "cli.run", "resume": "cli.run", "cancel": "cli.run", "undo": "cli.execute",
+        "auto": "cli.control",
     },
-    "Reviewing and approving": {
-        "qr": "cli.qr", "review": "cli.review", "approve": "cli.approve", "config": "cli.config",
-        "validate": "cli.validate",
+    "New requests": {"start": "cli.start", "queue": "cli.queue", "template": "cli.queue"},
+    "What was done": {
+        "recall": "cli.recall", "audit": "cli.audit", "events": "cli.events",
+        "export": "cli.events", "stats": "cli.queue", "validate": "cli.validate",
+        "pr": "cli.pull_request",
     },
-    "Executing": {
-        "exec": "cli.execute", "runnable": "cli.control", "decide": "cli.control",
-        "retry": "cli.control", "auto": "cli.control", "pause": "cli.run", "resume": "cli.run",
-        "cancel": "cli.run", "undo": "cli.execute", "pr": "cli.pull_request",
-        "queue": "cli.queue", "template": "cli.queue",
+    "This machine and repository": {
+        "setup": "cli.setup", "doctor": "cli.doctor", "init": "cli.init", "config": "cli.config",
+        "prune": "cli.prune", "repair": "cli.doctor", "demo": "cli.demo", "help": "cli.main",
     },
-    "Looking": {
-        "status": "cli.run", "recall": "cli.recall", "events": "cli.events", "audit": "cli.audit",
-        "export": "cli.events", "stats": "cli.queue",
-    },
-    "Housekeeping": {
-        "setup": "cli.setup", "init": "cli.init", "doctor": "cli.doctor", "repair": "cli.doctor",
-        "prune": "cli.prune", "guard": "cli.guard", "ro": "cli.ro", "demo": "cli.demo",
-        "help": "cli.main",
+    "What your assistant runs": {
+        "step": "cli.run", "context": "cli.context", "plan": "cli.plan", "tree": "cli.tree",
+        "qr": "cli.qr", "exec": "cli.execute", "runnable": "cli.control", "decide": "cli.control",
+        "retry": "cli.control", "mode": "cli.mode", "strategy": "cli.strategy",
+        "requirements": "cli.requirements", "workflow": "cli.workflow", "guard": "cli.guard",
+        "ro": "cli.ro",
     },
 }  # fmt: skip
 COMMANDS = {name: module for section in SECTIONS.values() for name, module in section.items()}
@@ -64,8 +65,14 @@ class Commands(click.Group):
         except Refused as refusal:
             write(error_block([_runnable(p, args or ()) for p in refusal.problems]))
             return exit_code(refusal)
+        except click.exceptions.NoArgsIsHelpError as error:
+            if answers.form() == answers.TEXT:
+                write(f"{error.message}\n")
+            else:
+                write(error_block([usage.nothing_named(error.ctx)]))
+            return 2
         except click.UsageError as error:
-            write(error_block([_usage_problem(error)]))
+            write(error_block([usage.problem_of(error)]))
             return 2
         except (click.exceptions.Abort, KeyboardInterrupt):
             return 130
@@ -90,15 +97,41 @@ class Lazy(Commands):
             return super().get_command(ctx, cmd_name)
         module = import_module(COMMANDS[cmd_name])
         found = getattr(module, f"{cmd_name}_command")
+        if isinstance(found, click.Group):
+            usage.list_whole(found)
         return with_format(found) if isinstance(found, click.Command) else None
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that the first word names; a UsageError with a guess if none is."""
+        if args[0] not in COMMANDS and not args[0].startswith("-"):
+            raise usage.no_such_command(args[0], COMMANDS, ctx)
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands with what each does, under the headings of the table."""
-        room = formatter.width - 6 - max(map(len, COMMANDS))
+        """Write each command with the first sentence of its help, under the table's headings."""
         for heading, names in SECTIONS.items():
-            found = {name: self.get_command(ctx, name) for name in names}
             with formatter.section(heading):
-                formatter.write_dl([(n, c.get_short_help_str(room)) for n, c in found.items() if c])
+                rows = [(f"{name}{_mark(name)}", self._sentence(ctx, name)) for name in names]
+                formatter.write_dl(rows)
+
+    def _sentence(self, ctx: click.Context, name: str) -> str:
+        command = self.get_command(ctx, name)
+        return command.get_short_help_str(_WHOLE) if command else ""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write what the mark behind a command means, and where the rest is."""
+        del ctx
+        formatter.write_paragraph()
+        formatter.write_text(
+            "* Only a person may run it. `planner help COMMAND` says more of a command, "
+            "`planner help --who` who may run which."
+        )
+
+
+def _mark(name: str) -> str:
+    return " *" if WHO.get(name) == PERSON_ONLY else ""
 
 
 def _show_version(ctx: click.Context, param: click.Parameter, value: bool) -> None:
@@ -125,17 +158,18 @@ planner.params.append(FORMAT)  # before the command it counts as well
 
 
 @planner.command("help")
+@click.argument("words", nargs=-1, metavar="[COMMAND]…")
 @click.option("--who", is_flag=True, help="Say who may run each command.")
 @click.pass_context
-def help_command(ctx: click.Context, *, who: bool) -> None:
-    """Show the commands, or who may run each of them.
+def help_command(ctx: click.Context, words: tuple[str, ...], *, who: bool) -> None:
+    """Show the commands, or the help of one.
 
     Example: planner help --who
     """
     if who:
         write("".join(f"{name:<24} {role}\n" for name, role in WHO.items()))
-    elif ctx.parent is not None:
-        write(ctx.parent.get_help() + "\n")
+    else:
+        write(usage.named(ctx.find_root(), words).get_help() + "\n")
 
 
 def _runnable(problem: Problem, args: Sequence[str]) -> Problem:
@@ -147,22 +181,6 @@ def _runnable(problem: Problem, args: Sequence[str]) -> Problem:
     state_dir = os.path.abspath(given[0]) if given and words[1:] != ["start"] else None
     problem.retry = resources.command(*words[1:], state_dir=state_dir)
     return problem
-
-
-def _usage_problem(error: click.UsageError) -> Problem:
-    where = error.ctx.command_path if error.ctx else "planner"
-    allowed = ""
-    if isinstance(error, click.NoSuchOption):
-        allowed = ", ".join(_options(error.ctx))
-    elif error.ctx is not None and isinstance(error.ctx.command, click.Group):
-        allowed = ", ".join(error.ctx.command.list_commands(error.ctx))
-    retry = f"{where.replace('planner', resources.launcher(), 1)} --help"
-    return Problem("usage", where, error.format_message(), allowed, retry)
-
-
-def _options(ctx: click.Context | None) -> list[str]:
-    params = ctx.command.get_params(ctx) if ctx else []
-    return [p.opts[-1] for p in params if isinstance(p, click.Option)]
 
 
 def main(argv: Sequence[str]) -> int:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cli.answers import write
+from cli.answers import write, write_standing
 from cli.mode_revisions import REVISIONS, only_option, submit_part
 from cli.options import agent_option, allow_roles, json_option, role_option, state_dir_option
 from orchestrator.mode import lookup
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @click.group("mode")
 def mode_command() -> None:
-    """Plan before anything is changed, and approve or reject what was submitted."""
+    """Plan before anything is changed; approve or reject the plan."""
 
 
 for revision_command in REVISIONS:
@@ -60,8 +60,12 @@ def status(state_dir: str | None, agent: str | None, *, as_json: bool) -> None:
     Example: planner mode status --json
     """
     found = lookup.find_or_inactive(Target(os.getcwd(), agent, state_dir), time.time())
-    status = status_of(found)
-    write(json.dumps(status, indent=2) + "\n" if as_json else render_mode(found))
+    if as_json:
+        write(json.dumps(status_of(found), indent=2) + "\n")
+    elif found.state is not None:
+        write_standing(found.state, render_mode(found))
+    else:
+        write(render_mode(found))
 
 
 @mode_command.command("submit")
@@ -109,17 +113,17 @@ def approve(
     if isinstance(found, lookup.Mode):
         write(render_mode(found))
     elif found.config["config"].get("auto_run"):
-        write(run_at_once(found))
+        run_at_once(found)
     else:
         write(print_current(found))
 
 
-def run_at_once(state: State) -> str:
-    """Carry out a plan that was just approved, as the settings want it; return what is next."""
-    from cli.results import render_ran
+def run_at_once(state: State) -> None:
+    """Carry out a plan that was just approved, as the settings want it; write what is next."""
+    from cli.results import write_ran
     from orchestrator.execute.run import run_plan
 
-    return render_ran(state, run_plan(state))
+    write_ran(state, run_plan(state))
 
 
 @mode_command.command("reject")
@@ -140,7 +144,7 @@ def reject(
     allow_roles(role)
     found = _found(agent, state_dir)
     light_plan.reject(found, digest, reason)
-    write(_render_end(found))
+    _write_end(found)
 
 
 @mode_command.command("cancel")
@@ -157,7 +161,7 @@ def cancel(state_dir: str | None, agent: str | None, role: str | None) -> None:
     allow_roles(role)
     found = _found(agent, state_dir)
     light_plan.cancel(found)
-    write(_render_end(found))
+    _write_end(found)
 
 
 @mode_command.command("step")
@@ -189,10 +193,13 @@ def _found(agent: str | None, state_dir: str | None) -> lookup.Mode:
     return lookup.find(Target(os.getcwd(), agent, state_dir), time.time()).settle()
 
 
-def _render_end(found: lookup.Mode) -> str:
+def _write_end(found: lookup.Mode) -> None:
     from orchestrator.run.end import render_end
 
-    return render_end(found.note) if found.state else render_mode(found)
+    if found.state is not None:
+        write_standing(found.state, render_end(found.note))
+    else:
+        write(render_mode(found))
 
 
 if __name__ == "__main__":

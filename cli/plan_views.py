@@ -30,6 +30,7 @@ def show(ids: tuple[str, ...], state_dir: str | None, *, as_json: bool, as_markd
     Example: planner plan show M-001 CI-002
     """
     state = opened_to_read(state_dir)
+    state.check_unedited()
     data = state.plan
     found: list[Any] = []
     for entity_id in ids:
@@ -133,7 +134,10 @@ def diff(ids: tuple[str, ...], state_dir: str | None) -> None:
     if asked() in (XML, JSON):
         write(render_patches(state, ids))
     else:
-        write_patch(whole_patch(store.load_plan(state.plan_path), ids))
+        patch = whole_patch(store.load_plan(state.plan_path), ids)
+        write_patch(patch)
+        if not patch and form() == TEXT:
+            write(Block("result").task("The plan changes no file yet.").render())
 
 
 def _row(kind: str, entity: dict[str, Any]) -> str:

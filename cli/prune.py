@@ -30,10 +30,15 @@ def prune_command(older_than: str, *, dry_run: bool) -> None:
     """
     age = seconds_of(older_than)
     root = find_repository(os.getcwd()).root
-    path = resources.repository_database(root)
+    # Never those of a repository around this one.
+    path = os.path.join(root, resources.PLANNER_FOLDER, resources.DATABASE)
     block = Block("result", dry_run=str(dry_run).lower())
-    if path is None:
-        write(block.task("No run of the planner was started here.").render())
+    if not os.path.isfile(path):
+        worktrees = prune_worktrees(None, root, dry_run=dry_run)
+        block.data("records of worktrees that are gone", "\n".join(worktrees))
+        if not worktrees:
+            block.task("No run of the planner was started here.")
+        write(block.render())
         return
     database = Database(path)
     drafts = prune_drafts(database, root, age, dry_run=dry_run)

@@ -22,9 +22,10 @@ from state.errors import Refused
 @click.option("--print", "only_prints", is_flag=True, help="Open nothing: print title and text.")
 @state_dir_option
 def pr_command(state_dir: str | None, *, only_prints: bool) -> None:
-    """Open a pull request that says what was approved and proved, by gh or glab.
+    """Open a pull request that says what was approved and proved.
 
-    The branch has to be pushed. Without either program the title and the text are printed.
+    It is opened by gh or glab; without either the title and the text are printed. The branch has
+    to be pushed.
 
     Example: planner pr --print
     """

@@ -20,7 +20,7 @@ from state.errors import Refused
 
 @click.group("queue")
 def queue_command() -> None:
-    """Plans that start one after another."""
+    """Queue plans that start one after another."""
 
 
 @queue_command.command("add")
@@ -77,7 +77,7 @@ def remove(name: str) -> None:
 
 @click.group("template")
 def template_command() -> None:
-    """Several plans to be queued again, in any repository of yours."""
+    """Keep several plans to queue them again, in any repository."""
 
 
 @template_command.command("save")
@@ -127,7 +127,9 @@ def use(name: str, values: tuple[str, ...]) -> None:
 @click.command("stats")
 @json_option
 def stats_command(*, as_json: bool) -> None:
-    """Show figures of all runs here: how they ended, how long they took, reviews, agents, tokens.
+    """Show figures of all runs here: results, times, tokens.
+
+    How they ended, how long they took, reviews, agents and tokens.
 
     Example: planner stats --json
     """

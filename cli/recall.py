@@ -25,9 +25,10 @@ if TYPE_CHECKING:
 @click.option("--limit", type=click.IntRange(1, 50), default=5, help="How many at most; else 5.")
 @json_option
 def recall_command(query: str, limit: int, *, as_json: bool) -> None:
-    """Find decisions, rejected alternatives, risks, invariants and history of earlier plans.
+    """Find what earlier plans decided and why.
 
-    Only plans that were approved and committed are searched.
+    It searches decisions, rejected alternatives, risks, invariants and history, only of plans that
+    were approved and committed.
 
     Example: planner recall "why do dates have no time zone"
     """

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @click.group("requirements")
 def requirements_command() -> None:
-    """Refine requirements with the user, implement them, complete them, again."""
+    """Refine requirements, implement them, complete them, again."""
 
 
 def quit_option(command: Command) -> Command:

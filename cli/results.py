@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from cli.answers import write, write_standing
 from orchestrator.execute import by_hand
 from orchestrator.run import queue
 from orchestrator.submit.patches import patches
@@ -19,6 +20,7 @@ from state.changes import plan_changes
 from state.channels import UNPROVEN_CHANNEL, told
 from state.execution import Summary
 from state.milestones import changes_of
+from state.stages import CANCELLED, COMPLETED
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -89,19 +91,23 @@ def render_finished(state: State, finished: Finished) -> str:
     return block.next("host", here).render()
 
 
-def render_captured(captured: Captured, checked: Found) -> str:
-    """Return the block with the captured changes, what was left out, and what the checks find."""
+def render_captured(
+    captured: Captured, checked: Found, *, worktree: str = "", then: str = ""
+) -> str:
+    """Return the block with the captured changes, what was left out, and what the checks find.
+
+    A person who has edited the worktree is told where it is, and `then` what goes on.
+    """
     lines = [f"{c.id} {_blobs(c)}" for c in plan_changes(captured.plan)]
-    block = Block("result", tree=captured.tree)
+    block = Block("result", tree=captured.tree).data("worktree", worktree)
     block.data("changes", "\n".join(lines) or "the worktree is as the base")
-    if (found := captured.capture) is None:
-        return block.render()
-    block.data("left out, ignored by git", "\n".join(found.ignored[:MOST_LEFT_OUT]))
-    block.data("put back, nobody planned them", "\n".join(found.put_back[:MOST_LEFT_OUT]))
-    block.data("MUST: `plan done` is refused until these are fixed", "\n".join(checked.must))
-    block.data("SHOULD: these go to the review unless fixed", "\n".join(checked.should))
-    block.data("documentation to be written in its own step", "\n".join(checked.later))
-    return block.render()
+    if (found := captured.capture) is not None:
+        block.data("left out, ignored by git", "\n".join(found.ignored[:MOST_LEFT_OUT]))
+        block.data("put back, nobody planned them", "\n".join(found.put_back[:MOST_LEFT_OUT]))
+        block.data("MUST: `plan done` is refused until these are fixed", "\n".join(checked.must))
+        block.data("SHOULD: these go to the review unless fixed", "\n".join(checked.should))
+        block.data("documentation to be written in its own step", "\n".join(checked.later))
+    return (block.next("done", then) if then else block).render()
 
 
 def render_verified(state: State, done: Done) -> str:
@@ -163,6 +169,15 @@ def render_ran(state: State, ran: Ran) -> str:
     return print_current(state) if ran.proved is None else render_proof(state, ran.proved)
 
 
+def write_ran(state: State, ran: Ran) -> None:
+    """Write what carrying out a plan has led to."""
+    block = render_ran(state, ran)
+    if ran.proved is None:
+        write(block)
+    else:
+        write_standing(state, block)
+
+
 def render_proof(state: State, changes: Sequence[Change]) -> str:
     """Return the block that proves a commit by its git blobs and tells how to undo the commit."""
     run = state.run
@@ -221,7 +236,8 @@ def render_undone(state: State, undone: Undone) -> str:
     block = Block("result").data("taken back", "\n".join(undone.files))
     if undone.left:
         block.data("left as you have committed it", "\n".join(undone.left))
-    if state.run.status == "COMPLETED":  # without git, as there is no commit to revert
+    # Without git, what was completed is taken back so too, as there is no commit to revert.
+    if state.run.status in (CANCELLED, COMPLETED):
         return block.render()
     remarks = resources.answer_path(state.state_dir, "remarks.md")
     said = resources.read_prompt("orchestrator", "executor", "undone")

@@ -12,13 +12,16 @@ from cli.answers import write
 from cli.options import opened, state_dir_option
 from orchestrator.submit.page.render import write_page
 from shared.builders import Block
+from state.stages import ACTIVE, SUBMITTED
 
 
 @click.command("review")
 @click.option("--open", "shows", is_flag=True, help="Show it in your browser (at a terminal only).")
 @state_dir_option
 def review_command(state_dir: str | None, *, shows: bool) -> None:
-    """Write review.html: the whole plan on one page, with the exact text to approve.
+    """Write review.html: the whole plan on one page.
+
+    It ends with the exact text to approve.
 
     Example: planner review --open
     """
@@ -29,7 +32,10 @@ def review_command(state_dir: str | None, *, shows: bool) -> None:
     # A browser in the terminal would wait for keys that no program types.
     if shows and sys.stdin.isatty():
         webbrowser.open(Path(path).as_uri())
-    write(Block("result").data("page", path).render())
+    block = Block("result").data("page", path)
+    if state.run.stage == SUBMITTED and state.run.status == ACTIVE:
+        block.person(state.approving)
+    write(block.render())
 
 
 if __name__ == "__main__":

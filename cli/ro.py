@@ -16,7 +16,7 @@ from shared.guard.runner import FILE, run_ro
 def ro_command(
     ctx: click.Context, path: str | None, text: str | None, words: tuple[str, ...]
 ) -> None:
-    """Run a command in the place, where nothing that it writes lasts.
+    """Run a command so that nothing that it writes lasts.
 
     Where the place does not hold, only a command that provably changes nothing runs. Output and
     exit code are the command's own; 127 if there is no such program. It gets no input.

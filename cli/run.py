@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cli.answers import write
+from cli.answers import write, write_standing
 from cli.options import agent_option, json_option, opened, opened_to_read, state_dir_option
 from orchestrator.run.status import line_of, render_status, status_of, watch
 from shared.builders import visible_line
@@ -23,6 +23,7 @@ from state.errors import Refused
 
 if TYPE_CHECKING:
     from orchestrator.mode.lookup import Mode
+    from shared.run import State
 
 EVERY_S = 0.5
 CLEAR, BELL = "\x1b[H\x1b[2J", "\a"
@@ -35,7 +36,7 @@ CLEAR, BELL = "\x1b[H\x1b[2J", "\a"
 )
 @click.pass_context
 def step_command(ctx: click.Context) -> None:
-    """Print a step of a workflow; without a number, the step that is next.
+    """Print a step of a workflow; without a number, the next one.
 
     Example: planner step planner
     """
@@ -50,7 +51,7 @@ def step_command(ctx: click.Context) -> None:
 @click.option("--line", "as_line", is_flag=True, help="One line of text, for a status line.")
 @click.option("--watch", "watched", is_flag=True, help="Show it in the terminal as it changes.")
 def status_command(state_dir: str | None, *, as_json: bool, as_line: bool, watched: bool) -> None:
-    """Say where the run is, how its milestones stand, what they wait for and what is next.
+    """Say where the run is, what it waits for and what is next.
 
     Example: planner status --watch
     """
@@ -105,14 +106,15 @@ def cancel_command(state_dir: str | None) -> None:
     """
     from orchestrator.run import end
 
-    write(end.render_end(end.cancel(opened(state_dir))))
+    state = opened(state_dir)
+    write_standing(state, end.render_end(end.cancel(state)))
 
 
 @click.command("pause")
 @state_dir_option
 @agent_option
 def pause_command(state_dir: str | None, agent: str | None) -> None:
-    """Pause planning until it is resumed; what was read-only stays read-only.
+    """Pause planning; what was read-only stays read-only.
 
     Example: planner pause
     """
@@ -121,7 +123,10 @@ def pause_command(state_dir: str | None, agent: str | None) -> None:
 
     found = _found(agent, state_dir)
     light_plan.pause(found)
-    write(render_mode(found))
+    if found.state is not None:
+        write_standing(found.state, render_mode(found))
+    else:
+        write(render_mode(found))
 
 
 @click.command("resume")
@@ -129,14 +134,20 @@ def pause_command(state_dir: str | None, agent: str | None) -> None:
 @agent_option
 @click.option("--take-over", is_flag=True, help="Execute it in place of an instance that is dead.")
 def resume_command(state_dir: str | None, agent: str | None, *, take_over: bool) -> None:
-    """Resume a paused run at the same revision; this session joins the run.
+    """Resume a paused run; this session joins it.
+
+    It goes on at the same revision.
 
     Example: planner resume --state-dir .planner/runs/20260102-abcdef
     """
     from orchestrator.mode import light_plan
     from orchestrator.mode.view import render_mode
+    from orchestrator.run.start import go_on
     from shared.steps.printing import print_current
 
+    if (idle := _not_begun(state_dir)) is not None:
+        write(go_on(idle, agent))
+        return
     found = _found(agent, state_dir)
     light_plan.resume(found, agent, take_over=take_over)
     write(print_current(found.state) if found.state else render_mode(found))
@@ -145,7 +156,7 @@ def resume_command(state_dir: str | None, agent: str | None, *, take_over: bool)
 @click.command("edit")
 @state_dir_option
 def edit_command(state_dir: str | None) -> None:
-    """Open the scratch worktree in your editor ($VISUAL, $EDITOR), then capture what changed.
+    """Open the planned files in your editor, then capture them.
 
     Example: planner edit
     """
@@ -156,7 +167,17 @@ def edit_command(state_dir: str | None) -> None:
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if editor and sys.stdin.isatty():
         subprocess.run(["/bin/sh", "-c", f'{editor} "$1"', "sh", state.worktree], check=False)
-    write(render_captured(*capture_and_check(state)))
+    then = state.command("step", state.run.workflow)
+    write(render_captured(*capture_and_check(state), worktree=state.worktree, then=then))
+
+
+def _not_begun(state_dir: str | None) -> State | None:
+    """Return the run meant, if it only weighs whether to plan, or waits for its base."""
+    try:
+        state = opened(state_dir)
+    except Refused:
+        return None  # said in the words of planning mode
+    return state if state.run.status == "IDLE" else None
 
 
 def _found(agent: str | None, state_dir: str | None) -> Mode:

@@ -43,7 +43,7 @@ def start_command(
     alone: bool,
     **chosen: str | None,
 ) -> None:
-    """Start a run for a request, or go on with the one started with the same words.
+    """Start a run for a request; the same words go on with it.
 
     Without an option that says how to plan, it begins with the question whether to plan at all.
 

@@ -30,7 +30,7 @@ SECTIONS = 8
 
 @click.group("strategy")
 def strategy_command() -> None:
-    """Decide whether there is anything to plan, and follow the route."""
+    """Decide whether there is anything to plan; follow the route."""
 
 
 @strategy_command.command("set")

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import json
 import re
-import textwrap
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
+from cli.handover import is_handover, is_waiting, next_lines, person_lines, status_in_place_of
+from cli.pen import Pen
 from shared.builders import visible
 from shared.resources import PROGRAM, launcher, quote
 
@@ -26,64 +27,26 @@ _KINDS = {
 _PROBLEM = re.compile(
     r"(?P<what>.*?)(?: · allowed: (?P<allowed>.*?))?(?: · retry: (?P<retry>.*))?", re.DOTALL
 )
-_ITEM = re.compile(r"\s*(?:[-*]|\d+\.) ")
-_FENCE = "```"
-
-
-class Pen(NamedTuple):
-    """How text is set: wrapped at a width, 0 for not at all, and with or without colours."""
-
-    width: int
-    colour: bool
-
-    def heading(self, text: str) -> str:
-        """Return text as a heading."""
-        return self._painted("1", text)
-
-    def command(self, text: str) -> str:
-        """Return a command as it is copied: one line, never wrapped."""
-        return "    " + self._painted("36", text)
-
-    def bad(self, text: str) -> str:
-        """Return the word that says what is wrong."""
-        return self._painted("1;31", text)
-
-    def patch(self, line: str) -> str:
-        """Return a line of a patch: what is added green, what is removed red."""
-        marks = {"+": "32", "-": "31", "@": "36"}
-        return self._painted(marks[line[0]], line) if line[:1] in marks else line
-
-    def _painted(self, code: str, text: str) -> str:
-        return f"\x1b[{code}m{text}\x1b[0m" if self.colour and text else text
-
-    def prose(self, text: str) -> str:
-        """Return Markdown with its long lines wrapped, but not in code and never a command."""
-        lines, is_code = [], False
-        for line in text.split("\n"):
-            is_code ^= line.lstrip().startswith(_FENCE)
-            whole = is_code or not self.width or len(line) <= self.width or launcher() in line
-            lines += [line] if whole else self._wrapped(line)
-        return "\n".join(lines)
-
-    def _wrapped(self, line: str) -> list[str]:
-        found = _ITEM.match(line)
-        indent = " " * (len(found[0]) if found else len(line) - len(line.lstrip()))
-        return textwrap.wrap(
-            line, self.width, subsequent_indent=indent, break_long_words=False,
-            break_on_hyphens=False,
-        )  # fmt: skip
+_FOLDER = "folder of the run"
 
 
 def text_of(block: str, width: int = 0, *, colour: bool = False) -> str:
     """Return a block as text for a person."""
     pen = Pen(width, colour)
     root = ET.fromstring(block)  # noqa: S314 – a block that this process has made
-    parts = [_head(root, pen), *("\n".join(_PARTS[e.tag](e, pen)) for e in root)]
-    text = "\n\n".join(filter(None, parts)) or "Done."
-    # What setup allows to assistants answers with blocks; a person copies what answers with text.
+    shown = [one for one in root if not (is_waiting(root) and is_handover(one))]
+    parts = [_head(root, pen), *("\n".join(_PARTS[e.tag](e, pen)) for e in shown)]
+    return typed("\n\n".join(filter(None, parts)) or "Done.") + "\n"
+
+
+def typed(text: str) -> str:
+    """Return text with the commands in it as a person types them.
+
+    What setup allows to assistants answers with blocks; a person copies what answers with text.
+    """
     # In quotes or brackets it is no command but what a settings file holds.
     command = rf"(?<![(\"'\[]){re.escape(launcher())}"
-    return re.sub(command, lambda _: quote(PROGRAM), text) + "\n"
+    return re.sub(command, lambda _: quote(PROGRAM), text)
 
 
 def json_of(block: str) -> str:
@@ -169,17 +132,6 @@ def _ask(element: ET.Element, pen: Pen) -> Iterator[str]:
         yield f"  {visible(option.get('value', ''))}: {_content(option)}"
 
 
-def _next(element: ET.Element, pen: Pen) -> Iterator[str]:
-    on = visible(element.get("on", ""))
-    yield pen.heading("Next:" if on == "done" else f"Next, {on}:")
-    yield pen.command(element.text or "")
-
-
-def _person(element: ET.Element, pen: Pen) -> Iterator[str]:
-    yield pen.heading("For you to type:")
-    yield pen.command(element.text or "")
-
-
 def _problem(element: ET.Element, pen: Pen) -> Iterator[str]:
     """Yield a problem: what is wrong, where, what is allowed now, and the command to go on with."""
     found = _PROBLEM.fullmatch(_content(element))
@@ -192,7 +144,7 @@ def _problem(element: ET.Element, pen: Pen) -> Iterator[str]:
     if allowed := told.get("allowed"):
         yield pen.prose(f"  Allowed: {allowed}")
     if retry := told.get("retry"):
-        yield from ("  Run:", pen.command(retry))
+        yield from ("  Run:", pen.command(status_in_place_of(retry)))
 
 
 def _content(element: ET.Element) -> str:
@@ -200,12 +152,12 @@ def _content(element: ET.Element) -> str:
 
 
 def _named(name: str) -> str:
-    """Return a name of ours as words, such as `State dir`."""
-    words = visible(name).replace("_", " ")
+    """Return a name of ours as words, such as `Folder of the run`."""
+    words = _FOLDER if name == "state_dir" else visible(name).replace("_", " ")
     return words[:1].upper() + words[1:]
 
 
 _PARTS = {
     "task": _prose, "rules": _rules, "data": _data, "dispatch": _dispatch, "ask": _ask,
-    "next": _next, "person": _person, "problem": _problem,
+    "next": next_lines, "person": person_lines, "problem": _problem,
 }  # fmt: skip

@@ -32,7 +32,7 @@ VERIFY = "verify"
 
 @click.group("tree")
 def tree_command() -> None:
-    """Change files inside the scratch worktree, or run a command on them."""
+    """Change files in the scratch worktree, or run a command there."""
 
 
 @tree_command.command("rm")

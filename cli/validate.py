@@ -63,7 +63,9 @@ def validate_command(
     require_frozen: bool,
     **named: str | None,
 ) -> None:
-    """Check plan files: schema, references, waves, digest. Exit 0 sound, 1 findings, 2 misuse.
+    """Check plan files, and commits made from plans. Exit 0 sound, 1 findings, 2 misuse.
+
+    FILE is a plan.json: its schema, references, waves and digest are checked.
 
     With --range, or --commit without a FILE, each commit gets a verdict: exact; same bytes, other
     history (rebased, squashed, cherry-picked); same change, other surroundings; edited afterwards;
@@ -133,16 +135,17 @@ def _check_usage(
     if not files and approval is None and commit is None and between is None:
         text = "nothing is named to be checked"
         allowed = "plan files, commits by --range or --commit, or an approval by --approval"
-        raise Refused("usage", "FILE", text, allowed, _HELP)
+        raise Refused("usage", "FILE", text, allowed, "planner validate --commit HEAD")
     for file in files:
         if not os.path.isfile(file):
             text = "is a folder" if os.path.isdir(file) else "there is no such file"
-            raise Refused("usage", file, text, "give the path of a plan.json")
+            raise Refused("usage", file, text, "give the path of a plan.json", _HELP)
     if between is not None and (files or commit or approval):
         text = "`--range` goes with no FILE, --commit or --approval"
         raise Refused("usage", "--range", text, "leave out one of the two", _HELP)
     if between is not None and (".." not in between or "..." in between):
-        raise Refused("usage", "--range", f"{between} is not a range", "A..B, such as main..HEAD")
+        told = f"{between} is not a range"
+        raise Refused("usage", "--range", told, "A..B, such as main..HEAD", _HELP)
     if require is not None and (files or approval):
         text = "`--require` goes with --range, or --commit alone"
         raise Refused("usage", "--require", text, "leave out FILE and --approval", _HELP)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.run.validate_range import VERDICTS
 from shared.builders import Block
+from shared.digests import SHORTEST
 
 if TYPE_CHECKING:
     from orchestrator.run.validate_range import Judged, Verdict
 
-_SHORT = 12
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")  # how Python keeps such bytes in a text
 
 
@@ -64,9 +64,9 @@ def verdicts_as_text(judged: Judged) -> str:
 
 def _line(verdict: Verdict) -> str:
     parts = [
-        f"{verdict.commit[:_SHORT]} {verdict.word}",
+        f"{verdict.commit[:SHORTEST]} {verdict.word}",
         verdict.subject,
-        f"plan {', '.join(digest[:_SHORT] for digest in verdict.plans)}" if verdict.plans else "",
+        f"plan {', '.join(digest[:SHORTEST] for digest in verdict.plans)}" if verdict.plans else "",
         f"edited: {', '.join(verdict.edited)}" if verdict.edited else "",
         f"additional: {', '.join(verdict.additional)}" if verdict.additional else "",
         f"beside the plan: {', '.join(verdict.beside)}" if verdict.beside else "",

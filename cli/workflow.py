@@ -30,7 +30,10 @@ PROMPTS = ("orchestrator", "workflow")
 
 @click.group("workflow")
 def workflow_command() -> None:
-    """Workflows of your own: steps with prompts, in planning/workflows/ or your configuration."""
+    """Make and run workflows of your own: steps with prompts.
+
+    They lie in planning/workflows/ or in your configuration.
+    """
 
 
 @workflow_command.command("new")

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from developer.verification import job_of
-from developer.verify.counts import counted
+from developer.verify.counts import counted, summaries
 from developer.verify.in_place import scene
 from developer.verify.job import verify_file
 from developer.verify.lock import undisturbed
-from developer.verify.process import log_name
+from developer.verify.process import hides_failure, log_name
 from developer.verify.trees import current_tree
 from shared import resources
 from shared.config import commands_hash
@@ -75,17 +75,26 @@ def run_on_tree(state: State, plan: Plan, command: str, milestone: str | None = 
     with state.lock("tree run"):
         seconds = round(ended.seconds)
         counts = counted(tail)
+        hides = not ended.code and hides_failure(command, pipes=job.text_of(command) == command)
         run = TreeRun(
             command=command, tree=tree, code=ended.code, seconds=seconds,
-            said=_summary(tail, counts), passed=counts[0] if counts and not counts[1] else 0,
+            said=_summary(tail, counts, hides=hides),
+            passed=counts[0] if counts and not counts[1] else 0,
         )  # fmt: skip
         record(state.state_dir, run)
     return done
 
 
-def _summary(tail: str, counts: Counts | None) -> str:
-    """Return the counts of tests, where they are known, and the last lines of an output."""
-    parts = [f"{counts[0]} passed, {counts[1]} failed"] if counts else []
+def _summary(tail: str, counts: Counts | None, *, hides: bool) -> str:
+    """Return the counts of tests, where they are known, and the last lines of an output.
+
+    Before them stands what the exit code does not tell; counts are those of the last summary.
+    """
+    parts = ["(this exit code is that of the last part)"] if hides else []
+    if counts:
+        many = summaries(tail)
+        last = f" (the last of {many} summaries)" if many > 1 else ""
+        parts.append(f"{counts[0]} passed, {counts[1]} failed{last}")
     lines = [" ".join(line.split()) for line in tail.splitlines() if line.strip()]
     return " · ".join([*parts, *(line[:_LINE_CHARS] for line in lines[-_SAID_LINES:])])
 

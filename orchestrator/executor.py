@@ -8,6 +8,10 @@ agents write in 3 and 6, and 9 submits what they wrote for an approval of its ow
 from __future__ import annotations
 
 import sys
+from os.path import dirname, realpath
+
+if not __package__:  # started by its path, from any folder
+    sys.path[0] = dirname(dirname(realpath(__file__)))
 
 from orchestrator.executor_steps import program_step, reconcile_step
 from orchestrator.host_steps import (

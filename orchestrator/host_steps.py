@@ -38,9 +38,7 @@ from shared.steps.brief import (
 )
 from shared.steps.workflow import Context, Step
 from state.actors import HOST, WRITER
-from state.errors import Refused
-from state.files import read_bytes
-from state.milestones import waited_for
+from state.milestones import unanswered
 from state.phases import CODE_PHASES
 
 TYPE_CHECKING = False
@@ -113,9 +111,7 @@ def work(ctx: Context, script: str) -> Block:
     Questions that the user has not answered are asked first.
     """
     state, phase = ctx.state, ctx.phase
-    answers = state.database.answers(state.run)
-    later = waited_for(ctx.plan) if state.run.depth == "intent" else ()
-    waiting = [c for c in ctx.plan["checkpoints"] if c["id"] not in (*answers, *later)]
+    waiting = unanswered(ctx.plan, state.database.answers(state.run), state.run.depth)
     if waiting:
         return _questions(ctx, waiting)
     if does_all_work(ctx):
@@ -264,22 +260,10 @@ def _converge(block: Block, ctx: Context, items: list[Item]) -> None:
     block.person(state.typed("cancel"))
 
 
-def _check_unedited(state: State) -> None:
-    """Raise Refused if plan.json is not the plan that was submitted, since it would be shown."""
-    from state.frozen_bytes import digest_of  # needs hashlib, which no other step does
-
-    path = state.plan_path
-    stated, actual = digest_of(read_bytes(path))
-    if stated != actual or actual != state.run.digest:
-        text = "the plan was edited after it was submitted, so it is not what the digest names"
-        allowed = "a person restores the plan that was submitted"
-        raise Refused("invalid", path, text, allowed, state.command("repair"))
-
-
 def approval(ctx: Context, prompt: str) -> Block:
     """Return the prompt with the plan's summary and the approval command only a person may run."""
     state = ctx.state
-    _check_unedited(state)
+    state.check_unedited()
     name = f"{prompt}-again" if state.run.revision > 1 else prompt
     block = ctx.block().task(read_prompt("orchestrator", "executor", name))
     block.rules(read_prompt("orchestrator", "executor", f"{prompt}-rules"))

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import sys
+from os.path import dirname, realpath
+
+if not __package__:  # started by its path, from any folder
+    sys.path[0] = dirname(dirname(realpath(__file__)))
 
 from orchestrator.requirements_steps import (
     complete,
@@ -42,6 +46,7 @@ EDGES = {
     ("implement", "complete"): "complete",
     ("complete", "not-done"): "implement",
     ("complete", "closed"): "new-requirements",
+    ("complete", "leave-commit"): "new-requirements",
 }
 
 

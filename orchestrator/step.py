@@ -37,8 +37,8 @@ def main(workflow: Workflow, argv: list[str]) -> int:
 def _named(argv: list[str]) -> str:
     """Return the workflow step that the first command-line word names."""
     words = [word for word in argv if not word.startswith("-")]
-    if asks_for_help(argv) and not words:
-        return _help_of_all()
+    if asks_for_help(argv):
+        return help_of(find_workflow(words[0])) if words else _help_of_all()
     asked = Request(list(argv))
     if not asked.words:
         known = ", ".join(sorted(discover_workflows()))

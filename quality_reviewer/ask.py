@@ -6,18 +6,20 @@ import os
 
 from quality_reviewer.questions import QUESTIONS, TEXTS
 from shared.qr.schema import read_review
-from shared.qr.types import ASSISTANT, EVERYTHING, REVIEWER, TODO, blocking_severities
+from shared.qr.types import ASSISTANT, EVERYTHING, REVIEWER, SEVERITIES, TODO, blocking_severities
 from shared.resources import answer_path, answer_word, fill, read_prompt, review_path
 from shared.steps import slices
 from shared.steps.slices import answer_lines, review_slice
 from shared.steps.workflow import Step
-from shared.tree_runs import runs_on_change
+from shared.tree_runs import captured_tree, runs_on_change
+from shared.verified import lines_for_review
 from state.actors import HOST
 from state.errors import Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from typing import Any
 
     from shared.builders import Block
     from shared.qr.types import Item
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 SHOWN_PLAN = 12_000  # characters of a plan, beyond which a block may have to cut it
 SHOWN_CHANGE = 8_000  # characters of a change that a reviewer is shown at once
 MOST_RUNS = 6
+RAN = "ran on these files (verify: by planner)"
 DESIGN = {q.id for q in QUESTIONS if q.phase == "plan-design"}
 
 
@@ -51,16 +54,16 @@ def questions(ctx: Context) -> Block:
     name = "questions-again" if again else "questions-revised" if revised else "questions"
     text = read_prompt("quality_reviewer", "review", name)
     designed = phase == "plan-design"
-    tried = "" if designed else _tried(state)
-    evidence = read_prompt("quality_reviewer", "review", _evidence(tried, designed=designed))
+    ran = "" if designed else _ran(state, plan)
+    evidence = read_prompt("quality_reviewer", "review", _evidence(ran, designed=designed))
     slots = {
         "worktree": state.worktree,
         "file": answer_path(state.state_dir, file),
         "evidence": evidence,
         "example": "CI-…" if designed else "FILE:LINE",
-        "blocking": " or ".join(", ".join(blocking_severities(ctx.iteration)).rsplit(", ", 1)),
+        "blocking": _blocking(ctx.iteration),
     }
-    text = fill(text, slots)
+    text = fill(text, {k: v for k, v in slots.items() if f"{{{{{k}}}}}" in text})
     own = slices.concerned(plan, [i.to_json() for i in todo])
     change = "" if designed else slices.patches(plan, own, in_order=alone)
     if len(change) > SHOWN_CHANGE:
@@ -78,7 +81,7 @@ def questions(ctx: Context) -> Block:
     block.data("plan", shown)
     answers = answer_lines(plan, state.database.answers(state.run))
     block.data("answers", "" if again else answers)
-    block.data("run on these files by the assistant", tried)
+    block.data(RAN, ran)
     words = ("qr", "set", "--phase", phase, "--group", group, "--file", answer_word(file))
     role = None if alone else "quality-reviewer"
     return block.next("done", state.command(*words, role=role))
@@ -89,16 +92,25 @@ def answered_alone(items: Iterable[Item]) -> bool:
     return any(item.answered_by == ASSISTANT for item in items)
 
 
-def _tried(state: State) -> str:
-    """Return what the assistant ran on the change and how it ended, the last few (VR-3)."""
-    return "\n".join(run.line() for run in runs_on_change(state.state_dir)[-MOST_RUNS:])
+def _ran(state: State, plan: dict[str, Any]) -> str:
+    """Return how the change was verified, then the last of what the assistant ran on it (VR-3)."""
+    tree = captured_tree(state.state_dir)
+    verified = lines_for_review([r for r in plan["verify"] if r["tree"] == tree])
+    runs = runs_on_change(state.state_dir)[-MOST_RUNS:]
+    return "\n".join([*verified, *(run.line() for run in runs)])
 
 
-def _evidence(tried: str, *, designed: bool) -> str:
+def _blocking(iteration: int) -> str:
+    """Return in words which answers block in a round."""
+    names = blocking_severities(iteration)
+    return "any is FAIL" if names == SEVERITIES else f"any {' or '.join(names)} is FAIL"
+
+
+def _evidence(ran: str, *, designed: bool) -> str:
     """Return the name of the prompt that says what counts as evidence."""
     if designed:
         return "evidence-design"
-    return "evidence-change-and-runs" if tried else "evidence-change"
+    return "evidence-change-and-runs" if ran else "evidence-change"
 
 
 def _question_lines(items: list[Item]) -> Iterator[str]:

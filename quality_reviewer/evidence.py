@@ -14,7 +14,8 @@ from shared.builders import first_of
 from shared.patch import read_patch
 from shared.qr.types import MUST, PASS
 from shared.steps.slices import entities_of
-from shared.tree_runs import runs_on_change
+from shared.tree_runs import captured_tree, runs_on_change
+from shared.verified import VERIFY
 from shared.workspace import open_repository
 from state.errors import Problem, shown
 from state.milestones import changes_of
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 _ID = re.compile(r"[A-Z]{1,4}-\d+|overview|knowledge")
 _LINE = re.compile(r"([^\n]+?):(\d{1,7})(?:-(\d{1,7}))?(?!\w)")
 _RUN = re.compile(r"run (\d{1,6})\b\W*")
+_VERIFY = re.compile(rf"{VERIFY}(?: (\d{{1,6}}))?\b\W*")
 _SEPARATOR = re.compile(r"[;\n]")
 _NONE = re.compile(r"none\b\W*", re.IGNORECASE)
 LEAST_REASON = 10  # letters
@@ -89,6 +91,8 @@ class Evidence:
             return "" if found[0] in self._ids else f"{found[0]} is no entry of the plan"
         if found := None if design else _RUN.match(said):
             return self._run(int(found[1]), said[found.end() :])
+        if found := None if design else _VERIFY.match(said):
+            return self._verification(int(found[1] or 1), said[found.end() :])
         if found := _LINE.match(said):
             return self._line(item, found, design=design or self._is_test(item, found[1]))
         named = self._whole_file(item, said) or (not design and self._is_quote(item, said))
@@ -121,6 +125,14 @@ class Evidence:
         if (code := self._runs[number]) and str(code) not in came_out:
             return f"run {number} ended with exit {code}, and the evidence does not say so"
         return "" if came_out.strip() else f"it does not say what came out of run {number}"
+
+    def _verification(self, number: int, came_out: str) -> str:
+        """Return why what the program ran to verify the change is no evidence, or ''."""
+        if number not in self._verified:
+            return f"{VERIFY} {number} is none of the commands that verified these files"
+        if why := self._verified[number]:
+            return f"{VERIFY} {number} {why}, so it shows nothing"
+        return "" if came_out.strip() else f"it does not say what came out of {VERIFY} {number}"
 
     def _line(self, item: Item, found: re.Match[str], *, design: bool) -> str:
         """Return why the lines that a match of _LINE names are no evidence, or ''."""
@@ -160,8 +172,9 @@ class Evidence:
         if touched := self._touched(item):
             rows = [f"{f}:{_ranges(lines)}" if lines else f for f, lines in touched.items()]
             ways.append(f"a line that the change touches: {'; '.join(first_of(rows, MOST_SHOWN))}")
-        if self._runs and not design:
-            rows = first_of([f"run {number}" for number in self._runs], MOST_SHOWN)
+        good = [f"{VERIFY} {number}" for number, why in self._verified.items() if not why]
+        if (self._runs or good) and not design:
+            rows = first_of([*good, *(f"run {number}" for number in self._runs)], MOST_SHOWN)
             ways.append(f"a command that ran on these files ({', '.join(rows)}): what came out")
         if design:
             ids = ", ".join(first_of(sorted(self._ids), MOST_SHOWN))
@@ -174,6 +187,17 @@ class Evidence:
     def _runs(self) -> dict[int, int]:
         """Exit codes of the commands that ran on this change, by number."""
         return {run.number: run.code for run in runs_on_change(self._state.state_dir)}
+
+    @cached_property
+    def _verified(self) -> dict[int, str]:
+        """Why each verify command's result on this change shows nothing, or '', by number."""
+        tree, why = captured_tree(self._state.state_dir), {}
+        results = [result for result in self._plan.verify if result.tree == tree]
+        for number, result in enumerate(results, start=1):
+            blind = result.exercised is False
+            unnoticed = "passes with the changed code broken too" if blind else ""
+            why[number] = unnoticed if result.outcome == "pass" else "does not pass"
+        return why
 
     @cached_property
     def _ids(self) -> set[str]:

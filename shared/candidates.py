@@ -47,12 +47,43 @@ def write_found(state_dir: str, found: Found) -> None:
     write_json(candidates_path(state_dir), {name: getattr(found, name) for name in Found.__slots__})
 
 
-def chosen_commands(state_dir: str) -> list[str]:
-    """Return the verify commands that the run's assistant has chosen, in their order."""
+class Chosen:
+    """The verify commands of a run that planner.toml does not name, in their order.
+
+    `unasked` is true where the assistant left the choice to the program; `passed_over` are the
+    candidates that cannot run on the base, each with what is missing.
+    """
+
+    __slots__ = ("commands", "passed_over", "unasked")
+
+    def __init__(
+        self,
+        commands: Sequence[str] = (),
+        passed_over: Rows | None = None,
+        *,
+        unasked: bool = False,
+    ) -> None:
+        self.commands = [*commands]
+        self.passed_over = passed_over or []
+        self.unasked = unasked
+
+
+def read_chosen(state_dir: str) -> Chosen:
+    """Return what is chosen to verify the run; no commands where nothing is."""
     path = chosen_commands_path(state_dir)
-    return list(read_json(path)) if os.path.exists(path) else []
+    kept = read_json(path) if os.path.exists(path) else []
+    if isinstance(kept, list):  # from an earlier version
+        return Chosen(kept)
+    over = [(command, why) for command, why in kept["passed_over"]]
+    return Chosen(kept["commands"], over, unasked=kept["unasked"])
 
 
-def write_chosen(state_dir: str, commands: Sequence[str]) -> None:
+def chosen_commands(state_dir: str) -> list[str]:
+    """Return the verify commands that are chosen for the run, in their order."""
+    return read_chosen(state_dir).commands
+
+
+def write_chosen(state_dir: str, chosen: Chosen) -> None:
     """Keep the chosen commands instead of those chosen before."""
-    write_json(chosen_commands_path(state_dir), [*commands])
+    kept = {name: getattr(chosen, name) for name in Chosen.__slots__}
+    write_json(chosen_commands_path(state_dir), kept)

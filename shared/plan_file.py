@@ -91,6 +91,8 @@ def check_frozen(state: State) -> Plan:
         if stated is not None and stated == actual:
             text = f"the plan changed after it was submitted: its digest is no longer {known}"
             problems = [Problem("invalid", "digest", text, "restore the plan that was submitted")]
+        for problem in problems if known else []:
+            problem.retry = state.command("repair")
         raise Refused.of(problems)
     return store.load_plan(path)
 

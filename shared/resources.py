@@ -208,15 +208,15 @@ def database_path(state_dir: str) -> str:
 
 def repository_database(folder: str) -> str | None:
     """Return the path of the planner's database for the repository around `folder`, or None."""
-    found = None
-    folder = os.path.abspath(folder)
+    # A scratch worktree lies inside .planner, and may have a .planner of its own.
+    folder = os.path.abspath(folder).partition(f"{os.sep}{PLANNER_FOLDER}{os.sep}")[0] or os.sep
     while True:
         candidate = os.path.join(folder, PLANNER_FOLDER, DATABASE)
         if os.path.isfile(candidate):
-            found = candidate
+            return candidate
         parent = os.path.dirname(folder)
         if parent == folder:
-            return found
+            return None
         folder = parent
 
 

@@ -20,7 +20,7 @@ from state import store
 from state.clock import now
 from state.database import Database
 from state.errors import Refused
-from state.files import Lock, read_json
+from state.files import Lock, read_bytes, read_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,12 +53,18 @@ class State:
 
     @property
     def plan_path(self) -> str:
-        """Return the path of the run's plan.json; Refused while the run's strategy is chosen."""
+        """Return the path of the run's plan.json; Refused if it is gone, or not there yet."""
         if self.run.workflow == STRATEGY:
             text = "the run has no plan yet: its strategy is not chosen"
             here = self.command("step", STRATEGY)
             raise Refused("conflict", self.state_dir, text, "do the step that is due", here)
-        return resources.plan_path(self.state_dir)
+        path = resources.plan_path(self.state_dir)
+        planned = self.run.status in ("ACTIVE", "PAUSED") and self.run.workflow != LIFECYCLE
+        if planned and not os.path.lexists(path):
+            text = "the plan of this run is gone"
+            allowed = "a person restores the file, or has the run repaired"
+            raise Refused("not_found", path, text, allowed, self.command("repair"))
+        return path
 
     @property
     def plan(self) -> dict[str, Any]:
@@ -114,6 +120,21 @@ class State:
         check_no_links(self.state_dir)
         return Lock(resources.lock_path(self.state_dir), command)
 
+    def check_unedited(self) -> None:
+        """Raise Refused if plan.json is not the plan that was submitted, since it would be shown.
+
+        A plan that is not submitted may change, and one of a run that has ended leads nowhere.
+        """
+        if self.run.digest is None or self.run.status not in ("ACTIVE", "PAUSED"):
+            return
+        from state.frozen_bytes import digest_of  # needs hashlib, which most steps do without
+
+        path = self.plan_path
+        if digest_of(read_bytes(path)) != (self.run.digest, self.run.digest):
+            text = "the plan was edited after it was submitted, so it is not what the digest names"
+            allowed = "a person restores the plan that was submitted"
+            raise Refused("invalid", path, text, allowed, self.command("repair"))
+
     def command(self, *words: str, role: str | None = None) -> str:
         """Return a planner command line, for printing, that acts on the run."""
         return resources.command(*words, state_dir=self.state_dir, role=role)
@@ -159,12 +180,25 @@ class State:
         self.reload()
 
 
+def _check_no_link_above(state_dir: str) -> None:
+    """Raise Refused if `.planner` or a folder below it, on the way to a run, is a symbolic link."""
+    ours, folder = [], state_dir
+    while os.path.basename(folder):
+        ours.append(folder)
+        if os.path.basename(folder) == resources.PLANNER_FOLDER:
+            _refuse_links([path for path in ours if os.path.islink(path)])
+            return
+        folder = os.path.dirname(folder)
+
+
 def check_no_links(state_dir: str) -> None:
     """Raise Refused if the state directory or anything directly in it is a symbolic link."""
     names = os.listdir(state_dir) if os.path.isdir(state_dir) else []
     found = [path for name in names if os.path.islink(path := os.path.join(state_dir, name))]
-    if os.path.islink(state_dir):
-        found = [state_dir]
+    _refuse_links([state_dir] if os.path.islink(state_dir) else found)
+
+
+def _refuse_links(found: list[str]) -> None:
     if found:
         text = "is a symbolic link, and the planner writes only in folders and files of its own"
         allowed = "move the link away and put back what was there; then run the same command again"
@@ -180,6 +214,7 @@ def open_state(state_dir: str | None, folder: str) -> State:
         found = _only_run(folder)
         check_no_links(found.state_dir)
         return found
+    _check_no_link_above(os.path.abspath(state_dir))
     real = resources.known_state_dir(state_dir)
     check_no_links(real)
     path = resources.database_path(real)
@@ -195,6 +230,10 @@ def open_state(state_dir: str | None, folder: str) -> State:
     run = database.run_at(real)
     if run is None:
         text = "no run has this state directory (the folder of a run)"
+        if os.path.isfile(resources.plan_path(real)):
+            allowed = "a person takes up the plan that lies there, to approve or undo it"
+            retry = resources.command("repair", state_dir=real)
+            raise Refused("not_found", state_dir, text, allowed, retry)
         known = (
             ", ".join(r.state_dir for r in database.runs("ACTIVE")) or "start a run; none is active"
         )
@@ -203,16 +242,19 @@ def open_state(state_dir: str | None, folder: str) -> State:
 
 
 def _has_runs(folder: str) -> bool:
-    """Return whether folders of runs are left in the repository around `folder`."""
+    """Return whether plans of runs are left in the repository around `folder`."""
     root = repository_root(folder)
-    return bool(root) and os.path.isdir(os.path.join(root, resources.PLANNER_FOLDER, "runs"))
+    runs = os.path.join(root, resources.PLANNER_FOLDER, "runs") if root else ""
+    names = os.listdir(runs) if os.path.isdir(runs) else []
+    return any(os.path.isfile(resources.plan_path(os.path.join(runs, name))) for name in names)
 
 
 def _only_run(folder: str) -> State:
     """Return the run to use in the repository around `folder`; Refused if none or several fit."""
     path = resources.repository_database(folder)
     start = resources.command("start")
-    if path is None and _has_runs(folder):
+    every = Database(path).runs() if path else []
+    if not every and _has_runs(folder):
         text = "the planner's database is gone, and with it what was approved"
         allowed = (
             "a person takes up the plans that are left, so that they can be approved or undone"
@@ -220,11 +262,9 @@ def _only_run(folder: str) -> State:
         raise Refused("not_found", folder, text, allowed, resources.command("repair"))
     if path is None:
         text = "no run of the planner was started in this repository"
-        raise Refused(
-            "not_found", folder, text, f"name a run by --state-dir, or start one: {start}"
-        )
+        raise Refused("not_found", folder, text, "name a run by --state-dir, or start one", start)
     database = Database(path)
-    runs = [r for r in database.runs() if os.path.isdir(r.state_dir)]
+    runs = [r for r in every if os.path.isdir(r.state_dir)]
     started = [r for r in runs if r.status in ("ACTIVE", "PAUSED")]
     # A lifecycle of requirements is meant only where no plan of its own is under way.
     started = [r for r in started if r.workflow != LIFECYCLE] or started

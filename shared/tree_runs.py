@@ -64,6 +64,12 @@ def mark_captured(state_dir: str, tree: str) -> None:
         write_json(tree_runs_path(state_dir), {**kept, "captured": tree})
 
 
+def captured_tree(state_dir: str) -> str:
+    """Return the git tree of the change that was captured last; '' before the first."""
+    tree: str = _read(state_dir).get("captured", "")
+    return tree
+
+
 def runs_on(state_dir: str, tree: str) -> list[TreeRun]:
     """Return what ran on a git tree, each command once, as it ended last."""
     found = (TreeRun(**row) for row in _read(state_dir).get("runs", []))
@@ -72,7 +78,7 @@ def runs_on(state_dir: str, tree: str) -> list[TreeRun]:
 
 def runs_on_change(state_dir: str) -> list[TreeRun]:
     """Return what ran on the change that was captured last, whether or not it was verified."""
-    return runs_on(state_dir, _read(state_dir).get("captured", ""))
+    return runs_on(state_dir, captured_tree(state_dir))
 
 
 def proving(state_dir: str, tree: str) -> list[str]:

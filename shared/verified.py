@@ -4,16 +4,19 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
 _PLACES = {"place": "confined, at the project's own path", "worktree": "in the worktree"}
 _CHOSEN = {
     "project": "from planner.toml",
-    "candidate": "chosen by the assistant",
+    "candidate": "found in the project",
     "assistant": "the assistant's own",
 }
-_PROVES_NOTHING = "NOT VERIFIED by it, since it passes with the changed code broken too"
+# What evidence calls the program's own run of a verify command, with its number.
+VERIFY = "verify"
+_UNNOTICED = "passes with the changed code broken too"
+_PROVES_NOTHING = f"NOT VERIFIED by it, since it {_UNNOTICED}"
 
 
 def facts_of(result: Mapping[str, Any]) -> str:
@@ -27,8 +30,39 @@ def facts_of(result: Mapping[str, Any]) -> str:
         _PLACES.get(result.get("where", ""), ""),
         _CHOSEN.get(result.get("chosen_by", ""), ""),
     ]
-    if result.get("passed") is not None:
-        parts.append(f"{result['passed']} passed, {result['failed']} failed")
+    parts.append(_counts(result))
     if result.get("seconds"):
         parts.append(f"{result['seconds']} s")
-    return " · ".join(filter(None, parts))
+    return " · ".join([*filter(None, parts), *passed_over(result)])
+
+
+def lines_for_review(results: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return a line for each verify command: the name that evidence cites it by, and how it ended.
+
+    Before them stand the commands that were passed over.
+    """
+    lines = [text for result in results for text in passed_over(result)]
+    for number, result in enumerate(results, start=1):
+        parts = [
+            f"{VERIFY} {number}: {result['outcome']} (base: {result['baseline']})",
+            _counts(result),
+            _UNNOTICED if result.get("exercised") is False else "",
+            result["command"],
+        ]
+        lines.append(" · ".join(filter(None, parts)))
+    return lines
+
+
+def passed_over(result: Mapping[str, Any]) -> list[str]:
+    """Return a sentence for each command that this one verifies in place of."""
+    said = "passed over, since it fails on the base as well"
+    return [f"{said}: {text}" for text in result.get("passed_over", ())]
+
+
+def _counts(result: Mapping[str, Any]) -> str:
+    if result.get("passed") is None:
+        return ""
+    said = f"{result['passed']} passed, {result['failed']} failed"
+    if result.get("base_passed") is None:
+        return said
+    return f"{said} (base: {result['base_passed']}, {result['base_failed']})"

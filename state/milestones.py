@@ -8,6 +8,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from typing import Any, overload
 
     from state.models import Change, Doc, Milestone
@@ -77,6 +78,12 @@ def promise(kind: str, doc: Doc | Json) -> str:
 def waited_for(plan: Json) -> set[str]:
     """Return the ids of the questions that milestones wait for, asked while they are written."""
     return {name for milestone in plan["milestones"] for name in milestone["waits_for"]}
+
+
+def unanswered(plan: Json, answers: Collection[str], depth: str) -> list[Json]:
+    """Return the plan's questions that have to be answered before planning goes on."""
+    later = waited_for(plan) if depth == "intent" else set()
+    return [c for c in plan["checkpoints"] if c["id"] not in answers and c["id"] not in later]
 
 
 def promised_files(milestone: Milestone | Json) -> set[str]:

@@ -28,6 +28,11 @@ class VerifyResult(Model):
     # Tests, where the runner's own summary says how many.
     passed: Number | None = None
     failed: Number | None = None
+    # The same of its run on the base.
+    base_passed: Number | None = None
+    base_failed: Number | None = None
+    # Commands found before it that cannot run on the base, each with what is missing.
+    passed_over: tuple[str, ...] = ()
 
 
 class OpenItem(Model):

@@ -80,7 +80,7 @@ _PLAN = {
     "checkpoints": [
         {**_ENTITY, "header": str, "question": str, "multi": bool, "options": [_OPTION]}
     ],
-    "verify": [{"command": str, "outcome": str}],
+    "verify": [{"command": str, "outcome": str, "baseline": str, "tree": str}],
     "reviews": [
         {
             "phase": str,

@@ -138,7 +138,9 @@ class Browser:
         self.call("Page.navigate", url=Path(path).resolve().as_uri())
         while self.run("document.readyState + location.protocol") != "completefile:":
             time.sleep(0.01)
-        return time.monotonic() - began
+        seconds = time.monotonic() - began
+        self.settle()  # before the first picture a page takes no key
+        return seconds
 
     def resize(self, width: int, height: int) -> None:
         """Set the size of the window."""
@@ -160,11 +162,12 @@ class Browser:
         self.run("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
     def press(self, key: str, code: int) -> None:
-        """Press and release a key."""
+        """Press and release a key, and wait until the page has done what that asks for."""
         values = {"key": key, "code": key, "windowsVirtualKeyCode": code}
         text = {"text": "\r"} if key == "Enter" else {}
         self.call("Input.dispatchKeyEvent", type="keyDown", **values, **text)
         self.call("Input.dispatchKeyEvent", type="keyUp", **values)
+        self.settle()
 
     def picture(self, path: str | Path, *, full: bool = False) -> None:
         """Write a PNG of the window, or of the whole page."""

@@ -1,12 +1,14 @@
-"""pytest plugin: `--refusals` says which places of the product that refuse were reached by tests.
+"""pytest plugin: `--refusals` counts the places of the product that refuse and that tests reach.
 
 A place is a call of `Refused`. What no test reaches is listed with the reason in refusals.toml; an
-unlisted one fails a run of the whole suite, and so does a listed one that was reached.
+unlisted one fails a run of the whole suite, and so does a listed one that was reached. What needs a
+program or a right that not every machine has is listed with the words of the skipped test.
 """
 
 from __future__ import annotations
 
 import ast
+import functools
 import os
 import sys
 import tempfile
@@ -21,7 +23,7 @@ from state.errors import Refused
 from tests.refusal_notes import note_refusals, wrapper
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
 LIST = os.path.join(os.path.dirname(__file__), "refusals.toml")
 LEAST_PERCENT = 95
@@ -44,16 +46,17 @@ class Place(NamedTuple):
         return f"{self.path}:{self.function}"
 
 
-def places() -> list[Place]:
+@functools.cache
+def places() -> tuple[Place, ...]:
     """Return every place of the product that refuses, in the order of the files."""
-    return sorted(place for place, _ in calls())
+    return tuple(sorted(place for place, _ in calls()))
 
 
-def calls() -> Iterator[tuple[Place, ast.Call]]:
-    """Yield every place of the product that refuses, with the call."""
-    for module in read_modules().values():
-        if module.path != _DEFINITION:
-            yield from _calls(module.path, module.tree, "")
+@functools.cache
+def calls() -> tuple[tuple[Place, ast.Call], ...]:
+    """Return every place of the product that refuses, with the call."""
+    modules = (module for module in read_modules().values() if module.path != _DEFINITION)
+    return tuple(found for module in modules for found in _calls(module.path, module.tree, ""))
 
 
 def _calls(path: str, node: ast.AST, function: str) -> Iterator[tuple[Place, ast.Call]]:
@@ -106,55 +109,86 @@ class Reached:
 
 
 class Report:
-    """Collects what all processes noted, prints it, and fails a run that is not as listed."""
+    """Collects what all processes noted, prints it, and fails a whole run that is not as listed."""
 
     def __init__(self, own: Reached, *, whole_suite: bool) -> None:
         self.own, self.whole_suite = own, whole_suite
+        self.skipped: set[str] = set()
 
     def pytest_testnodedown(self, node: Any) -> None:  # noqa: ANN401 – xdist's, without types
         """Take the notes of a worker that has ended."""
         notes = getattr(node, "workeroutput", {}).get(_KEY, [])
         self.own.lines |= {(path, line) for path, line in notes}
 
-    def unreached(self) -> list[Place]:
-        """Return the places that no test has reached in these processes."""
-        lines = self.own.lines
-        return [
-            place
-            for place in places()
-            if not any((place.path, n) in lines for n in range(place.first, place.last + 1))
-        ]
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Note why a test was skipped."""
+        if report.skipped and isinstance(report.longrepr, tuple):
+            self.skipped.add(report.longrepr[2])
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Fail a run of the whole suite that is not as refusals.toml says."""
+        if self.whole_suite and not session.exitstatus and self.wrong():
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Print how many places were reached, and those that were not and are not listed."""
-        every, left = places(), self.unreached()
+        """Print how many places were reached, and after a whole run what is not as listed."""
+        every, left = places(), unreached(self.own.lines)
         percent = 100 * (len(every) - len(left)) / len(every)
         terminalreporter.section("refusals")
         terminalreporter.write_line(
             f"{len(every) - len(left)} of {len(every)} places that refuse were reached, "
-            f"{percent:.1f} %; {len(left)} not"
+            f"{percent:.1f} %"
         )
-        for line in self.wrong():
+        for line in self.wrong() if self.whole_suite else ():
             terminalreporter.write_line(line)
 
     def wrong(self) -> list[str]:
-        """Return what differs from refusals.toml."""
+        """Return what of a whole run is not as it must be."""
         with open(LIST, "rb") as file:
             listed = tomllib.load(file)
-        left = self.unreached()
-        names = {place.name for place in left}
-        found = [
-            f"not reached, and not in refusals.toml: {place.path}:{place.first} {place.function}"
-            for place in left
-            if place.name not in listed
-        ]
-        return [*found, *(f"reached, or gone: {name}" for name in listed if name not in names)]
+        left, every = unreached(self.own.lines), places()
+        found = not_as_listed(listed, left, self.skipped)
+        if 100 * len(left) > (100 - LEAST_PERCENT) * len(every):
+            found.append(f"fewer than {LEAST_PERCENT} % of the places that refuse were reached")
+        return found
 
-    def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Fail a run of the whole suite that leaves too much unreached."""
-        share = len(self.unreached()) / len(places())
-        if self.whole_suite and 100 * (1 - share) < LEAST_PERCENT:
-            session.exitstatus = 1
+
+def unreached(lines: Collection[tuple[str, int]]) -> list[Place]:
+    """Return the places of which no line is among those that refused."""
+    return [
+        place
+        for place in places()
+        if not any((place.path, n) in lines for n in range(place.first, place.last + 1))
+    ]
+
+
+def not_as_listed(
+    listed: Mapping[str, str | Mapping[str, str]],
+    left: Iterable[Place],
+    skipped: Collection[str],
+) -> list[str]:
+    """Return what differs between the list and the places that are left unreached.
+
+    An entry is the reason why no test reaches a place; or, in a table, words of the reason for
+    which its test may be skipped: then the place may be unreached where such a test was.
+    """
+    missed = {place.name: place for place in left}
+    found: list[str] = []
+    for name, place in missed.items():
+        entry = listed.get(name)
+        at = f"{place.path}:{place.first} {place.function}"
+        if entry is None:
+            found.append(f"not reached, and not in refusals.toml: {at}")
+        elif not isinstance(entry, str) and not any(entry["skipped"] in why for why in skipped):
+            found.append(f"not reached, though no test was skipped for {entry['skipped']!r}: {at}")
+    known = {place.name for place in places()}
+    for name, entry in listed.items():
+        if name not in known:
+            found.append(f"in refusals.toml, and gone: {name}")
+        elif isinstance(entry, str) and name not in missed:
+            found.append(f"in refusals.toml, and reached: {name}")
+    return found
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -170,5 +204,11 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(own, "refusals")
     # xdist's workers print no summary, but they are asked for one.
     if not hasattr(config, "workerinput"):
-        whole = bool(config.getoption("--requirements"))
+        whole = bool(config.getoption("--requirements")) and is_whole(config)
         config.pluginmanager.register(Report(own, whole_suite=whole), "refusals-report")
+
+
+def is_whole(config: pytest.Config) -> bool:
+    """Return whether all tests run: none are named, and none are left out by a choice of words."""
+    chosen = config.option.keyword or config.option.markexpr or config.option.deselect
+    return config.args_source is not pytest.Config.ArgsSource.ARGS and not chosen

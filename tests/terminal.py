@@ -24,12 +24,13 @@ WIDTH = 100
 
 
 @contextlib.contextmanager
-def terminal(width: int = WIDTH) -> Iterator[tuple[int, list[bytes]]]:
+def terminal(width: int = WIDTH, keys: str = "") -> Iterator[tuple[int, list[bytes]]]:
     """Give the end of a terminal that a program writes to; what it has written is read at the end.
 
-    A thread reads meanwhile, since a terminal holds only so much.
+    A thread reads meanwhile, since a terminal holds only so much. `keys` are typed before.
     """
     ours, theirs = pty.openpty()
+    os.write(ours, keys.encode())
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, width, 0, 0))
     seen: list[bytes] = []
 
@@ -67,10 +68,12 @@ def typed(cwd: Path | str, *argv: str, width: int = WIDTH) -> Answer:
     return Answer(code, shown(seen), errors.getvalue())
 
 
-def started(cwd: Path | str, *words: str, width: int = WIDTH, **variables: str) -> Answer:
+def started(
+    cwd: Path | str, *words: str, width: int = WIDTH, keys: str = "", **variables: str
+) -> Answer:
     """Start a program in a terminal of its own, with further variables in its environment."""
     env = {**os.environ, "TERM": "xterm", **variables}
-    with terminal(width) as (theirs, seen):
+    with terminal(width, keys) as (theirs, seen):
         ran = subprocess.run(
             words, cwd=cwd, env=env, stdin=theirs, stdout=theirs, stderr=theirs, check=False
         )

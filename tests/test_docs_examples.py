@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from shared.guard.settings import load_settings
+from shared.resources import PROGRAM, quote
 from shared.ssh_signature import NAMESPACE
 from tests.clients.real_clients import PROGRAMS
 from tests.journey import call
+from tests.terminal import typed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -95,20 +97,37 @@ def signer(block: str, repo: Repository) -> None:
     assert kind.startswith("sk-")
 
 
+def handover(block: str, repo: Repository) -> None:
+    """A run that is started at a terminal shows this; how commands are held differs by machine."""
+    seen = typed(repo.path, "start", "Make f add two", "--depth", "full", width=0).text
+    kept = [line for line in seen.splitlines() if not line.startswith("  commands of the")]
+    shown = "\n".join(kept).replace(quote(PROGRAM), "planner").partition("Status:")
+    printed = re.sub("[0-9a-f]{12}", "COMMIT", f"{shown[1]}{shown[2]}\n")
+    assert re.sub(r"\x1b\[\d*m", "", printed) == re.sub("[0-9a-f]{12}", "COMMIT", block)
+
+
 def clients(block: str, repo: Repository) -> None:
-    """The folders are those in which the tests look for the clients, with their versions."""
+    """The first line installs clients into the folders in which the tests look for them."""
     del repo
-    named = set(re.findall(r"\$CLIENT_ROOT/([\w-]+)", block))
-    assert {path.split("/")[0] for path in PROGRAMS.values()} <= named
-    versions = {name.partition("-")[2] for name in PROGRAMS if name.split("-")[0] in {
-        "claude", "vibe", "codex", "gemini", "opencode"}}  # fmt: skip
-    assert not [version for version in versions if version not in block]
+    script, tests = (line.split()[0] for line in block.splitlines())
+    installed = set(re.findall(r'^  "(\w+) ', (ROOT / script).read_text(), re.MULTILINE))
+    assert {path.split("/")[0] for path in PROGRAMS.values()} == installed
+    assert os.access(ROOT / tests, os.X_OK)
 
 
 def install(block: str, repo: Repository) -> None:
     """The two commands are README's, of which tests/clients/test_setup.py runs the second."""
     del repo
     assert block in (ROOT / "README.md").read_text()
+
+
+def leave(block: str, repo: Repository) -> None:
+    """The line takes out all that a plan has left in its repository."""
+    assert call(repo.path, "start", "Add a file", "--depth", "full").code == 0
+    repo.git("update-ref", "refs/planner/x", "HEAD")
+    subprocess.run(["sh", "-c", block], cwd=repo.path, check=True)
+    assert not (repo.path / ".planner").exists()
+    assert "/.planner" not in repo.git("for-each-ref") + repo.git("worktree", "list")
 
 
 def locks(block: str, repo: Repository) -> None:
@@ -141,8 +160,8 @@ RUN: dict[str, tuple[Callable[[str, Repository], None], ...]] = {
     "strategy.md": (bundle,),
     "mode.md": (light_plan,),
     "hosts.md": (signer, clients),
-    "install.md": (install,),
-    "terminal.md": (completion,),
+    "install.md": (install, leave),
+    "terminal.md": (handover, completion),
     "dependencies.md": (locks, locks),
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import shutil
@@ -174,6 +175,25 @@ def test_a_python_that_is_too_old_is_told_so(checkout: Checkout) -> None:
     assert answer.returncode == 2
     assert answer.stderr == ""
     assert problem(answer).startswith("this is Python 3.9 · allowed: Python 3.11 or newer")
+
+
+def test_the_launcher_is_written_in_syntax_that_an_old_python_reads() -> None:
+    source = (Path(__file__).parent.parent / "bin" / "planner").read_text(encoding="utf-8")
+    ast.parse(source, feature_version=(3, 6))
+
+
+def test_the_tests_say_which_python_they_need(tmp_path: Path) -> None:
+    old = tmp_path / "python3"
+    old.write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
+    old.chmod(0o755)
+    answer = subprocess.run(
+        [Path(__file__).parent.parent / "bin" / "test", "--checks"],
+        capture_output=True, text=True, check=False, env={**os.environ, "PLANNER_PYTHON": str(old)},
+    )  # fmt: skip
+    assert answer.returncode == 2
+    assert answer.stderr == (
+        "bin/test: needed is Python 3.11 or newer as python3, or its path in PLANNER_PYTHON\n"
+    )
 
 
 def test_a_start_that_cannot_install_is_refused_with_a_way_out(

@@ -118,7 +118,7 @@ class Walk:
         """Run a printed command, its placeholders filled in."""
         if words[:2] == ["exec", "accept"] and "--reason" not in words:
             words = [*words, "--reason", "It is mine."]
-        if words[:2] == ["plan", "revise"]:
+        if words[:2] in (["plan", "revise"], ["mode", "edit"]):
             self.journey.answers["design.json"] = []  # the plan has its milestones
         self.journey.write_answer("reason.md", "The user has read it and wants it so.")
         answer = self.journey.run(*words)

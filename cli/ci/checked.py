@@ -13,6 +13,7 @@ from orchestrator.run.validate_range import (
     SAME_CHANGE,
 )
 from shared.builders import visible_line
+from shared.digests import SHORTEST
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from orchestrator.run.validate_range import Judged, Verdict
     from state.errors import Problem, Refused
 
-SHORT = 12
 FILE, APPROVAL, REFUSED = "plan-file", "approval", "not-validated"
 # What a finding may be about, with what each means.
 RULES = {
@@ -97,7 +97,7 @@ def _of_verdict(verdict: Verdict) -> Checked:
         verdict.why,
     ]
     return Checked(
-        visible_line(f"{verdict.commit[:SHORT]} {verdict.subject}"),
+        visible_line(f"{verdict.commit[:SHORTEST]} {verdict.subject}"),
         " · ".join(visible_line(part) for part in parts if part),
         (*verdict.edited, *verdict.additional) or verdict.changed,
         tuple(findings),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cli.ci.checked import SHORT
 from orchestrator.run.validate_range import ENOUGH
 from shared.builders import visible_line
+from shared.digests import SHORTEST
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -62,7 +62,7 @@ def _table(commits: Sequence[Checked]) -> Iterator[str]:
     for one in commits:
         titles = one.titles or ("",) * len(one.plans)
         named = zip(one.plans, titles, strict=True)
-        plans = "<br>".join(f"{_code(title)} {_code(digest[:SHORT])}" for digest, title in named)
+        plans = "<br>".join(f"{_code(title)} {_code(digest[:SHORTEST])}" for digest, title in named)
         words = _code(one.approval, _MOST_WORDS)
         yield f"| {_code(one.title)} | {plans.strip()} | {one.verdict} | {words} |"
 

@@ -50,9 +50,10 @@ IDENTITY = ("user.name", "Planner demo"), ("user.email", "demo@example.invalid")
 def demo_command(
     ctx: click.Context, depth: str, keep: str | None, *, requirements: bool, as_json: bool
 ) -> None:
-    """Play a whole run on a bundled sample: agents, a failing check, reviews, approval, proof.
+    """Play a whole run on a bundled sample, in seconds.
 
-    With `--depth intent` agents write at once what is approved; one fails and is tried again.
+    It has agents, a failing check, reviews, approval and proof. With `--depth intent` agents write
+    at once what is approved; one fails and is tried again.
 
     Your own repositories are not touched. Exit 0 when the commit is proved.
 

@@ -6,12 +6,16 @@ import os
 
 import click
 
-from cli.answers import write
+from cli.answers import TEXT, form, in_colour, width, write
+from cli.pen import Pen
 from cli.setup.hosts import HOSTS
-from cli.setup.report import diffs, shown
+from cli.setup.report import shown
 from cli.setup.run import Asked, carry_out, prepare
+from cli.setup.telling import done_of, plan_of
 from shared.guard.consent import assistant_variable
 from state.errors import Refused
+
+_NO = 130  # as for Ctrl-C
 
 
 @click.command("setup")
@@ -37,9 +41,23 @@ def setup_command(
         text = f"only a person may run `planner setup`, and {variable} says that an assistant does"
         raise Refused("refused", "setup", text, "ask the user to run it, or add --dry-run")
     with prepare(Asked(hosts, project=project, remove=remove, dry_run=dry_run)) as work:
-        if work.changes and not (dry_run or yes) and os.isatty(0) and os.isatty(2):
-            click.echo(diffs(work.changes), err=True)
-            click.confirm("Write this?", default=True, abort=True, err=True)
+        asks = any(one.changes for one in work.works.values()) and not (dry_run or yes)
+        asks = asks and os.isatty(0) and os.isatty(2)
+        is_text, pen = form() == TEXT, Pen(width(), in_colour())
+        if is_text or asks:
+            click.echo(plan_of(work, pen), err=not is_text, nl=False)
+        if asks and not _agreed(remove=remove):
+            click.echo("Nothing was written.", err=True)
+            raise click.exceptions.Exit(_NO)
         if not dry_run:
             carry_out(work)
-        write(shown(work))
+        write(done_of(work, pen) if is_text else shown(work))
+
+
+def _agreed(*, remove: bool) -> bool:
+    """Return whether the person at the terminal wants it; Ctrl-C and Ctrl-D mean no."""
+    try:
+        return click.confirm("Remove this?" if remove else "Write this?", default=True, err=True)
+    except click.exceptions.Abort:
+        click.echo(err=True)
+        return False

@@ -18,7 +18,8 @@ from cli.setup.record import NOTHING, Edited, Placed
 from state.errors import Problem, Refused
 
 if TYPE_CHECKING:
-    from cli.setup.documents import Entry, Form, Inserted
+    from cli.setup.documents import Entry, Form
+    from cli.setup.splices import Inserted
 
 _NEW_SETTINGS = 0o600
 _USERS_WRITE = 0o200
@@ -31,7 +32,7 @@ class Work:
         self.changes: list[Change] = []
         self.problems: list[Problem] = []
         self.left: list[str] = []  # what is no longer as setup wrote it, and so stays
-        self._wanted, self._before = wanted, before
+        self.wanted, self._before = wanted, before
         self._links: dict[str, str] = {}
         self._files: dict[str, str] = {}
         self._edited: dict[str, Edited] = {}
@@ -64,7 +65,7 @@ class Work:
             self.problems += refusal.problems
 
     def _link(self, path: str) -> None:
-        target, old = self._wanted.links.get(path, ""), self._before.links.get(path, "")
+        target, old = self.wanted.links.get(path, ""), self._before.links.get(path, "")
         here = content_of_link(path)
         is_ours = here is not None and here.link != "" and here.link == old
         if target and here is not None and not is_ours:
@@ -80,7 +81,7 @@ class Work:
             self.changes.append(Change(path, here, None))
 
     def _file(self, path: str) -> None:
-        text, old = self._wanted.files.get(path), self._before.files.get(path, "")
+        text, old = self.wanted.files.get(path), self._before.files.get(path, "")
         here = content_of(path)
         is_ours = here is not None and sha256(here.data) == old
         if text is None:
@@ -102,7 +103,7 @@ class Work:
 
     def _edit(self, path: str) -> None:
         old = self._before.edited.get(path, Edited("", made=False, entries=()))
-        rows = [(form, entry) for at, form, entry in self._wanted.entries if at == path]
+        rows = [(form, entry) for at, form, entry in self.wanted.entries if at == path]
         form = rows[0][0] if rows else form_of(path)
         entries = [entry for _, entry in rows]
         real = os.path.realpath(path)

@@ -2,32 +2,35 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from typing import TYPE_CHECKING
 
 from cli.setup import record
 from cli.setup.changes import Work
-from cli.setup.hosts import HOSTS
+from cli.setup.hosts import HOSTS, parts_of
 from cli.setup.journal import content_of
+from cli.setup.run import BY_WHICH_PROJECT
 from orchestrator.run.doctor import Finding
 from shared import resources
+from shared.git.repository import find_repository
 from shared.installed import contents
 from state.errors import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cli.setup.hosts import Host, Wanted
 
+def assistants(folder: str) -> list[Finding]:
+    """Return a finding for each assistant that is found, and one if what they start is not ours.
 
-def assistants() -> list[Finding]:
-    """Return a finding for each assistant that is found, and one if what they start is not ours."""
+    One that is set up for the repository around `folder` alone is examined there.
+    """
     try:
         placed = record.load()
     except Refused as refusal:
         return [Finding("setup", p.problem, p.allowed) for p in refusal.problems]
-    here = {name: host for name, host in HOSTS.items() if host.is_here() or name in placed}
-    found = [one for name, host in here.items() for one in _examined(name, host, placed)]
+    found = [one for name in _names(folder, placed) for one in _examined(name, placed)]
     if placed and any((c := content_of(p)) is None or c.data != d for p, (d, _) in _ours()):
         state = "what assistants start is missing or of another version"
         found.append(Finding("launcher", state, resources.command("setup")))
@@ -39,8 +42,22 @@ def _ours() -> list[tuple[str, tuple[bytes, int]]]:
     return [(path, wanted) for path, wanted in contents().items() if not path.endswith("python")]
 
 
-def _examined(name: str, host: Host, placed: dict[str, record.Placed]) -> Iterator[Finding]:
-    wanted = host.wanted(host.folder(), False)  # noqa: FBT003 – not for a project
+def _names(folder: str, placed: dict[str, record.Placed]) -> Iterator[str]:
+    """Yield the names of the record for all that is to be examined."""
+    with contextlib.suppress(Refused):
+        folder = find_repository(folder).root
+    for name, host in HOSTS.items():
+        inside = f"{name}{BY_WHICH_PROJECT}{folder}"
+        if inside in placed:
+            yield inside
+        if name in placed or (host.is_here() and inside not in placed):
+            yield name
+
+
+def _examined(name: str, placed: dict[str, record.Placed]) -> Iterator[Finding]:
+    known, _, project = name.partition(BY_WHICH_PROJECT)
+    host = HOSTS[known]
+    wanted = host.wanted(host.folder(project), bool(project))
     work = Work(wanted, placed.get(name, record.NOTHING))
     for problem in work.problems:
         yield Finding(name, f"{problem.at} {problem.problem}", problem.allowed)
@@ -48,14 +65,14 @@ def _examined(name: str, host: Host, placed: dict[str, record.Placed]) -> Iterat
         return
     changed = {change.path for change in work.changes}
     parts: dict[str, list[str]] = {}
-    for part, path in _parts(wanted):
+    for part, path in parts_of(wanted):
         parts.setdefault(part, []).append(path)
     missing = [
         part for part, paths in parts.items()
         if changed & {*paths, *map(os.path.realpath, paths)}
     ]  # fmt: skip
     has = [part for part in parts if part not in missing]
-    setup = resources.command("setup", name)
+    setup = resources.command("setup", *["--project"] * bool(project), known)
     if not missing:
         note = f"; {wanted.note}" if wanted.note else ""
         yield Finding(name, f"in place: {', '.join(has)}{note}")
@@ -63,17 +80,3 @@ def _examined(name: str, host: Host, placed: dict[str, record.Placed]) -> Iterat
         yield Finding(name, f"not in place: {', '.join(missing)}", setup)
     else:
         yield Finding(name, f"not set up: {', '.join(missing)}", hint=setup)
-
-
-def _parts(wanted: Wanted) -> Iterator[tuple[str, str]]:
-    """Yield what each path is for: the skill, hooks, or the rule that allows our commands."""
-    for path, target in wanted.links.items():
-        if target.startswith(resources.installed_path("hooks")):
-            yield "hooks", path
-        else:
-            # Claude Code reads the hooks from the folder of the skill.
-            yield "skill with its hooks" if target == resources.ROOT else "skill", path
-    for path, _, entry in wanted.entries:
-        is_hook = "hooks" in entry.keys or os.path.basename(path).startswith("hooks")
-        yield "hooks" if is_hook else "rule", path
-    yield from (("rule", path) for path in wanted.files)

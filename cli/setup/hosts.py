@@ -17,7 +17,7 @@ from shared.guard.permissions import PERSON_ONLY, WHO
 from shared.resources import ROOT, installed_path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 # vibe's own list, which one of the user's replaces; vibe adds the rest of it by itself.
 _VIBES_OWN = ("cd", "echo", "git diff", "git log", "git status", "tree", "whoami")
@@ -52,9 +52,11 @@ class Wanted(NamedTuple):
 class Host(NamedTuple):
     """One assistant: programs and folder by which it is found, and what it needs there.
 
-    `variable` may name another folder than `home`; `inside` is its folder in a project.
+    `title` is its name for people; `variable` may name another folder than `home`; `inside` is its
+    folder in a project.
     """
 
+    title: str
     programs: tuple[str, ...]
     variable: str
     home: str
@@ -87,23 +89,45 @@ def _programs(folder: str) -> list[str]:
 def _claude(folder: str, project: bool) -> Wanted:
     """Its hooks come with the folder, so its link leads to all of it, not to the skill alone."""
     settings = os.path.join(folder, "settings.local.json" if project else "settings.json")
-    rules = [f"Bash({program} *)" for program in _programs(folder)]
+    plugins = _plugins(folder)
+    programs = [os.path.join(plugin, "bin", "planner") for plugin in plugins]
+    programs = [*programs, installed_path("bin", "planner")] if plugins else _programs(folder)
+    rules = [f"Bash({program} *)" for program in programs]
     rules += [f"Edit(.planner/{pattern})" for pattern in _WRITTEN]
     entries = [(settings, Json(), Entry(("permissions", "allow"), rule)) for rule in rules]
-    if _is_plugin(folder):
+    if plugins:
         return Wanted(entries=(*entries,), note="the skill and its hooks come with the plugin")
     links = {} if _skill(folder) == ROOT else {_skill(folder): ROOT}
-    return Wanted(links, entries=(*entries,), note="start it anew if it is running")
+    return Wanted(links, entries=(*entries,))
 
 
-def _is_plugin(folder: str) -> bool:
-    """Return whether Claude Code has us as a plugin: a link beside it would load us twice."""
+def _plugins(folder: str) -> list[str]:
+    """Return the folders that Claude Code loads us from as a plugin, none where it does not.
+
+    A link beside it would load us twice. The folder changes with each version, except where the
+    marketplace is a folder itself, which is read in place.
+    """
+    enabled = _read(folder, "settings.json").get("enabledPlugins") or {}
+    names = [name for name, on in enabled.items() if name.startswith("planner@") and on is True]
+    known = _read(folder, "plugins", "known_marketplaces.json")
+    installed = _read(folder, "plugins", "installed_plugins.json").get("plugins") or {}
+    paths = []
+    for name in names:
+        source = known.get(name.partition("@")[2], {}).get("source", {})
+        in_place = source.get("source") == "directory"
+        versions = [source] if in_place else installed.get(name) or [{}]
+        paths += [str(v.get("path" if in_place else "installPath") or ROOT) for v in versions]
+    return paths
+
+
+def _read(*path: str) -> dict[str, Any]:
+    """Return what a settings file of Claude Code holds, nothing where it cannot be read."""
     try:
-        with open(os.path.join(folder, "settings.json"), encoding="utf-8") as file:
-            enabled = Json().parse(file.read()).get("enabledPlugins", {})
-        return any(on is True for name, on in enabled.items() if name.startswith("planner@"))
-    except (OSError, ValueError, AttributeError):
-        return False
+        with open(os.path.join(*path), encoding="utf-8") as file:
+            found = Json().parse(file.read())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _vibe(folder: str, project: bool) -> Wanted:
@@ -136,11 +160,23 @@ def _codex(folder: str, project: bool) -> Wanted:
     )
     rules += "# of a person not at all. The strictest of the rules that fit counts.\n"
     rules += _codex_rule([programs], "allow")
-    rules += "".join(_codex_rule([programs, *name.split()], "forbidden") for name in _PERSONS)
+    rules += "".join(_codex_rule([programs, *words], "forbidden") for words in _persons_words())
     files = {os.path.join(folder, "rules", "planner.rules"): rules}
     return Wanted(
         {_skill(folder): installed_path()}, files, (*entries,), "trust the hooks when codex asks"
     )
+
+
+def _persons_words() -> list[list[Any]]:
+    """Return the words of a person's commands; a list among them holds those that may stand there.
+
+    All of one word are the first; those of two follow, by their first word.
+    """
+    single: list[str] = []
+    groups: dict[str, list[str]] = {}
+    for first, _, second in (name.partition(" ") for name in _PERSONS):
+        (groups.setdefault(first, []) if second else single).append(second or first)
+    return [[single], *([first, seconds] for first, seconds in groups.items())]
 
 
 def _codex_rule(pattern: list[Any], decision: str) -> str:
@@ -203,15 +239,31 @@ def _cursor(folder: str, project: bool) -> Wanted:
 
 
 HOSTS = {
-    "claude": Host(("claude",), "CLAUDE_CONFIG_DIR", "~/.claude", ".claude", _claude),
-    "codex": Host(("codex",), "CODEX_HOME", "~/.codex", ".codex", _codex),
-    "vibe": Host(("vibe",), "VIBE_HOME", "~/.vibe", ".vibe", _vibe),
-    "opencode": Host(
-        ("opencode",), "XDG_CONFIG_HOME", "~/.config/opencode", ".opencode", _opencode
+    "claude": Host(
+        "Claude Code", ("claude",), "CLAUDE_CONFIG_DIR", "~/.claude", ".claude", _claude
     ),
-    "gemini": Host(("gemini",), "GEMINI_CLI_HOME", "~/.gemini", ".gemini", _gemini),
-    "cursor": Host(("cursor-agent", "cursor"), "", "~/.cursor", ".cursor", _cursor),
+    "codex": Host("codex", ("codex",), "CODEX_HOME", "~/.codex", ".codex", _codex),
+    "vibe": Host("vibe", ("vibe",), "VIBE_HOME", "~/.vibe", ".vibe", _vibe),
+    "opencode": Host(
+        "opencode", ("opencode",), "XDG_CONFIG_HOME", "~/.config/opencode", ".opencode", _opencode
+    ),
+    "gemini": Host("Gemini", ("gemini",), "GEMINI_CLI_HOME", "~/.gemini", ".gemini", _gemini),
+    "cursor": Host("Cursor", ("cursor-agent", "cursor"), "", "~/.cursor", ".cursor", _cursor),
 }
+
+
+def parts_of(wanted: Wanted) -> Iterator[tuple[str, str]]:
+    """Yield what each path is for: the skill, hooks, or the rule that allows our commands."""
+    for path, target in wanted.links.items():
+        if target.startswith(installed_path("hooks")):
+            yield "hooks", path
+        else:
+            # Claude Code reads the hooks from the folder of the skill.
+            yield "skill with its hooks" if target == ROOT else "skill", path
+    for path, _, entry in wanted.entries:
+        is_hook = "hooks" in entry.keys or os.path.basename(path).startswith("hooks")
+        yield "hooks" if is_hook else "rule", path
+    yield from (("rule", path) for path in wanted.files)
 
 
 def foreign_guard(settings: Any, entries: list[Entry]) -> str:  # noqa: ANN401 – any JSON value

@@ -7,13 +7,15 @@ import json
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cli.setup.documents import Entry, Inserted
+from cli.setup.documents import Entry
 from shared.resources import command, quote, setup_path
 from state.errors import Refused
 from state.files import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from cli.setup.splices import Inserted
 
 _VERSION = 1
 

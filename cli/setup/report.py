@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from cli.setup.hosts import HOSTS
 from shared.builders import Block
+from shared.mode import sessions
 from shared.resources import installed_path, launcher_path, setup_path
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     from cli.setup.journal import Change, Content
     from cli.setup.run import Prepared
+    from shared.mode.sessions import Session
 
 
 def diffs(changes: Sequence[Change]) -> str:
@@ -36,8 +38,17 @@ def shown(work: Prepared) -> str:
     if not asked.remove and not asked.dry_run:
         block.data("program", launcher_path())
     if work.last and not asked.dry_run:
-        block.task("Left, as they are yours: ~/.config/planner and .planner/ in your repositories.")
+        block.data("still planned", "\n".join(one.repository for one in still_planned()))
+        block.task(
+            "Left, as they are yours: ~/.config/planner, and in your repositories .planner/ and "
+            "refs/planner*, which docs/install.md says how to remove."
+        )
     return block.render()
+
+
+def still_planned() -> list[Session]:
+    """Return the sessions that plan, each once: their hooks are gone with setup."""
+    return [one for one in sessions.all_sessions() if one.session == one.agent]
 
 
 def _diff(change: Change) -> str:
@@ -45,9 +56,13 @@ def _diff(change: Change) -> str:
         return ""  # ours alone
     if _is_link(change.before) or _is_link(change.after):
         return _line(change)
+    return "".join(difference(change)).rstrip("\n") or _line(change)
+
+
+def difference(change: Change) -> list[str]:
+    """Return the lines of the difference of a file, the two that name it first."""
     old, new = (change.path if side else "/dev/null" for side in change[1:])
-    lines = difflib.unified_diff(_lines(change.before), _lines(change.after), old, new)
-    return "".join(lines).rstrip("\n") or _line(change)
+    return [*difflib.unified_diff(_lines(change.before), _lines(change.after), old, new)]
 
 
 def _is_link(content: Content | None) -> bool:

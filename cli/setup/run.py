@@ -16,6 +16,8 @@ from cli.setup.journal import carry_out as write_all
 from shared import resources
 from shared.git.repository import find_repository
 from shared.installed import contents
+from shared.mode import sessions
+from shared.place import memory
 from state.errors import Refused
 
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ _PACKAGES = (
     "architect", "cli", "developer", "orchestrator", "quality_reviewer", "shared", "state",
     "technical_writer",
 )  # fmt: skip
-_BY_WHICH_PROJECT = " in "
+BY_WHICH_PROJECT = " in "
 
 
 class Asked(NamedTuple):
@@ -42,14 +44,20 @@ class Asked(NamedTuple):
 class Prepared(NamedTuple):
     """All that is to be done: changes in order, empty folders to remove, one line for each host.
 
-    `last` says that no assistant is left, so that all of setup goes.
+    `works` are the changes for each assistant, `kept` the names of all that are set up in the end.
     """
 
     asked: Asked
     changes: list[Change]
     gone: list[str]
     told: dict[str, str]
-    last: bool
+    works: dict[str, Work]
+    kept: list[str]
+
+    @property
+    def last(self) -> bool:
+        """Whether no assistant is left after a removal, so that all of setup goes."""
+        return self.asked.remove and not self.kept
 
 
 @contextlib.contextmanager
@@ -68,12 +76,13 @@ def prepare(asked: Asked) -> Iterator[Prepared]:
             raise Refused.of(_with_retry(problems, works, asked))
         for name, work in works.items():
             after[name] = work.placed
-        last = asked.remove and all(one == record.NOTHING for one in after.values())
+        kept = [name for name, one in after.items() if one != record.NOTHING]
+        last = asked.remove and not kept
         changes = [change for work in works.values() for change in work.changes]
         changes += _skill_folder(remove=last)
         changes += _recorded(after, remove=last)
         gone = [folder for work in works.values() for folder in work.gone]
-        yield Prepared(asked, changes, gone, _told(works, asked, project), last)
+        yield Prepared(asked, changes, gone, _told(works, asked, project), works, kept)
 
 
 def carry_out(prepared: Prepared) -> None:
@@ -101,7 +110,7 @@ def check_paths() -> None:
 
 def _names(asked: Asked, project: str, before: dict[str, record.Placed]) -> list[str]:
     """Return the assistants to work on, by the names of the record."""
-    inside = f"{_BY_WHICH_PROJECT}{project}" if project else ""
+    inside = f"{BY_WHICH_PROJECT}{project}" if project else ""
     if asked.hosts:
         return [f"{host}{inside}" for host in dict.fromkeys(asked.hosts)]
     if asked.remove:
@@ -110,7 +119,7 @@ def _names(asked: Asked, project: str, before: dict[str, record.Placed]) -> list
 
 
 def _work(name: str, asked: Asked, project: str, before: dict[str, record.Placed]) -> Work:
-    host = HOSTS[name.partition(_BY_WHICH_PROJECT)[0]]
+    host = HOSTS[name.partition(BY_WHICH_PROJECT)[0]]
     wanted = Wanted() if asked.remove else host.wanted(host.folder(project), bool(project))
     return Work(wanted, before.get(name, record.NOTHING))
 
@@ -143,13 +152,19 @@ def _remove_the_rest() -> None:
     shutil.rmtree(packages, ignore_errors=True)
     with contextlib.suppress(OSError):
         os.rmdir(os.path.dirname(packages))
-    shutil.rmtree(resources.setup_path(), ignore_errors=True)
+    shutil.rmtree(memory.folder(), ignore_errors=True)
+    if not sessions.all_sessions():  # else hooks of a plugin still hold them
+        shutil.rmtree(sessions.folder(), ignore_errors=True)
+    state = resources.setup_path().rstrip(os.sep)
+    shutil.rmtree(state, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        os.rmdir(os.path.dirname(state))
 
 
 def _with_retry(problems: list[Problem], works: dict[str, Work], asked: Asked) -> list[Problem]:
     """Return the problems, each with the command for the assistants that have none."""
     good = [
-        name.partition(_BY_WHICH_PROJECT)[0] for name, work in works.items() if not work.problems
+        name.partition(BY_WHICH_PROJECT)[0] for name, work in works.items() if not work.problems
     ]
     options = [f"--{name}" for name in ("project", "remove") if getattr(asked, name)]
     for problem in problems:
@@ -162,7 +177,7 @@ def _told(works: dict[str, Work], asked: Asked, project: str) -> dict[str, str]:
     """Return for each assistant what was done and what is left to do."""
     told = {}
     for name, work in works.items():
-        host = HOSTS[name.partition(_BY_WHICH_PROJECT)[0]]
+        host = HOSTS[name.partition(BY_WHICH_PROJECT)[0]]
         done = "removed" if asked.remove else "set up"
         said = done if work.changes else ("nothing to remove" if asked.remove else "up to date")
         note = "" if asked.remove else host.wanted(host.folder(project), bool(project)).note

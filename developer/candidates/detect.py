@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from developer.candidates.ci import ci_lines
@@ -12,7 +13,15 @@ from developer.candidates.others import (
     target_candidates,
 )
 from developer.candidates.python import python_candidates
-from shared.candidates import Found, chosen_commands, read_found, write_chosen, write_found
+from shared.candidates import (
+    Chosen,
+    Found,
+    chosen_commands,
+    read_chosen,
+    read_found,
+    write_chosen,
+    write_found,
+)
 from shared.named_files import find_answer
 from shared.place.level import level
 from shared.tree_runs import proving
@@ -22,11 +31,14 @@ from state.files import read_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from developer.verify.job import Done
     from shared.run import State
 
 MOST, MOST_OF_CI = 8, 6
 _SHOWN_CHARS = 160
 _MOST_COMMANDS, _LONGEST = 10, 2_000
+# A candidate that reads the code and runs no test.
+_ONLY_READS = re.compile(r"\b(?:ruff|mypy|lint|type-?check)\b")
 
 
 def candidates(files: str, root: str) -> Found:
@@ -67,7 +79,7 @@ def choose(state: State, numbers: Sequence[int], path: str | None) -> None:
     if len(chosen) > _MOST_COMMANDS or any(len(c) > _LONGEST for c in chosen):
         text = f"at most {_MOST_COMMANDS} commands of {_LONGEST} characters can be chosen"
         raise Refused("invalid", "plan verify", text, "choose fewer or shorter commands")
-    _keep(state, chosen)
+    _keep(state, Chosen(chosen))
 
 
 def adopt(state: State, tree: str) -> None:
@@ -81,14 +93,43 @@ def adopt(state: State, tree: str) -> None:
         return
     if level(state.run.repository).holds:
         found = [command for command, _ in read_found(state.state_dir).candidates[:1]]
-        _keep(state, found or proving(state.state_dir, tree))
+        if commands := found or proving(state.state_dir, tree):
+            _keep(state, Chosen(commands, unasked=True))
 
 
-def _keep(state: State, chosen: list[str]) -> None:
-    if chosen != chosen_commands(state.state_dir):
+def pass_over(state: State, done: Done) -> bool:
+    """Take the next command for a candidate that can run neither on base nor change; else False.
+
+    The next is another candidate that runs tests, then what the assistant ran with success; where
+    none is left, the first candidate stays. What the assistant has chosen itself stays too. The
+    caller holds the run's lock.
+    """
+    chosen = read_chosen(state.state_dir)
+    lacking = {r.command: r.lacks for r in done.results if r.lacks and r.chosen_by == "candidate"}
+    if not (chosen.unasked and lacking):
+        return False
+    over = dict(chosen.passed_over) | lacking
+    found = [command for command, _ in read_found(state.state_dir).candidates]
+    following = (
+        [c for c in found if c not in over and not _ONLY_READS.search(c)][:1]
+        or [c for c in proving(state.state_dir, done.tree) if c not in over]
+        or found[:1]
+    )
+    if following == chosen.commands:
+        return False
+    rows = [(command, why) for command, why in over.items() if command not in following]
+    _keep(state, Chosen(following, rows, unasked=True))
+    return True
+
+
+def _keep(state: State, chosen: Chosen) -> None:
+    before = read_chosen(state.state_dir)
+    if (chosen.commands, chosen.unasked) != (before.commands, before.unasked):
         write_chosen(state.state_dir, chosen)
+        over = [f"passed over: {command}: {why}" for command, why in chosen.passed_over]
+        detail = "\n".join([*chosen.commands, *over])
         with state.database as database:
-            database.audit(state.run, "host", "choose verify commands", detail="\n".join(chosen))
+            database.audit(state.run, "host", "choose verify commands", detail=detail)
 
 
 def commands_in(text: str, path: str) -> list[str]:

@@ -16,6 +16,7 @@ from developer.candidates.python_tests import (
     has_package,
     python_test_files,
 )
+from developer.candidates.runner import called_runner
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,7 +40,7 @@ def python_candidates(project: Project) -> Iterator[Candidate]:
     """Yield the test commands of a Python project, the likeliest first."""
     python, text = interpreter(project), project.read("pyproject.toml")
     tables = _tables(text)
-    yield from _tests(project, python, _pytest(project, text, tables))
+    yield from _tests(project, python, _configured(project, text, tables), _named(project))
     if tox := _tox(project, text, tables):
         yield Candidate(" ".join([_program("tox", python), *_made_by_tox(project)]), tox)
     if project.has("noxfile.py"):
@@ -52,8 +53,12 @@ def python_candidates(project: Project) -> Iterator[Candidate]:
             yield Candidate(f"{python} -m {command}", _at(text, rf"^\[tool\.{name}"))
 
 
-def _tests(project: Project, python: str, pytest: str) -> Iterator[Candidate]:
-    """Yield what runs the tests; `pytest` is the file and line that say that pytest does, or ''."""
+def _tests(project: Project, python: str, configured: str, named: str) -> Iterator[Candidate]:
+    """Yield what runs the tests; `configured` and `named` are file and line that speak for pytest.
+
+    Settings of pytest decide; a line that calls a runner outweighs one that only names pytest.
+    """
+    pytest = configured or named
     if python.startswith(_TOX) and project.has("src"):
         # Into its environments tox installs the package: they would import that copy.
         return
@@ -64,10 +69,18 @@ def _tests(project: Project, python: str, pytest: str) -> Iterator[Candidate]:
     files = python_test_files(project)
     classes = [file for file in files if file.is_unittest]
     functions = [file for file in files if not file.is_unittest]
-    if classes and not has_package(project, python, "pytest"):
+    called, line = ("", None) if configured else called_runner(project, python)
+    if line and called == "unittest":
+        yield line
+    elif line:
+        pytest = line.evidence
+    # pytest does not call `load_tests`, so it would leave out what that adds.
+    of_unittest = called == "unittest" or (not pytest and any(f.loads for f in classes))
+    installed = bool(classes) and has_package(project, python, "pytest")
+    if classes and called != "unittest" and (of_unittest or not installed):
         yield from by_unittest(project, python, classes)
-    else:
-        functions += classes
+    if not (pytest or functions) and installed:
+        pytest = f"{classes[0].evidence}, and pytest is installed"
     if pytest or functions:
         yield Candidate(by_pytest(python, files), pytest or functions[0].evidence)
 
@@ -105,8 +118,8 @@ def _tox(project: Project, text: str, tables: dict[str, Any]) -> str:
     return _at(text, r"^\[tool\.tox") if "tox" in tables else ""
 
 
-def _pytest(project: Project, text: str, tables: dict[str, Any]) -> str:
-    """Return the file and line that say that pytest runs the tests, or ''."""
+def _configured(project: Project, text: str, tables: dict[str, Any]) -> str:
+    """Return the file and line of pytest's own settings, or ''."""
     if "pytest" in tables:
         return _at(text, r"^\[tool\.pytest")
     for name, section in (("pytest.ini", "pytest"), ("tox.ini", "pytest"),
@@ -114,6 +127,11 @@ def _pytest(project: Project, text: str, tables: dict[str, Any]) -> str:
         found = project.read(name)
         if _has_section(found, section):
             return f"{name}:{line_of(found, rf'^.{section}.')}"
+    return ""
+
+
+def _named(project: Project) -> str:
+    """Return the file and line that name pytest as something to install, or its conftest.py."""
     for name in ("pyproject.toml", "setup.cfg", "setup.py", "tox.ini", *_REQUIREMENTS):
         found = f"\n{project.read(name)}"
         if re.search(_NAMES_PYTEST, found):

@@ -27,7 +27,9 @@ _FOR_PYTEST = ("test_*.py", "*_test.py")
 _NAMES = (*_FOR_PYTEST, "tests.py")
 _DISCOVERED = "test*.py"
 _OF_PYTEST = r"^(?:(?:import|from) pytest\b|(?:async )?def test_|class Test\w*:)"
-_OF_UNITTEST = r"^(?:(?:import|from) unittest\b|class \w+\(.*TestCase\b)"
+_CLASS_OF_UNITTEST = r"^class \w+\(.*TestCase\b"
+_OF_UNITTEST = r"^(?:import|from) unittest\b"
+_LOADS = r"^def load_tests\("
 _NOT_THE_PROJECTS = {"node_modules", "site-packages", "build", "dist", "vendor", "third_party"}
 _MOST_FOLDERS, _MOST_FILES, _MOST_NAMED, _MOST_STARTS = 1_000, 60, 10, 3
 _ASK_S = 20.0
@@ -36,11 +38,15 @@ _ASK = "import sys, importlib.util as u; sys.path[:1] = []; sys.exit(not u.find_
 
 
 class PythonTest(NamedTuple):
-    """A test file with the line that shows whether its tests are unittest's classes or pytest's."""
+    """A test file with the line that shows whether its tests are unittest's classes or pytest's.
+
+    `loads` is true where it, or the package around it, tells unittest what else to load.
+    """
 
     path: str
     line: int
     is_unittest: bool
+    loads: bool
 
     @property
     def evidence(self) -> str:
@@ -53,9 +59,11 @@ def python_test_files(project: Project) -> list[PythonTest]:
     found = []
     for path in sorted(_paths(project), key=_likeliest)[:_MOST_FILES]:
         text = project.read(path)
-        for is_unittest, sign in ((False, _OF_PYTEST), (True, _OF_UNITTEST)):
+        package = project.read(os.path.join(os.path.dirname(path), "__init__.py"))
+        loads = any(re.search(_LOADS, one, re.MULTILINE) for one in (text, package))
+        for sign in (_OF_PYTEST, _CLASS_OF_UNITTEST, _OF_UNITTEST):
             if re.search(sign, text, re.MULTILINE):
-                found.append(PythonTest(path, line_of(text, sign), is_unittest))
+                found.append(PythonTest(path, line_of(text, sign), sign != _OF_PYTEST, loads))
                 break
     return found
 

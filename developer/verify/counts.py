@@ -13,13 +13,22 @@ if TYPE_CHECKING:
 _WORDS = r"(\d+) (passed|failed|errors?|skipped|xfailed|xpassed|deselected|warnings?)"
 
 
+_OF_PYTEST = rf"^(?:=+ )?((?:{_WORDS}(?:, )?)+) in [\d.]+"
+_OF_UNITTEST = r"^Ran (\d+) tests? in "
+
+
 def counted(output: str) -> Counts | None:
     """Return the numbers of passed and failed tests in the end of an output; None without one."""
     return next(filter(None, (read(output) for read in _READERS)), None)
 
 
+def summaries(output: str) -> int:
+    """Return how many summaries of pytest or unittest an output has; `counted` reads the last."""
+    return max(len(re.findall(row, output, re.MULTILINE)) for row in (_OF_PYTEST, _OF_UNITTEST))
+
+
 def _pytest(output: str) -> Counts | None:
-    rows = re.findall(rf"^(?:=+ )?((?:{_WORDS}(?:, )?)+) in [\d.]+", output, re.MULTILINE)
+    rows = re.findall(_OF_PYTEST, output, re.MULTILINE)
     return _of_words(rows[-1][0]) if rows else None
 
 
@@ -29,7 +38,7 @@ def _of_words(text: str) -> Counts:
 
 
 def _unittest(output: str) -> Counts | None:
-    ran = re.findall(r"^Ran (\d+) tests? in ", output, re.MULTILINE)
+    ran = re.findall(_OF_UNITTEST, output, re.MULTILINE)
     end = re.search(r"^(?:OK|FAILED)(?: \((.*)\))?\s*$", output, re.MULTILINE)
     if not ran or not end:
         return None

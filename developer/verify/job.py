@@ -21,6 +21,7 @@ Chooser = Literal["project", "candidate", "assistant"]
 Counts = tuple[int, int]
 # The verification's file in which a command without a place has its temporary files.
 TEMPORARY_FOLDER = "tmp"
+_PAIRS = ("counts", "base_counts", "passed_over")
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,9 @@ class Result:
 
     `exercised` is False if it passed even with the changed files broken, None if that was not
     tried: another command failed, or no changed file is code. `where` says where it ran,
-    `chosen_by` who wants it run, and `counts` how many tests passed and failed, if it says so.
+    `chosen_by` who wants it run, and `counts` how many tests passed and failed, if it says so;
+    `base_counts` the same of its run on the base. `lacks` says what is missing where it can run
+    neither there nor on the change, and `passed_over` which commands could not, and why.
     """
 
     command: str
@@ -119,12 +122,18 @@ class Result:
     where: Where = "worktree"
     chosen_by: Chooser = "project"
     counts: Counts | None = None
+    base_counts: Counts | None = None
+    lacks: str = ""
+    passed_over: tuple[str, ...] = ()
 
     def for_plan(self) -> dict[str, Any]:
         """Return the fields of the command's result that are stored in plan.json."""
         names = ("command", "baseline", "outcome", "tree", "exercised", "where", "chosen_by")
         values = {name: getattr(self, name) for name in names}
         values |= dict(zip(("passed", "failed"), self.counts or (None, None), strict=True))
+        base = self.base_counts or (None, None)
+        values |= dict(zip(("base_passed", "base_failed"), base, strict=True))
+        values["passed_over"] = list(self.passed_over)
         return values | {"seconds": max(1, round(self.seconds))}
 
 
@@ -155,7 +164,7 @@ class Done:
     def from_json(cls, data: Mapping[str, Any]) -> Done:
         """Return the verification's outcome from the JSON that `to_json` made."""
         results = tuple(
-            Result(**{**row, "counts": tuple(row["counts"]) if row["counts"] else None})
+            Result(**{**row, **{k: row.get(k) and tuple(row[k]) for k in _PAIRS}})
             for row in data["results"]
         )
         return cls(**{**data, "results": results, "notes": tuple(data["notes"])})

@@ -7,18 +7,19 @@ import signal
 import time
 import traceback
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from developer.verify.canary import is_code, restore_files
 from developer.verify.counts import counted
 from developer.verify.in_place import InPlace
 from developer.verify.in_worktree import InWorktree, displaced
 from developer.verify.job import Done, Job, Result, read_note, verify_file
+from developer.verify.lacking import lacking
 from developer.verify.lock import adopt_lock
 from developer.verify.prepare import check_confirmed
 from developer.verify.process import Stopped, read_tail
 from developer.verify.trees import UNTRACKED, current_tree, differing, show_names, users_tree
-from shared.candidates import read_found
+from shared.candidates import read_chosen, read_found
 from shared.config import commands_hash, write_paths
 from shared.git.repository import repository_at, within
 from shared.place.enter import CannotEnter
@@ -30,7 +31,7 @@ from state.files import read_json, unusable, write_json
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from developer.verify.job import Baseline, Outcome, Where
+    from developer.verify.job import Baseline, Counts, Outcome, Where
     from developer.verify.process import Ended
     from developer.verify.trees import Listed
 
@@ -38,6 +39,14 @@ STOPPED_CODE = 130
 NOTE_CHARS = 600
 # How often all is run where the user's files change meanwhile.
 TRIES = 2
+
+
+class AtBase(NamedTuple):
+    """How a command ended on the base, its counts of tests, and what was missing, if it says so."""
+
+    outcome: Baseline = "not-run"
+    counts: Counts | None = None
+    lacks: str = ""
 
 
 def worker_main(state_dir: str) -> int:
@@ -133,27 +142,30 @@ class _Verification:
         if all(e.passed for e in ended):
             exercised = trials.exercised(tree, self._code(tree))
         self.notes += trials.notes(ended)
-        results = tuple(
-            _result(job, e, baseline, tree, exercised, trials.where)
-            for e, baseline in zip(ended, baselines, strict=True)
-        )
-        return Done(results, tree)
+        results = [
+            _result(job, e, base, tree, exercised, trials.where)
+            for e, base in zip(ended, baselines, strict=True)
+        ]
+        if results:
+            over = read_chosen(job.state_dir).passed_over
+            results[0] = replace(results[0], passed_over=tuple(f"{c} ({why})" for c, why in over))
+        return Done(tuple(results), tree)
 
-    def _baselines(self, trials: InPlace | InWorktree) -> list[Baseline]:
+    def _baselines(self, trials: InPlace | InWorktree) -> list[AtBase]:
         """Return how each verify command ends on the base commit; cached by base and commands."""
         job = self.job
         key = {"base_tree": job.base_tree, "commands": commands_hash(job.to_confirm)}
         key["where"] = trials.where
         cached = read_note(job.file("baseline.json"))
-        if cached.get("key") == key:
-            return list(cached["baselines"])
+        if cached.get("key") == key and "ended" in cached:
+            return [AtBase(*row) for row in cached["ended"]]
         try:
             ended = trials.base()
         except Refused as refusal:
             self.notes.append(f"the base could not be set up: {refusal}"[:NOTE_CHARS])
-            return ["not-run" for _ in job.commands]
-        found: list[Baseline] = ["pass" if e.passed else "fail" for e in ended]
-        write_json(job.file("baseline.json"), {"key": key, "baselines": found})
+            return [AtBase() for _ in job.commands]
+        found = [_at_base(e) for e in ended]
+        write_json(job.file("baseline.json"), {"key": key, "ended": found})
         return found
 
     def _code(self, tree: str) -> list[str]:
@@ -188,15 +200,28 @@ def _listen() -> Callable[[], bool]:
     return lambda: bool(asked)
 
 
+def _at_base(ended: Ended) -> AtBase:
+    tail = read_tail(ended.log)
+    return AtBase(
+        "pass" if ended.passed else "fail", counted(tail), "" if ended.passed else lacking(tail)
+    )
+
+
 def _result(
-    job: Job, ended: Ended, baseline: Baseline, tree: str, exercised: bool | None, where: Where
+    job: Job, ended: Ended, base: AtBase, tree: str, exercised: bool | None, where: Where
 ) -> Result:
-    failed: Outcome = "known-failure" if baseline == "fail" else "fail"
+    tail = read_tail(ended.log)
+    counts = counted(tail)
+    outcome: Outcome = "pass" if ended.passed else "fail"
+    # With more failing tests than on the base, some failures are new.
+    more = counts is not None and base.counts is not None and counts[1] > base.counts[1]
+    if outcome == "fail" and base.outcome == "fail" and not more:
+        outcome = "known-failure"
     found = [candidate for candidate, _ in read_found(job.state_dir).candidates]
     return Result(
         ended.command,
-        baseline,
-        "pass" if ended.passed else failed,
+        base.outcome,
+        outcome,
         tree,
         exercised,
         round(ended.seconds, 1),
@@ -208,7 +233,9 @@ def _result(
         else "candidate"
         if ended.command in found
         else "assistant",
-        counted(read_tail(ended.log)),
+        counts,
+        base.counts,
+        base.lacks if outcome == "known-failure" and lacking(tail) else "",
     )
 
 

@@ -43,7 +43,9 @@ def open_or_adopt(state_dir: str | None, folder: str) -> State:
     """Return the run of a state directory; make a run for a frozen plan without one (PL-19)."""
     try:
         return open_state(state_dir, folder)
-    except Refused:
+    except Refused as refusal:
+        if any(p.kind != "not_found" for p in refusal.problems):
+            raise  # such as a symbolic link in place of a folder of ours
         if state_dir is None or not os.path.isfile(resources.plan_path(state_dir)):
             raise
     return adopt(state_dir, folder)

@@ -31,6 +31,7 @@ from state.files import TEMPORARY, read_bytes
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from shared.git.change import Change as AnyChange
     from shared.git.proof import Extra, Staged
     from shared.git.repository import Repository
     from shared.git.vault import Vault
@@ -71,12 +72,8 @@ def commit_plan(state: State, also: Also | None = None) -> list[Change]:
             problems = reconcile(state, repository, vault, changes, known)
             if problems:
                 raise Refused.of(problems)
-            found = None if also else by_hand.find(repository, plan, changes)
-            if found is None:
-                message = also.message if also else message_of(plan)
-                commit_id = detail = _make(state, repository, vault, changes, message, extra)
-            else:
-                commit_id, detail = found.commit, by_hand.remember(found)
+            work = _Work(repository, vault, plan, changes)
+            commit_id, detail = _commit(state, work, extra, also)
             drift.absorb(state, ends(changes))
             _keep(state, plan, commit_id, sorted({*extra} - {*copies}))
             with state.database:
@@ -90,21 +87,49 @@ def commit_plan(state: State, also: Also | None = None) -> list[Change]:
         return changes
 
 
+class _Work(NamedTuple):
+    repository: Repository
+    vault: Vault
+    plan: Plan
+    changes: list[Change]
+
+
+def _commit(state: State, work: _Work, extra: Extra, also: Also | None) -> tuple[str, str]:
+    """Commit what the user has not; return the commit's id and what the audit says of it."""
+    repository, vault, plan, changes = work
+    if also is not None:
+        if part := by_hand.find_some(repository, plan, changes):
+            raise _left_to_the_user(state, part.commit)
+        made = _make(state, work, changes, also.message, extra)
+        return made, made
+    if rest := by_hand.rest(repository, vault, plan, changes):
+        made = _make(state, work, rest.changes, rest.message, extra)
+        return made, by_hand.remember(made, rest.parent, with_rest=True)
+    if found := by_hand.find(repository, plan, changes):
+        return found.commit, by_hand.remember(found.commit, found.parent)
+    made = _make(state, work, changes, message_of(plan), extra)
+    return made, made
+
+
+def _left_to_the_user(state: State, commit: str) -> Refused:
+    """Return the refusal of a commit with requirements, of which the user has committed a part."""
+    lane = lane_of(state.state_dir)["lifecycle"]
+    text = "holds files of the plan already, so the commit that was shown can't be made any more"
+    way = "a person commits what is left of it; it stays staged, and the next round begins"
+    words = ("requirements", "startup", "--leave-commit")
+    return Refused("conflict", commit, text, way, resources.command(*words, state_dir=lane))
+
+
 def _make(
-    state: State,
-    repository: Repository,
-    vault: Vault,
-    changes: Sequence[Change],
-    message: str,
-    extra: Extra,
+    state: State, work: _Work, changes: Sequence[AnyChange], message: str, extra: Extra
 ) -> str:
     """Make the commit without the files whose deviation a person accepted; return its id."""
-    make_worktree_for_hooks(state, repository)
+    make_worktree_for_hooks(state, work.repository)
     accepted = [f for f, yes in state.database.deviations(state.run).items() if yes]
     furnished = is_furnished(state.state_dir)
     return commit(
-        repository, state.worktree, vault, changes, message, extra,
-        leave=accepted, furnished=furnished,
+        work.repository, state.worktree, work.vault, changes, message, extra,
+        leave=accepted, furnished=furnished, held=work.changes,
     ).commit  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from shared.todo import refresh_todo
 from shared.workspace import open_repository
 from state.changes import plan_changes
 from state.errors import Refused
+from state.stages import EXECUTING
 
 if TYPE_CHECKING:
     from shared.run import State
@@ -49,7 +50,7 @@ def undo_plan(state: State) -> Undone:
         refresh_todo(state)
         with state.database as database:
             database.audit(state.run, "host", "undo", digest=state.run.digest)
-            if state.run.status in ("ACTIVE", "PAUSED"):
+            if state.run.stage == EXECUTING:  # not where the next revision is planned already
                 state.go_to("executor", 2)
     return Undone(done.files, left=done.left)
 

@@ -246,6 +246,10 @@ def leave_commit(state: State) -> None:
         to = after(state.run.step, "leave-commit", state.state_dir)
         if to is None:
             return
+        if not facts.stamp:
+            text = "no commit is open: the requirements are not completed yet"
+            here = state.command("step", WORKFLOW)
+            raise Refused("conflict", "--leave-commit", text, "complete them first", here)
         run = run_of(facts)
         repository = repository_at(state.run.repository)
         path, old = facts.path(HISTORY), facts.lines

@@ -19,7 +19,7 @@ from shared.git.few_paths import tree_at
 from shared.qr.types import FAIL, MUST
 from shared.resources import milestone_worktree_path
 from shared.steps.entry_points import find_workflow, workflow_of
-from shared.workspace import base_of, open_repository, open_workspace
+from shared.workspace import base_of, config_of, open_repository, open_workspace
 from state import store
 from state.changes import attach_alone
 from state.errors import Problem, Refused
@@ -58,15 +58,20 @@ def design_subject(state: State, plan: Plan) -> Subject:
 
 def code_subject(state: State, captured: Captured) -> Subject:
     """Return the input for the checks of a plan's captured changes, shared by all phases."""
-    repository, vault, worktree, config = captured.workspace
+    repository, vault, worktree, _ = captured.workspace
     return Subject(
         plan=captured.plan,
         worktree=worktree,
         base_tree=base_of(captured.plan).tree,
         tree=captured.tree,
-        verify_commands=(*config.verify, *chosen_commands(state.state_dir)),
+        verify_commands=verify_commands(state),
         trees=Objects(repository, vault),
     )
+
+
+def verify_commands(state: State) -> tuple[str, ...]:
+    """Return what verifies the run now: the project's own commands, then those chosen for it."""
+    return (*config_of(state).verify, *chosen_commands(state.state_dir))
 
 
 def _of_plan(subject: Subject, plan: Plan) -> Subject:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from developer.candidates.detect import adopt, choose
+from developer.candidates.detect import adopt, choose, pass_over
 from developer.capture import capture_into
 from developer.verification import still_running, verify_plan, with_results
 from developer.verify.job import Running
@@ -14,6 +15,7 @@ from orchestrator.plan.check import (
     design_subject,
     items_by_script,
     refuse_failing_musts,
+    verify_commands,
 )
 from orchestrator.plan.context import STEP as CONTEXT_STEP
 from orchestrator.plan.context import new_context, store_context, with_context
@@ -40,6 +42,7 @@ from state.stages import READ_ONLY
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from developer.verify.job import Done
     from orchestrator.plan.context import Context
     from shared.run import State
     from state.models import Plan
@@ -90,10 +93,12 @@ def finish_phase(
         retry = state.command("step", state.run.workflow) if undesigned else again
         work = _work(state, phase, batch, role, choice)._replace(again=retry)
     if phase != "plan-design":
-        done = verify_plan(state, work.plan)
+        done = _verified(state, work)
         if isinstance(done, Running):
             return Finished(again, done)
-        work = work._replace(plan=with_results(work.plan, done), verified=done)
+        subject = replace(work.subject, verify_commands=verify_commands(state))
+        plan = with_results(work.plan, done)
+        work = work._replace(plan=plan, subject=subject, verified=done)
     with state.lock(f"plan done --phase {phase}"):
         if open_plan(state) != work.before:
             raise Refused(
@@ -150,6 +155,17 @@ def _work(state: State, phase: Phase, batch: str | None, role: str | None, choic
     captured = capture_into(state, plan)
     adopt(state, captured.tree)
     return Work(before, captured.plan, code_subject(state, captured))
+
+
+def _verified(state: State, work: Work) -> Done | Running:
+    """Run what verifies the change; where a candidate that nobody chose cannot run, the next."""
+    while True:
+        done = verify_plan(state, work.plan)
+        if isinstance(done, Running):
+            return done
+        with state.lock("plan done"):
+            if not pass_over(state, done):
+                return done
 
 
 def _context_of(state: State, edits: list[object]) -> Context | None:

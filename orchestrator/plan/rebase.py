@@ -13,6 +13,7 @@ from shared.config import load_config
 from shared.drift import tree_of
 from shared.git import fingerprint
 from shared.git.capture import capture
+from shared.git.few_paths import tree_at
 from shared.git.repository import head, repository_at
 from shared.plan_file import check_active
 from shared.resources import CONFIG_FILE
@@ -69,7 +70,7 @@ def rebase_run(state: State) -> Rebased | None:
 
 def _accept(state: State, place: WatchedTree, found: Sequence[Difference]) -> Rebased:
     plan = store.load_plan(state.plan_path)
-    planned = _planned(plan, found)
+    planned = _planned(place, plan, found)
     settings = any(one.of_tree and one.path == CONFIG_FILE for one in found)
     moves = plan.frozen_at is None and bool(planned or settings or not plan.milestones)
     remark = _move(state, plan) if moves else ""
@@ -86,9 +87,15 @@ def _accept(state: State, place: WatchedTree, found: Sequence[Difference]) -> Re
     return Rebased(found, planned, head_moved, remark, overtaken=bool(planned) and not moves)
 
 
-def _planned(plan: Plan, found: Collection[Difference]) -> list[str]:
+def _planned(place: WatchedTree, plan: Plan, found: Collection[Difference]) -> list[str]:
+    """Return the planned files that the user has changed, or only committed as they were there."""
     named = {file for milestone in plan.milestones for file in files_of(milestone)}
-    return [one.path for one in found if one.of_tree and one.path in named]
+    changed = [one.path for one in found if one.of_tree and one.path in named]
+    git, base = repository_at(place.repository).git, base_of(plan)
+    now = tree_at(git, "HEAD", named)
+    known = [tree_at(git, tree, named) for tree in (base.tree, base.commit)]
+    behind = {file for file in named if all(now.get(file) != then.get(file) for then in known)}
+    return [*changed, *sorted(behind.difference(changed))]
 
 
 def _head_moved(place: WatchedTree) -> str:

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from shared.run import State
 
 SHOWN = 20  # paths with uncommitted work
+BASES = {
+    "head": "Plan against the last commit; the uncommitted work stays out.",
+    "snapshot": "Plan on top of it; commit those files before the plan is applied.",
+}
 
 
 def ask_for_goal() -> str:
@@ -31,11 +35,12 @@ def ask_for_base(state: State, paths: Sequence[str]) -> str:
     )
     block.task("The repository holds work that is not committed. Let the user choose.")
     block.data("uncommitted", "\n".join(first_of(paths, SHOWN)))
-    options = [
-        ("head", "Plan against the last commit; the uncommitted work stays out."),
-        ("snapshot", "Plan on top of it; commit those files before the plan is applied."),
-    ]
-    block.ask("base", "What is the plan made against?", options)
-    for value, _ in options:
-        block.next(value, resources.command("start", "--base", value, state_dir=state.state_dir))
-    return block.render()
+    return with_bases(block, state.state_dir).render()
+
+
+def with_bases(block: Block, state_dir: str) -> Block:
+    """Add the question what the plan is made against, and the command of each answer."""
+    block.ask("base", "What is the plan made against?", BASES.items())
+    for value in BASES:
+        block.next(value, resources.command("start", "--base", value, state_dir=state_dir))
+    return block

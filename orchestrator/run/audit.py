@@ -82,6 +82,8 @@ def render(record: Record) -> str:
             break
         kept.append(line)
     block = Block("result").data("audit", "\n".join(reversed(kept)), rows=len(lines))
+    if not lines:
+        block.task("Nothing is recorded yet.")
     if len(kept) < len(lines):
         block.task(f"The newest {len(kept)} of {len(lines)} rows; all: planner audit --json")
     return block.render()

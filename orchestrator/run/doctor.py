@@ -5,13 +5,14 @@ A plan is read as printed steps read it. Whether it keeps the whole schema is fo
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sqlite3
 import sys
 import time
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from orchestrator.run.prune import DEFAULT_AGE, seconds_of, taken
+from orchestrator.run.prune import DEFAULT_AGE, prune_worktrees, seconds_of, taken
 from orchestrator.run.unknown_runs import lost_database
 from shared import bounded_toml, resources
 from shared.git.command import OLDEST, version
@@ -25,6 +26,10 @@ from state import store
 from state.database import Database, Run
 from state.errors import Refused
 
+if TYPE_CHECKING:
+    from shared.git.command import Git
+
+OK, NOTE, PROBLEM = "OK", "note", "problem"
 _STALE_HOURS = 24
 _SHOWN = 5  # of files that git tracks and whose names say that they hold secrets
 
@@ -41,15 +46,22 @@ class Finding(NamedTuple):
     hint: str = ""
 
     @property
-    def line(self) -> str:
-        """The finding as a row: what, and how it is with what to do."""
-        return f"{self.what}\t" + " → ".join(filter(None, self[1:]))
+    def mark(self) -> str:
+        """How it stands in one word: OK, a note, or a problem."""
+        return PROBLEM if self.way_out else NOTE if self.hint else OK
+
+    @property
+    def row(self) -> str:
+        """The finding as a row: its mark, what, and how it is with what to do."""
+        return f"{self.mark}\t{self.what}\t" + " → ".join(filter(None, self[1:]))
 
 
 def examine(folder: str, state_dir: str | None) -> list[Finding]:
     """Return the findings on this machine, on the repository around `folder` and on its runs."""
     found = [*_machine(), _place(folder), *_stale_sessions(time.time()), *_repository(folder)]
-    found += [*_config(folder), *_tracked_secrets(folder)]
+    with contextlib.suppress(Refused):  # which was found just now
+        git = find_repository(folder).git
+        found += [_config(git), *_tracked_secrets(git)]
     path = (
         resources.database_path(os.path.realpath(state_dir))
         if state_dir
@@ -57,9 +69,10 @@ def examine(folder: str, state_dir: str | None) -> list[Finding]:
     )
     gone = path if state_dir else lost_database(folder)
     if gone and not os.path.isfile(gone):
-        return [*found, Finding("database", f"{gone} is gone; plans are left", "planner repair")]
+        state = f"{gone} is gone; plans are left"
+        return [*found, Finding("database", state, resources.command("repair"))]
     if path is None:
-        return [*found, Finding("runs", "none yet")]
+        return [*found, Finding("runs", "none yet"), *_worktrees(folder)]
     return [*found, *_database(path)]
 
 
@@ -77,9 +90,10 @@ def _machine() -> list[Finding]:
 
 def _place(folder: str) -> Finding:
     """Report what holds shell commands while planning, tried now; planning works at each level."""
-    return Finding(
-        "shell commands while planning", try_again(sessions.repository_root(folder)).told()
-    )
+    what, level = "shell commands while planning", try_again(sessions.repository_root(folder))
+    if level.holds:
+        return Finding(what, level.told())
+    return Finding(what, level.held(), hint=level.way or "planning works so too; see docs/place.md")
 
 
 def _stale_sessions(now: float) -> list[Finding]:
@@ -90,35 +104,35 @@ def _stale_sessions(now: float) -> list[Finding]:
         if hours < _STALE_HOURS:
             continue
         state = f"plans in {session.repository}, without a call for {hours / 24:.0f} days"
-        if session.run_id and session.state_dir:
-            way = resources.command("cancel", state_dir=session.state_dir)
-        else:
-            way = resources.command("mode", "cancel", "--agent", session.agent)
-            way = f"in that folder: {way}"
-        found.append(Finding(f"session {session.agent}", state, hint=f"go on, or {way}"))
+        found.append(
+            Finding(f"session {session.agent}", state, hint=f"go on, or {way_out(session)}")
+        )
     return found
 
 
-def _config(folder: str) -> list[Finding]:
+def way_out(session: sessions.Session) -> str:
+    """Return the command that ends a session's planning, and where it is to be typed."""
+    if session.run_id and session.state_dir:
+        return resources.command("cancel", state_dir=session.state_dir)
+    return f"in that folder: {resources.command('mode', 'cancel', '--agent', session.agent)}"
+
+
+def _config(git: Git) -> Finding:
     """Report that no file of the repository says by which commands a change is verified.
 
     Whether all of it is as it should be is for `planner config show`, which loads far more.
     """
-    try:
-        git = find_repository(folder).git
-    except Refused:
-        return []
     name = resources.CONFIG_FILE
     found = git.attempt("cat-file", "blob", f"HEAD:{name}")
     try:
         table = bounded_toml.parse(found.stdout) if found.returncode == 0 else None
     except ValueError as error:
-        return [Finding(name, f"at HEAD {error}", "correct it and commit that")]
+        return Finding(name, f"at HEAD {error}", "correct it and commit that")
     verify = (table or {}).get("verify")
     if isinstance(verify, dict) and verify.get("commands"):
-        return [Finding(name, "names verify commands")]
+        return Finding(name, "names verify commands")
     state = "is missing at HEAD" if table is None else "has no [verify] commands at HEAD"
-    return [Finding(name, f"{state}; each run chooses its own", hint=resources.command("init"))]
+    return Finding(name, f"{state}; each run chooses its own", hint=resources.command("init"))
 
 
 def _repository(folder: str) -> list[Finding]:
@@ -128,19 +142,16 @@ def _repository(folder: str) -> list[Finding]:
     return [Finding("repository", p.problem, p.allowed or p.retry) for p in problems]
 
 
-def _tracked_secrets(folder: str) -> list[Finding]:
+def _tracked_secrets(git: Git) -> list[Finding]:
     """Report tracked files that look like secrets: the place shows them, as every clone does."""
-    try:
-        git = find_repository(folder).git
-        tracked = map(os.fsdecode, git.names("ls-files", "-z", "--full-name", ":/"))
-    except Refused:
-        return []
+    tracked = map(os.fsdecode, git.names("ls-files", "-z", "--full-name", ":/"))
     found = [path for path in tracked if is_secret_name(os.path.basename(path))]
     if not found:
         return []
     shown = ", ".join(map(ascii, found[:_SHOWN]))
     more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-    return [Finding("secrets", f"git tracks {shown}{more}, so commands may read them")]
+    state = f"git tracks {shown}{more}, so commands may read them"
+    return [Finding("secrets", state, hint="git rm --cached FILE, where one holds a secret")]
 
 
 def _database(path: str) -> list[Finding]:
@@ -149,10 +160,11 @@ def _database(path: str) -> list[Finding]:
         damage = database.check()
         runs = database.runs()
     except Refused as refusal:
-        way = "planner repair; the plans in the state directories are whole without it"
+        way = resources.command("repair")
+        way += "; the plans in the state directories are whole without it"
         return [Finding("database", p.problem, way) for p in refusal.problems]
     state = f"{path}, {len(runs)} runs" if not damage else "; ".join(damage)
-    found = [Finding("database", state, "planner repair" if damage else "")]
+    found = [Finding("database", state, resources.command("repair") if damage else "")]
     found += [f for run in runs if run.status in ("IDLE", "ACTIVE") for f in _run(run)]
     return found + _space(database)
 
@@ -163,15 +175,14 @@ def _space(database: Database) -> list[Finding]:
     if not number:
         return []
     text = f"{number} runs that ended more than {DEFAULT_AGE} ago take {size / 1e6:.1f} MB"
-    return [Finding("space", f"{text}; `planner prune` shrinks them to plan, audit and proof")]
+    return [Finding("space", text, hint=resources.command("prune"))]
 
 
 def _run(run: Run) -> list[Finding]:
     name = f"run {run.run_id}"
     if not os.path.isdir(run.state_dir):
-        return [
-            Finding(name, f"the run's state directory {run.state_dir} is gone", "planner start")
-        ]
+        state = f"the run's state directory {run.state_dir} is gone"
+        return [Finding(name, state, resources.command("start"))]
     at = f"{run.workflow} step {run.step}"
     journal = journal_state(resources.journal_path(run.state_dir))
     if journal in ("applying", "undoing"):
@@ -184,7 +195,9 @@ def _run(run: Run) -> list[Finding]:
         return [Finding(name, f"{at}, before any plan")]
     path = resources.plan_path(run.state_dir)
     if not os.path.exists(path):
-        return [Finding(name, f"{at}, no plan yet", "planner start with the same words")]
+        return [
+            Finding(name, f"{at}, no plan yet", f"{resources.command('start')} with the same words")
+        ]
     try:
         store.read_plan(path)
     except Refused as refusal:
@@ -195,4 +208,14 @@ def _run(run: Run) -> list[Finding]:
 def _restore(run: Run) -> str:
     kept = [n for n in sorted(os.listdir(run.state_dir)) if n.startswith("plan.r")]
     older = f"{kept[-1]} is the revision before; " if kept else ""
-    return f"{older}the worktree still holds the changes; to set plan.json aside: planner repair"
+    way = resources.command("repair")
+    return f"{older}the worktree still holds the changes; to set plan.json aside: {way}"
+
+
+def _worktrees(folder: str) -> list[Finding]:
+    """Report git's records of worktrees that went with all that we knew of their runs."""
+    with contextlib.suppress(Refused):
+        if gone := prune_worktrees(None, find_repository(folder).root, dry_run=True):
+            text = f"git has records of {len(gone)} that are gone, such as {gone[0]}"
+            return [Finding("worktrees", text, hint=resources.command("prune"))]
+    return []

@@ -24,6 +24,12 @@ if TYPE_CHECKING:
 def make_planner_folder(root: str) -> str:
     """Make the planner's folder in a repository, hidden from git, and return it."""
     planner = os.path.join(root, resources.PLANNER_FOLDER)
+    # A repository may hold such links; what they lead to is not ours.
+    for path in (planner, *(os.path.join(planner, name) for name in ("answers", "runs"))):
+        if os.path.lexists(path) and (os.path.islink(path) or not os.path.isdir(path)):
+            text = "is not a folder, but stands where the planner keeps its own"
+            allowed = "move it away, then run the same command again"
+            raise Refused("refused", path, text, allowed)
     make_folder(os.path.join(planner, "answers"))
     write_atomic(os.path.join(planner, ".gitignore"), b"*\n")
     return planner
@@ -50,6 +56,14 @@ def only_here(root: str) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
+
+
+def check_own(folder: str) -> None:
+    """Raise Refused for a state directory of a new run that holds files which are not ours."""
+    held = set(os.listdir(folder)) if os.path.isdir(folder) else set()
+    if held and held.isdisjoint({"answers", "lock", resources.DATABASE}):
+        text = f"holds files that are not the planner's, such as {min(held)}"
+        raise Refused("refused", folder, text, "name a folder that is new or empty")
 
 
 class Before(NamedTuple):

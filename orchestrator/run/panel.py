@@ -20,6 +20,7 @@ from state.modes import MODES
 if TYPE_CHECKING:
     from shared.execution.view import View
     from shared.run import State
+    from state.database import Run
 
     Json = dict[str, Any]
 
@@ -57,7 +58,7 @@ def bar(done: int, total: int) -> str:
 def panel(view: View) -> list[str]:
     """Return the lines of the panel: the bar, then each wave with its milestones and why they wait.
 
-    Empty for a plan without milestones.
+    A single wave has no heading. Empty for a plan without milestones.
     """
     if not view.milestones:
         return []
@@ -65,8 +66,9 @@ def panel(view: View) -> list[str]:
     lines = [bar(summary.done, summary.total)]
     by_id, reasons = {m["id"]: m for m in view.milestones}, view.reasons()
     costs = costs_of(view.state.database, view.state.run)
-    for number, names in enumerate(waves_of(view), 1):
-        lines.append(f"wave {number}")
+    waves = waves_of(view)
+    for number, names in enumerate(waves, 1):
+        lines += [f"wave {number}"] if len(waves) > 1 else []
         for name in names:
             cost = costs[name].text() if name in costs else ""
             lines.append(f"  {_line(view, by_id[name], reasons.get(name, ''), cost)}")
@@ -148,13 +150,13 @@ def warned_of(payload: Json) -> str:
 
 
 def where(state: State) -> str:
-    """Return in a few words where a run is: paused, ended, waiting for its person, or its step."""
+    """Return in a few words where a run is: paused, ended, waiting for its person, or its work."""
     run = state.run
-    if run.status != "ACTIVE":
+    if run.status not in ("IDLE", "ACTIVE"):
         return run.status.lower()
     if run.stage == "submitted":
         return "waits for your approval"
-    return find_workflow(run.workflow).steps[run.step].name
+    return _does(run)
 
 
 def in_words(state: State, view: View | None) -> str:
@@ -164,8 +166,11 @@ def in_words(state: State, view: View | None) -> str:
     """
     run = state.run
     if run.status in _ENDED:
-        return _ENDED[run.status] + (f", as commit {run.commit_id[:12]}" if run.commit_id else "")
-    does = _DOES.get((run.workflow, run.step)) or _DOES_IN.get(run.workflow, "Planning")
+        if not run.commit_id:
+            return _ENDED[run.status]
+        how = "and proved" if run.status == "COMPLETED" else "then taken back"
+        return f"Committed as {run.commit_id[:12]}, {how}"
+    does = _does(run)
     if run.workflow in _DOES_IN or view is None:
         step = ""
     else:
@@ -176,14 +181,25 @@ def in_words(state: State, view: View | None) -> str:
     return f"{does}{step} – waits for {'you' if waits_for_person(state, view) else 'the assistant'}"
 
 
+def _does(run: Run) -> str:
+    return _DOES.get((run.workflow, run.step)) or _DOES_IN.get(run.workflow, "Planning")
+
+
 def waits_for_person(state: State, view: View | None) -> bool:
-    """Return whether nothing goes on before a person approves, decides or retries."""
+    """Return whether nothing goes on before a person approves, decides or retries.
+
+    Or says what the plan is made against, without which a run does not begin.
+    """
+    if state.run.status == "IDLE":
+        return state.run.workflow == "planner"
     if state.run.status != "ACTIVE":
         return False
     if state.run.stage == "submitted":
         return True
-    if view is None or state.run.workflow != "executor":
+    if view is None:
         return False
+    if state.run.workflow != "executor":
+        return bool(view.open_checkpoints())
     stuck = view.open_checkpoints() or view.summary().blocked
     goes_on = view.with_status(IN_PROGRESS) or view.runnable() or view.held_off()
     return bool(stuck) and not goes_on

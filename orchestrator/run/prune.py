@@ -48,7 +48,8 @@ def seconds_of(age: str) -> int:
     found = _AGE.fullmatch(age)
     if found is None:
         text = f"{age!r} is not an age"
-        raise Refused("invalid", "--older-than", text, "a number with h, d or w, such as 30d")
+        allowed, retry = "a number with h, d or w, such as 30d", "planner prune --dry-run"
+        raise Refused("invalid", "--older-than", text, allowed, retry)
     return int(found[1]) * _SECONDS[found[2]]
 
 
@@ -77,11 +78,12 @@ def ended_runs(database: Database, age_s: int) -> list[Run]:
         for run in runs
         if os.path.isdir(run.state_dir)
         and os.path.realpath(run.state_dir) == run.state_dir
-        and _ended_at(database, run) <= until
+        and ended_at(database, run) <= until
     ]
 
 
-def _ended_at(database: Database, run: Run) -> str:
+def ended_at(database: Database, run: Run) -> str:
+    """Return when the audit log last noted something of a run, which then ended."""
     rows = database.audit_rows(run)
     return str(rows[-1]["at"]) if rows else run.created_at
 
@@ -130,12 +132,16 @@ def _shrink(state: State) -> Pruned:
     return found._replace(removed=tuple(gone))
 
 
-def prune_worktrees(database: Database, root: str, *, dry_run: bool) -> list[str]:
-    """Drop git's records of worktrees of ended runs whose folder is gone; return their paths."""
+def prune_worktrees(database: Database | None, root: str, *, dry_run: bool) -> list[str]:
+    """Drop git's records of worktrees of ended runs whose folder is gone; return their paths.
+
+    Without a database, as after `git clean -ffdx`, no run is under way.
+    """
     repository = repository_at(root)
-    live = [r.state_dir for r in database.runs() if r.status not in (COMPLETED, CANCELLED)]
+    runs = database.runs() if database else []
+    live = [r.state_dir for r in runs if r.status not in (COMPLETED, CANCELLED)]
     ours = os.path.join(repository.root, resources.PLANNER_FOLDER)
-    ended = [r.state_dir for r in database.runs(COMPLETED, CANCELLED)]
+    ended = [r.state_dir for r in runs if r.status in (COMPLETED, CANCELLED)]
     found = orphaned_worktrees(repository, (ours, *ended), live)
     if not dry_run:
         forget_worktrees(found)

@@ -14,7 +14,9 @@ from orchestrator.run.unknown_runs import is_unknown, lost_database, unknown_run
 from shared import plan_refs, resources
 from shared.git.journal import journal_state
 from shared.git.repository import repository_at
+from shared.lifecycle import WORKFLOW as LIFECYCLE
 from shared.run import State
+from shared.strategy import WORKFLOW as STRATEGY
 from state import store
 from state.actors import UNPROVEN
 from state.connection import DAMAGED
@@ -107,7 +109,8 @@ def _set_database_aside(path: str) -> SetAside:
 
 def _repair_plan(database: Database, run: Run) -> list[SetAside]:
     path = resources.plan_path(run.state_dir)
-    if os.path.exists(path):
+    moved = ""
+    if os.path.lexists(path):
         if not _is_unreadable(path) and digest_of(read_bytes(path))[1] in (None, run.digest):
             return []
         frozen = _kept_by_a_ref(run)
@@ -116,18 +119,21 @@ def _repair_plan(database: Database, run: Run) -> list[SetAside]:
         if not _is_unreadable(path):
             return []
         moved = _move_aside(path)
+    elif run.status == IDLE or run.workflow in (STRATEGY, LIFECYCLE):
+        return []  # it has no plan yet, or never
+    elif (frozen := _kept_by_a_ref(run)) is not None:
+        return [_restore_plan(run, path, frozen)]
     else:
         # A repair that was killed has moved it already.
         moved = _last_aside(path)
-    if not moved:
-        return []
     state = State(run.state_dir, database, run)
+    what = f"was damaged and is now {moved}" if moved else "was removed"
     with database:
-        state.move("cancel", UNPROVEN, detail=f"plan.json was damaged and is now {moved}")
+        state.move("cancel", UNPROVEN, detail=f"plan.json {what}")
     older = [n for n in sorted(os.listdir(run.state_dir)) if n.startswith("plan.r")]
     kept = f"{older[-1]} beside it is the revision before; " if older else ""
     way = f"{kept}the worktree still holds the changes; start a run anew: planner start"
-    return [SetAside(moved, f"the plan of run {run.run_id}, which is cancelled", way)]
+    return [SetAside(moved or path, f"the plan of run {run.run_id}, which is cancelled", way)]
 
 
 def _kept_by_a_ref(run: Run) -> bytes | None:
@@ -143,7 +149,7 @@ def _kept_by_a_ref(run: Run) -> bytes | None:
 
 
 def _restore_plan(run: Run, path: str, data: bytes) -> SetAside:
-    moved = _move_aside(path)
+    moved = _move_aside(path) if os.path.lexists(path) else path
     write_atomic(path, data)
     next_step = resources.command("step", run.workflow, state_dir=run.state_dir)
     way = f"plan.json is again as it was frozen, from its ref: {next_step}"

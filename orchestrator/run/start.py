@@ -19,6 +19,7 @@ from orchestrator.run.choices import (
 )
 from orchestrator.run.folders import (
     Before,
+    check_own,
     look,
     make_folder,
     make_planner_folder,
@@ -109,6 +110,7 @@ def _start_run(
             return Started(None)
         run_id = f"{time.strftime('%Y%m%d')}-{secrets.token_hex(3)}"
         home = os.path.realpath(state_dir or _default_home(repository, run_id))
+        check_own(home)
         _check_before(repository, home, chosen, agent)
         before = look(home)
         state = _create(repository, (request or "").strip(), run_id, state_dir, chosen)
@@ -160,6 +162,16 @@ def render_start(started: Started) -> str:
     if started.uncommitted:
         return ask_for_base(started.state, started.uncommitted)
     return print_current(started.state)
+
+
+def go_on(state: State, agent: str | None) -> str:
+    """Return what is next in a run that has not begun: its strategy, its base, or its first step.
+
+    Where nothing has to be asked any more, the run begins.
+    """
+    if state.run.workflow == STRATEGY:
+        return print_current(state)
+    return render_start(start_run(state.run.repository, None, state.state_dir, agent=agent))
 
 
 def join(state: State, agent: str | None) -> None:

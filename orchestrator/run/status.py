@@ -6,6 +6,8 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.run import panel, queue
+from orchestrator.run.ask_first import with_bases
+from orchestrator.run.outcome import outcome_of
 from shared import resources
 from shared.builders import Block, visible_line
 from shared.execution.costs import costs_of
@@ -16,7 +18,7 @@ from shared.lifecycle import WORKFLOW as LIFECYCLE
 from shared.place.level import level
 from shared.run import open_state
 from shared.steps.entry_points import find_workflow
-from state.channels import told
+from state.channels import UNPROVEN_CHANNEL, told
 from state.modes import MODES
 from state.stages import INACTIVE, READ_ONLY, SUBMITTED
 
@@ -25,12 +27,23 @@ if TYPE_CHECKING:
 
     from shared.run import State
 
+EXECUTED = ("executor", 2)  # the step that one command does, with no agent
 ENDED = ("COMPLETED", "CANCELLED")
-_SHOWN = ("why", "digest", "approval", "commit", "apply", "holder", "shell")
+_SHOWN = {"why": "because", "digest": "digest", "approval": "approval"}
+_APPLIED = {
+    "applied": "they hold what was approved; it is not committed yet",
+    "undone": "what was applied is taken back",
+    "applying": "the apply was interrupted; `planner exec run` finishes it",
+    "undoing": "the undo was interrupted; `planner undo` finishes it",
+}
 
 
 def view_of(state: State) -> View | None:
-    """Return how the milestones of a run stand; None before it has a plan."""
+    """Return how the milestones of a run stand; None before it has a plan.
+
+    Refused for a plan that was edited after it was submitted.
+    """
+    state.check_unedited()
     return View(state) if os.path.exists(resources.plan_path(state.state_dir)) else None
 
 
@@ -102,11 +115,25 @@ def render_status(state: State) -> str:
     status, view = status_of(state), view_of(state)
     block = Block("result", run=status["run"], state_dir=status["state_dir"])
     block.data("request", status["request"])
-    block.data("status", "\n".join([*_where(status), *(panel.panel(view) if view else ())]))
     if status["status"] in ENDED:
-        return block.render()
+        ended = outcome_of(state, view)
+        milestones = panel.panel(view) if view and ended.is_there else ()
+        rows = [*_where(status), *ended.lines, *milestones]
+        block.data("status", "\n".join(rows))
+        return (block.person(ended.command) if ended.command else block).render()
+    begun = view if status["apply"] != "undone" else None
+    rows = [*_where(status), *_meanwhile(status, view), *(panel.panel(begun) if begun else ())]
+    block.data("status", "\n".join(rows))
+    if status["status"] == "IDLE" and status["waits_for_person"]:
+        return with_bases(block, state.state_dir).render()
+    if status["status"] == "PAUSED":
+        return block.next("resume", state.command("resume")).render()
+    return _what_next(block, state, view, status).render()
+
+
+def _what_next(block: Block, state: State, view: View | None, status: dict[str, Any]) -> Block:
     if view is None:
-        return block.next("done", status["next"]).render()
+        return block.next("done", status["next"])
     block.data("open questions", "\n".join(panel.questions(view)))
     block.data("queue", "\n".join(status["queue"]))
     if (holder := state.database.holder(state.run)) is not None and not is_mine(state, holder):
@@ -115,23 +142,34 @@ def render_status(state: State) -> str:
             block.next("take over", state.command("resume", "--take-over"))
     for outcome, command in panel.to_type(state, view):
         block.next(outcome, command)
-    if state.run.stage == SUBMITTED and state.run.status == "ACTIVE":
+    if state.run.stage == SUBMITTED:
         block.person(state.approving)
-    return block.next("done", status["next"]).render()
+    goes_on = (state.run.workflow, state.run.step) == EXECUTED
+    return block.next("done", state.command("exec", "run") if goes_on else status["next"])
 
 
 def _where(status: dict[str, Any]) -> list[str]:
-    auto = status["auto"]
+    """Return where the run is, what it is made against if it has a plan, and who approved it."""
+    rows = [status["words"]]
+    if status["approval"] == UNPROVEN_CHANNEL:
+        status = {**status, "approval": "unproven, since nothing shows that a person typed it"}
+    if status["revision"] > 1:
+        rows.append(f"revision: {status['revision']}")
+    return [*rows, *(f"{shown}: {status[name]}" for name, shown in _SHOWN.items() if status[name])]
+
+
+def _meanwhile(status: dict[str, Any], view: View | None) -> list[str]:
+    """Return what counts until the run has ended: base, the user's files, limits, the shell."""
+    auto, base = status["auto"], view.plan["base"] if view else None
+    branch = f" on {base['branch']}" if base and base["branch"] else ""
+    work = ", with the uncommitted work of then" if base and base["snapshot"] else ""
     named = {
-        **{name: status[name] for name in _SHOWN},
+        "made against": f"{base['commit'][:12]}{branch}{work}" if base else "",
+        "your files": _APPLIED.get(status["apply"] or "", ""),
         "approved in advance": f"{auto['files']} files, risk {auto['risk']}" if auto else "",
+        "commands of the assistant": status["shell"],
     }
-    step = f"{status['workflow']} {status['step']} {status['name']}"
-    return [
-        status["words"],
-        f"{status['stage']}: {step}, revision {status['revision']}",
-        *(f"{name}: {value}" for name, value in named.items() if value),
-    ]
+    return [f"{name}: {value}" for name, value in named.items() if value]
 
 
 def line_of(state: State) -> str:

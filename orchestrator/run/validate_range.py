@@ -88,11 +88,12 @@ def judge_commits(wanted: Wanted) -> Judged:
     with TemporaryDirectory(prefix="planner-") as folder:
         judge.vault = open_vault(repository, os.path.join(folder, "vault.git"))
         for commit, is_merge in commits:
-            if is_merge and not own_files_of_merge(repository, commit):
+            own = own_files_of_merge(repository, commit) if is_merge else []
+            if is_merge and not own:
                 merges += 1
                 continue
             made = read_commit(repository, commit)
-            verdict = judge.verdict(made, is_merge=is_merge)
+            verdict = judge.verdict(made, own)
             verdict = verdict._replace(changed=tuple(sorted(made.changed)))
             found.append(_with_demand(verdict, wanted.require))
     return Judged(found, merges)
@@ -145,12 +146,11 @@ class _Judge:
         self.asked = asked
         self.plans = Plans(repository)
 
-    def verdict(self, made: Made, *, is_merge: bool) -> Verdict:
-        """Return the verdict on one commit."""
-        if is_merge:
-            files = tuple(own_files_of_merge(self.repository, made.commit))
+    def verdict(self, made: Made, own: Sequence[str]) -> Verdict:
+        """Return the verdict on one commit; `own` are the files that a merge changes itself."""
+        if own:
             why = "a merge that changes files itself"
-            return Verdict(made.commit, made.subject, NO_PLAN, additional=files, why=why)
+            return Verdict(made.commit, made.subject, NO_PLAN, additional=tuple(own), why=why)
         said = self.plans.said(made)
         if not said.digests:
             holds = self.plans.holding(made.changed)

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from state.models import Plan
 
 _TITLE = "title.json"
+# The freeze itself would find that the user's tree is another than the plan was made for.
+_REBASE = "planner mode rebase"
 # These judge the message alone.
 _OF_MESSAGE = ("prepare-commit-msg", "commit-msg")
 
@@ -75,7 +77,8 @@ def _first_of_each(problems: Iterable[Problem], again: str) -> list[Problem]:
     for problem in problems:
         found.setdefault(problem.at, problem)
     for problem in found.values():
-        problem.retry = problem.retry if "plan " in problem.retry else again
+        leads_back = "plan " in problem.retry or problem.retry == _REBASE
+        problem.retry = problem.retry if leads_back else again
     return list(found.values())
 
 
@@ -84,7 +87,7 @@ def _check_tree(
 ) -> list[Problem]:
     """Return what in the user's tree, index and HEAD is in the way of apply and commit."""
     moved = "a person moves the plan onto the files as they are"
-    ways = Ways(again, moved, "planner mode rebase")
+    ways = Ways(_REBASE, moved, _REBASE, then=moved)
     problems = check_reach(repository, changes, again)
     problems += check_fit(repository, vault, changes, ways)
     problems += check_index(repository, ends(changes))
@@ -105,19 +108,22 @@ def _try_hooks(
     names = hook_names(job, repository)
     if not names:
         return [], ""
-    tried = Tried(state, plan, intended, [*beside], limit_of(job))
+    limit_s = limit_of(job)
+    is_most = limit_s < job.config.time_limit_s
+    tried = Tried(state, plan, intended, [*beside], limit_s, is_most)
     apart, on_branch = try_commit(job, repository, intended, names)
     return tried.judge(apart, on_branch), tried.note(apart, on_branch)
 
 
 class Tried(NamedTuple):
-    """What a trial of a commit is judged by."""
+    """What a trial of a commit is judged by; `is_most` if no setting gives hooks more time."""
 
     state: State
     plan: Plan
     intended: Intended
     beside: list[str]
     limit_s: float
+    is_most: bool
 
     def judge(self, apart: Attempt, on_branch: Attempt) -> list[Problem]:
         """Return the problems of a commit that was tried on no branch and on the user's branch."""
@@ -145,7 +151,8 @@ class Tried(NamedTuple):
     def _hangs(self, trial: Attempt) -> Problem:
         hook = trial.ran.failed or "a hook"
         text = f"{hook} had not ended after {self.limit_s:.0f} s, so it was ended"
-        way = "fix the hook, or give it more time: `[verify] time_limit_s` of planner.toml"
+        more = ", or give it more time: `[verify] time_limit_s` of planner.toml"
+        way = "fix the hook" + (": none gets more time" if self.is_most else more)
         return Problem("refused", hook, text, way, self._again, trial.output)
 
     def _fails(self, trial: Attempt) -> Problem:

@@ -117,6 +117,8 @@ def check_verify(subject: Subject) -> Iterator[Finding]:
     for result in results:
         if result.outcome == "fail":
             was = {"pass": "passes", "fail": "fails too", "not-run": "was not run"}
+            if result.baseline == "fail":
+                was["fail"] += f", in {result.base_failed} tests instead of {result.failed}"
             text = f"`{result.command}` fails with the changes (at the base it"
             what = "fix the change, or run the same command again if it fails only now and then; "
             what += "the output is in verify/ of the run"

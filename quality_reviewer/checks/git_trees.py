@@ -25,6 +25,7 @@ class Objects:
         self._listed: tuple[str, dict[str, Entry]] | None = None
         self.entries = cache(self._entries)
         self.read = cache(self._read)
+        self.differing = cache(self._differing)
 
     def _entries(self, tree: str) -> Mapping[str, Entry]:
         """Return the files of a git tree as a dict from path to mode and blob id."""
@@ -46,7 +47,7 @@ class Objects:
         """Return which of these paths, and folders above, a git tree has, in any letter case."""
         return alike(self._git, tree, paths)
 
-    def differing(self, old: str, new: str) -> dict[str, Ends]:
+    def _differing(self, old: str, new: str) -> dict[str, Ends]:
         """Return the files that differ between two git trees, in order, each as in both."""
         return compare_trees(self._repository, old, new)
 

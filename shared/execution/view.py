@@ -9,13 +9,15 @@ from shared.execution.events import overdue
 from state import execution
 from state.clock import moment
 from state.execution import PENDING, Summary
+from state.milestones import unanswered
+from state.rows import Asked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from shared.run import State
-    from state.rows import Asked, Progress
+    from state.rows import Progress
 
     Json = dict[str, Any]
 
@@ -73,7 +75,11 @@ class View:
         return Summary(self.progress.values())
 
     def open_checkpoints(self) -> list[Asked]:
-        """Return the questions without an answer that milestones wait for."""
+        """Return the questions without an answer that planning, or a milestone, waits for."""
+        if self.state.run.workflow == "planner":
+            open_ones = unanswered(self.plan, self.answers, self.state.run.depth)
+            unset = {"milestone": "", "asked_at": "", "timeout_s": 0}
+            return [Asked({**asked, **unset}) for asked in open_ones]
         waited = {name for row in self.progress.values() for name in row.waits}
         return [asked for asked in self.checkpoints.values() if asked.id in waited]
 

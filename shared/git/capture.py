@@ -13,7 +13,15 @@ from shared.git.large import MEBIBYTE, MOST_MB
 from shared.git.lending import give_back
 from shared.git.nested import check_submodules
 from shared.git.repository import PLANNER, within
-from shared.git.settle import ROUNDS, Tool, Trial, refuse_failed, refuse_restless, tail
+from shared.git.settle import (
+    ROUNDS,
+    Tool,
+    Trial,
+    refuse_failed,
+    refuse_restless,
+    refuse_undone,
+    tail,
+)
 from shared.git.stage import covered, is_utf8, stage_all
 from shared.git.stand_in import run_in_worktree, take_over
 from shared.git.worktree import clear_stale_locks, open_worktree
@@ -159,6 +167,9 @@ def _settle(work: _Work, tools: _Tools) -> tuple[str, int, list[str], str]:
     for number in range(1, ROUNDS + 1):
         done = _round(work, tree, tools)
         strays.update(done.strays)
+        if done.tree == work.base:
+            work.git.run("read-tree", "--reset", "-u", tree)
+            raise refuse_undone(done.output)
         if done.tree == tree:
             if done.failed:
                 raise refuse_failed(*done.failed)

@@ -13,7 +13,7 @@ from shared.git.limited import run_for
 from state.errors import Refused
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 OLDEST = (2, 30)
 
@@ -53,6 +53,7 @@ SINGLE_CALL = ("GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_")
 _OURS = ("PLANNER_", "PLAN_AGENT_")
 
 _AGAIN = "then run the same command again"
+_CAUSE = f"fix what git says, or wait until nobody changes the repository, {_AGAIN}"
 
 # What git says, and what helps.
 _NO_LFS = (
@@ -144,15 +145,21 @@ class Git:
 
         After `limit_s` seconds, git and all that it started are ended: exit code 124.
         """
-        environment = user_environment()
-        if self.config is not None:
-            environment |= {"LC_ALL": "C", "GIT_NO_REPLACE_OBJECTS": "1"}
-        folder = os.path.dirname(self.git_dir) if self.root is None else self.root
-        words, env = self.words(*args), environment | self.env
+        words, folder, env = self.words(*args), self._folder, self._environment()
         if limit_s is None:
             return _start(words, folder, env, stdin)
         with unstartable(folder):
             return run_for(limit_s, words, folder, env, stdin or b"")
+
+    @property
+    def _folder(self) -> str:
+        return os.path.dirname(self.git_dir) if self.root is None else self.root
+
+    def _environment(self) -> dict[str, str]:
+        environment = user_environment()
+        if self.config is not None:
+            environment |= {"LC_ALL": "C", "GIT_NO_REPLACE_OBJECTS": "1"}
+        return environment | self.env
 
     def words(self, *args: str) -> list[str]:
         """Return the git command line for `args`, with options for repository and settings."""
@@ -168,7 +175,7 @@ class Git:
         """Run git and return its output as bytes; raise Refused with git's error if it fails."""
         done = self.attempt(*args, stdin=stdin)
         if done.returncode:
-            raise failed(f"git {args[0]}", said(done.stderr, done.returncode))
+            raise failed(f"git {args[0]}", said(done.stderr, done.returncode), _CAUSE)
         return done.stdout
 
     def text(self, *args: str, stdin: bytes | None = None) -> str:
@@ -181,7 +188,33 @@ class Git:
 
     def names(self, *args: str, stdin: bytes | None = None) -> list[bytes]:
         """Run git and return its NUL-separated output as a list; the caller passes `-z`."""
-        return [part for part in self.run(*args, stdin=stdin).split(b"\0") if part]
+        return _parts(self.run(*args, stdin=stdin))
+
+    @contextlib.contextmanager
+    def names_beside(self, *args: str) -> Iterator[Callable[[], list[bytes]]]:
+        """Start git, and yield what waits for its end and returns the same as `names`."""
+        with unstartable(self._folder):
+            process = subprocess.Popen(
+                self.words(*args),
+                cwd=self._folder,
+                env=self._environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            )
+
+        def names() -> list[bytes]:
+            output, stderr = process.communicate()
+            if process.returncode:
+                raise failed(f"git {args[0]}", said(stderr, process.returncode), _CAUSE)
+            return _parts(output)
+
+        with process:
+            yield names
+
+
+def _parts(output: bytes) -> list[bytes]:
+    return [part for part in output.split(b"\0") if part]
 
 
 def discover(path: str, ceiling: str, *args: str) -> subprocess.CompletedProcess[bytes]:

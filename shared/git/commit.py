@@ -68,15 +68,17 @@ def commit(  # noqa: PLR0913 – options, each named where it is given
     *,
     leave: Collection[str] = (),
     furnished: bool = False,
+    held: Sequence[Change] = (),
 ) -> Committed:
     """Commit the plan's changes on the user's branch, with the user's hooks and signing.
 
     `extra` are files to commit as well (None removes one), such as the archived plan or what the
     user has staged. What is staged of a path in `leave` stays staged. Where hooks may read files,
     the commit is made on a detached HEAD in the worktree, whose content is replaced; what git
-    ignores there stays only if it is `furnished`, by setup commands. Run again after a crash, there
-    is still one commit. Refused, with branch and index as they were, if the plan does not fit HEAD
-    or the index, or if the commit is not the plan.
+    ignores there stays only if it is `furnished`, by setup commands. `held` are the changes that
+    are in the worktree, if not these. Run again after a crash, there is still one commit. Refused,
+    with branch and index as they were, if the plan does not fit HEAD or the index, or if the commit
+    is not the plan.
     """
     problems = check_state(repo)
     if problems:
@@ -88,7 +90,7 @@ def commit(  # noqa: PLR0913 – options, each named where it is given
         if problems:
             raise Refused.of(problems)
         hooked = bool(hooks_on_files(repo))
-        with _lent(repo, worktree, vault, changes) if hooked else contextlib.nullcontext():
+        with _lent(repo, worktree, vault, held or changes) if hooked else contextlib.nullcontext():
             intended = intend(repo, vault, changes, message, extra)
             if hooked:
                 done = _make(repo, worktree, vault, intended, furnished=furnished)

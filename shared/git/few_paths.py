@@ -118,13 +118,21 @@ def rebuild(
 ) -> str:
     """Apply the changes' patches to the git tree `base_tree` and return the new tree's id.
 
-    Its new objects stay in the vault, or go into the object folder `into`.
+    Its new objects stay in the vault, or go into the object folder `into`. The same is made once.
     """
     planned = ends(changes)
-    with vault.fresh_index(GIT_OBJECT_DIRECTORY=into or vault.objects) as git:
-        seed_index(git, base_tree, planned)
-        apply_patches(git, changes)
-        return replace_at(git, base_tree, {path: end.after for path, end in planned.items()})
+    whole = (
+        (c.file, c.old_file, c.old_mode, c.mode, c.before, c.after, c.patch, c.encoding)
+        for c in changes
+    )
+    made_from = (into, base_tree, *whole)
+    if made_from not in vault.rebuilt:
+        with vault.fresh_index(GIT_OBJECT_DIRECTORY=into or vault.objects) as git:
+            seed_index(git, base_tree, planned)
+            apply_patches(git, changes)
+            after = {path: end.after for path, end in planned.items()}
+            vault.rebuilt[made_from] = replace_at(git, base_tree, after)
+    return vault.rebuilt[made_from]
 
 
 def replace_at(git: Git, tree: str, entries: Mapping[str, Entry | None]) -> str:

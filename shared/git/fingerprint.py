@@ -21,7 +21,8 @@ from shared.git.filters import drivers
 from shared.git.own_files import own_files
 from shared.git.repository import PLANNER, find_repository
 from shared.git.scratch import scratch, sweep
-from shared.git.stage import covered, scan, stage_names
+from shared.git.stage import Scan, covered, scan, stage_names
+from state.errors import Refused
 from state.files import write_atomic
 
 if TYPE_CHECKING:
@@ -208,10 +209,11 @@ def _files(repo: Repository, folder: str, staged: bytes, left: Sequence[bytes]) 
     with scratch(folder) as lent:
         index = os.path.join(lent, "index")
         git = _unfiltered(repo, index)
-        if not (_copied(known, index) and git.ok("ls-files", "--", ":(literal).git")):
+        names = _scan_of(git, index) if _copied(known, index) else None
+        if names is None:
             _copied(os.path.join(repo.git_dir, "index"), index)
             _distrust(git, _split(staged))
-        names = scan(git)
+            names = scan(git)
         found = {n for n in names.changed | names.untracked if not covered(n, left)}
         gone = found & names.gone
         odd = {n: _odd(repo.root, n) for n in found - gone if not n.endswith(b"/")}
@@ -226,6 +228,15 @@ def _files(repo: Repository, folder: str, staged: bytes, left: Sequence[bytes]) 
     shown = [row for row in _split(listed) if _name(row) not in odd]
     shown += [what + b"\t" + name for name, what in odd.items()]
     return b"".join(row + b"\0" for row in shown)
+
+
+def _scan_of(git: Git, index: str) -> Scan | None:
+    """Return how the files differ from our copy of the index; None, without it, if it is broken."""
+    try:
+        return scan(git)
+    except Refused:
+        os.unlink(index)
+        return None
 
 
 def _copied(source: str, target: str) -> bool:

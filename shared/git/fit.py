@@ -20,11 +20,15 @@ if TYPE_CHECKING:
 
 
 class Ways(NamedTuple):
-    """What a refusal offers: the command to run `again`, and what to do where HEAD has moved on."""
+    """What a refusal offers: the command to run when work is committed or stashed, `then` in words.
+
+    `moved` says what to do where HEAD has moved on, with the command `moved_retry`.
+    """
 
     again: str
     moved: str
     moved_retry: str = ""
+    then: str = "run the same command again"
 
 
 TO_APPLY = Ways("planner exec apply", "revise the plan for the present files", REVISE)
@@ -35,8 +39,8 @@ def check_fit(
 ) -> list[Problem]:
     """Return a problem for each planned file that is not as the plan found it, on disk or in HEAD.
 
-    Uncommitted work of the user's is to be committed or stashed, and then the same command works: a
-    revision would meet the same work once more. What is committed needs a revision.
+    Uncommitted work of the user's is to be committed or stashed, and then the command `ways.again`
+    works: a revision would meet the same work once more. What is committed needs a revision.
     """
     planned, states = ends(changes), states_before(repo, vault, changes)
     head = tree_at(repo.git, "HEAD", planned)
@@ -48,14 +52,14 @@ def check_fit(
             continue
         if there:
             text = "the plan was made on work of yours in this file that is not committed yet"
-            way = "commit your own work on this file first, then run the same command again"
+            way = f"commit your own work on this file first, then {ways.then}"
         elif same(repo, state, committed):
             text = f"is {describe(committed)} in HEAD; the plan expects {describe(end.before)}"
             problems.append(Problem("refused", path, text, ways.moved, ways.moved_retry))
             continue
         else:
             text = f"holds uncommitted work of yours: it {difference(state, end.before)}"
-            way = f"commit or stash it, then run the same command again; {_stash(path, state)}"
+            way = f"commit or stash it, then {ways.then}; {_stash(path, state)}"
         problems.append(Problem("refused", path, text, way, ways.again))
     clashes = check_clashes(planned, head, "HEAD")
     return problems + [

@@ -136,14 +136,11 @@ def _check_head(repo: Repository, plan: Mapping[str, Ends], extra: Extra) -> lis
         found = now.get(path)
         if path in extra or found == end.before:
             continue
+        text = f"is {describe(found)} in HEAD; the plan was made for {describe(end.before)}"
         if found == end.after:
-            text = "is committed already as planned, but not every file of the plan is"
-            way = "commit the other planned files yourself too, then run the same command again"
-            problems.append(Problem("refused", path, text, way, _AGAIN))
-        else:
-            text = f"is {describe(found)} in HEAD; the plan was made for {describe(end.before)}"
-            way = "undo the apply and revise the plan; or a person keeps what is, and cancels"
-            problems.append(Problem("refused", path, text, way, "planner undo"))
+            text = "is committed already as planned, but other files of the plan with other content"
+        way = "undo the apply and revise the plan; or a person keeps what is, and cancels"
+        problems.append(Problem("refused", path, text, way, "planner undo"))
     return problems + check_clashes(plan, now, "HEAD")
 
 

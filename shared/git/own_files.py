@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from shared.git.repository import Repository
 
 _OUR_LINE = f"/{PLANNER}/\n".encode()
+# What git-lfs adds to a configuration without it, at its first use in a repository.
+_LFS_LINES = b"[lfs]\n\trepositoryformatversion = 0\n"
 _OWN_FILES = ("config", "info/attributes", "info/exclude")
 
 
@@ -41,14 +43,15 @@ def own_files(repo: Repository) -> Iterator[bytes]:
 def _bit_and_hash(path: str) -> bytes:
     """Return a file's executable bit and content hash, links followed; empty without a file.
 
-    The line that makes git ignore our own folder does not count: a run may add it at any time.
+    Two things do not count, since a run may add them at any time: the line that makes git ignore
+    our own folder, and that git-lfs was used.
     """
     try:
         mode = os.stat(path).st_mode
         if not stat.S_ISREG(mode):
             return b""
         with open(path, "rb") as file:
-            content = file.read().replace(_OUR_LINE, b"").rstrip(b"\n")
+            content = file.read().replace(_OUR_LINE, b"").replace(_LFS_LINES, b"").rstrip(b"\n")
     except FileNotFoundError:
         return b""
     except OSError as error:

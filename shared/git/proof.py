@@ -78,6 +78,8 @@ def check_commit(
 
 def compare_trees(repo: Repository, old: str, new: str) -> dict[str, Ends]:
     """Return each path that differs between two trees or commits, with its file in both."""
+    if old == new:
+        return {}
     shape = ("-r", "-z", "--raw", "--full-index", "--no-renames")
     rows = repo.git.names("diff-tree", *shape, old, new)
     found: dict[str, Ends] = {}

@@ -37,12 +37,12 @@ def check_reach(repo: Repository, changes: Sequence[Change], again: str) -> list
 
 def _left_out(repo: Repository, paths: Sequence[str]) -> list[str]:
     """Return the paths that a sparse checkout leaves out of the user's files."""
-    if not paths:
+    missing = [path for path in paths if not os.path.lexists(os.path.join(repo.root, path))]
+    if not missing:
         return []
-    names = [f":(top,literal){path}" for path in paths]
+    names = [f":(top,literal){path}" for path in missing]
     rows = repo.git.names("ls-files", "-t", "-z", "--", *names)
-    found = [os.fsdecode(row[2:]) for row in rows if row.startswith(b"S ")]
-    return [path for path in found if not os.path.lexists(os.path.join(repo.root, path))]
+    return [os.fsdecode(row[2:]) for row in rows if row.startswith(b"S ")]
 
 
 def _repository_above(root: str, path: str) -> str:

@@ -100,9 +100,19 @@ def refuse_failed(what: str, ran: Ran) -> Refused:
     """Return the Refused for a formatter or hook that failed and changed no file."""
     text = f"failed with exit code {ran.code} and changed nothing"
     allowed = "fix what the output names, then run the command again"
+    if what == Tool().name:
+        allowed += "; HEAD is on no branch there, as when the plan's commit is made: a hook that "
+        allowed += "asks for one has to pass where `git symbolic-ref -q HEAD` finds none"
     if ran.limits:
         allowed += f"; {ran.limits}"
     return Refused("refused", what, text, allowed, output=tail(ran.output))
+
+
+def refuse_undone(output: str) -> Refused:
+    """Return the Refused for formatters and a hook that took every change out of the worktree."""
+    text = "formatters and the pre-commit hook leave nothing of what was changed in the worktree"
+    allowed = "have them keep it (a `git stash` in a hook does not); the worktree is as it was"
+    return Refused("refused", Tool().name, text, allowed, output=output)
 
 
 def refuse_restless(files: Sequence[str]) -> Refused:

@@ -38,12 +38,15 @@ def scan(git: Git) -> Scan:
     Submodules, ignored files and compiled Python are not among them. Some of `changed` may be
     equal after all.
     """
-    rows = git.names("diff-files", "-z", "--name-status", "--no-renames", "--ignore-submodules=all")
+    left_out = [f"--exclude={name}/" for name in _BY_PRODUCTS]
+    shape = ("-z", "--name-status", "--no-renames", "--ignore-submodules=all")
+    # Both walk the whole tree, so they run at the same time.
+    with git.names_beside("ls-files", "-z", "--others", "--exclude-standard", *left_out) as others:
+        rows = git.names("diff-files", *shape)
+        untracked = set(others())
     status = dict(zip(rows[1::2], rows[0::2], strict=True))
     gone = {name for name, letter in status.items() if letter == b"D"}
-    left_out = [f"--exclude={name}/" for name in _BY_PRODUCTS]
-    others = git.names("ls-files", "-z", "--others", "--exclude-standard", *left_out)
-    return Scan(set(status), gone, set(others))
+    return Scan(set(status), gone, untracked)
 
 
 def stage_names(git: Git, gone: Iterable[bytes], present: Iterable[bytes], *options: str) -> None:
@@ -61,14 +64,28 @@ def stage_names(git: Git, gone: Iterable[bytes], present: Iterable[bytes], *opti
         git.run("update-index", *words, stdin=names)
 
 
-def staged_tree(git: Git, tree: str, zero: str) -> str:
+class _Row(NamedTuple):
+    """What `git diff-index --raw` says of a path: modes and blobs, and a letter."""
+
+    old_mode: bytes
+    mode: bytes
+    old: bytes
+    new: bytes
+    status: bytes
+
+
+# How git's index differs from a tree, by path.
+_Rows = list[tuple[_Row, bytes]]
+
+
+def staged_tree(git: Git, tree: str, zero: str, rows: _Rows | None = None) -> str:
     """Return the tree of git's index, which differs from the git tree `tree` in few paths.
 
-    An entry of a submodule is first reset to that of `tree`.
+    An entry of a submodule is first reset to that of `tree`. `rows` are the differences, if known.
     """
     entries: dict[str, Entry | None] = {}
     links: list[bytes] = []
-    for row, name in _staged(git, tree):
+    for row, name in _staged(git, tree) if rows is None else rows:
         if GITLINK.encode() in {row.old_mode, row.mode}:
             is_new = row.status == b"A"
             entry = b"0 " + zero.encode() if is_new else row.old_mode + b" " + row.old
@@ -83,18 +100,7 @@ def staged_tree(git: Git, tree: str, zero: str) -> str:
     return replace_at(git, tree, entries) if entries else tree
 
 
-class _Row(NamedTuple):
-    """What `git diff-index --raw` says of a path: modes and blobs, and a letter."""
-
-    old_mode: bytes
-    mode: bytes
-    old: bytes
-    new: bytes
-    status: bytes
-
-
-def _staged(git: Git, tree: str) -> list[tuple[_Row, bytes]]:
-    """Return how git's index differs from `tree`, by path."""
+def _staged(git: Git, tree: str) -> _Rows:
     words = ("diff-index", "--cached", "-z", "--raw", "--no-abbrev", "--no-renames")
     rows = git.names(*words, "--ignore-submodules=none", tree)
     parts = (row.removeprefix(b":").split(b" ") for row in rows[0::2])
@@ -113,7 +119,7 @@ def stage_all(
     without_bits = git.attempt("config", "--type=bool", "core.fileMode").stdout == b"false\n"
     bits = _modes(git) if without_bits else {}
     left = tuple(leave_out)
-    _start_from(git, index, tree, left, anew=without_bits)
+    rows = _start_from(git, index, tree, left, anew=without_bits)
     names = scan(git)
     changed = {name for name in names.changed if not covered(name, left)}
     untracked = {name for name in names.untracked if not covered(name, left)}
@@ -122,21 +128,27 @@ def stage_all(
     if without_bits:
         _take_bits(git, bits)
     found = Scan(changed, changed & names.gone, untracked)
-    return found, staged_tree(git, tree, zero)
+    return found, staged_tree(git, tree, zero, None if changed or plain else rows)
 
 
-def _start_from(git: Git, index: str, tree: str, left: tuple[bytes, ...], *, anew: bool) -> None:
+def _start_from(
+    git: Git, index: str, tree: str, left: tuple[bytes, ...], *, anew: bool
+) -> _Rows | None:
     """Set git's index to `tree`, or leave it where a scan makes of it the same as of `tree`.
 
-    To write a large index takes long, and a large file staged before would be read again.
+    To write a large index takes long, and a large file staged before would be read again. Returns
+    how an index that was left differs from `tree`.
     """
     if _HIDING.search(b"\0" + git.run("ls-files", "-v", "-z")):
         # assume-unchanged and skip-worktree would hide edits; a new index has no such marks.
         with contextlib.suppress(FileNotFoundError):
             os.unlink(index)
         anew = True
-    if anew or not _may_stay(git, _staged(git, tree), left):
-        git.run("read-tree", "--reset", tree)
+    rows = None if anew else _staged(git, tree)
+    if rows is not None and _may_stay(git, rows, left):
+        return rows
+    git.run("read-tree", "--reset", tree)
+    return None
 
 
 def _may_stay(git: Git, rows: Sequence[tuple[_Row, bytes]], left: Sequence[bytes]) -> bool:

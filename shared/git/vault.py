@@ -9,7 +9,7 @@ import contextlib
 import os
 import shutil
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from shared.git.command import OWN_INDEX, Git, durable
@@ -36,11 +36,15 @@ _SETTINGS = (
 
 @dataclass(frozen=True)
 class Vault:
-    """The planner's bare repository; objects written to it never reach the user's repository."""
+    """The planner's bare repository; objects written to it never reach the user's repository.
+
+    `rebuilt` are the trees made so far by `few_paths.rebuild`, by what they were made from.
+    """
 
     path: str
     objects: str
     git: Git
+    rebuilt: dict[tuple[object, ...], str] = field(default_factory=dict, compare=False, repr=False)
 
     def scratch(self) -> AbstractContextManager[str]:
         """Yield a temporary folder inside the bare repository, and remove it afterwards."""

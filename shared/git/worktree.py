@@ -189,6 +189,10 @@ def open_worktree(repo: Repository, path: str) -> Worktree:
     if os.path.islink(path):
         text = "the worktree's path is a symbolic link"
         raise Refused("refused", path, text, "use a folder that is not a symbolic link")
+    if os.path.lexists(path) and not os.path.isdir(path):
+        text = "this is not a folder, but stands where the worktree was"
+        allowed = "move it away, then run the same command again: the worktree is made again"
+        raise Refused("refused", path, text, allowed)
     admin = _admin(repo, path)
     if admin is None:
         admin = _restore_record(repo, path)

@@ -52,8 +52,9 @@ class Call:
             self._check_executing()
         elif kind == tools.SHELL:
             return self._shell(str(self.input[self.tool.field]))
-        elif kind == tools.WRITE:
-            self._check_write(str(self.input[self.tool.field]))
+        elif kind in (tools.WRITE, tools.PATCH):
+            for path in places.written(self.tool, self.input):
+                self._check_write(path)
         elif kind in (tools.FILE, tools.FOLDER, tools.SEARCH):
             return self._read(str(self.input.get(self.tool.field) or ""))
         elif kind == tools.SKILL:
@@ -103,7 +104,7 @@ class Call:
         # Not at the top: only a shell command needs what decides about it.
         from shared.guard.shell import Shell
 
-        files = places.patched(command) if self.host == "codex" else None
+        files = places.patched_by_shell(command) if self.host == "codex" else None
         if files is not None:
             for path in files:
                 self._check_write(path)
@@ -128,8 +129,8 @@ class Call:
 
     def _check_executing(self) -> None:
         """During a plan's execution, deny writes to planner files, and person-only commands."""
-        if self.tool.kind == tools.WRITE:
-            places.check_ours(str(self.input[self.tool.field]), self.cwd, self.session)
+        for path in places.written(self.tool, self.input):
+            places.check_ours(path, self.cwd, self.session)
         if self.tool.kind == tools.SHELL:
             check_person_only(str(self.input[self.tool.field]), self.cwd)
 

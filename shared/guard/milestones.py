@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from shared.guard import tools
+from shared.guard import places, tools
 from shared.guard.denial import Denied
 from shared.guard.own import own_words, understand
 from shared.resources import answer_path, milestone_worktree_path, plan_path
@@ -43,11 +43,12 @@ def hold_agent(host: str, payload: Mapping[str, Any], database: Database, run: R
     milestone = next((m for m in plan["milestones"] if m["id"] == row.id), None)
     if milestone is None:
         return
-    path = os.path.join(cwd, str(given[tool.field])) if tool.kind == tools.WRITE else ""
-    if path and _is_answer(path, run.state_dir):
+    written = [os.path.join(cwd, path) for path in places.written(tool, given)]
+    outside = [path for path in written if not _is_answer(path, run.state_dir)]
+    if written and not outside:
         return  # an agent that may do nothing more may still say how it went
     _check_tool(tool, name, milestone)
-    if path:
+    for path in outside:
         _check_place(path, run.state_dir, row.id)
     _check_turns(database, run, row, milestone)
 
@@ -92,7 +93,8 @@ def _bound(database: Database, run: Run, agent: str, named: str) -> Progress | N
 
 def _check_tool(tool: Tool, name: str, milestone: dict[str, Any]) -> None:
     """Deny a tool that the milestone denies or does not allow, by its name, `shell` or `write`."""
-    own = {name.casefold(), *({tool.kind} & {tools.SHELL, tools.WRITE})}
+    kind = tools.WRITE if tool.kind == tools.PATCH else tool.kind
+    own = {name.casefold(), *({kind} & {tools.SHELL, tools.WRITE})}
     allowed, denied = tools_of(milestone)
     if own & denied or (allowed and not own & allowed):
         text = f"the approved plan does not allow {name} for {milestone['id']}"

@@ -90,9 +90,17 @@ _CODEX = {
     "view_image": Tool(FILE, "path"),
     "request_user_input": Tool(ASK),
     **dict.fromkeys(("update_plan", "get_goal", "create_goal", "update_goal"), Tool(TASKS)),
+    # Two generations of tools for sub-agents, whose calls come with the same session.
+    **dict.fromkeys(
+        ("spawn_agent", "wait_agent", "send_input", "close_agent", "resume_agent"), Tool(AGENTS)
+    ),
+    **dict.fromkeys(
+        (f"collaboration{name}" for name in ("spawn_agent", "wait_agent", "list_agents",
+         "send_message", "followup_task", "interrupt_agent")), Tool(AGENTS),
+    ),
     "Bash": Tool(SHELL, "command"),
     "apply_patch": Tool(PATCH, "command"),
-}
+}  # fmt: skip
 _GEMINI = {
     **dict.fromkeys(
         ("web_fetch", "google_web_search", "get_internal_docs", "list_mcp_resources"), Tool(READ)

@@ -46,6 +46,6 @@ def database_path(folder: str) -> str:
 
 def nobody_plans(said: str = "") -> Refused:
     """Return the Refused error of a command that needs planning mode where nobody plans."""
-    text = f"{said} no session is in planning mode here".strip()
-    allowed = "use a repository in which planning has started"
-    return Refused("not_found", NOBODY, text, allowed, "planner mode enter")
+    text = f"{said} no plan is under way here".strip()
+    allowed = "start a run; `planner status` says how the last one ended"
+    return Refused("not_found", NOBODY, text, allowed, "planner start")

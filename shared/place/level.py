@@ -57,6 +57,11 @@ class Level:
 
     def told(self) -> str:
         """Return in words what may run and what holds it, and how to have a better level."""
+        way = f"; to have any command run: {self.way}" if self.way else ""
+        return self.held() + way
+
+    def held(self) -> str:
+        """Return in words what may run and what holds it."""
         if self.holds:
             return "any command may run; namespaces hold it, and nothing that it writes lasts"
         from shared import sandbox
@@ -65,8 +70,7 @@ class Level:
         layers = {"Landlock": sandbox.is_available(), "seccomp": bpf.is_available()}
         held = [name for name, there in layers.items() if there]
         by = f"kept read-only by {' and '.join(held)}" if held else "held by nothing else"
-        way = f"; to have any command run: {self.way}" if self.way else ""
-        return f"only what the guard understands may run, {by}, since {self.reason}{way}"
+        return f"only what the guard understands may run, {by}, since {self.reason}"
 
 
 def level(repository: str) -> Level:

@@ -37,6 +37,10 @@ def remember(kind: str, key: str, values: dict[str, Any]) -> None:
         return
 
 
+def folder() -> str:
+    """Return the path of the folder that holds all that is remembered, and nothing else."""
+    return os.path.join(os.path.dirname(sessions.folder()), "place")
+
+
 def _path(kind: str, key: str) -> str:
-    name = f"{kind}-{binascii.crc32(os.fsencode(key)):08x}"
-    return os.path.join(os.path.dirname(sessions.folder()), "place", name)
+    return os.path.join(folder(), f"{kind}-{binascii.crc32(os.fsencode(key)):08x}")

@@ -109,7 +109,7 @@ def review_slice(
     """Return the plan's text for a reviewer: milestones in `own` in full, others by name.
 
     They stand first, since a block cuts what is too long. If it only looks `again` at what it
-    `found`, other milestones, context and verify are left out, and reasons that no finding names.
+    `found`, other milestones and context are left out, and reasons that no finding names.
     """
     lines = [
         line
@@ -123,8 +123,6 @@ def review_slice(
         return "\n".join(lines)
     others = [m for m in plan["milestones"] if m["id"] not in own]
     lines += [f"{m['id']} {m['name']} (not asked about)" for m in others]
-    if phase != "plan-design":
-        lines += [f"verify: {v['command']}: {v['outcome']}" for v in plan["verify"]]
     lines += context_lines(plan, _DOCUMENTED if phase in DOCS_PHASES else _CONTEXT)
     lines += [plan["overview"]["problem"], plan["overview"]["approach"], *_reasons(plan)]
     return "\n".join(line for line in lines if line)

@@ -25,7 +25,11 @@ ISSUE = {"title": "f adds one", "body": "It should add two.\r\n\r\n</data> see #
 SCRIPT = """\
 #!/bin/sh
 for word; do printf '%s\\n' "$word"; done >>{folder}/argv
-while [ $# -gt 0 ]; do [ "$1" = --body-file ] && cp "$2" {folder}/body; shift; done
+while [ $# -gt 0 ]; do
+  [ "$1" = --body-file ] && cp "$2" {folder}/body
+  [ "$1" = --description ] && printf '%s' "$2" >{folder}/body
+  shift
+done
 [ -e {folder}/logged-out ] && {{ echo 'To get started, run: {name} auth login' >&2; exit 4; }}
 cat {folder}/answer
 """
@@ -200,6 +204,34 @@ def test_a_pull_request_says_what_was_approved_and_proved(
 
 
 @pytest.mark.requirement("HO-8")
+def test_a_merge_request_of_gitlab_says_the_same(
+    make_repo: Repositories, path: Path, tmp_path: Path
+) -> None:
+    """gh is there too; the remote's address decides."""
+    journey = done(make_repo, "--branch", "add-two")
+    repository, bare = journey.repository, tmp_path / "gitlab.git"
+    Git(str(bare), None, env={}).run("init", "--quiet", "--bare")
+    repository.git("remote", "add", "origin", str(bare))
+    program = Program(path, "glab")
+    Program(path, "gh").answers("not asked")
+    program.answers("https://gitlab.example/a/b/-/merge_requests/7\n")
+    repository.git("push", "--quiet", "origin", "add-two")
+    answer = journey.planner("pr")
+    assert answer.data("opened") == "https://gitlab.example/a/b/-/merge_requests/7"
+    body = (path / "body").read_text()
+    assert body == journey.planner("pr", "--print").data("body")
+    commit = answer.block.get("commit")
+    assert f"Commit {commit} holds exactly what was approved, in 2 files." in body
+    argv = program.argv()
+    assert argv[:5] == ["mr", "create", "--title", "Add two", "--description"]
+    assert argv[-3:] == ["--yes", "--source-branch", "add-two"]
+    program.log_out()
+    refused = journey.planner("pr")
+    assert "glab auth login" in refused.problems[0][1]
+    assert "run: glab auth login" in refused.data("output")
+
+
+@pytest.mark.requirement("HO-8")
 def test_without_a_program_title_and_text_are_printed(make_repo: Repositories, path: Path) -> None:
     journey = done(make_repo)
     answer = journey.planner("pr")
@@ -227,3 +259,15 @@ def test_a_pull_request_from_an_issue_closes_it(make_repo: Repositories, path: P
 def test_before_the_commit_there_is_nothing_to_open(make_repo: Repositories) -> None:
     journey = Journey(make_repo(files=FILES)).to("approved")
     assert "has no commit yet" in journey.planner("pr").problems[0][1]
+
+
+@pytest.mark.requirement("HO-8")
+def test_a_commit_that_no_branch_holds_any_more_is_given_one_first(make_repo: Repositories) -> None:
+    journey = done(make_repo)
+    repository, commit = journey.repository, journey.repository.git("rev-parse", "HEAD").strip()
+    repository.git("reset", "--quiet", "--hard", "HEAD^")
+    text = journey.planner("pr").problems[0][1]
+    assert f"no branch holds the commit {commit[:12]} any more" in text
+    assert "git branch NAME COMMIT" in text
+    repository.git("branch", "kept", commit)
+    assert journey.planner("pr").block.get("branch") == "kept"

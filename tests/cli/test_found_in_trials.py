@@ -15,7 +15,7 @@ from cli.main import COMMANDS
 from orchestrator.submit.page.render import read_facts, render_page
 from shared.resources import ROOT
 from shared.run import open_state
-from tests.journey import FILES, LAUNCHER, Answer, Journey, call
+from tests.journey import FILES, LAUNCHER, Answer, Journey, call, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -107,10 +107,13 @@ def test_an_edited_plan_is_never_shown_beside_the_digest_that_was_submitted(
     path = Path(journey.state_dir, "plan.json")
     frozen = path.read_bytes()
     path.write_bytes(frozen.replace(b"Change the constant", b"Change the consonant"))
-    refused = journey.planner("step", "executor")
-    assert refused.code == 1
-    assert "consonant" not in refused.text
-    assert "edited after it was submitted" in refused.text
+    approve = words_of(journey.last.person())
+    for words in (["step", "executor"], ["status"], approve, ["plan", "show", "overview"]):
+        refused = journey.run(*words)
+        assert refused.code == 1, refused.text
+        assert "consonant" not in refused.text
+        assert "the plan was edited after it was " in refused.text
+        assert words_of(refused.problems[-1][1].rpartition("retry: ")[2])[0] == "repair"
     repaired = journey.planner("repair")
     assert "again as it was frozen" in repaired.text
     assert path.read_bytes() == frozen
@@ -235,6 +238,20 @@ def test_a_step_script_takes_a_number_alone_and_its_help_names_the_options() -> 
     told = without_packages("-m", "orchestrator.planner", "--help").text
     assert "--step N" in told
     assert "--request TEXT" in told
+    assert run(LAUNCHER, "step", "planner", "--help").text == told
+
+
+@pytest.mark.parametrize("name", ["planner", "executor", "requirements", "strategy"])
+def test_a_workflow_starts_by_the_path_of_its_script_from_any_folder(
+    name: str, tmp_path: Path
+) -> None:
+    path = os.path.join(ROOT, "orchestrator", f"{name}.py")
+    done = subprocess.run(
+        [sys.executable, "-S", path, "--help"],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "--step N" in done.stdout
 
 
 def test_a_python_that_is_too_old_is_told_so() -> None:

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ import pytest
 from cli.text import json_of, text_of
 from shared.builders import Block, error_block
 from shared.guard.permissions import WHO
-from shared.resources import PROGRAM, ROOT, launcher, launcher_text
+from shared.resources import PROGRAM, ROOT, launcher, launcher_text, quote
 from state.errors import Problem
 from tests.journey import FILES, Journey, call
 from tests.orchestrator.every_step import normalised
@@ -177,7 +178,7 @@ def test_a_person_is_shown_commands_that_answer_with_text(
     assert rule in text_of(Block("result").data("changes", rule).render())
     monkeypatch.setenv("NO_COLOR", "1")
     seen = typed(submitted.repository.path, "status").text
-    assert f"    {PROGRAM} step executor" in seen
+    assert f"    {quote(PROGRAM)} review --open" in seen
     assert block.next().split()[0] not in seen
 
 
@@ -193,7 +194,7 @@ def test_a_form_may_be_chosen_for_every_command(submitted: Journey) -> None:
     assert own == json.loads(call(folder, "status", "--json").text)
     block = json.loads(call(folder, "resume", "--format", "json").text)["step"]
     assert block["workflow"] == "executor"
-    assert block["person"][0]["text"].startswith(PROGRAM)
+    assert block["person"][0]["text"].startswith(quote(PROGRAM))
     refused = json.loads(call(folder, "plan", "show", "M-009", "--format", "json").text)
     assert refused["error"]["problem"][0]["kind"] == "not_found"
     assert call(folder, "plan", "diff", "--format", "xml").block.tag == "result"
@@ -203,8 +204,10 @@ def test_a_form_may_be_chosen_for_every_command(submitted: Journey) -> None:
 @pytest.mark.requirement("HO-5")
 def test_long_lines_of_prose_are_wrapped_at_the_width_but_no_command_and_no_code() -> None:
     code = f"```\n{'code ' * 20}\n```"
-    block = Block("result").task(f"- {'word ' * 20}\n{PROGRAM} {'word ' * 20}\n{code}")
-    lines = text_of(block.next("done", f"{PROGRAM} {'word ' * 20}").render(), 60).splitlines()
+    block = Block("result").task(f"- {'word ' * 20}\n{quote(PROGRAM)} {'word ' * 20}\n{code}")
+    lines = text_of(
+        block.next("done", f"{quote(PROGRAM)} {'word ' * 20}").render(), 60
+    ).splitlines()
     assert lines[:2] == [f"- {'word ' * 11}".rstrip(), f"  {'word ' * 9}".rstrip()]
     assert len([line for line in lines if len(line) > 60]) == 3
 
@@ -266,6 +269,31 @@ def test_what_does_without_click_prints_text_on_a_terminal_too(tmp_path: Path) -
     assert hosted.block.tag == "error"
 
 
+OLD_PYTHON = """\
+#!/bin/sh
+shift 4  # the options of the launcher
+exec "{python}" -I -S -c "import runpy, sys
+sys.version_info = (3, 9, 18, 'final', 0)
+runpy.run_path(sys.argv[1], run_name='__main__')" "$@"
+"""
+
+
+@pytest.mark.requirement("HO-5")
+def test_a_python_that_is_too_old_is_one_line_on_a_terminal(tmp_path: Path) -> None:
+    """The version is set by hand, since an old Python is not everywhere."""
+    old = tmp_path / "old-python"
+    old.write_text(OLD_PYTHON.format(python=sys.executable), encoding="utf-8")
+    old.chmod(0o755)
+    told = started(tmp_path, PROGRAM, "setup", width=200, PLANNER_PYTHON=str(old))
+    assert told.code == 2
+    assert told.text == (
+        "This is Python 3.9. Needed is Python 3.11 or newer as python3 on PATH, or its absolute "
+        "path in PLANNER_PYTHON.\n"
+    )
+    hosted = started(tmp_path, PROGRAM, "setup", PLANNER_HOST="1", PLANNER_PYTHON=str(old))
+    assert hosted.block.tag == "error"
+
+
 @pytest.mark.requirement("HO-5")
 def test_the_version_is_that_of_the_manifest(tmp_path: Path) -> None:
     manifest = json.loads((Path(ROOT) / ".claude-plugin" / "plugin.json").read_text())
@@ -291,7 +319,7 @@ def test_a_shell_completes_commands_and_options(tmp_path: Path) -> None:
 
 @pytest.mark.requirement("HO-5")
 def test_the_program_says_how_to_set_up_completion(tmp_path: Path) -> None:
-    script = f'eval "$(_PLANNER_COMPLETE=bash_source {PROGRAM})"; complete -p planner'
+    script = f'eval "$(_PLANNER_COMPLETE=bash_source {quote(PROGRAM)})"; complete -p planner'
     ran = subprocess.run(
         ["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True
     )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import secrets
 import shlex
 from collections import Counter
 from typing import TYPE_CHECKING, Any
@@ -34,8 +35,35 @@ _BLOCK = re.compile(r"<(step|result|error)[ >].*</\1>", re.DOTALL)
 _MOST_CALLS = 60
 
 
+CODE_MODE = "codex in code mode"
+# A command that takes longer than codex waits for goes on, and is asked again.
+_JS_RUN = """\
+// @exec: {"yield_time_ms": 600000, "max_output_tokens": 12000}
+const more = {yield_time_ms: 30000, max_output_tokens: 12000};
+try {
+  let done = await tools.exec_command({cmd: %s, ...more});
+  let out = done.output;
+  while (done.exit_code === undefined) {
+    done = await tools.write_stdin({session_id: done.session_id, chars: "", ...more});
+    out += done.output;
+  }
+  text(out);
+} catch (error) { text(String(error)); }"""
+_JS_SPAWN = """\
+const made = [];
+for (const [name, message] of %s) made.push(await tools.agents.spawn({name, message}));
+return made"""
+# How codex and vibe say that a sub-agent has ended.
+_ENDED = re.compile(r'Message Type: FINAL_ANSWER|"type":"subagent"[^}]*"status":"completed"')
+_JS_PATCH = """\
+try { text(await tools.apply_patch(%s)); } catch (error) { text(String(error)); }"""
+
+
 class Tools:
-    """The tools of one client, as the model calls them."""
+    """The tools of one client, as the model calls them.
+
+    In code mode codex's own models write JavaScript that calls the tools, except for sub-agents.
+    """
 
     def __init__(self, client: str) -> None:
         self.client = client
@@ -51,6 +79,8 @@ class Tools:
 
     def shell(self, command: str) -> Call:
         """Run a command."""
+        if self.client == CODE_MODE:
+            return "exec", {"input": _JS_RUN % json.dumps(command)}
         if self.client == "codex":
             return "exec_command", {"cmd": command, "yield_time_ms": 120_000}
         name = {"claude": "Bash", "gemini": "run_shell_command"}.get(self.client, "bash")
@@ -65,12 +95,14 @@ class Tools:
 
     def write(self, path: str, text: str) -> Call:
         """Write a file."""
-        if self.client == "codex":
+        if self.client in ("codex", CODE_MODE):
             there = "Update" if os.path.exists(path) else "Add"
             old = _lines(path, "-") if there == "Update" else []
             body = [f"*** {there} File: {path}", *(["@@"] if old else []), *old]
             new = [f"+{line}" for line in text.splitlines()]
             patch = "\n".join(["*** Begin Patch", *body, *new, "*** End Patch"])
+            if self.client == CODE_MODE:
+                return "exec", {"input": _JS_PATCH % json.dumps(patch)}
             return "exec_command", {"cmd": f"apply_patch <<'EOF'\n{patch}\nEOF"}
         if self.client == "vibe":
             return "write_file", {"path": path, "content": text}
@@ -90,7 +122,22 @@ class Tools:
             return [("task", {**given, "prompt": p}) for p in prompts]
         if self.client == "gemini":
             return [("invoke_agent", {"agent_name": "generalist", "prompt": p}) for p in prompts]
+        names = [f"part_{secrets.token_hex(3)}" for _ in prompts]
+        if self.client == "vibe":
+            told = json.dumps([list(one) for one in zip(names, prompts, strict=True)])
+            return [("run_typescript", {"code": _JS_SPAWN % told})]
+        if self.client == CODE_MODE:
+            given = {"fork_turns": "none"}
+            return [
+                ("collaboration.spawn_agent", {**given, "task_name": name, "message": p})
+                for name, p in zip(names, prompts, strict=True)
+            ]
         return []
+
+    def wait(self) -> Call | None:
+        """Wait for sub-agents that answer later; None where their call is itself their answer."""
+        name = {CODE_MODE: "collaboration.wait_agent", "vibe": "wait"}.get(self.client)
+        return (name, {"timeout_ms": 60_000}) if name else None
 
 
 class Bot(Script):
@@ -232,9 +279,12 @@ class Bot(Script):
         commands = [run.text or "" for run in dispatch.findall("run")]
         self.kept["editor"] = dispatch.get("agent", "")
         calls = self.tools.agents(commands)
-        self.kept["at_once"] = max(self.kept["at_once"], len(calls))
+        self.kept["at_once"] = max(self.kept["at_once"], len(commands) if calls else 1)
         if calls:
-            yield calls
+            heard = yield calls
+            wait = self.tools.wait()
+            while wait and len(_ENDED.findall(heard)) < len(commands):
+                heard += yield wait
             return
         alone = dispatch.findtext("alone")
         for command in [alone] if alone else commands:

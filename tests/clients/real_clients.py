@@ -81,6 +81,8 @@ class Played(NamedTuple):
 class Request(NamedTuple):
     """One run of a client; `typed` is typed on a terminal, `{port}` is the model's.
 
+    On a terminal it ends when the model has heard `until` and it has been quiet for `quiet_s`.
+
     With `bot` – client, first command, file of its state – the model follows printed blocks.
     """
 
@@ -91,6 +93,7 @@ class Request(NamedTuple):
     sub: Sequence[Turn] = ()
     files: Sequence[tuple[str, str]] = ()
     typed: Sequence[str] = ()
+    until: str = ""
     quiet_s: float = 0
     timeout_s: float = 120
     bot: Sequence[str] = ()
@@ -197,8 +200,13 @@ class Claude(Follower):
         command = [self.program, "-p", prompt, "--session-id", self.session]
         return play(Request(command, str(self.work), self._environment(), turns, sub))
 
-    def type(self, *typed: str, turns: Sequence[Turn] = (), quiet_s: float = 5) -> Played:
-        """Type into the client on a terminal, as a person does, until it is quiet for so long."""
+    def type(
+        self, *typed: str, turns: Sequence[Turn] = (), quiet_s: float = 5, until: str = ""
+    ) -> Played:
+        """Type into the client on a terminal, as a person does, until it is quiet for so long.
+
+        Before that the model has to hear the text `until`, for which there are 150 seconds.
+        """
         known = {
             "hasCompletedOnboarding": True,
             "customApiKeyResponses": {"approved": ["test-key"], "rejected": []},
@@ -207,7 +215,10 @@ class Claude(Follower):
         self.write(".claude.json", json.dumps(known))
         command = [self.program, "--permission-mode", "default", "--session-id", self.session]
         found = self._environment(TERM="xterm-256color")
-        return play(Request(command, str(self.work), found, turns, typed=typed, quiet_s=quiet_s))
+        return play(
+            Request(command, str(self.work), found, turns, typed=typed, until=until,
+                    quiet_s=quiet_s, timeout_s=150)
+        )  # fmt: skip
 
     def _environment(self, **more: str) -> dict[str, str]:
         temporary = self.home / "tmp"
@@ -277,7 +288,12 @@ alias = "scripted"
 
 
 class Codex(Follower):
-    """Codex with our entry in the user's hooks."""
+    """Codex with our entry in the user's hooks.
+
+    `model` is one that codex does not know, and so offers single tools; its own have code mode.
+    """
+
+    OWN = "gpt-5.6-sol"
 
     CONFIG = """\
 model = "scripted"
@@ -290,32 +306,45 @@ name = "scripted"
 base_url = "http://127.0.0.1:{port}/v1"
 env_key = "SCRIPTED_KEY"
 wire_api = "responses"
+[sandbox_workspace_write]
+exclude_slash_tmp = true
 """
 
+    def __init__(self, name: str, work: Path, model: str = "scripted") -> None:
+        super().__init__(name, work)
+        self.model = model
+
     def play(
-        self, turns: Sequence[Turn], *, hooks: bool = True, sandbox: str = "workspace-write"
-    ) -> Played:
+        self, turns: Sequence[Turn], *, sub: Sequence[Turn] = (), hooks: bool = True,
+        sandbox: str = "workspace-write",
+    ) -> Played:  # fmt: skip
         """Give a prompt without a terminal; `sandbox` is codex's own."""
         (self.home / ".codex").mkdir(exist_ok=True)
         if hooks:
             self.write(".codex/hooks.json", hooks_of("codex"))
-        return play(self._request("--sandbox", sandbox, "go", turns=turns))
+        options = ("--sandbox", sandbox, "-c", f'model="{self.model}"')
+        return play(self._request(*options, "go", turns=turns, sub=sub))
 
     def follow(self, prompt: str, bot: Sequence[str], *, again: bool) -> Played:
         """Give a prompt, at first or `again`."""
         (self.home / ".codex").mkdir(exist_ok=True)
-        chosen = ("-c", 'sandbox_mode="workspace-write"')
+        chosen = ("-c", 'sandbox_mode="workspace-write"', "-c", f'model="{self.model}"')
         words = ("resume", "--last", *chosen, prompt) if again else (*chosen, prompt)
         return play(self._request(*words)._replace(timeout_s=900, bot=bot))
 
-    def _request(self, *words: str, turns: Sequence[Turn] = ()) -> Request:
+    def _request(
+        self, *words: str, turns: Sequence[Turn] = (), sub: Sequence[Turn] = ()
+    ) -> Request:
         first, *rest = words
         bypass = "--dangerously-bypass-hook-trust"
         options = [first, bypass, *rest] if first == "resume" else [bypass, *words]
         files = [(str(self.home / ".codex" / "config.toml"), self.CONFIG)]
-        found = environment(SCRIPTED_KEY="test-key", **self.more)
+        # Its sandbox makes an empty `.git` in every folder that it may write to, for all to see.
+        temporary = self.home / "tmp"
+        temporary.mkdir(exist_ok=True)
+        found = environment(SCRIPTED_KEY="test-key", TMPDIR=str(temporary), **self.more)
         command = [self.program, "exec", *options]
-        return Request(command, str(self.work), found, turns, files=files)
+        return Request(command, str(self.work), found, turns, sub, files)
 
 
 class Gemini(Follower):

@@ -59,10 +59,10 @@ def run_plain(spec: dict[str, Any], environment: dict[str, str]) -> dict[str, An
     return {"code": done.returncode, "stdout": done.stdout, "stderr": done.stderr}
 
 
-def run_typed(spec: dict[str, Any], environment: dict[str, str]) -> dict[str, Any]:
+def run_typed(spec: dict[str, Any], environment: dict[str, str], script: Script) -> dict[str, Any]:
     """Run the client on a terminal as somebody who waits: type each text when all is quiet.
 
-    It is ended when it has been quiet for `quiet_s` after the last.
+    It is ended when the model has heard `until` and it has been quiet for `quiet_s` after the last.
     """
     pid, terminal = pty.fork()
     if pid == 0:
@@ -83,7 +83,9 @@ def run_typed(spec: dict[str, Any], environment: dict[str, str]) -> dict[str, An
         late = typed and time.monotonic() - pressed > LATEST_S
         if shown and (quiet or late):
             if not typed:
-                break
+                if any(spec["until"] in text for text in tuple(script.heard)):
+                    break
+                continue
             os.write(terminal, typed.pop(0).encode())
             heard = pressed = time.monotonic()
     os.kill(pid, signal.SIGKILL)
@@ -105,7 +107,7 @@ def main() -> None:
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w", encoding="utf-8") as file:
             file.write(text.replace("{port}", port))
-    done = (run_typed if spec["typed"] else run_plain)(spec, environment)
+    done = run_typed(spec, environment, script) if spec["typed"] else run_plain(spec, environment)
     server.shutdown()
     found = {"results": [r._asdict() for r in script.results.values()], "heard": script.heard}
     json.dump({**done, **found}, sys.stdout)

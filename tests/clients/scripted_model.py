@@ -150,13 +150,17 @@ def from_responses(body: JSON) -> tuple[int, list[JSON]]:
     said = 0
     for item in body["input"]:
         kind = item.get("type", "message")
-        if kind == "function_call" or item.get("role") == "assistant":
-            said += 1
+        if kind in ("function_call", "custom_tool_call") or item.get("role") == "assistant":
+            # Calls that were made at once come one after the other.
+            said += not (heard and heard[-1] is SPOKE)
             heard.append(SPOKE)
         elif kind.endswith("_output"):
             heard.append({"blocks": [_result(item["call_id"], item["output"])]})
         elif kind == "message":
             heard.append({"blocks": [{"text": _flat(item["content"])}]})
+        elif kind == "agent_message":
+            parts = (p.get("text") or p["encrypted_content"] for p in item["content"])
+            heard.append({"blocks": [{"text": text} for text in parts]})
     return said, heard
 
 
@@ -239,8 +243,8 @@ def as_responses(call: str, turn: Turn) -> list[JSON]:
     """Answer codex."""
     content = [{"type": "output_text", "text": turn, "annotations": []}]
     items: list[JSON] = [
-        {"type": "function_call", "id": f"fc_{call}{number}", "call_id": f"{call}{number}",
-         "name": name, "arguments": json.dumps(given), "status": "completed"}
+        {"id": f"fc_{call}{number}", "call_id": f"{call}{number}", "status": "completed",
+         **_codex_call(name, given)}
         for number, (name, given) in enumerate(calls_of(turn))
     ] or [{"type": "message", "id": call, "role": "assistant", "content": content,
            "status": "completed"}]  # fmt: skip
@@ -256,6 +260,15 @@ def as_responses(call: str, turn: Turn) -> list[JSON]:
     ]
 
 
+def _codex_call(name: str, given: JSON) -> JSON:
+    """Write one call; a tool in a namespace is named with it, `input` alone is for free text."""
+    if set(given) == {"input"}:
+        return {"type": "custom_tool_call", "name": name, **given}
+    space, _, name = name.rpartition(".")
+    more = {"namespace": space} if space else {}
+    return {"type": "function_call", "name": name, "arguments": json.dumps(given), **more}
+
+
 def as_contents(call: str, turn: Turn) -> list[JSON]:
     """Answer Gemini."""
     parts: list[JSON] = [
@@ -265,6 +278,12 @@ def as_contents(call: str, turn: Turn) -> list[JSON]:
     usage = {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2}
     candidate = {"content": {"role": "model", "parts": parts}, "finishReason": "STOP", "index": 0}
     return [{"candidates": [candidate], "usageMetadata": usage}]
+
+
+def _has_tools(body: JSON) -> bool:
+    """Return whether a request offers tools; codex names those of newer models in its input."""
+    given = body.get("input") or []
+    return bool(body.get("tools")) or any(i.get("type") == "additional_tools" for i in given)
 
 
 PROTOCOLS = {
@@ -303,7 +322,7 @@ class Handler(BaseHTTPRequestHandler):
         read, write = PROTOCOLS[path]
         said, heard = read(body)
         agent = self.headers.get(SUB_AGENT) or _sub_agent(heard)
-        if not body.get("tools"):  # a title, a summary: not the conversation itself
+        if not _has_tools(body):  # a title, a summary: not the conversation itself
             events = write("u", "scripted")
         else:
             events = write(*self.script.reply(agent, said, heard))

@@ -10,16 +10,21 @@ import pytest
 
 from shared.place.level import level
 from shared.resources import installed_path
-from tests.clients.real_clients import Codex, Vibe
+from tests.clients.real_clients import Codex, Gemini, Opencode, Vibe
+from tests.clients.scripted_model import TASK
 from tests.clients.test_claude import agent, bash
 from tests.clients.test_setup import set_up
 from tests.journey import LAUNCHER
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
     from tests.clients.real_clients import Claude, Played
+    from tests.clients.scripted_model import Turn
     from tests.journey import Journey
 
-pytestmark = [pytest.mark.slow, pytest.mark.requirement("PP-4")]
+pytestmark = [pytest.mark.client, pytest.mark.slow, pytest.mark.requirement("PP-4")]
 
 # A loop is more than the parser reads, and the file is there in the place alone.
 LOOP = "for f in one two; do echo $f | python3 -c 'print(input() * 2)'; done; ls /run/planner-place"
@@ -160,6 +165,43 @@ def test_vibe_runs_any_text_in_the_place(run: Journey) -> None:
     assert not (run.repository.path / "made").exists()
     ruled = vibe.play(texts[:1], settings=f'{free}denylist = ["git push"]\n').only
     assert "simple commands" in ruled.text
+
+
+TOLD = f"{TASK}try it"
+SPAWN = f'return await tools.agents.spawn({{name: "helper", message: "{TOLD}"}})'
+
+
+def gemini_agent(path: Path) -> Played:
+    client = Gemini("gemini-0.61.0", path)
+    client.add_hooks()
+    given = {"agent_name": "generalist", "prompt": TOLD}
+    sub = [("run_shell_command", {"command": LOOP})]
+    return client.play([("invoke_agent", given), "done"], "--yolo", sub=sub)
+
+
+def opencode_agent(path: Path) -> Played:
+    client = Opencode("opencode-1.18.33", path)
+    client.add_hooks()
+    given = {"description": "try", "prompt": TOLD, "subagent_type": "general"}
+    sub = [("bash", {"command": LOOP, "description": "x"})]
+    return client.play([("task", given), "done"], sub=sub)
+
+
+def vibe_agent(path: Path) -> Played:
+    turns: list[Turn] = [("run_typescript", {"code": SPAWN}), ("wait", {}), "done"]
+    client = Vibe("vibe-3.0.2", path)
+    return client.play(turns, "--auto-approve", sub=[("bash", {"command": LOOP})])
+
+
+@pytest.mark.requirement("HO-4")
+@pytest.mark.parametrize("play", [gemini_agent, opencode_agent, vibe_agent])
+def test_a_text_of_another_clients_sub_agent_runs_in_the_place(
+    play: Callable[[Path], Played], run: Journey
+) -> None:
+    run.to("code")
+    played = play(run.repository.path)
+    (looped,) = [result for result in played.results if result.agent]
+    assert ran_in_the_place(looped.text), looped
 
 
 def test_a_text_that_another_hook_of_vibe_would_replace_does_not_run(

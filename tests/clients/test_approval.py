@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.clients.conftest import OTHER
+from tests.clients.scripted_model import SUB_AGENT
 from tests.clients.test_claude import bash
 from tests.journey import LAUNCHER
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from tests.clients.scripted_model import Turn
     from tests.journey import Journey
 
-pytestmark = [pytest.mark.slow, pytest.mark.requirement("PM-13")]
+pytestmark = [pytest.mark.client, pytest.mark.slow, pytest.mark.requirement("PM-13")]
 
 UNSET = "env -u CLAUDECODE -u AI_AGENT -u CLAUDE_CODE_SESSION_ID"
 # A terminal that is none: the commands that programs offer, and Python's own.
@@ -179,7 +180,12 @@ def hidden(claude: Claude, lines: str) -> str:
 def test_by_a_client_that_the_model_starts(claude: Claude, waiting: Journey, digest: str) -> None:
     claude.permit("Bash")
     claude.session = OTHER
-    played = claude.play([bash(f"{claude.program} -p '/planner:approve {digest}'"), "done"])
+    # By this header the model knows it for another, else it would start one client in another.
+    header = f"ANTHROPIC_CUSTOM_HEADERS='{SUB_AGENT}: started'"
+    started = bash(f"{header} {claude.program} -p '/planner:approve {digest}'")
+    played = claude.play([started], sub=[bash(f"{LAUNCHER} mode approve {digest}")])
+    assert played.of("Bash", sub=True), played
+    assert played.of("Bash"), played
     assert_not_approved(waiting, played)
 
 
@@ -216,9 +222,10 @@ def test_by_a_scheduled_prompt_of_a_session_that_nothing_holds(
         bash(f"{LAUNCHER} mode approve {digest}"),
         "done",
     ]
-    played = claude.type("go", "\r", turns=turns, quiet_s=70)
+    told = "only a person may run `planner mode approve`"
+    played = claude.type("go", "\r", turns=turns, until=told)
     assert any(f"/planner:approve {digest}" in text for text in played.heard), played.stdout[-2000:]
-    assert "only a person may run `planner mode approve`" in played.of("Bash")[0].text
+    assert told in played.of("Bash")[0].text
     assert_not_approved(waiting, played)
 
 

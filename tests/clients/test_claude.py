@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tests.clients.scripted_model import Call
     from tests.journey import Journey
 
-pytestmark = [pytest.mark.slow, pytest.mark.requirement("PM-3", "PM-4")]
+pytestmark = [pytest.mark.client, pytest.mark.slow, pytest.mark.requirement("PM-3", "PM-4")]
 
 
 def bash(command: str) -> Call:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
 
 from shared.place.level import level
+from tests.clients.bot import CODE_MODE, Tools
 from tests.clients.real_clients import Codex
+from tests.clients.scripted_model import TASK
 from tests.journey import LAUNCHER
 
 if TYPE_CHECKING:
@@ -15,7 +18,7 @@ if TYPE_CHECKING:
     from tests.clients.scripted_model import Call
     from tests.journey import Journey
 
-pytestmark = [pytest.mark.slow, pytest.mark.requirement("PM-4")]
+pytestmark = [pytest.mark.client, pytest.mark.slow, pytest.mark.requirement("PM-4")]
 
 
 @pytest.fixture
@@ -60,6 +63,56 @@ def test_a_persons_command_is_denied_in_another_repository_too(make_repo: Reposi
     elsewhere = Codex("codex-0.169.0", make_repo("elsewhere").path)
     played = elsewhere.play([shell(f"{LAUNCHER} mode approve {'0' * 64}")])
     assert "A session of this user plans: only a person may run" in played.only.text
+
+
+@pytest.fixture
+def own(codex: Codex) -> Codex:
+    """Codex with a model of its own, which writes scripts that call the tools."""
+    codex.model = codex.OWN
+    return codex
+
+
+TOOLS = Tools(CODE_MODE)
+TOLD = {"task_name": "a", "message": f"{TASK}try it", "fork_turns": "none"}
+AGENT: Call = ("collaboration.spawn_agent", TOLD)
+WAIT: Call = ("collaboration.wait_agent", {"timeout_ms": 60_000})
+
+
+def attempts(run: Journey) -> list[Call]:
+    """Return calls of code mode that have to be denied."""
+    new = f"{run.repository.path}/new.py"
+    writes = [TOOLS.write(path, "x\n") for path in (new, "new.py", f"{run.state_dir}/qr-x.json")]
+    runs = [TOOLS.shell(text) for text in ("touch new.py", f"{LAUNCHER} mode approve {'0' * 64}")]
+    return [*writes, *runs]
+
+
+def test_scripts_of_its_own_models_cannot_write_and_read_why(own: Codex, run: Journey) -> None:
+    before = run.repository.git("status", "--porcelain")
+    tried = attempts(run)
+    played = own.play(tried)
+    assert len(played.results) == len(tried), played
+    assert all("Planning mode (gathering): " in r.text for r in played.results), played.results
+    assert run.repository.git("status", "--porcelain") == before
+
+
+def test_calls_of_a_sub_agent_that_write_are_denied(own: Codex, run: Journey) -> None:
+    tried = attempts(run)
+    played = own.play([AGENT, WAIT, "done"], sub=tried)
+    below = [r for r in played.results if r.agent]
+    assert len(below) == len(tried), played
+    assert all("Planning mode (gathering): " in r.text for r in below), below
+    assert not (run.repository.path / "new.py").exists()
+
+
+def test_patches_of_answers_and_the_worktree_pass_by_relative_paths_too(
+    own: Codex, run: Journey
+) -> None:
+    root, home = str(run.repository.path), run.state_dir
+    paths = [os.path.relpath(f"{home}/answers/notes.md", root), f"{home}/worktree/new.py"]
+    played = own.play([TOOLS.write(path, "made = 1\n") for path in paths])
+    for path in paths:
+        with open(os.path.join(root, path), encoding="utf-8") as file:
+            assert file.read() == "made = 1\n", played.results
 
 
 def test_reading_hardened_git_our_commands_answers_and_the_worktree_pass(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.clients.real_clients import Gemini
+from tests.clients.scripted_model import TASK
 from tests.journey import LAUNCHER
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from tests.clients.scripted_model import Call
     from tests.journey import Journey
 
-pytestmark = [pytest.mark.slow, pytest.mark.requirement("PM-4", "HO-4")]
+pytestmark = [pytest.mark.client, pytest.mark.slow, pytest.mark.requirement("PM-4", "HO-4")]
 
 MADE = 'python3 -c \'open("made", "w")\''
 # Without it nothing that asks is allowed in a session without a terminal.
@@ -62,6 +63,17 @@ def test_a_persons_command_is_denied_in_another_repository_too(make_repo: Reposi
     elsewhere.add_hooks()
     played = elsewhere.play([shell(f"{LAUNCHER} mode approve {'0' * 64}")], ANY)
     assert "A session of this user plans: only a person may run" in played.only.text
+
+
+def test_calls_of_a_sub_agent_that_write_are_denied(gemini: Gemini, run: Journey) -> None:
+    given = {"agent_name": "generalist", "prompt": f"{TASK}try it"}
+    new = {"file_path": f"{run.repository.path}/new.py", "content": "x"}
+    sub = [shell("touch new.py"), ("write_file", new)]
+    played = gemini.play([("invoke_agent", given), "done"], ANY, sub=sub)
+    below = [r for r in played.results if r.agent]
+    assert len(below) == 2, played
+    assert all("Planning mode (gathering): " in r.text for r in below), below
+    assert not (run.repository.path / "new.py").exists()
 
 
 def test_reading_any_text_our_commands_answers_and_the_worktree_pass(

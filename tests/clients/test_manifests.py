@@ -18,7 +18,7 @@ from tests.clients.test_setup import set_up
 if TYPE_CHECKING:
     from tests.conftest import Repository
 
-pytestmark = [pytest.mark.slow, pytest.mark.requirement("HO-1")]
+pytestmark = [pytest.mark.client, pytest.mark.slow, pytest.mark.requirement("HO-1")]
 
 GEMINI, OPENCODE, SKILLS = "gemini-0.61.0", "opencode-1.18.33", "skills-ref-0.1.1"
 

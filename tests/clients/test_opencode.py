@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tests.clients.scripted_model import Call
     from tests.journey import Journey
 
-pytestmark = [pytest.mark.slow, pytest.mark.requirement("PM-4", "HO-4")]
+pytestmark = [pytest.mark.client, pytest.mark.slow, pytest.mark.requirement("PM-4", "HO-4")]
 
 NAME = "opencode-1.18.33"
 MADE = 'python3 -c \'open("made", "w")\''

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tests.clients.scripted_model import Result
     from tests.conftest import Repository
 
-pytestmark = [pytest.mark.slow, pytest.mark.requirement("HO-2")]
+pytestmark = [pytest.mark.client, pytest.mark.slow, pytest.mark.requirement("HO-2")]
 
 
 def set_up(host: str) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Repositories = Callable[..., Repository]
 
-pytestmark = [pytest.mark.slow, pytest.mark.requirement("PC-6", "PC-13")]
+pytestmark = [pytest.mark.client, pytest.mark.slow, pytest.mark.requirement("PC-6", "PC-13")]
 
 
 @pytest.mark.parametrize("name", CLAUDES)

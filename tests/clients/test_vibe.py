@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tests.clients.scripted_model import Call
     from tests.journey import Journey
 
-pytestmark = [pytest.mark.slow, pytest.mark.requirement("PM-4")]
+pytestmark = [pytest.mark.client, pytest.mark.slow, pytest.mark.requirement("PM-4")]
 
 # What an allowlist names takes the place of vibe's own, in which `git log` stands.
 OURS = f'[tools.bash]\nallowlist = ["{LAUNCHER}", "false", "git log"]\n'

@@ -1,5 +1,6 @@
 """A whole run in real clients: the model only follows blocks, with no permission but setup's rules.
 
+Installed by README's two commands; codex also asks whether its user trusts the hooks.
 The demo's sample and answers: a question, reviewers at once, a gate that fails, a fix, the approval
 that a person types, the commit and its proof.
 """
@@ -7,28 +8,30 @@ that a person types, the commit and its proof.
 from __future__ import annotations
 
 import json
+import os
 import subprocess
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from cli.demo import make_sample
-from shared.resources import installed_path
+from shared.resources import ROOT, installed_path, quote
 from shared.ssh_signature import message
-from tests.clients.bot import WAITS, digest_in
+from tests.clients.bot import CODE_MODE, WAITS, digest_in
 from tests.clients.conftest import CLAUDES, SESSION
 from tests.clients.real_clients import Claude, Codex, Gemini, Opencode, Vibe
-from tests.clients.test_setup import set_up
 from tests.journey import call
+from tests.own_repository import make_own_repository
 from tests.shared.software_key import Key
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from tests.clients.real_clients import Follower, Played
 
-pytestmark = [pytest.mark.slow, pytest.mark.requirement("HO-4", "HO-2")]
+pytestmark = [pytest.mark.client, pytest.mark.slow, pytest.mark.requirement("HO-4", "HO-2")]
 
 REQUEST = "Give every formatter a short form for narrow screens"
 WHO = "ann@example.com"
@@ -50,6 +53,30 @@ def sample(tmp_path: Path) -> Path:
     for words in (("add", "planning"), ("commit", "-qm", "Say who may sign")):
         subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True)
     return folder
+
+
+def install(host: str, program: str, folder: Path) -> None:
+    """Install as README says in an empty home, in a folder with spaces; two commands, no edit.
+
+    Only the address is replaced; setup has to find the client, which is on PATH.
+    """
+    text = Path(ROOT, "README.md").read_text(encoding="utf-8").partition("## Install\n")[2]
+    commands = text.split("```\n")[1]
+    source = make_own_repository(folder / "source")
+    place, programs = folder / "my own programs", folder / "programs"
+    for one in (place, programs):
+        one.mkdir()
+    (programs / host).symlink_to(program)
+    path = f"{programs}:{os.environ['PATH']}"
+    lines = commands.replace("ADDRESS-OF-THIS-REPOSITORY", quote(str(source))).splitlines()
+    assert len(lines) == 2
+    for line in lines:
+        subprocess.run(
+            ["sh", "-c", line], cwd=place, check=True, capture_output=True,
+            env={**os.environ, "PATH": path, "PLANNER_PYTHON": sys.executable},
+        )  # fmt: skip
+    started = Path(installed_path("bin", "planner")).read_text(encoding="utf-8")
+    assert f"{place}/planner/bin/planner" in started
 
 
 class Session:
@@ -111,8 +138,9 @@ class Session:
 
 @pytest.mark.parametrize("name", CLAUDES)
 def test_claude_code_does_all_of_it(name: str, sample: Path, tmp_path: Path) -> None:
-    set_up("claude")
-    session = Session("claude", Claude(name, sample, SESSION, linked=False), tmp_path)
+    claude = Claude(name, sample, SESSION, linked=False)
+    install("claude", claude.program, tmp_path)
+    session = Session("claude", claude, tmp_path)
     digest = session.plan()
     session.prompt(f"/planner:approve {digest}")
     session.check(sample, "command (proven)", at_once=2)
@@ -121,17 +149,18 @@ def test_claude_code_does_all_of_it(name: str, sample: Path, tmp_path: Path) -> 
 FOLLOWERS: dict[str, Callable[[Path], Follower]] = {
     "vibe": lambda work: Vibe("vibe-3.0.2", work),
     "codex": lambda work: Codex("codex-0.169.0", work),
+    CODE_MODE: lambda work: Codex("codex-0.169.0", work, Codex.OWN),
     "gemini": lambda work: Gemini("gemini-0.61.0", work),
     "opencode": lambda work: Opencode("opencode-1.18.33", work),
 }
-# As many agents as each starts at once; the others have no tool for it, or none that was tried.
-AT_ONCE = {"gemini": 2, "opencode": 2}
+# As many agents as each starts at once; codex has no tool for it outside of code mode.
+AT_ONCE = {CODE_MODE: 2, "gemini": 2, "opencode": 2, "vibe": 2}
 
 
 @pytest.mark.parametrize("kind", FOLLOWERS)
 def test_other_clients_do_all_of_it(kind: str, sample: Path, tmp_path: Path) -> None:
     client = FOLLOWERS[kind](sample)
-    set_up(kind)
+    install(kind.partition(" ")[0], client.program, tmp_path)
     session = Session(kind, client, tmp_path)
     digest = session.plan()
     session.sign(sample, digest)

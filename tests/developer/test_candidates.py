@@ -99,6 +99,34 @@ SHAPES = {
         [("python3 -m unittest discover -s tests", "tests/test_b.py:2"),
          ("python3 -m unittest discover -s 'my tests'", "my tests/test_a.py:2")],
     ),
+    "unittest that a Makefile calls, though pytest is installed for something": (
+        {"Makefile": "docs:\n\tx\ntest:\n\t@python -W error -m unittest discover -v\n",
+         "requirements.txt": "pytest\n", "tests/test_a.py": UNITTEST},
+        [("python3 -m unittest discover -v", "Makefile:4"),
+         ("python3 -m pytest -q", "requirements.txt:1"), ("make test", "Makefile:3")],
+    ),
+    "unittest that tox calls": (
+        {"tox.ini": "[testenv]\ncommands = {envpython} -m coverage run -m unittest -v {posargs}\n"},
+        [("python3 -m unittest -v", "tox.ini:2"), ("python3 -m tox", "tox.ini:1")],
+    ),
+    "unittest that CI calls": (
+        {".github/workflows/x.yml": "j:\n - run: pip install pytest\n - run: |\n"
+         "    A=b python3 -m unittest a.b && x\n", "a/test_b.py": UNITTEST},
+        [("A=b python3 -m unittest a.b", ".github/workflows/x.yml:4")],
+    ),
+    "unittest in another folder than a command line says": (
+        {"Makefile": "x:\n\tcd sub && python -m unittest\n\tpython -m unittest $(ARGS)\n"}, [],
+    ),
+    "pytest that a Makefile calls": (
+        {"Makefile": "deps:\n\tpip install pytest\nx:\n\tpytest -x\n",
+         "tests/test_a.py": UNITTEST},
+        [("python3 -m unittest discover -s tests", "tests/test_a.py:2"),
+         ("python3 -m pytest -q", "Makefile:4")],
+    ),
+    "settings of pytest beside a call of unittest": (
+        {"pytest.ini": "[pytest]\n", "Makefile": "x:\n\tpython -m unittest\n"},
+        [("python3 -m pytest -q", "pytest.ini:1")],
+    ),
     "functions for pytest beside the code": (
         {"pkg/__init__.py": "", "pkg/test_a.py": "from pkg import f\n\ndef test_f():\n    f()\n"},
         [("python3 -m pytest -q", "pkg/test_a.py:3")],
@@ -223,7 +251,7 @@ def test_pytest_runs_the_tests_where_the_projects_environment_has_it(
     if named:
         (folder / "requirements.txt").write_text("pytest\n", encoding="utf-8")
     environment(folder / ".venv", "pytest")
-    evidence = "requirements.txt:1" if named else "pkg/test_a.py:2"
+    evidence = "requirements.txt:1" if named else "pkg/test_a.py:2, and pytest is installed"
     by_pytest = (".venv/bin/python -m pytest -q", evidence)
     assert candidates(str(folder), str(folder)).candidates == [by_pytest]
     # A module of the project that is called so is not what runs tests.
@@ -235,12 +263,29 @@ def test_pytest_runs_the_tests_where_the_projects_environment_has_it(
     assert found == [by_unittest, *([by_pytest] if named else [])]
 
 
+@pytest.mark.parametrize("where", ["pkg/test_a.py", "pkg/__init__.py"])
+def test_unittest_runs_what_a_function_loads_also_where_pytest_is_installed(
+    where: str, make_repo: Repositories, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such as doctests, which pytest would leave out without a word."""
+    need_place()
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    loads = "\n\ndef load_tests(loader, tests, pattern):\n    return tests\n"
+    texts = {"pkg/__init__.py": "", "pkg/test_a.py": f"{UNITTEST}\nclass A(unittest.TestCase): ..."}
+    folder = make_repo(files={**texts, where: texts[where] + loads}).path
+    environment(folder / ".venv", "pytest")
+    assert candidates(str(folder), str(folder)).candidates == [
+        (".venv/bin/python -m unittest discover", "pkg/test_a.py:4"),
+        (".venv/bin/python -m pytest -q", "pkg/test_a.py:4, and pytest is installed"),
+    ]
+
+
 def test_what_ci_runs_is_shown_with_its_line(tmp_path: Path) -> None:
     (tmp_path / ".github/workflows").mkdir(parents=True)
     (tmp_path / ".github/workflows/ci.yml").write_text(CI, encoding="utf-8")
     (tmp_path / ".gitlab-ci.yml").write_text("job:\n  script:\n    - make check\n")
     found = candidates(str(tmp_path), str(tmp_path))
-    assert found.candidates == []
+    assert found.candidates == [("python3 -m pytest -q", ".github/workflows/ci.yml:9")]
     assert found.ci == [
         ("make test-all", ".github/workflows/ci.yml:5"),
         ("pytest --cov", ".github/workflows/ci.yml:9"),
@@ -270,14 +315,14 @@ def journey(make_repo: Repositories, monkeypatch: pytest.MonkeyPatch) -> Journey
 def test_a_chosen_command_needs_no_person_and_the_plan_says_who_chose_it(journey: Journey) -> None:
     shown = journey.last.data("candidates")
     assert shown.splitlines() == [
-        "1. .venv/bin/python -m unittest discover -s tests (tests/test_a.py:1)",
+        "1. PYTHONPATH=src .venv/bin/python -m unittest discover tests (Makefile:2)",
         "2. make test (Makefile:1)",
     ]  # fmt: skip
     journey.do_the_work()
     chosen = journey.planner("plan", "verify", "--use", "2")
     assert chosen.code == 0, chosen.text
-    where = "confined, at the project's own path · chosen by the assistant · "
-    line = f"make test: pass (base: pass) · {where}1 passed, 0 failed · 1 s"
+    where = "confined, at the project's own path · found in the project · "
+    line = f"make test: pass (base: pass) · {where}1 passed, 0 failed (base: 1, 0) · 1 s"
     assert line in chosen.data("verify")
     approval = journey.to("submitted").last
     assert f"make test: pass ({where}1 passed" in approval.text

@@ -51,6 +51,20 @@ def test_a_command_runs_on_what_is_in_the_worktree_now_and_its_exit_code_is_kept
     assert failed.block.get("tree") != passed.block.get("tree")
 
 
+def test_a_record_says_that_exit_code_or_counts_are_of_the_last_part_alone(
+    journey: Journey,
+) -> None:
+    one, two = ("printf '%s passed in 0.1s\\n' " + number for number in "12")
+    tree = journey.planner("tree", "run", f"{one} && {two}").block.get("tree") or ""
+    journey.planner("tree", "run", f"false; {two}")
+    journey.planner("tree", "run", "false; false")
+    said = [run.line() for run in runs_on(journey.state_dir, tree)]
+    last = "(this exit code is that of the last part)"
+    assert f"{two}: 2 passed, 0 failed (the last of 2 summaries) · 1 passed in" in said[0]
+    assert f"{two}: {last} · 2 passed, 0 failed · 2 passed in" in said[1]
+    assert last not in said[2]
+
+
 def test_a_pipeline_fails_with_any_command_in_it(journey: Journey) -> None:
     failed = journey.planner("tree", "run", f"{{ {TEST}; exit 3; }} | tail -5")
     assert (failed.code, failed.block.get("code")) == (3, "3")

@@ -221,13 +221,35 @@ def test_a_plan_under_way_whose_database_is_lost_is_copied_into_a_new_run(
 
 
 @pytest.mark.requirement("PC-10")
-@pytest.mark.parametrize("point", ["design", "submitted", "applied"])
-def test_a_damaged_plan_names_its_repair_and_a_frozen_one_is_restored(
+@pytest.mark.parametrize("point", ["submitted", "approved"])
+def test_a_database_that_was_emptied_names_the_repair_that_takes_the_plan_up(
     make_repo: Callable[..., Repository], point: str
 ) -> None:
     journey = begun(make_repo).to(point)
+    (journey.repository.path / ".planner" / "planner.db").write_bytes(b"")
+    block = journey.last
+    refused = journey.advance()
+    retry = words_of(refused.problems[0][1].rpartition("retry: ")[2])
+    assert retry[0] == "repair"
+    assert "it is taken up again" in journey.run(*retry).text
+    journey.last = block
+    journey.last = journey.planner("step", "executor")
+    journey.to("committed")
+    assert_committed(journey)
+
+
+@pytest.mark.requirement("PC-10")
+@pytest.mark.parametrize("gone", [False, True])
+@pytest.mark.parametrize("point", ["design", "submitted", "applied"])
+def test_a_damaged_plan_names_its_repair_and_a_frozen_one_is_restored(
+    make_repo: Callable[..., Repository], point: str, *, gone: bool
+) -> None:
+    journey = begun(make_repo).to(point)
     path = Path(journey.state_dir, "plan.json")
-    path.write_bytes(path.read_bytes()[:100])
+    data = path.read_bytes()
+    path.unlink()
+    if not gone:
+        path.write_bytes(data[:100])
     block = journey.last
     refused = journey.advance()
     retry = words_of(refused.problems[0][1].rpartition("retry: ")[2])

@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.journey import FILES, Journey, passing
+from quality_reviewer.ask import RAN
+from shared.candidates import read_found
+from state.store import read_plan
+from tests.developer.test_candidates import environment
+from tests.journey import ELSEWHERE, FILES, Journey, passing
 from tests.place import need_place
 
 if TYPE_CHECKING:
@@ -17,6 +21,7 @@ if TYPE_CHECKING:
 
     Repositories = Callable[..., Repository]
 
+pytestmark = pytest.mark.usefixtures("own_path")
 MOST_COMMANDS = 7  # an approval among them
 TEST = "PYTHONPATH=src python3 tests/test_a.py"
 # As the package shortuuid is laid out: poetry's pyproject.toml, tests of unittest beside the code.
@@ -55,6 +60,12 @@ BESIDE: dict[str, str | bytes] = {
 }
 
 
+@pytest.fixture
+def own_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the packages of these tests from the projects that they make."""
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+
+
 def renamed(journey: Journey) -> None:
     """Have the host plan and write a change of shortid."""
     text = json.dumps(journey.answers["design.json"])
@@ -77,12 +88,12 @@ def test_tests_beside_the_code_verify_a_plan_in_seven_commands(make_repo: Reposi
     assert "NOT VERIFIED" not in journey.last.text, "what runs the tests is known"
     code = journey.to("code").last
     (found,) = code.data("candidates").splitlines()
-    assert found.endswith("(shortid/test_shortid.py:3)")
+    assert "(shortid/test_shortid.py:10" in found
     assert "`done` takes candidate 1" in code.text
     assert "--command-file" in code.text
     submitted = journey.to("submitted").last
     assert "NOT VERIFIED" not in submitted.text
-    assert "chosen by the assistant · 1 passed, 0 failed" in submitted.text
+    assert "found in the project · 1 passed, 0 failed" in submitted.text
     assert "with the changed code broken this fails, so some of it is run" in submitted.text
     journey.to("committed")
     assert len(journey.calls) <= MOST_COMMANDS, journey.calls
@@ -155,13 +166,151 @@ def test_own_commands_are_chosen_as_the_work_step_ends(journey: Journey) -> None
 def test_a_review_lists_runs_also_where_nothing_was_verified(
     journey: Journey,
 ) -> None:
-    title = "run on these files by the assistant"
     journey.planner("tree", "run", "cat src/a.py")
     asked = journey.to("code review").last
-    assert asked.data(title) == "run 1: exit 0 (0 s): cat src/a.py: def f(x): · return x + 2"
-    assert "or a listed run" in asked.text
+    assert asked.data(RAN) == "run 1: exit 0 (0 s): cat src/a.py: def f(x): · return x + 2"
+    assert "or what ran" in asked.text
     journey.edit_worktree({"src/a.py": "def f(x):\n    return 2 + x\n"})
     journey.planner("plan", "done", "--phase", "plan-code")
     again = journey.planner("step", "planner")
-    assert again.data(title) == "", "it ran on other files"
-    assert "listed run" not in again.text
+    assert again.data(RAN) == "", "it ran on other files"
+    assert "or what ran" not in again.text
+
+
+def answered(journey: Journey) -> list[str]:
+    """Return the evidence that the plan keeps of its review."""
+    plan = read_plan(f"{journey.state_dir}/plan.json")
+    return [a["evidence"] for outcome in plan["reviews"] for a in outcome["answers"]]
+
+
+def counting(*, base: str, change: str) -> str:
+    """Return a Makefile of which `make test` ends otherwise on the base than on the change."""
+    return (
+        "test:\n\t@if grep -q 'x + 1' src/a.py; "
+        f"then printf '{base}'; false; else printf '{change}'; false; fi\n"
+    )
+
+
+@pytest.mark.requirement("VR-4", "RV-1")
+def test_a_review_shows_what_verified_the_change_and_takes_it_as_evidence(
+    make_repo: Repositories,
+) -> None:
+    need_place()
+    made = Journey(make_repo(files=BESIDE))
+    made.review, made.verdicts = "auto", passing
+    renamed(made)
+    made.start("--alone")
+    asked = made.to("code review").last
+    (line,) = asked.data(RAN).splitlines()
+    (found,) = read_found(made.state_dir).candidates
+    assert line == f"verify 1: pass (base: pass) · 1 passed, 0 failed (base: 1, 0) · {found[0]}"
+    answers = passing(asked)
+    musts = [a for a in answers if a.get("evidence", "").startswith("shortid/")]
+    for said, refused in (
+        ("verify 2: 1 passed", "verify 2 is none of the commands that verified these files"),
+        ("verify 1", "it does not say what came out of verify 1"),
+        ("verify 1: 1 passed", ""),
+    ):
+        musts[0]["evidence"] = said
+        made.write_answer("verdicts-plan-code-1.json", answers)
+        answer = made.follow(asked.next("done"))
+        assert refused in answer.text
+        assert answer.code == bool(refused), answer.text
+    assert musts[0]["evidence"] in answered(made)
+
+
+@pytest.mark.requirement("RV-1")
+def test_what_does_not_notice_broken_code_is_no_evidence(make_repo: Repositories) -> None:
+    need_place()
+    made = Journey(make_repo(files={**FILES, "planner.toml": ELSEWHERE}))
+    made.review, made.verdicts = "auto", passing
+    made.start("--alone")
+    asked = made.to("code review").last
+    assert "passes with the changed code broken too" in asked.data(RAN)
+    answers = passing(asked)
+    next(a for a in answers if "evidence" in a)["evidence"] = "verify 1: passes"
+    made.write_answer("verdicts-plan-code-1.json", answers)
+    assert "so it shows nothing" in made.follow(asked.next("done")).text
+
+
+LACKING = {**FILES, "requirements.txt": "pytest\n", ".gitignore": "__pycache__/\n.venv/\n"}
+OVER = (
+    "passed over, since it fails on the base as well: "
+    ".venv/bin/python -m pytest -q (python: No module named pytest)"
+)
+
+
+def lacking_pytest(make_repo: Repositories, files: dict[str, str | bytes]) -> Journey:
+    """Return a run whose first candidate is pytest, which the project's environment lacks."""
+    need_place()
+    repository = make_repo(files={**LACKING, **files})
+    environment(repository.path / ".venv")
+    made = Journey(repository)
+    made.review, made.verdicts = "auto", passing
+    made.start("--alone")
+    assert made.to("code").last.data("candidates").startswith("1. .venv/bin/python -m pytest -q (")
+    made.do_the_work()
+    return made
+
+
+@pytest.mark.requirement("VR-1", "VR-4")
+def test_a_candidate_that_cannot_run_here_is_passed_over_and_that_is_said(
+    make_repo: Repositories,
+) -> None:
+    makefile = f"lint:\n\ttrue\ntest:\n\t{TEST}\n"
+    made = lacking_pytest(make_repo, {"Makefile": makefile})
+    over = OVER.replace("/REPO", str(made.repository.path))
+    asked = made.to("code review").last
+    assert asked.data(RAN).splitlines() == [over, "verify 1: pass (base: pass) · make test"]
+    submitted = made.to("submitted").last
+    assert "verify: make test: pass (" in submitted.text
+    assert over in submitted.text
+    assert "Proved" in made.to("committed").last.text
+
+
+@pytest.mark.requirement("VR-1", "VR-3")
+def test_after_the_candidates_what_the_assistant_ran_verifies(make_repo: Repositories) -> None:
+    made = lacking_pytest(make_repo, {"Makefile": "lint:\n\ttrue\n"})
+    made.planner("tree", "run", TEST)
+    submitted = made.to("submitted").last
+    assert f"verify: {TEST}: pass (" in submitted.text
+    assert OVER.replace("/REPO", str(made.repository.path)) in submitted.text
+
+
+@pytest.mark.requirement("VR-4")
+def test_where_nothing_else_can_verify_the_first_candidate_stays(make_repo: Repositories) -> None:
+    missing = "test:\n\tno-such-program\n"
+    made = lacking_pytest(make_repo, {"Makefile": missing})
+    submitted = made.to("submitted").last
+    assert "verify: .venv/bin/python -m pytest -q: fails on the base as well" in submitted.text
+    assert "passed over, since it fails on the base as well: make test (" in submitted.text
+
+
+@pytest.mark.requirement("VR-1")
+def test_a_candidate_that_the_assistant_chose_is_not_passed_over(make_repo: Repositories) -> None:
+    made = lacking_pytest(make_repo, {"Makefile": f"test:\n\t{TEST}\n"})
+    made.follow(made.last.next("done") + " --use 1")
+    assert "pytest -q: fails on the base as well" in made.to("submitted").last.text
+
+
+@pytest.mark.requirement("VR-4")
+@pytest.mark.parametrize("failures", [1, 2])
+def test_a_command_that_fails_more_tests_than_on_the_base_blocks_and_is_not_passed_over(
+    make_repo: Repositories, failures: int
+) -> None:
+    said = "No module named x\\nRan 5 tests in 1s\\n\\nFAILED (failures={})\\n"
+    need_place()
+    text = counting(base=said.format(1), change=said.format(failures))
+    made = Journey(make_repo(files={**FILES, "Makefile": text}))
+    made.review, made.verdicts = "auto", passing
+    made.start("--alone")
+    made.to("code").do_the_work()
+    made.planner("tree", "run", TEST)
+    done = made.follow(made.last.next("done"))
+    if failures == 1:
+        assert done.code == 0, done.text
+        assert f"verify: {TEST}: pass" in made.to("submitted").last.text
+        return
+    assert done.code == 1
+    said = "`make test` fails with the changes (at the base it fails too, in 1 tests instead of 2)"
+    assert said in done.text

@@ -47,11 +47,6 @@ def commit_what_is_there(project: Repository) -> None:
     project.commit(message="Mine")
 
 
-def commit_the_rest(journey: Journey, _: object) -> None:
-    """Do what a user is asked for who has committed a part of the applied plan."""
-    journey.repository.commit(message="The other planned files")
-
-
 DEEDS: dict[str, Callable[[Repository], None]] = {
     "an edit of what was written": commit_edit(WRITTEN),
     "an edit of what was not yet written": commit_edit(NOT_YET),
@@ -89,7 +84,7 @@ def test_whatever_the_user_commits_after_an_interrupted_apply_nothing_needs_hand
         journey.last = block
         # What a developer makes of the plan and of what the user has committed.
         journey.edits = {file: f"{content!s}# both\n" for file, content in planned.items()}
-        walk = Walk(journey, [("commit the other planned files yourself too", commit_the_rest)])
+        walk = Walk(journey)
         walk.go_on()
         walk.to_the_end()
         mine = project.git("log", "--all", "--patch", "-m") + project.git(

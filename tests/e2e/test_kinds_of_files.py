@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -130,3 +131,23 @@ def test_linked_node_modules_serve_verify_and_are_never_captured(
     assert_proved(project, host.to("the end", block), "src/app.sh")
     assert seen == [True]
     assert (farm / "left-pad" / "index.sh").read_text() == "pad=2\n"
+
+
+@pytest.mark.skipif(not shutil.which("git-lfs"), reason="git-lfs is not installed")
+def test_the_first_file_of_git_lfs_in_a_repository_is_no_change_of_its_settings(
+    make_repo: Callable[..., Repository],
+) -> None:
+    """At its first use git-lfs writes into `.git/config` that it was used."""
+    rule = "*.bin filter=lfs diff=lfs merge=lfs -text\n"
+    project = make_repo("project", {".gitattributes": rule})
+    for name in ("clean -- %f", "smudge -- %f"):
+        project.git("config", f"filter.lfs.{name.partition(' ')[0]}", f"git-lfs {name}")
+    project.git("config", "filter.lfs.required", "true")
+
+    def edit(tree: Path) -> None:
+        (tree / "picture.bin").write_bytes(PICTURE)
+
+    host = Host(project.path, edit, ["picture.bin"])
+    assert_proved(project, host.to("the end"), "picture.bin")
+    assert committed(project, "picture.bin").startswith(b"version https://git-lfs")
+    assert "[lfs]" in (project.path / ".git" / "config").read_text()

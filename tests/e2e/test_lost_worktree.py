@@ -104,6 +104,25 @@ def test_a_removed_worktree_is_made_again_and_said_once(
 
 
 @pytest.mark.requirement("PL-32")
+def test_a_file_in_place_of_the_worktree_is_named_and_moving_it_away_leads_on(
+    make_repo: Callable[..., Repository],
+) -> None:
+    journey = Journey(make_repo("project", FILES)).to("code")
+    remove_folder(journey)
+    tree_of(journey).write_text("mine\n")
+    block = journey.last
+    refused = journey.follow(block.next())
+    assert "this is not a folder" in refused.text
+    assert "move it away" in refused.text
+    assert tree_of(journey).read_text() == "mine\n"
+    tree_of(journey).rename(tree_of(journey).with_name("mine"))
+    journey.last = block
+    (refusal,) = go_on(journey)
+    assert "it is made again" in refusal
+    assert_committed(journey)
+
+
+@pytest.mark.requirement("PL-32")
 @pytest.mark.parametrize("point", ["submitted", "approved", "applied"])
 def test_a_worktree_removed_after_the_freeze_is_not_missed(
     make_repo: Callable[..., Repository], point: str

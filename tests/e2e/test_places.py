@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.conftest import Repository
-from tests.e2e.conftest import answer_two, assert_proved, committed
+from tests.e2e.conftest import APP, answer_two, assert_proved, committed
 from tests.e2e.drive import Host
 
 if TYPE_CHECKING:
@@ -46,6 +46,18 @@ def test_a_run_started_in_a_subfolder_plans_for_the_whole_repository(
     assert host.planner("status", cwd=project.path / "libs").code == 0
     assert_proved(project, host.to("the end", approval), *files)
     assert committed(project, "libs/core/core.txt") == b"2\n"
+
+
+def test_a_repository_inside_another_one_has_runs_of_its_own(project: Repository) -> None:
+    outer = Host(project.path, answer_two, ["src/app.py"])
+    outer.to("plan-code-execute")
+    inner = Repository(project.path / "inner")
+    inner.path.mkdir()
+    inner.git("init", "--quiet")
+    inner.commit({"src/app.py": APP})
+    assert_proved(inner, Host(inner.path, answer_two, ["src/app.py"]).to("the end"), "src/app.py")
+    status = Host(inner.path).planner("status")
+    assert f"{inner.path}/.planner" in status.text
 
 
 def test_two_runs_in_one_repository_do_not_affect_each_other(project: Repository) -> None:

@@ -106,6 +106,23 @@ def test_another_repository_in_its_place_is_not_written_to(
 
 
 @pytest.mark.requirement("PL-32")
+@pytest.mark.parametrize("name", [".planner", ".planner/runs"])
+def test_a_link_on_the_way_to_a_run_is_refused_and_putting_it_back_leads_on(
+    make_repo: Callable[..., Repository], name: str
+) -> None:
+    journey = Journey(make_repo("project", FILES)).to("code")
+    place, aside = journey.repository.path / name, journey.repository.path.with_name("aside")
+    place.rename(aside)
+    place.symlink_to(aside)
+    answer = refused(journey)
+    assert f'at="{place}"' in answer
+    assert "symbolic link" in answer
+    place.unlink()
+    aside.rename(place)
+    finish(journey)
+
+
+@pytest.mark.requirement("PL-32")
 @pytest.mark.parametrize(
     "name", ["fingerprint", "vault.git", "apply", "verify", "answers", "milestones", "plan.json"]
 )

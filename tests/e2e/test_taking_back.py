@@ -105,3 +105,4 @@ def test_cancel_after_the_apply_names_undo_and_undo_still_works(
     taken_back = host.planner("undo")
     assert taken_back.code == 0, taken_back.text
     assert (project.path / "src/app.py").read_text() == APP
+    assert taken_back.all("next") == []  # the run has ended: nothing leads on

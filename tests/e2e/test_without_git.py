@@ -68,6 +68,8 @@ def test_a_plan_is_approved_applied_and_compared_and_nothing_is_committed(
     run = open_state(journey.state_dir, "/").run
     assert (run.status, run.stage, run.commit_id) == ("COMPLETED", "inactive", None)
     assert journey.planner("exec", "run").text == journey.last.text
+    on_branch = journey.planner("exec", "run", "--branch", "work")
+    assert "makes no commit of its own that could be on a branch" in on_branch.problems[0][1]
     assert journey.planner("exec", "commit").text == journey.last.text
     undone = journey.planner("undo")
     assert undone.data("taken back").split() == sorted(journey.edits)

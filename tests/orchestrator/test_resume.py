@@ -33,7 +33,8 @@ def test_a_step_without_a_number_prints_what_is_next_at_every_point(
         answer = call(journey.repository.path, "step", "planner")
         assert answer.text == wanted
         status = call(journey.repository.path, "status")
-        assert call(journey.repository.path, *words_of(status.next())).text == wanted
+        if point != "approved":  # there it names the command that carries the plan out
+            assert call(journey.repository.path, *words_of(status.next())).text == wanted
         inside = f"{journey.state_dir}/worktree"
         assert call(inside, "step", str(journey.last.block.get("workflow"))).text == wanted
     journey.to("committed")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from quality_reviewer.ask import RAN
 from quality_reviewer.questions import BY_ID
 from shared.qr.schema import read_review
 from shared.qr.types import MUST, PASS, REVIEWER, TODO
@@ -100,16 +101,19 @@ def test_a_command_that_ran_on_these_files_is_evidence_with_what_came_out(
     journey.planner("tree", "run", tests)
     journey.planner("tree", "run", "echo broken; exit 3")
     journey.to("code review")
-    line = f"run 2: exit 0 (0 s): {tests}: 2 passed, 0 failed · first · Ran 2 tests in 0.1s · OK"
+    counts = "2 passed, 0 failed · first · Ran 2 tests in 0.1s · OK"
+    last = "(this exit code is that of the last part)"
+    line = f"run 2: exit 0 (0 s): {tests}: {last} · {counts}"
     (agent,) = journey.last.runs()
     block = journey.planner(*words_of(agent)[:-2])
     failed = "run 3: exit 3 (0 s): echo broken; exit 3: broken"
-    assert block.data("run on these files by the assistant") == f"{line}\n{failed}"
+    verified = "verify 1: pass (base: pass) · PYTHONPATH=src python3 tests/test_a.py"
+    assert block.data(RAN) == f"{verified}\n{line}\n{failed}"
     asked = item_of(journey, "plan-code", "nothing-else")
     for evidence, refusal in (
         ("run 1: it passed", "run 1 is none of the commands that ran on these files"),
         ("run 2", "it does not say what came out of run 2"),
-        ("none", "a command that ran on these files (run 2, run 3): what came out"),
+        ("none", "a command that ran on these files (verify 1, run 2, run 3): what came out"),
         ("run 3: all is well", "run 3 ended with exit 3, and the evidence does not say so"),
         ("run 2: 2 passed", ""),
     ):

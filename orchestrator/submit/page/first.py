@@ -27,9 +27,9 @@ _STAGES = {
 }
 _ALL_PASS = {1: "1 command passes", 2: "both commands pass"}
 _EXERCISED = {  # tone and words
-    None: ("", "whether the changed code is run by them is not known"),
-    True: ("good", "they fail when the changed code is broken, so it is run"),
-    False: ("bad", "they pass with the changed code broken as well, so it is not run"),
+    None: ("", "whether the changed code is run is not known"),
+    True: ("good", "the changed code is run, as breaking it shows"),
+    False: ("bad", "the changed code is not run: broken, it passes as well"),
 }
 _LATER = ("", "not yet", "the code is written after this and comes back to you")
 _MEANING = {  # of an approval, by whether intents are approved

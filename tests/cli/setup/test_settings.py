@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from shared.resources import launcher
 from tests.cli.setup.homes import Checkout, Home
 
 if TYPE_CHECKING:
@@ -295,7 +296,7 @@ def test_all_that_is_wrong_is_said_with_the_command_for_the_rest() -> None:
     broken(home, "vibe")
     answer = home.setup("claude", "codex", "vibe")
     assert len(answer.block) == 3
-    assert (answer.block[-1].text or "").endswith("planner setup codex")
+    assert (answer.block[-1].text or "").endswith(f"{launcher()} setup codex")
     assert not (home.path / ".codex").exists()
 
 

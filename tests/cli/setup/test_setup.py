@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from shared.installed import interpreter, keep_current
-from shared.resources import PROGRAM, ROOT, installed_path, launcher, launcher_path
+from shared.resources import PROGRAM, ROOT, installed_path, launcher, launcher_path, quote
 from tests.cli.setup.homes import Checkout, Home
 from tests.journey import call, shell
 
@@ -24,17 +24,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.requirement("HO-2")
 
 ALL = ("claude", "codex", "vibe", "opencode", "gemini", "cursor")
-
-
-@pytest.fixture
-def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Home:
-    """Return a home without assistants, and none of them on PATH."""
-    programs = tmp_path / "programs"
-    programs.mkdir()
-    for name in ("git", "sh", "python3"):
-        (programs / name).symlink_to(shutil.which(name) or "")
-    monkeypatch.setenv("PATH", str(programs))
-    return Home()
 
 
 def test_without_an_assistant_it_prepares_the_machine_and_names_all(home: Home) -> None:
@@ -88,6 +77,30 @@ def test_beside_our_plugin_of_claude_code_no_link_loads_us_twice(home: Home) -> 
     assert "come with the plugin" in home.setup("claude").text
     assert not (home.path / ".claude" / "skills").exists()
     assert "Bash(" in (home.path / ".claude" / "settings.json").read_text()
+
+
+@pytest.mark.parametrize("source", ["git", "directory"])
+def test_the_rule_names_the_program_of_the_plugin_and_follows_its_version(
+    home: Home, source: str
+) -> None:
+    """SKILL.md's first command is called by the plugin's folder, which has the version in it."""
+    before = '{"enabledPlugins": {"planner@ours": true, "other@ours": true}}'
+    home.write(".claude/settings.json", before)
+    settings = home.path / ".claude" / "settings.json"
+    known = {"ours": {"source": {"source": source, "path": "/in/place"}}}
+    home.write(".claude/plugins/known_marketplaces.json", json.dumps(known))
+    for version in ("0.1.0", "0.2.0"):
+        path = f"/cache/planner/{version}"
+        plugins = {"planner@ours": [{"installPath": path}], "other@ours": [{"installPath": "/x"}]}
+        home.write(".claude/plugins/installed_plugins.json", json.dumps({"plugins": plugins}))
+        assert home.setup("claude").code == 0
+        allowed = json.loads(settings.read_text())["permissions"]["allow"]
+        bash = [rule for rule in allowed if rule.startswith("Bash(")]
+        program = "/in/place" if source == "directory" else path
+        installed = installed_path("bin", "planner")
+        assert bash == [f"Bash({program}/bin/planner *)", f"Bash({installed} *)"], "the old is gone"
+    assert home.setup("--remove").code == 0
+    assert settings.read_text() == before
 
 
 def test_one_assistant_is_removed_and_the_others_stay(home: Home) -> None:
@@ -222,7 +235,7 @@ def test_a_damaged_record_is_named_with_the_command_that_does_without_it(
 
 @pytest.mark.requirement("HO-3")
 def test_printed_commands_name_the_launcher_once_it_is_there(home: Home, repo: Repository) -> None:
-    assert launcher() == PROGRAM
+    assert launcher() == quote(PROGRAM)
     home.setup("claude")
     assert launcher() == installed_path("bin", "planner")
     answer = shell(f"{launcher()} start --depth full 'Add a file'", repo.path)

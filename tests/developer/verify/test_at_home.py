@@ -122,6 +122,20 @@ def test_a_hook_that_fails_leaves_the_worktree_and_says_what_limits_it(project: 
     assert (project.worktree / "a.txt").read_text() == "a   b\n"
 
 
+def test_a_hook_that_takes_every_change_away_is_refused_and_the_work_stays(
+    project: Project,
+) -> None:
+    add_hook(project, "pre-commit", "git stash --include-untracked --quiet; echo stashed\n")
+    with pytest.raises(Refused) as refused:
+        project.capture()
+    assert "leave nothing of what was changed" in refused.value.problems[0].problem
+    assert "stashed" in refused.value.problems[0].output
+    assert (project.worktree / "a.txt").read_text() == "a   b\n"
+    assert (project.worktree / "new.txt").read_text() == "n   m\n"
+    add_hook(project, "pre-commit", "exit 0\n")
+    assert set(changed(project)) == {"a.txt", "new.txt"}
+
+
 def test_a_formatter_that_nobody_confirmed_does_not_run_where_there_is_no_place(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

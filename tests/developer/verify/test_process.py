@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from developer.verify.process import Runner
+from developer.verify.process import Runner, hides_failure
 from shared.resources import quote
 from shared.sandbox import is_available
 from tests.developer.verify.conftest import DEADLINE_S, Site, gone, until
@@ -25,6 +25,31 @@ def test_the_time_limit_ends_the_whole_group(tmp_path: Path) -> None:
     assert ended.code == 124
     assert "time limit" in ended.tail()
     assert gone(int((tmp_path / "child").read_text()))
+
+
+@pytest.mark.requirement("VR-3")
+@pytest.mark.parametrize(
+    ("command", "hides"),
+    [
+        ("pytest a && pytest b", False),
+        ("pytest a; pytest b", True),
+        ("pytest a || true", True),
+        ("pytest a\npytest b", True),
+        ("pytest a & pytest b", True),
+        ("for f in a b; do pytest $f; done", True),
+        ("cd a && pytest -k 'a or b; c' 2>&1;\n", False),
+        ("set -e; pytest a; pytest b", False),
+        ("python3 - <<E\nx\nE", False),
+        ("pytest 'a", False),
+    ],
+)
+def test_a_command_that_hides_the_failure_of_a_part_is_known(command: str, *, hides: bool) -> None:
+    assert hides_failure(command, pipes=False) is hides
+
+
+def test_a_pipeline_hides_a_failure_where_the_shell_does_not_tell() -> None:
+    assert hides_failure("pytest | tail", pipes=True)
+    assert not hides_failure("pytest | tail", pipes=False)
 
 
 def test_what_a_command_leaves_in_the_background_is_ended(tmp_path: Path) -> None:

@@ -37,6 +37,7 @@ def test_twelve_digits_approve_and_the_answer_names_the_whole_digest_and_the_tit
     assert answer.data("approved") == "Add two"
     assert answer.block.get("approval") == "unproven"
     assert "nothing shows that a person typed the approval" in answer.text
+    assert "Why: no hook checks the session that plans. The plan is approved all" in answer.text
     assert "--state-dir" in answer.next()
 
 

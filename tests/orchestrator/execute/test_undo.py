@@ -47,3 +47,16 @@ def test_where_nothing_was_applied_there_is_nothing_to_undo(make_repo: Repositor
     journey = Journey(make_repo(files=FILES)).to("submitted")
     with pytest.raises(Refused, match="nothing to undo"):
         undo_plan(open_state(journey.state_dir, "/"))
+
+
+def test_undone_again_while_the_next_revision_is_planned_the_run_stays_where_it_is(
+    make_repo: Repositories,
+) -> None:
+    journey = Journey(make_repo(files=FILES)).to("applied")
+    undo_plan(open_state(journey.state_dir, "/"))
+    assert journey.planner("mode", "edit", "Say why").code == 0
+    state = open_state(journey.state_dir, "/")
+    before = (state.run.stage, state.run.workflow, state.run.step)
+    assert before == ("gathering", "planner", 3)
+    undo_plan(state)
+    assert (state.run.stage, state.run.workflow, state.run.step) == before

@@ -443,3 +443,41 @@ def test_a_plan_that_was_moved_to_another_commit_names_it_in_the_history(rounds:
     rounds.follow("done")
     heads = re.findall(r"GIT HEAD \(([0-9a-f]+)\)", rounds.text("planner_history.txt"))
     assert heads == [began, project.git("rev-parse", "HEAD")]
+
+
+@pytest.mark.requirement("RL-9", "PL-31")
+@pytest.mark.parametrize("paths", [["--only", "src/a.py"], ["--all"]])
+def test_a_plan_that_the_user_has_committed_in_part_leaves_them_the_rest(
+    rounds: Rounds, paths: list[str]
+) -> None:
+    rounds.to_ready()
+    git = rounds.repository.git
+    git("commit", "--quiet", "--message", "Mine", *paths)
+    refused = rounds.follow("continue")
+    assert "holds files of the plan already" in refused.problems[0][1]
+    rounds.last = call(rounds.repository.path, *words_of(retry_of(refused)))
+    assert rounds.last.code == 0, rounds.last.text
+    assert rounds.state == "new-requirements"
+    assert ("tests/test_a.py" in staged(rounds)) == (paths != ["--all"])
+    assert "planning/planner_history.txt" in staged(rounds)
+    assert commits(rounds) == 2
+    assert rounds.plan is not None
+    assert json.loads(rounds.plan.planner("status", "--json").text)["status"] == "COMPLETED"
+
+
+@pytest.mark.requirement("RL-9")
+def test_a_commit_that_is_not_open_is_not_left_to_the_user(rounds: Rounds) -> None:
+    rounds.to_prompt()
+    rounds.write("current_requirements.md", "- f adds two\n")
+    rounds.write("todo.md", "- [ ] not done\n")
+    rounds.start()
+    rounds.follow("mark-complete")
+    assert rounds.state == "complete"
+    refused = rounds.run("startup", "--leave-commit")
+    assert "no commit is open" in refused.problems[0][1]
+    assert rounds.path("current_requirements.md").exists()
+    assert call(rounds.repository.path, *words_of(retry_of(refused))).code == 0
+
+
+def retry_of(refused: Answer) -> str:
+    return refused.problems[0][1].rpartition("retry: ")[2]

@@ -76,7 +76,7 @@ def test_a_mode_that_nobody_started_is_shown_as_inactive_and_makes_no_file(
     target = Target(str(repo.path), "s-1")
     found = find_or_inactive(target, time.time())
     assert (found.agent, found.stage, found.row, found.state) == ("s-1", "inactive", None, None)
-    with pytest.raises(Refused, match="no session is in planning mode here"):
+    with pytest.raises(Refused, match="no plan is under way here"):
         find(target, time.time())
     assert not (repo.path / ".planner").exists()
 

@@ -374,4 +374,4 @@ class TestPauseAndResume:
         for verb in ("pause", "resume"):
             answer = call(repo.path, verb)
             assert (answer.code, answer.problems[0][0]) == (1, "not_found")
-            assert "mode enter" in answer.problems[0][1]
+            assert answer.problems[0][1].endswith("planner start")

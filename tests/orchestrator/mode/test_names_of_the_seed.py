@@ -255,6 +255,12 @@ def test_execution_completion_exits_planning_mode(lightly: Lightly) -> None:
     assert not sessions.is_published(lightly.agent)
 
 
+def test_a_step_of_a_plan_that_was_cancelled_is_refused(lightly: Lightly) -> None:
+    lightly.to("executing").mode("cancel")
+    late = lightly.run("mode", "step", "1", "start")
+    assert "planning mode has ended before this step was done" in late.problems[0][1]
+
+
 # Agent-initiated planning
 
 

@@ -68,9 +68,12 @@ def test_the_end_of_a_step_may_be_repeated(make_repo: Repositories) -> None:
 def test_a_plan_that_is_changed_while_its_code_is_verified_is_not_passed_as_it_was(
     make_repo: Repositories,
 ) -> None:
-    verify = "PYTHONPATH=src python3 tests/test_a.py && sleep 2"
-    files = {**FILES, "planner.toml": f'[verify]\ncommands = ["{verify}"]\n'}
-    journey = Journey(make_repo(files=files)).to("code")
+    repository = make_repo(files=FILES)
+    changed = repository.path / "__pycache__" / "changed"
+    wait = f"for i in $(seq 60); do test -e {changed} && exit; sleep 1; done; exit 1"
+    verify = f"PYTHONPATH=src python3 tests/test_a.py && {wait}"
+    repository.commit({"planner.toml": f'[verify]\ncommands = ["{verify}"]\n'}, "Verify")
+    journey = Journey(repository).to("code")
     journey.edit_worktree(journey.edits)
     state = open_state(journey.state_dir, "/")
     added: list[Answer] = []
@@ -78,6 +81,8 @@ def test_a_plan_that_is_changed_while_its_code_is_verified_is_not_passed_as_it_w
     def add() -> None:
         until(Path(journey.state_dir, "verify/progress.json").exists)
         added.append(journey.planner("plan", "add", "risk", "--risk", "a caller counts on one"))
+        changed.parent.mkdir()
+        changed.touch()
 
     other = Thread(target=add)
     other.start()

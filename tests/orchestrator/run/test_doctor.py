@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from shared.mode.sessions import path_of
-from shared.resources import installed_path
+from shared.resources import PROGRAM, installed_path, quote
 from tests.journey import FILES, LAUNCHER, VERIFIED, Journey, call, shell
+from tests.terminal import typed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,8 +54,8 @@ def test_the_doctor_names_files_that_git_tracks_and_that_look_like_secrets(
     answer = call(repository.path / "keys", "doctor")
     assert answer.code == 0, answer.text
     assert (
-        "secrets\tgit tracks '.env', 'keys/0.pem', 'keys/1.pem', 'keys/2.pem', 'keys/3.pem' "
-        "and 2 more, so commands may read them"
+        "note\tsecrets\tgit tracks '.env', 'keys/0.pem', 'keys/1.pem', 'keys/2.pem', 'keys/3.pem' "
+        "and 2 more, so commands may read them → git rm --cached "
     ) in answer.text
     repository.git("rm", "-qr", "--cached", ".env", "keys")
     assert "secrets\t" not in call(repository.path, "doctor").text
@@ -87,7 +90,7 @@ def test_the_doctor_names_what_an_assistant_lacks_and_the_command_for_it(
     (home / ".codex" / "hooks.json").unlink()
     answer = call(repository.path, "doctor")
     assert answer.code == 1
-    assert "codex\tnot in place: hooks → " in answer.text
+    assert "problem\tcodex\tnot in place: hooks → " in answer.text
     shell(said(repository, "codex").partition(" → ")[2], repository.path)
     launcher = Path(installed_path("bin", "planner"))
     launcher.write_text("#!/bin/sh\n")
@@ -111,6 +114,23 @@ def test_the_doctor_names_what_is_in_place_for_each_assistant(
 
 
 @pytest.mark.requirement("HO-5")
+def test_the_doctor_looks_at_what_is_set_up_for_the_repository_alone(
+    make_repo: Repositories,
+) -> None:
+    repository = make_repo(files=FILES)
+    (Path(os.environ["HOME"]) / ".vibe").mkdir()
+    call(repository.path, "setup", "--project", "vibe", "--yes")
+    name = f"vibe in {repository.path}"
+    assert said(repository, name).startswith("in place: skill, rule, hooks")
+    assert "setup vibe" not in call(repository.path, "doctor").text
+    (repository.path / ".vibe" / "hooks.toml").unlink()
+    found = said(repository, name)
+    assert found.startswith("not in place: hooks → ")
+    assert shell(found.partition(" → ")[2], repository.path).code == 0
+    assert said(repository, name).startswith("in place: skill, rule, hooks")
+
+
+@pytest.mark.requirement("HO-5")
 def test_the_doctor_names_sessions_that_are_stale_and_how_to_end_them(
     make_repo: Repositories,
 ) -> None:
@@ -124,7 +144,7 @@ def test_the_doctor_names_sessions_that_are_stale_and_how_to_end_them(
     for where, name in ((folder, agent), (light.path, str(light.path))):
         found = said(journey.repository, f"session {name}")
         assert f"plans in {where}, without a call for" in found
-        assert shell(LAUNCHER + found.partition(LAUNCHER)[2], where).code == 0
+        assert shell(quote(LAUNCHER) + found.partition(quote(LAUNCHER))[2], where).code == 0
     assert "session " not in call(folder, "doctor").data("findings")
 
 
@@ -142,7 +162,45 @@ def test_the_doctor_says_that_no_file_names_the_verify_commands(make_repo: Repos
     assert call(repository.path, "doctor").code == 0
 
 
+@pytest.mark.requirement("HO-5")
+def test_each_line_for_a_person_has_its_mark_and_what_to_do_on_a_line_of_its_own(
+    make_repo: Repositories, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    repository = make_repo(files=FILES)
+    Path(os.environ["HOME"], ".codex").mkdir()
+    text = typed(repository.path, "doctor", width=80).text
+    lines = text.splitlines()
+    assert not [
+        line
+        for line in lines
+        if not re.match(r"(OK     |note   |problem)  \S|         \S|$", line) and line != lines[-1]
+    ]
+    assert max(len(line) for line in lines if "→" not in line) <= 80
+    assert "note     planner.toml: is missing at HEAD; each run chooses its own" in text
+    assert f"\n         → {quote(PROGRAM)} init\n" in text
+    assert f"\n         → {quote(PROGRAM)} setup codex\n" in text
+    assert lines[-1] == "Nothing is wrong. The notes say what could be better."
+    repository.git("checkout", "--quiet", "--detach")
+    text = typed(repository.path, "doctor", width=80).text
+    assert "\nproblem  repository: HEAD is detached" in text
+    assert text.splitlines()[-1] == "1 problem. What to do stands after →."
+
+
+@pytest.mark.requirement("HO-5")
+def test_every_finding_has_a_mark_in_json_and_each_but_ok_says_what_to_do(
+    make_repo: Repositories,
+) -> None:
+    repository = make_repo(files={**FILES, ".env": "A=1\n"})
+    Path(os.environ["HOME"], ".codex").mkdir()
+    found = json.loads(call(repository.path, "doctor", "--json").text)
+    assert {one["mark"] for one in found} >= {"OK", "note"}
+    for one in found:
+        assert (one["mark"] == "OK") is not bool(one["way_out"] or one["hint"]), one
+
+
 def said(repository: Repository, what: str) -> str:
     """Return what the doctor says of one thing."""
     rows = call(repository.path, "doctor").data("findings").splitlines()
-    return next(row for row in rows if row.startswith(f"{what}\t")).partition("\t")[2]
+    return next(row.split("\t")[2] for row in rows if row.split("\t")[1] == what)

@@ -12,12 +12,11 @@ import pytest
 
 from orchestrator.run.prune import seconds_of
 from state.errors import Refused
+from tests.conftest import Repository
 from tests.journey import FILES, Answer, Journey, call
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from tests.conftest import Repository
 
     Repositories = Callable[..., Repository]
 
@@ -138,6 +137,32 @@ def test_records_of_worktrees_that_are_gone_go_and_no_others(make_repo: Reposito
     left = project.git("worktree", "list")
     assert "elsewhere" in left
     live.to("code")
+
+
+def test_after_git_clean_the_doctor_names_what_is_left_of_a_run_and_a_prune_removes_it(
+    make_repo: Repositories,
+) -> None:
+    project = at(make_repo, "code").repository
+    project.git("clean", "-ffdxq")
+    assert len(project.git("worktree", "list").splitlines()) == 2
+    assert "records of 1 that are gone" in call(project.path, "doctor").data("findings")
+    assert call(project.path, "prune", "--dry-run").data("records of worktrees that are gone")
+    assert len(project.git("worktree", "list").splitlines()) == 2
+    assert call(project.path, "prune").data("records of worktrees that are gone")
+    assert len(project.git("worktree", "list").splitlines()) == 1
+    assert "none yet" in call(project.path, "doctor").data("findings")
+    assert "No run" in call(project.path, "prune").text
+
+
+def test_runs_of_the_repository_around_are_left_alone(make_repo: Repositories) -> None:
+    ended = at(make_repo, "committed")
+    inner = Repository(ended.repository.path / "inner")
+    inner.path.mkdir()
+    inner.git("init", "--quiet")
+    inner.commit({"a.txt": "a\n"})
+    before = everything(ended.state_dir)
+    assert "No run" in call(inner.path, "prune", "--older-than", "0d").text
+    assert everything(ended.state_dir) == before
 
 
 def drafts(project: Repository) -> set[str]:

@@ -103,7 +103,7 @@ def test_a_start_that_is_refused_late_leaves_nothing(
     repository.write("planner.toml", "[verify]\ncommands = 3\n")
     kept = tmp_path / "out"
     kept.mkdir()
-    (kept / "mine").touch()
+    (kept / "lock").touch()  # of a start that was killed
     for place in (tmp_path / "new" / "x", kept):
         before = everything(repository)
         with pytest.raises(Refused, match="is not a list"):
@@ -117,6 +117,40 @@ def test_a_start_that_is_refused_late_leaves_nothing(
 
 
 @pytest.mark.requirement("PP-5")
+@pytest.mark.parametrize("place", [".planner", ".planner/runs", ".planner/answers"])
+@pytest.mark.parametrize("what", ["a link", "a file"])
+def test_what_stands_in_place_of_our_folder_is_refused_and_not_written_to(
+    make_repo: Repositories, tmp_path: Path, place: str, what: str
+) -> None:
+    repository = make_repo(files=FILES)
+    outside, path = tmp_path / "outside", repository.path / place
+    outside.mkdir()
+    outside.joinpath(".gitignore").write_text("mine\n")
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("mine\n") if what == "a file" else path.symlink_to(outside)
+    answer = call(repository.path, "start", "Add two", "--depth", "full")
+    assert (answer.code, answer.problems[0][0]) == (1, "refused"), answer.text
+    assert "move it away" in answer.text
+    assert [p.read_text() for p in outside.iterdir()] == ["mine\n"]
+    assert len(repository.git("worktree", "list").splitlines()) == 1
+    path.unlink()
+    assert call(repository.path, "start", "Add two", "--depth", "full").code == 0
+
+
+def test_a_folder_with_files_of_the_user_becomes_no_state_directory(
+    make_repo: Repositories,
+) -> None:
+    repository = make_repo(files=FILES)
+    words = ("start", "Add two", "--depth", "full", "--state-dir")
+    answer = call(repository.path, *words, "src")
+    assert answer.code == 1
+    assert "holds files that are not the planner's, such as a.py" in answer.text
+    assert repository.git("status", "--porcelain", "--ignored") == ""
+    empty = repository.path.parent / "empty"
+    empty.mkdir()
+    assert call(repository.path, *words, str(empty)).code == 0
+
+
 def test_a_run_that_was_asked_about_can_start_after_its_settings_are_fixed(
     make_repo: Repositories,
 ) -> None:

@@ -106,6 +106,22 @@ def test_a_hook_that_needs_a_branch_is_named_before_the_freeze(project: Reposito
 
 
 @pytest.mark.requirement("VR-5")
+def test_a_hook_that_needs_a_branch_at_the_capture_is_told_that_there_is_none(
+    project: Repository,
+) -> None:
+    set_hook(project, "pre-commit", f"{ON_MAIN} || {{ echo no branch; exit 1; }}\n")
+    journey = Journey(project).to("code")
+    block = journey.last
+    refused = journey.advance()
+    assert "HEAD is on no branch there" in refused.text
+    assert "git symbolic-ref -q HEAD" in refused.text
+    set_hook(project, "pre-commit", f"git symbolic-ref -q HEAD || exit 0\n{ON_MAIN}\n")
+    assert journey.planner("mode", "rebase").code == 0
+    journey.last = block
+    assert_proved(journey.to("freeze"))
+
+
+@pytest.mark.requirement("VR-5")
 def test_a_hook_that_takes_the_digest_out_of_the_message_is_found_before_the_freeze(
     project: Repository,
 ) -> None:
@@ -130,6 +146,19 @@ def test_a_hanging_hook_is_ended_and_named(make_repo: Repositories) -> None:
     project = make_repo(files={**FILES, "planner.toml": SHORT})
     answer = refused(hooked(project, "prepare-commit-msg", "sleep 600\n"))
     assert "the hook prepare-commit-msg had not ended after 2 s, so it was ended" in answer.text
+    assert "or give it more time: `[verify] time_limit_s`" in answer.text
+
+
+@pytest.mark.requirement("VR-5")
+def test_a_hanging_hook_that_had_the_most_time_is_not_offered_more(
+    make_repo: Repositories, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("developer.verify.trial_commit.HOOK_LIMIT_S", 1.0)
+    project = make_repo(files={**FILES, "planner.toml": SHORT})
+    answer = refused(hooked(project, "prepare-commit-msg", "sleep 600\n"))
+    assert "had not ended after 1 s" in answer.text
+    assert "fix the hook: none gets more time" in answer.text
+    assert "time_limit_s" not in answer.text
 
 
 @pytest.mark.requirement("VR-5")

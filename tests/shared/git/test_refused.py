@@ -230,3 +230,9 @@ def test_a_folder_of_the_base_that_the_repository_has_lost_is_named(project: Pro
     assert "fetch the plan's base commit" in problem.allowed
     lost.write_bytes(kept)
     assert alike(project.repo.git, "HEAD", ["src/app.py"]) == {"src", "src/app.py"}
+
+
+def test_whatever_git_refuses_says_what_is_allowed(project: Project) -> None:
+    project.commit({"a.txt": b"a\n"})
+    problem = refused(lambda: project.repo.git.run("ls-tree", "nothing"))
+    assert "run the same command again" in problem.allowed

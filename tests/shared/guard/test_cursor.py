@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from shared.guard import hook
+from shared.resources import quote
 from tests.hook_entries import hooks_of
 from tests.journey import FILES, LAUNCHER, call
 
@@ -96,7 +97,7 @@ def test_reading_passes_but_for_secrets(repo: Repository) -> None:
 
 
 def test_our_commands_and_sub_agents_pass(repo: Repository) -> None:
-    assert tool(repo, "Shell", command=f"{LAUNCHER} status") == {}
+    assert tool(repo, "Shell", command=f"{quote(LAUNCHER)} status") == {}
     assert tool(repo, "Task", description="review", prompt="x") == {}
 
 

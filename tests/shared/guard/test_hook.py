@@ -13,7 +13,7 @@ import pytest
 from shared import resources
 from shared.guard import hook
 from shared.mode import sessions
-from shared.resources import launcher
+from shared.resources import launcher, quote
 from tests.journey import FILES, LAUNCHER, Journey, call, words_of
 from tests.light_plans import Lightly
 from tests.shared.guard.client import SESSION, Client
@@ -344,7 +344,7 @@ def test_each_call_counts_against_the_time_limit(client: Client) -> None:
 @pytest.mark.parametrize(
     ("on_timeout", "model", "user"),
     [("cancel", "ask before you change anything", "Planning has ended by its time limit"),
-     ("pause", "planner resume", "Planning is paused by its time limit")],
+     ("pause", f"{quote(LAUNCHER)} resume", "Planning is paused by its time limit")],
 )  # fmt: skip
 def test_the_call_that_finds_a_time_limit_passed_is_denied_and_both_sides_are_told(
     repo: Repository, users_settings: Callable[[str], object], tool: str, on_timeout: str,

@@ -108,7 +108,7 @@ def test_the_launcher_is_known_by_where_it_leads(
     (tmp_path / "link").symlink_to(LAUNCHER)
     assert Path(other.cwd) == tmp_path
     denied = "link" not in command  # a name that says nothing of us is not looked at
-    answer = other.asks("Bash", command=command.format(LAUNCHER))
+    answer = other.asks("Bash", command=command.format(tmp_path / "bin" / "planner"))
     assert bool(answer) is denied
 
 

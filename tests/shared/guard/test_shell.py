@@ -14,7 +14,7 @@ import pytest
 from shared.guard import hook, texts
 from shared.guard.own import witness
 from shared.place.level import Level
-from shared.resources import launcher, quote
+from shared.resources import launcher, launcher_path, quote
 from tests.journey import FILES, LAUNCHER, call
 from tests.shared.guard.client import SESSION, Client
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 RO = f"{launcher()} ro"
 LOOP = 'for f in src/*.py; do wc -l "$f"; done | sort -n  # longest last'
-NO_RULES = {"permissions": {"allow": [f"Bash({launcher()} *)"]}}
+NO_RULES = {"permissions": {"allow": [f"Bash({launcher_path()} *)"]}}
 
 
 @pytest.fixture
@@ -282,6 +282,9 @@ def test_codex_may_patch_answers_and_nothing_else(codex: Client) -> None:
         [f"*** Add File: {answers}/a.json", "+x", "EOF", "touch b"],
         [f"*** Add File: {answers}/a.json", "*** Unheard of: x"],
         ["*** Add File: .planner/answers/a.json", "+x"],
+        # One name with a separator that codex takes for a letter.
+        [f"*** Add File: {answers}/a\x0b/../../../src/b.py", "+x"],
+        [f"*** Add File: {answers}/a\u2028/../../../src/b.py", "+x"],
     ):
         assert codex.denial("Bash", command=patch(*lines))
 

@@ -127,7 +127,7 @@ def test_what_is_missing_is_said(values: dict[str, Any], text: str) -> None:
     [
         ({"outcome": "fail"}, "1 command of 2 fails"),
         ({"outcome": "known-failure"}, "1 command of 2 passes"),
-        ({"exercised": False}, "they pass with the changed code broken as well"),
+        ({"exercised": False}, "the changed code is not run: broken, it passes as well"),
         ({"exercised": None}, "is not known"),
         ({"tree": "0" * 40}, "The reviewed code was another tree."),
     ],
