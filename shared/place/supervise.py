@@ -10,7 +10,7 @@ import select
 import time
 
 from shared.place.report import Report
-from shared.place.usage import Usage
+from shared.place.usage import Usage, processes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from shared.place.values import Place
 
-_EVERY_MS = 250
+_EVERY_MS = 100
 _KILL, _SIGNALLED = 9, 128
 _OUT_OF_TIME, _STOPPED = 124, 137
 # What tools leave everywhere: nobody misses it.
@@ -83,9 +83,10 @@ class Supervisor:
         limits = self._limits
         if time.monotonic() > self._deadline:
             return f"time limit of {limits.seconds:g} s"
-        processes, threads, memory = self._usage.now()
-        if processes > limits.processes:
+        found = processes()
+        if len(found) > limits.processes:  # before a look at each: those that fork leave no time
             return f"more than {limits.processes} processes"
+        threads, memory = self._usage.of(found)
         if threads > limits.threads:
             return f"more than {limits.threads} threads"
         if memory > limits.memory:
@@ -131,7 +132,9 @@ def _end_all() -> None:
     try:
         while True:
             os.kill(-1, _KILL)
-            os.waitpid(-1, 0)
+            ended, _ = os.waitpid(-1, 0)
+            while ended:
+                ended, _ = os.waitpid(-1, os.WNOHANG)
     except (ProcessLookupError, ChildProcessError):
         return
 

@@ -15,19 +15,23 @@ _LINKS_OF_A_FOLDER = 2  # besides one for each folder in it
 _MEMORY_FILE = "/memfd:"
 
 
+def processes() -> list[str]:
+    """Return the names in /proc of all processes of the place besides this one."""
+    return [name for name in os.listdir("/proc") if name.isdigit() and name != "1"]
+
+
 class Usage:
     """Counts for one place; `most` is the memory in bytes above which the costly count is made."""
 
     def __init__(self, most: int) -> None:
         self._most = most
 
-    def now(self) -> tuple[int, int, int]:
-        """Return how many processes and threads there are besides this one, and their memory.
+    def of(self, found: list[str]) -> tuple[int, int]:
+        """Return how many threads the processes `found` have, and their memory in bytes.
 
-        The memory is in bytes. Shared memory is looked at only where it could make the difference:
-        that takes a walk through all open files.
+        Shared memory is looked at only where it could make the difference: that takes a walk
+        through all open files.
         """
-        found = [name for name in os.listdir("/proc") if name.isdigit() and name != "1"]
         threads = own = shared = 0
         for name in found:
             try:
@@ -42,7 +46,7 @@ class Usage:
         if own <= self._most < own + max(shared, _shared_of_machine()):
             # Most of what is open is mapped too.
             own += max(_mapped(found), _in_files(found) + _of_system_v())
-        return len(found), threads, own
+        return threads, own
 
 
 def _shared_of_machine() -> int:

@@ -1,8 +1,9 @@
 """Labelled queries find the right decision, better than a search for their words does.
 
-The decisions are those of docs/decisions; each line of the queries is a decision's number and a
-query. Both files were written by people who had seen the titles alone: the first as one types a
-search some weeks later, the second in other words on purpose.
+The decisions are the first of docs/decisions, up to the last that a query asks for: a later one may
+be the better answer to a query that was written before it. Each line of the queries is a decision's
+number and a query. Both files were written by people who had seen the titles alone: the first as
+one types a search some weeks later, the second in other words on purpose.
 """
 
 from __future__ import annotations
@@ -20,10 +21,12 @@ IN_OTHER_WORDS = Path(__file__).with_name("recall_queries_in_other_words.txt")
 AMONG = 3
 
 
-def decisions() -> dict[str, tuple[str, str]]:
-    """Return title and text of each decision record by its number."""
+def decisions(last: int) -> dict[str, tuple[str, str]]:
+    """Return title and text of each decision record up to the number `last`, by its number."""
     found = {}
     for path in sorted((ROOT / "docs" / "decisions").glob("0*.md")):
+        if int(path.name[:4]) > last:
+            continue
         title, _, body = path.read_text(encoding="utf-8").partition("\n")
         found[str(int(path.name[:4]))] = (title.lstrip("# ").strip(), body.strip())
     return found
@@ -47,7 +50,7 @@ def by_grep(texts: dict[str, tuple[str, str]], query: str) -> list[str]:
 
 def found(queries: list[tuple[str, str]]) -> tuple[list[str], int]:
     """Return which queries miss their decision, and how many a search for words finds."""
-    texts, memory = decisions(), Memory(":memory:")
+    texts, memory = decisions(max(int(name) for name, _ in queries)), Memory(":memory:")
     with memory:
         memory.add("digest", "docs", [
             Entry(title, body, "decision", name, "digest", "docs", "", "2026-01-02T03:04:05Z")
