@@ -62,7 +62,7 @@ def checks(dev: str) -> list[tuple[str, list[str]]]:
 
 
 def run_whole_suite(environment: dict[str, str]) -> int:
-    """Run all tests on all cores, with branch coverage and the report by requirement."""
+    """Run all tests on all cores, with branch coverage and reports by requirement and refusal."""
     with (
         tempfile.TemporaryDirectory(prefix="planner-coverage-") as report,
         tempfile.TemporaryDirectory(prefix="planner-tests-") as folder,
@@ -72,7 +72,9 @@ def run_whole_suite(environment: dict[str, str]) -> int:
             "COVERAGE_FILE": os.path.join(report, "coverage"),
             "TMPDIR": folder,
         }
-        command = pytest("-n", "auto", "--dist", "worksteal", "--requirements", "--measure")
+        command = pytest(
+            "-n", "auto", "--dist", "worksteal", "--requirements", "--refusals", "--measure"
+        )
         return run([*command, "--basetemp", os.path.join(folder, "pytest")], measured, ROOT)
 
 

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from shared.git.vault import Vault
     from shared.git.worktree import Worktree
 
+_IGNORED = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
+
 
 @dataclass(frozen=True)
 class Capture:
@@ -132,18 +134,21 @@ def capture(  # noqa: PLR0913 – options, each named where it is given
     hook = hook and bool(Tool().words(work.git, repo.git))
     tools = _Tools(formatters, hook, owned, runner, home)
     tree, rounds, put_back, output = _settle(work, tools)
-    changes = read_changes(vault, base_tree, tree, limit=limit)
-    problems = [problem for change in changes for problem in _check_change(work, change)]
-    if problems:
-        raise Refused.of(problems)
-    if rebuild(vault, base_tree, changes) != tree:
-        raise Refused(
-            "internal",
-            worktree,
-            "the captured patches do not give the worktree's files: a fault of the planner",
-            "report it; the worktree stays as it is",
-        )
-    return Capture(tree, changes, _ignored(work), put_back, rounds, output)
+    # It walks the whole worktree, so it runs while the changes are read and rebuilt.
+    with work.git.names_beside(*_IGNORED) as ignored:
+        changes = read_changes(vault, base_tree, tree, limit=limit)
+        problems = [problem for change in changes for problem in _check_change(work, change)]
+        if problems:
+            raise Refused.of(problems)
+        if rebuild(vault, base_tree, changes) != tree:
+            raise Refused(
+                "internal",
+                worktree,
+                "the captured patches do not give the worktree's files: a fault of the planner",
+                "report it; the worktree stays as it is",
+            )
+        left = _shown(work, ignored())
+    return Capture(tree, changes, left, put_back, rounds, output)
 
 
 def _open(repo: Repository, worktree: str, base_tree: str, leave_out: Iterable[str]) -> _Work:
@@ -276,9 +281,6 @@ def _leaves(work: _Work, path: str) -> bool:
     return False
 
 
-def _ignored(work: _Work) -> list[str]:
-    rows = work.git.names(
-        "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"
-    )
+def _shown(work: _Work, rows: Iterable[bytes]) -> list[str]:
     names = (row for row in rows if not covered(row, (*work.left_out, PLANNER.encode())))
     return sorted(name.decode("utf-8", "backslashreplace") for name in names)

@@ -139,12 +139,13 @@ def _start_from(
     To write a large index takes long, and a large file staged before would be read again. Returns
     how an index that was left differs from `tree`.
     """
-    if _HIDING.search(b"\0" + git.run("ls-files", "-v", "-z")):
-        # assume-unchanged and skip-worktree would hide edits; a new index has no such marks.
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(index)
-        anew = True
-    rows = None if anew else _staged(git, tree)
+    with git.names_beside("ls-files", "-v", "-z") as marked:
+        rows = None if anew else _staged(git, tree)
+        if _HIDING.search(b"\0" + b"\0".join(marked())):
+            # assume-unchanged and skip-worktree would hide edits; a new index has no such marks.
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(index)
+            rows = None
     if rows is not None and _may_stay(git, rows, left):
         return rows
     git.run("read-tree", "--reset", tree)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +15,7 @@ from shared.installed import interpreter, keep_current
 from shared.resources import PROGRAM, ROOT, installed_path, launcher, launcher_path, quote
 from tests.cli.setup.homes import Checkout, Home
 from tests.journey import call, shell
+from tests.terminal import started
 
 if TYPE_CHECKING:
     from tests.conftest import Golden, Repository
@@ -154,17 +153,12 @@ def test_on_a_terminal_it_shows_and_asks_before_it_writes(
     written: bool,
 ) -> None:
     home.write(".claude/settings.json", "{}\n")
-    ours, theirs = pty.openpty()
-    os.write(ours, typed.encode())
-    answer = subprocess.run(
-        [PROGRAM, "setup", "claude"],
-        env={**os.environ, "PLANNER_PYTHON": sys.executable},
-        stdin=theirs, stdout=subprocess.PIPE, stderr=theirs, check=False,
-    )  # fmt: skip
-    shown = os.read(ours, 65536).decode()
-    assert f'+      "Bash({home.path}/.claude/skills/planner/bin/planner *)",' in shown
-    assert "Write this? [Y/n]" in shown
-    assert answer.returncode == (0 if written else 130)
+    answer = started(
+        home.path, PROGRAM, "setup", "claude", keys=typed, PLANNER_PYTHON=sys.executable
+    )
+    assert f'+      "Bash({home.path}/.claude/skills/planner/bin/planner *)",' in answer.text
+    assert "Write this? [Y/n]" in answer.text
+    assert answer.code == (0 if written else 130)
     assert ((home.path / ".claude" / "settings.json").read_text() != "{}\n") is written
 
 
