@@ -65,12 +65,15 @@ def _as_json(block: str) -> str:
     return text.json_of(block)
 
 
-def write_standing(state: State, block: str) -> None:
-    """Write where a run stands if a person reads; else the block that tells an assistant."""
+def write_standing(state: State, block: str, said: str = "") -> None:
+    """Write where a run stands if a person reads; else the block that tells an assistant.
+
+    `said` comes first for the person: what the command has done.
+    """
     if form() == TEXT:
         from orchestrator.run.status import render_status
 
-        block = render_status(state)
+        block = render_status(state, said)
     write(block)
 
 

@@ -15,20 +15,22 @@ from cli.results import UNPROVEN_SAID
 from shared.builders import Block
 from shared.mode.where import Target
 from state.channels import UNPROVEN_CHANNEL, told
+from state.errors import Refused
+from state.stages import SUBMITTED
 
 if TYPE_CHECKING:
     from shared.run import State
 
 
 @click.command("approve")
-@click.argument("digest")
+@click.argument("digest", required=False)
 @click.option("--sign", is_flag=True, help="Sign with your SSH key; one to touch proves a person.")
 @click.option("--key", metavar="FILE", help="The key to sign with; else git's user.signingkey.")
 @click.option("--approval", "file", metavar="FILE", help="A colleague's signed approval.json.")
 @state_dir_option
 @agent_option
 def approve_command(
-    digest: str,
+    digest: str | None,
     key: str | None,
     file: str | None,
     state_dir: str | None,
@@ -49,6 +51,8 @@ def approve_command(
     from orchestrator.mode.view import render_mode
 
     target = Target(os.getcwd(), agent, state_dir)
+    if digest is None:
+        raise _lacks_digest(target)
     found = light_plan.approve(target, digest, time.time(), Given(sign, key, file))
     if isinstance(found, lookup.Mode):
         write(render_mode(found))
@@ -56,8 +60,24 @@ def approve_command(
         from cli.mode import run_at_once
 
         run_at_once(found)
+    elif found.run.ending:
+        from orchestrator.run.status import render_status
+
+        write(render_status(found, "There is nothing to approve any more."))
     else:
         write(_render(found))
+
+
+def _lacks_digest(target: Target) -> Refused:
+    """Return the refusal of an approval that names nothing, with the command for what waits."""
+    from orchestrator.mode.lookup import find_or_inactive
+
+    found = find_or_inactive(target, time.time())
+    text = "the digest is missing, and only what you name is approved"
+    if found.stage != SUBMITTED:
+        return Refused("usage", "DIGEST", text, "no plan waits for an approval here")
+    way = found.state.approving if found.state else found.command("approve", found.digest or "")
+    return Refused("usage", "DIGEST", text, "the digest of the plan that waits here", way)
 
 
 def _render(state: State) -> str:
@@ -75,7 +95,10 @@ def _reason(state: State) -> str:
     rows = state.database.audit_rows(state.run)
     said = next(row["detail"] for row in reversed(rows) if row["action"] == "approve")
     why = said.partition("(")[2].removesuffix(")")
-    return f"Why: {why}. The plan is approved all the same; docs/hosts.md says what proves one."
+    return (
+        f"Why: {why}. The plan is approved all the same. What proves a person is "
+        "/planner:approve typed in Claude Code, or a signature by a key that you touch (--sign)."
+    )
 
 
 if __name__ == "__main__":

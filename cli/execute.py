@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from cli.answers import write, write_standing
+from cli.answers import TEXT, form, write, write_standing
 from cli.options import allow_roles, opened, role_option, state_dir_option
 from cli.results import (
     render_finished,
@@ -24,7 +24,7 @@ from orchestrator.plan.finish import Finished
 from shared.builders import Block
 from shared.named_files import find_answer
 from shared.steps.printing import print_current
-from state.actors import DEVELOPER, HOST, REVIEWER, WRITER
+from state.actors import DEVELOPER, HOST, REVIEWER, UNPROVEN, WRITER
 from state.files import read_text
 
 milestone_option = click.option("--milestone", metavar="ID", required=True, help="Its id.")
@@ -228,7 +228,9 @@ def undo_command(state_dir: str | None) -> None:
     Example: planner undo
     """
     state = opened(state_dir)
-    write_standing(state, render_undone(state, undo_plan(state)))
+    undone = undo_plan(state, UNPROVEN if form() == TEXT else HOST)
+    said = "This was taken back before; nothing is changed." if undone.before else "Taken back."
+    write_standing(state, render_undone(state, undone), said)
 
 
 if __name__ == "__main__":

@@ -28,6 +28,7 @@ _LABELS = {
     "config confirm": "To let these commands run:",
     "cancel": "To end the run:",
 }
+_TO_READ = "To read the plan with all its changes:"
 _DUE, _RUN = "step", "exec run"
 _KNOWN = {*_ANSWERS, *_LABELS, _RUN}
 _OF_RUN = re.compile(r""" --state-dir (?:'[^']*'|"[^"]*"|[^\s'"])+""")
@@ -130,8 +131,11 @@ def next_lines(element: ET.Element, pen: Pen) -> Iterator[str]:
     yield pen.command(f"{launcher()} cancel{run}")
 
 
-def person_lines(element: ET.Element, pen: Pen) -> Iterator[str]:
-    """Yield a command for the person to type; before an approval, what else they may answer."""
+def person_lines(element: ET.Element, pen: Pen, *, opened: bool = False) -> Iterator[str]:
+    """Yield a command for the person to type; before an approval, what else they may answer.
+
+    `opened` if the command has just opened the page to read.
+    """
     line = element.text or ""
     if named(line) != "approve":
         yield pen.heading(_LABELS.get(named(line), "For you to type:"))
@@ -139,11 +143,13 @@ def person_lines(element: ET.Element, pen: Pen) -> Iterator[str]:
         return
     run = _of_run(line)
     answers = {
-        "To read the plan with all its changes:": "review --open",
+        _TO_READ: "review --open",
         "To approve exactly this plan:": "",
         "To have it changed:": 'mode edit "WHAT TO CHANGE"',
         "To reject it:": "mode reject",
     }
+    if opened:
+        del answers[_TO_READ]
     for label, words in answers.items():
         yield pen.heading(label)
         yield pen.command(f"{launcher()} {words}{run}" if words else line)

@@ -261,6 +261,7 @@ def render(state_dir: str | None) -> None:
     from orchestrator.submit.plan_md import write_rendered
 
     state = opened(state_dir)
+    state.check_unedited()
     write_rendered(state, store.load_plan(state.plan_path))
     write(Block("result").data("file", resources.rendered_plan_path(state.state_dir)).render())
 

@@ -109,7 +109,9 @@ def list_entities(
 
     Example: planner plan list intents --milestone M-001
     """
-    rows = kinds.entities(opened_to_read(state_dir).plan, kind.removesuffix("s"), milestone)
+    state = opened_to_read(state_dir)
+    state.check_unedited()
+    rows = kinds.entities(state.plan, kind.removesuffix("s"), milestone)
     if as_json:
         write(json.dumps(rows, indent=2, ensure_ascii=False) + "\n")
         return
@@ -131,6 +133,7 @@ def diff(ids: tuple[str, ...], state_dir: str | None) -> None:
     from orchestrator.submit.patches import whole_patch
 
     state = opened_to_read(state_dir)
+    state.check_unedited()
     if asked() in (XML, JSON):
         write(render_patches(state, ids))
     else:

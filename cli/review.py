@@ -14,6 +14,9 @@ from orchestrator.submit.page.render import write_page
 from shared.builders import Block
 from state.stages import ACTIVE, SUBMITTED
 
+_OPENED = "The page is handed to your browser."
+_NOT_OPENED = "No browser was found; open the page in one yourself."
+
 
 @click.command("review")
 @click.option("--open", "shows", is_flag=True, help="Show it in your browser (at a terminal only).")
@@ -29,10 +32,11 @@ def review_command(state_dir: str | None, *, shows: bool) -> None:
     with state.lock("review"):
         state.reload()
         path = write_page(state)
+    block = Block("result").data("page", path)
     # A browser in the terminal would wait for keys that no program types.
     if shows and sys.stdin.isatty():
-        webbrowser.open(Path(path).as_uri())
-    block = Block("result").data("page", path)
+        opened_it = webbrowser.open(Path(path).as_uri())
+        block.task(_OPENED if opened_it else _NOT_OPENED)
     if state.run.stage == SUBMITTED and state.run.status == ACTIVE:
         block.person(state.approving)
     write(block.render())

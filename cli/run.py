@@ -105,9 +105,12 @@ def cancel_command(state_dir: str | None) -> None:
     Example: planner cancel --state-dir .planner/runs/20260102-abcdef
     """
     from orchestrator.run import end
+    from orchestrator.submit.page.render import refresh_page
 
     state = opened(state_dir)
-    write_standing(state, end.render_end(end.cancel(state)))
+    note = end.cancel(state)
+    refresh_page(state)
+    write_standing(state, end.render_end(note))
 
 
 @click.command("pause")

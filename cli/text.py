@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
@@ -35,7 +36,9 @@ def text_of(block: str, width: int = 0, *, colour: bool = False) -> str:
     pen = Pen(width, colour)
     root = ET.fromstring(block)  # noqa: S314 – a block that this process has made
     shown = [one for one in root if not (is_waiting(root) and is_handover(one))]
-    parts = [_head(root, pen), *("\n".join(_PARTS[e.tag](e, pen)) for e in shown)]
+    opened = root.find("task") is not None and root.find("data[@name='page']") is not None
+    lines = {**_PARTS, "person": partial(person_lines, opened=opened)}
+    parts = [_head(root, pen), *("\n".join(lines[e.tag](e, pen)) for e in shown)]
     return typed("\n\n".join(filter(None, parts)) or "Done.") + "\n"
 
 
@@ -159,5 +162,5 @@ def _named(name: str) -> str:
 
 _PARTS = {
     "task": _prose, "rules": _rules, "data": _data, "dispatch": _dispatch, "ask": _ask,
-    "next": next_lines, "person": person_lines, "problem": _problem,
+    "next": next_lines, "problem": _problem,
 }  # fmt: skip

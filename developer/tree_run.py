@@ -96,6 +96,7 @@ def _summary(tail: str, counts: Counts | None, *, hides: bool) -> str:
         last = f" (the last of {many} summaries)" if many > 1 else ""
         parts.append(f"{counts[0]} passed, {counts[1]} failed{last}")
     lines = [" ".join(line.split()) for line in tail.splitlines() if line.strip()]
+    parts += ["…"] if len(lines) > _SAID_LINES else []
     return " · ".join([*parts, *(line[:_LINE_CHARS] for line in lines[-_SAID_LINES:])])
 
 

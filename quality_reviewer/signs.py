@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 ABSENT: dict[Sign, str] = {
     "code": "no code is touched",
     "rewrite": "no existing code is changed",
-    "added": "no code is added",
+    "added": "no file, function or class is added",
     "long": "no file gains more than 40 lines of code",
     "signature": "no public signature is changed",
     "removed": "no file is deleted or moved",

@@ -212,6 +212,11 @@ class Block:
         return f"<{self.root}{attributes(self.values)}>{inner}</{self.root}>\n"
 
 
+def counted(number: int, one: str, many: str = "") -> str:
+    """Return a number with its noun, such as `1 file` or `2,000 files`."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
 def error_block(problems: Iterable[Problem]) -> str:
     """Return the printed `<error>` block that lists `problems`."""
     block = Block("error")

@@ -65,8 +65,8 @@ def check_going(state: State) -> None:
 def check_active(state: State) -> None:
     """Raise Refused if the run has ended or is paused."""
     check_going(state)
-    if state.run.status in ("COMPLETED", "CANCELLED"):
-        text = f"the run is {state.run.status.lower()}"
+    if state.run.ending:
+        text = f"the run is {state.run.ending}"
         raise Refused("refused", state.state_dir, text, "start a new run", "planner start")
 
 
@@ -108,9 +108,8 @@ def load_approved(state: State) -> Plan:
 def check_approved(state: State) -> None:
     """Raise Refused if the run is cancelled or no person has approved the plan's digest."""
     if state.run.status == "CANCELLED":
-        raise Refused(
-            "refused", state.state_dir, "the run is cancelled", "start a new run", "planner start"
-        )
+        text = f"the run is {state.run.ending}"
+        raise Refused("refused", state.state_dir, text, "start a new run", "planner start")
     check_going(state)
     digest = state.run.digest or ""
     if not state.database.is_approved(state.run, digest):
@@ -161,9 +160,8 @@ def check_named(state: State, digest: str) -> Plan:
     state.reload()
     plan, run = check_frozen(state), state.run
     if run.status == "CANCELLED":
-        raise Refused(
-            "refused", state.state_dir, "the run is cancelled", "start a new run", "planner start"
-        )
+        text = f"the run is {run.ending}"
+        raise Refused("refused", state.state_dir, text, "start a new run", "planner start")
     check_going(state)
     if digest != run.digest:
         text = "this is not the digest of the submitted revision; nothing is approved"

@@ -25,6 +25,7 @@ ARCHIVE_FOLDER = "planning/plans"
 CONFIG_FILE = "planner.toml"
 PLANNING_FOLDER = "planning"
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./-_")
+_SPECIAL = frozenset('"$`\\!')  # what a shell reads within double quotes
 
 
 # files of a run
@@ -300,6 +301,8 @@ def quote(word: str) -> str:
     """Return `word` quoted for a shell; plain words stay as they are."""
     if word and _PLAIN.issuperset(word):
         return word
+    if "'" in word and _SPECIAL.isdisjoint(word):
+        return f'"{word}"'
     return "'" + word.replace("'", "'\"'\"'") + "'"
 
 

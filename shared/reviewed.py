@@ -5,6 +5,7 @@ Reviews are given as plain JSON, so that printed steps, which load no pydantic, 
 
 from __future__ import annotations
 
+from shared.builders import counted
 from shared.qr.types import AGENT, ASSISTANT, blocking_severities
 
 TYPE_CHECKING = False
@@ -35,7 +36,7 @@ def reviewers_of(outcomes: Iterable[Outcome]) -> str:
     # Whether it has read the change anew, as it was asked to, nobody can tell.
     names: dict[str, str] = {AGENT: "agents", ASSISTANT: "the assistant that wrote it"}
     counts = answers_of(outcomes)
-    said = [f"{names[by]} ({n} question{'s' * (n != 1)})" for by, n in counts.items()]
+    said = [f"{names[by]} ({counted(n, 'question')})" for by, n in counts.items()]
     return " and ".join(said) or NOBODY
 
 
@@ -52,8 +53,9 @@ def beyond_limit(outcomes: Iterable[Outcome]) -> str:
     """Return how many due questions only the limit has left out; '' if none (RV-2)."""
     rows = [row for row in _unasked(outcomes) if row.get("triggered")]
     count = sum(len(row["scopes"]) or 1 for row in rows)
-    said = f"{count} question{'s' * (count != 1)} of less weight not asked, listed in plan.md"
-    return said if rows else ""
+    if not rows:
+        return ""
+    return f"{counted(count, 'question')} of less weight not asked"
 
 
 def _unasked(outcomes: Iterable[Outcome]) -> list[Mapping[str, Any]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from state.stages import CANCELLED, COMPLETED
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
@@ -34,6 +36,16 @@ class Run:
     def __init__(self, row: sqlite3.Row) -> None:
         for name in self.__slots__:
             setattr(self, name, row[name])
+
+    @property
+    def ending(self) -> str:
+        """How the run has ended, to follow "the run is", such as "cancelled"; "" before it has."""
+        if self.status not in (COMPLETED, CANCELLED):
+            return ""
+        if not self.commit_id:
+            return self.status.lower()
+        how = " and proved" if self.status == COMPLETED else ", then taken back"
+        return f"committed as {self.commit_id[:12]}{how}"
 
 
 class Planning:

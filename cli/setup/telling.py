@@ -28,7 +28,7 @@ _WHY = {
     "hooks": "hooks that keep it read-only while it plans",
     "rule": "rules by which our commands and the files of a run need no question",
 }
-_REQUEST = "Plan this: give every formatter a short form for narrow screens."
+_REQUEST = "Plan this: WHAT YOU WANT CHANGED"
 # Undo needs what it removes; so it is a person's choice, repository by repository.
 _TAKE_OUT = (
     "rm -rf .planner; git worktree prune; git for-each-ref --format='delete %(refname)' "

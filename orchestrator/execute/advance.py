@@ -27,8 +27,8 @@ MOST_FILES = 10  # unless the person says another number
 
 def allow(state: State, most_files: int, risk: str) -> None:
     """Store a person's approval in advance for this run; Refused if an assistant gives it."""
-    if state.run.status in ("COMPLETED", "CANCELLED"):
-        text = f"the run is {state.run.status.lower()}"
+    if state.run.ending:
+        text = f"the run is {state.run.ending}"
         raise Refused("conflict", "auto on", text, "start a new run", "planner start")
     guarded = is_guarded(state.database, state.database.planning_of(state.run.run_id))
     try:

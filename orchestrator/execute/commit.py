@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from developer.verify.prepare import is_furnished
@@ -11,6 +12,7 @@ from orchestrator.execute.reconcile import reconcile
 from orchestrator.submit.message import files_beside, message_of
 from orchestrator.submit.page.render import refresh_page
 from orchestrator.submit.plan_md import render_plan
+from orchestrator.submit.rehearsal import check_on_branch
 from shared import approval, archive, cleanup, drift, plan_refs, resources
 from shared.approval import Approval
 from shared.execution.holder import hold
@@ -130,6 +132,7 @@ def _make(
     return commit(
         work.repository, state.worktree, work.vault, changes, message, extra,
         leave=accepted, furnished=furnished, held=work.changes,
+        first=partial(check_on_branch, state, work.plan, work.repository),
     ).commit  # fmt: skip
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.execute.commit import make_worktree_for_hooks
 from orchestrator.submit.message import message_of
+from orchestrator.submit.page.render import refresh_page
 from shared import archive, cleanup, drift, resources
 from shared.git.apply import apply, undo
 from shared.git.change import ends, revert_changes
@@ -15,9 +16,10 @@ from shared.git.journal import journal_state
 from shared.plan_file import check_frozen
 from shared.todo import refresh_todo
 from shared.workspace import open_repository
+from state.actors import HOST
 from state.changes import plan_changes
 from state.errors import Refused
-from state.stages import EXECUTING
+from state.stages import CANCELLED, EXECUTING
 
 if TYPE_CHECKING:
     from shared.run import State
@@ -26,36 +28,44 @@ if TYPE_CHECKING:
 class Undone(NamedTuple):
     """The result of undoing an applied plan: the files restored, or the revert commit made.
 
-    `left` are planned files that the user has committed after an interrupted apply.
+    `left` are planned files that the user has committed after an interrupted apply; `before` says
+    that the revert commit was there already.
     """
 
     files: tuple[str, ...]
     revert: str = ""
     left: tuple[str, ...] = ()
+    before: bool = False
 
 
-def undo_plan(state: State) -> Undone:
+def undo_plan(state: State, who: str = HOST) -> Undone:
     """Undo the applied plan of a run: restore the old file contents, or make a revert commit."""
     with state.lock("undo"):
-        state.reload()
-        journal = resources.journal_path(state.state_dir)
-        if state.run.commit_id is not None:
-            return _revert(state)
-        if journal_state(journal) is None:
-            text = "this run has applied nothing, so there is nothing to undo"
-            raise Refused("conflict", "undo", text, "", state.command("step", "planner"))
-        repository, _ = open_repository(state)
-        done = undo(repository, journal)
-        drift.absorb(state, done.files)
-        refresh_todo(state)
-        with state.database as database:
-            database.audit(state.run, "host", "undo", digest=state.run.digest)
-            if state.run.stage == EXECUTING:  # not where the next revision is planned already
-                state.go_to("executor", 2)
+        done = _undo(state, who)
+        refresh_page(state)
+    return done
+
+
+def _undo(state: State, who: str) -> Undone:
+    state.reload()
+    journal = resources.journal_path(state.state_dir)
+    if state.run.commit_id is not None:
+        return _revert(state, who)
+    if journal_state(journal) is None:
+        text = "this run has applied nothing, so there is nothing to undo"
+        raise Refused("conflict", "undo", text, "", state.command("step", "planner"))
+    repository, _ = open_repository(state)
+    done = undo(repository, journal)
+    drift.absorb(state, done.files)
+    refresh_todo(state)
+    with state.database as database:
+        database.audit(state.run, who, "undo", digest=state.run.digest)
+        if state.run.stage == EXECUTING:  # not where the next revision is planned already
+            state.go_to("executor", 2)
     return Undone(done.files, left=done.left)
 
 
-def _revert(state: State) -> Undone:
+def _revert(state: State, who: str) -> Undone:
     plan = check_frozen(state)
     repository, vault = open_repository(state)
     changes = revert_changes(vault, plan_changes(plan), repository.zero)
@@ -75,8 +85,9 @@ def _revert(state: State) -> Undone:
     archived = dict.fromkeys(archive.paths(state))
     done = commit(repository, state.worktree, vault, changes, message, archived)
     drift.absorb(state, ends(changes))
-    if state.run.status != "CANCELLED":
+    before = state.run.status == CANCELLED
+    if not before:
         with state.database:
-            state.move("revert", "host", detail=done.commit)
+            state.move("revert", who, detail=done.commit)
     cleanup.tidy(state)
-    return Undone(tuple(ends(changes)), done.commit)
+    return Undone(tuple(ends(changes)), done.commit, before=before)

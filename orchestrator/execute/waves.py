@@ -246,8 +246,8 @@ def _as_checkpoints(plan: Plan, value: object, at: str) -> list[dict[str, Any]]:
 
 
 def _check_writing(state: State, command: str) -> None:
-    if state.run.status in ("COMPLETED", "CANCELLED"):
-        text = f"the run is {state.run.status.lower()}; what was written stays in its files"
+    if state.run.ending:
+        text = f"the run is {state.run.ending}; what was written stays in its files"
         raise Refused("refused", command, text, "start a new run", "planner start")
     if command == "exec next":
         check_going(state)

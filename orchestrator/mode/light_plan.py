@@ -13,6 +13,7 @@ from orchestrator.run import end
 from orchestrator.run.folders import make_planner_folder
 from orchestrator.run.limits import settle
 from orchestrator.run.start import bind_agent
+from orchestrator.submit.page.render import refresh_page
 from shared import drift, resources
 from shared.config import Config, load_config, parse_config
 from shared.digests import SHORTEST
@@ -167,6 +168,7 @@ def reject(found: Mode, digest: str | None, reason: str) -> None:
         raise Refused("refused", digest or "", text, found.digest or "nothing was submitted")
     if found.state is not None:
         found.note = end.reject(found.state, reason)
+        refresh_page(found.state)
     else:
         found.change("reject", UNPROVEN, reason)
 
@@ -175,6 +177,7 @@ def cancel(found: Mode) -> None:
     """End planning mode at any stage; if it belongs to a run, cancel the run too."""
     if found.state is not None:
         found.note = end.cancel(found.state)
+        refresh_page(found.state)
     else:
         found.change("cancel", UNPROVEN)
 

@@ -36,6 +36,7 @@ class Choices(NamedTuple):
 
 
 LEFT_OPEN = Choices()
+_SHOWN = {"0": "no", "1": "yes"}  # in the audit
 
 
 def take_choices(state: State, chosen: Choices) -> None:
@@ -54,7 +55,8 @@ def _choose(state: State, column: str, value: str | None) -> None:
     before = str(getattr(state.run, column))
     with state.lock("start"), state.database as database:
         database.set_run(state.run.run_id, **{column: value})
-        database.audit(state.run, "host", column, before=before, after=value)
+        shown = [_SHOWN.get(text, text) for text in (before, value or "")]
+        database.audit(state.run, "host", column, before=shown[0], after=shown[1])
     state.reload()
 
 

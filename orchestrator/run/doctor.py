@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from orchestrator.run.prune import DEFAULT_AGE, prune_worktrees, seconds_of, taken
 from orchestrator.run.unknown_runs import lost_database
 from shared import bounded_toml, resources
+from shared.builders import counted
 from shared.git.command import OLDEST, version
 from shared.git.journal import journal_state
 from shared.git.repository import check_startable, find_repository
@@ -174,7 +175,7 @@ def _space(database: Database) -> list[Finding]:
     number, size = taken(database, seconds_of(DEFAULT_AGE))
     if not number:
         return []
-    text = f"{number} runs that ended more than {DEFAULT_AGE} ago take {size / 1e6:.1f} MB"
+    text = f"{counted(number, 'run')} that ended more than {DEFAULT_AGE} ago: {size / 1e6:.1f} MB"
     return [Finding("space", text, hint=resources.command("prune"))]
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.path import path_of
-from shared.builders import visible_line
+from shared.builders import counted, visible_line
 from shared.execution.costs import WARNING, costs_of, whole_cost
 from shared.lifecycle import WORKFLOW as LIFECYCLE
 from shared.steps.entry_points import find_workflow
@@ -42,7 +42,6 @@ _DOES = {
     ("executor", 9): "Applied, to be committed",
 }
 _DOES_IN = {STRATEGY: "Deciding whether to plan", LIFECYCLE: "Working on the requirements"}
-_ENDED = {"COMPLETED": "Completed", "CANCELLED": "Cancelled"}
 BAR_WIDTH, GOAL_LENGTH = 15, 40
 
 
@@ -131,8 +130,8 @@ def ticker(state: State, view: View | None) -> str:
         summary = view.summary()
         asked, agents = len(view.open_checkpoints()), len(view.with_status(IN_PROGRESS))
         parts.append(f"{summary.done}/{summary.total}")
-        parts += [_counted(asked, "decision")] if asked else []
-        parts += [_counted(agents, "agent")] if agents else []
+        parts += [counted(asked, "decision")] if asked else []
+        parts += [counted(agents, "agent")] if agents else []
         parts += [f"⚠ {len(summary.blocked)} blocked"] if summary.blocked else []
         parts += _warned(state)
     return " · ".join(parts)
@@ -165,11 +164,8 @@ def in_words(state: State, view: View | None) -> str:
     Such as "Designing, step 2 of 6 – waits for the assistant".
     """
     run = state.run
-    if run.status in _ENDED:
-        if not run.commit_id:
-            return _ENDED[run.status]
-        how = "and proved" if run.status == "COMPLETED" else "then taken back"
-        return f"Committed as {run.commit_id[:12]}, {how}"
+    if run.ending:
+        return run.ending.capitalize()
     does = _does(run)
     if run.workflow in _DOES_IN or view is None:
         step = ""
@@ -203,7 +199,3 @@ def waits_for_person(state: State, view: View | None) -> bool:
     stuck = view.open_checkpoints() or view.summary().blocked
     goes_on = view.with_status(IN_PROGRESS) or view.runnable() or view.held_off()
     return bool(stuck) and not goes_on
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"

@@ -10,6 +10,7 @@ import time
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from shared.builders import counted
 from shared.execution.costs import Cost, reports
 
 if TYPE_CHECKING:
@@ -48,14 +49,14 @@ def render_stats(found: dict[str, Any]) -> str:
     runs, done, hours = found["runs"], found["milestones"], found["median_hours"]
     ended = ", ".join(f"{n} {status.lower()}" for status, n in runs.items()) or "none"
     lines = [
-        f"runs: {ended}; {found['revisions']} revisions",
-        f"from start to end: {'unknown' if hours is None else f'{hours} hours'} (median)",
+        f"runs: {ended}; {counted(found['revisions'], 'revision')}",
+        f"from start to end: {_time(hours)} (median)",
         "milestones: " + ", ".join(f"{n} {name}" for name, n in done.items()),
     ]
     lines += [f"depth {line}" for line in render_depths(found["depths"])]
     lines += [
-        f"{phase}: {row['gates']} gates, {row['first_time']} passed the first time, "
-        f"{row['rounds']} rounds at most"
+        f"{phase}: {counted(row['gates'], 'gate')}, {row['first_time']} passed the first time, "
+        f"{counted(row['rounds'], 'round')} at most"
         for phase, row in found["reviews"].items()
     ]
     cost = found["agents"]
@@ -64,6 +65,12 @@ def render_stats(found: dict[str, Any]) -> str:
         f"agents: {cost['agents']}, {cost['tokens']:,} tokens, {cost['calls']} calls{unknown}"
     )
     return "\n".join(lines)
+
+
+def _time(hours: float | None) -> str:
+    if hours is None:
+        return "unknown"
+    return f"{hours} hours" if hours >= 1 else counted(round(hours * 60), "minute")
 
 
 def _counted(words: Iterable[str]) -> dict[str, int]:
@@ -111,7 +118,8 @@ def render_depths(found: dict[str, dict[str, Any]]) -> list[str]:
     lines = []
     for depth, row in found.items():
         tokens = f", {row['tokens']:,} tokens of agents" if row["tokens"] else ""
-        lines.append(f"{depth}: {row['plans']} plans, {row['minutes']} minutes{tokens} (median)")
+        plans = counted(row["plans"], "plan")
+        lines.append(f"{depth}: {plans}, {row['minutes']} minutes{tokens} (median)")
     return lines
 
 

@@ -110,10 +110,12 @@ def _milestones(view: View) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def render_status(state: State) -> str:
-    """Return the status of a run as a printed block."""
+def render_status(state: State, said: str = "") -> str:
+    """Return the status of a run as a printed block, after what a command `said` that it did."""
     status, view = status_of(state), view_of(state)
     block = Block("result", run=status["run"], state_dir=status["state_dir"])
+    if said:
+        block.task(said)
     block.data("request", status["request"])
     if status["status"] in ENDED:
         ended = outcome_of(state, view)

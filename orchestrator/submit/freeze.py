@@ -8,7 +8,7 @@ from developer.capture import captured_still
 from orchestrator.plan.check import check_all, code_subject, design_subject, phases_of
 from orchestrator.submit.page.render import write_page
 from orchestrator.submit.plan_md import render_plan, write_rendered
-from orchestrator.submit.rehearsal import rehearse
+from orchestrator.submit.rehearsal import branch_of, rehearse
 from orchestrator.submit.size import check_size
 from shared import plan_refs
 from shared.drift import check_run
@@ -49,8 +49,9 @@ def freeze_plan(state: State, *, allow_large: bool = False) -> None:
             digest, _ = digest_of(read_bytes(path))
             frozen = check_frozen(state)
             keep_draft(state, frozen)
+            at, branch = {"workflow": "executor", "step": 1, "digest": digest}, branch_of(state)
             with state.database:
-                state.move("submit", "host", workflow="executor", step=1, digest=digest)
+                state.move("submit", "host", detail=branch, **at)
         else:
             frozen = check_frozen(state)
         refresh_todo(state)

@@ -18,6 +18,7 @@ from shared.git.intended import check_extra, check_index, check_state, intend
 from shared.git.large import BLOB
 from shared.git.prepare import check_checkout
 from shared.git.reach import check_reach
+from shared.git.repository import head
 from shared.git.signing import check_signing
 from shared.resources import PLANNING_FOLDER, answer_word
 from shared.workspace import open_repository
@@ -71,6 +72,29 @@ def rehearse(state: State, plan: Plan, data: bytes) -> str:
     return note
 
 
+def branch_of(state: State) -> str:
+    """Return the user's branch as the audit keeps it where a plan is submitted."""
+    branch = head(open_repository(state)[0]).branch
+    return f"on {branch}" if branch else ""
+
+
+def check_on_branch(state: State, plan: Plan, repository: Repository, intended: Intended) -> None:
+    """Raise Refused if hooks forbid the commit on a branch that the plan was not submitted on."""
+    rows = state.database.audit_rows(state.run)
+    submitted = [row["detail"] for row in rows if row["action"] == "submit"]
+    if not submitted or submitted[-1] in ("", branch_of(state)):
+        return
+    again = state.command("exec", "commit")
+    repository = replace(
+        repository, settings=tuple(confined(repository.git, repository.root, repository.root))
+    )
+    job = tools_job(state, plan)
+    apart, on_branch = try_commit(job, repository, intended, hook_names(job, repository))
+    if on_branch.code and not apart.code:
+        tried = Tried(state, plan, intended, [], limit_of(job), again=again)
+        raise Refused.of(tried.judge(apart, on_branch))
+
+
 def _first_of_each(problems: Iterable[Problem], again: str) -> list[Problem]:
     """Return one problem for each place, since the first says what is to be done about it."""
     found: dict[str, Problem] = {}
@@ -110,20 +134,25 @@ def _try_hooks(
         return [], ""
     limit_s = limit_of(job)
     is_most = limit_s < job.config.time_limit_s
-    tried = Tried(state, plan, intended, [*beside], limit_s, is_most)
+    again = state.command("plan", "freeze")
+    tried = Tried(state, plan, intended, [*beside], limit_s, again, is_most=is_most)
     apart, on_branch = try_commit(job, repository, intended, names)
     return tried.judge(apart, on_branch), tried.note(apart, on_branch)
 
 
 class Tried(NamedTuple):
-    """What a trial of a commit is judged by; `is_most` if no setting gives hooks more time."""
+    """What a trial of a commit is judged by; `again` tries it again.
+
+    `is_most` if no setting gives hooks more time.
+    """
 
     state: State
     plan: Plan
     intended: Intended
     beside: list[str]
     limit_s: float
-    is_most: bool
+    again: str
+    is_most: bool = False
 
     def judge(self, apart: Attempt, on_branch: Attempt) -> list[Problem]:
         """Return the problems of a commit that was tried on no branch and on the user's branch."""
@@ -153,7 +182,7 @@ class Tried(NamedTuple):
         text = f"{hook} had not ended after {self.limit_s:.0f} s, so it was ended"
         more = ", or give it more time: `[verify] time_limit_s` of planner.toml"
         way = "fix the hook" + (": none gets more time" if self.is_most else more)
-        return Problem("refused", hook, text, way, self._again, trial.output)
+        return Problem("refused", hook, text, way, self.again, trial.output)
 
     def _fails(self, trial: Attempt) -> Problem:
         hook = trial.ran.failed or "git commit"
@@ -163,7 +192,7 @@ class Tried(NamedTuple):
             way, retry = self._another_title()
         elif trial.made:
             text = f"{hook} does not let the branch {self.intended.at.branch} be moved"
-            way, retry = "allow it there, or switch to another branch", self._again
+            way, retry = "allow it there, or switch to another branch", self.again
         return Problem("refused", hook, text, way, retry, trial.output)
 
     def _reads_branch(self, apart: Attempt, on_branch: Attempt) -> Problem:
@@ -172,18 +201,18 @@ class Tried(NamedTuple):
             hook = on_branch.ran.failed or "a hook"
             text = f"{hook} refuses a commit on the branch {branch}"
             way = "switch to a branch on which it allows one: git switch -c planned-work"
-            return Problem("refused", hook, text, way, self._again, on_branch.output)
+            return Problem("refused", hook, text, way, self.again, on_branch.output)
         hook = apart.ran.failed or "a hook"
         text = f"{hook} allows the commit on {branch}, but not on a HEAD that is on no branch, as "
         text += "the commit is made before the branch is moved to it"
         way = "let the hook pass where `git symbolic-ref -q HEAD` finds no branch"
-        return Problem("refused", hook, text, way, self._again, apart.output)
+        return Problem("refused", hook, text, way, self.again, apart.output)
 
     def _changed(self, trial: Attempt) -> list[Problem]:
         """Return the problems of a commit that hooks have made another one."""
         if trial.made is None:
             text = "git printed no commit after it had made one"
-            return [Problem("refused", "git commit", text, "", self._again, trial.output)]
+            return [Problem("refused", "git commit", text, "", self.again, trial.output)]
         problems = self.intended.check(trial.made)
         if trial.made.tree != self.intended.tree:
             hooks = ", ".join(trial.ran.names)
@@ -193,13 +222,9 @@ class Tried(NamedTuple):
             if any(path in trial.diff for path in self.beside):
                 way = f"have it leave {PLANNING_FOLDER}/plans/ alone, or keep the plan in a ref: "
                 way += '`[commit] plan = "ref"` in planner.toml'
-                retry = self._again
+                retry = self.again
             problems.insert(0, Problem("refused", "commit", text, way, retry, trial.diff))
         return problems
-
-    @property
-    def _again(self) -> str:
-        return self.state.command("plan", "freeze")
 
     @property
     def _done(self) -> str:
@@ -211,5 +236,5 @@ class Tried(NamedTuple):
         words = ("plan", "set", "overview", "--version", str(self.plan.overview.version))
         file = answer_word(_TITLE)
         way = 'the message is the plan\'s title and its approach: write others as {"title": …, '
-        way += f'"approach": …}} into {file}, then: {self._again}'
+        way += f'"approach": …}} into {file}, then: {self.again}'
         return way, self.state.command(*words, "--json", file)

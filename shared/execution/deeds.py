@@ -268,9 +268,8 @@ class Execution(View):
             raise Refused("refused", deed, text, "resume it first", "planner resume")
 
     def _check_not_ended(self, deed: str) -> None:
-        status = self.state.run.status
-        if status in ("COMPLETED", "CANCELLED"):
-            text = f"the run is {status.lower()}, so its milestones stay as they are"
+        if ending := self.state.run.ending:
+            text = f"the run is {ending}, so its milestones stay as they are"
             raise Refused("refused", deed, text, "start a new run", "planner start")
 
 

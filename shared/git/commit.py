@@ -35,7 +35,7 @@ from state.files import write_atomic
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from shared.git.change import Change, Ends
     from shared.git.intended import Intended
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from shared.git.vault import Vault
 
 _AGAIN = "planner exec commit"
+_SIGNING = "signing or the identity"
 # The hooks that can change the files or the message of a commit.
 _HOOKS = ("pre-commit", "prepare-commit-msg", "commit-msg", "post-commit")
 HOOK_LIMIT_S = 900.0  # as for the hooks of a capture
@@ -69,6 +70,7 @@ def commit(  # noqa: PLR0913 – options, each named where it is given
     leave: Collection[str] = (),
     furnished: bool = False,
     held: Sequence[Change] = (),
+    first: Callable[[Intended], None] | None = None,
 ) -> Committed:
     """Commit the plan's changes on the user's branch, with the user's hooks and signing.
 
@@ -76,9 +78,9 @@ def commit(  # noqa: PLR0913 – options, each named where it is given
     user has staged. What is staged of a path in `leave` stays staged. Where hooks may read files,
     the commit is made on a detached HEAD in the worktree, whose content is replaced; what git
     ignores there stays only if it is `furnished`, by setup commands. `held` are the changes that
-    are in the worktree, if not these. Run again after a crash, there is still one commit. Refused,
-    with branch and index as they were, if the plan does not fit HEAD or the index, or if the commit
-    is not the plan.
+    are in the worktree, if not these; `first` is asked before hooks run, and may refuse. Run again
+    after a crash, there is still one commit. Refused, with branch and index as they were, if the
+    plan does not fit HEAD or the index, or if the commit is not the plan.
     """
     problems = check_state(repo)
     if problems:
@@ -90,8 +92,10 @@ def commit(  # noqa: PLR0913 – options, each named where it is given
         if problems:
             raise Refused.of(problems)
         hooked = bool(hooks_on_files(repo))
+        intended = intend(repo, vault, changes, message, extra)
+        if hooked and first is not None:
+            first(intended)
         with _lent(repo, worktree, vault, held or changes) if hooked else contextlib.nullcontext():
-            intended = intend(repo, vault, changes, message, extra)
             if hooked:
                 done = _make(repo, worktree, vault, intended, furnished=furnished)
             else:
@@ -134,7 +138,7 @@ def _store(repo: Repository, intended: Intended) -> str:
         words.append("-S")
     done = repo.git.as_set_up().attempt(*settings, *words, stdin=message, limit_s=HOOK_LIMIT_S)
     if done.returncode:
-        raise _not_made(done, "signing or the identity")
+        raise _not_made(done, _SIGNING)
     return done.stdout.decode().strip()
 
 
@@ -158,7 +162,7 @@ def _make(
         )  # fmt: skip
         ran = ran_hooks(folder)
     if done.returncode:
-        raise _not_made(done, ran.failed or "signing or the identity")
+        raise _not_made(done, ran.failed or _SIGNING)
     return git.text("rev-parse", "HEAD")
 
 
@@ -166,11 +170,14 @@ def _not_made(done: subprocess.CompletedProcess[bytes], who: str) -> Refused:
     """Return the Refused for a commit that git, or what it started, did not make."""
     said = tail((done.stdout + done.stderr).decode("utf-8", "replace"))
     text = f"git commit failed ({who})"
-    allowed = "fix what git's output names, then run the command again"
+    allowed, retry = f"fix what git's output names, then: {_AGAIN}", _AGAIN
+    if who != _SIGNING:  # it accepted bytes and message before they were submitted
+        allowed += "; or undo the apply, after which a revision can make what the hook wants"
+        retry = "planner undo"
     if done.returncode == OUT_OF_TIME:
         text = f"git commit had not ended after {HOOK_LIMIT_S:.0f} s: {who} hangs"
-        allowed = "end what it waits for, or fix the hook, then run the command again"
-    return failed("git commit", text, allowed, _AGAIN, said)
+        allowed, retry = "end what it waits for, or fix the hook, then run it again", _AGAIN
+    return failed("git commit", text, allowed, retry, said)
 
 
 def _check_made(

@@ -27,12 +27,8 @@ def paused(ctx: Context) -> Block:
 def done(ctx: Context, here: str) -> Block:
     """Return the output block saying that a step is done, and what is next or how the run ended."""
     run = ctx.state.run
-    if run.status in ("COMPLETED", "CANCELLED"):
-        how = run.status.lower()
-        if run.commit_id:
-            back = " and then taken back" if run.status == "CANCELLED" else ""
-            how = f"completed as commit {run.commit_id}{back}"
-        block = ctx.block().task(f"The run is {how}. Nothing is left to do.")
+    if run.ending:
+        block = ctx.block().task(f"The run is {run.ending}. Nothing is left to do.")
         return block.data("why", "" if run.commit_id else ctx.state.halted)
     return ctx.block().task("This step is done; go on.").next("done", here)
 

@@ -183,6 +183,18 @@ def test_a_state_directory_that_the_database_does_not_know_is_refused(journey: J
     refused(journey.repository, argv, "not_found", "no run has this state directory")
 
 
+def test_a_folder_in_which_a_start_was_killed_is_refused_with_the_runs_that_there_are(
+    journey: Journey,
+) -> None:
+    begun = journey.repository.path / ".planner" / "runs" / "begun"
+    begun.mkdir()
+    (begun / "lock").touch()
+    argv = ("plan", "show", "--state-dir", str(begun))
+    refused(journey.repository, argv, "not_found", "no run has this state directory")
+    answer = call(journey.repository.path, *argv)
+    assert f"allowed: {journey.state_dir}" in answer.text
+
+
 def test_a_repository_without_a_run_says_how_to_start_one(repo: Repository) -> None:
     for words in (("step", "planner"), ("status",), ("plan", "done", "--phase", "plan-code")):
         refused(repo, words, "not_found", "no run of the planner was started")

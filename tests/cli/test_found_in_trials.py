@@ -108,12 +108,15 @@ def test_an_edited_plan_is_never_shown_beside_the_digest_that_was_submitted(
     frozen = path.read_bytes()
     path.write_bytes(frozen.replace(b"Change the constant", b"Change the consonant"))
     approve = words_of(journey.last.person())
-    for words in (["step", "executor"], ["status"], approve, ["plan", "show", "overview"]):
+    shows = [["plan", *words.split()] for words in ("show overview", "diff", "list decisions")]
+    written = Path(journey.state_dir, "plan.md").read_bytes()
+    for words in (["step", "executor"], ["status"], approve, *shows, ["plan", "render"]):
         refused = journey.run(*words)
         assert refused.code == 1, refused.text
         assert "consonant" not in refused.text
         assert "the plan was edited after it was " in refused.text
         assert words_of(refused.problems[-1][1].rpartition("retry: ")[2])[0] == "repair"
+    assert Path(journey.state_dir, "plan.md").read_bytes() == written
     repaired = journey.planner("repair")
     assert "again as it was frozen" in repaired.text
     assert path.read_bytes() == frozen
@@ -177,7 +180,8 @@ def test_the_review_page_follows_the_run(make_repo: Repositories) -> None:
     assert waits not in page.read_text()
     journey.to("committed")
     assert waits not in page.read_text()
-    assert f"as commit {journey.repository.git('rev-parse', 'HEAD')[:12]}" in page.read_text()
+    commit = journey.repository.git("rev-parse", "HEAD")[:12]
+    assert f"committed as {commit} and proved" in page.read_text()
     state = open_state(journey.state_dir, "/")
     assert page.read_text() == render_page(read_facts(state))
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from shared.resources import PROGRAM, quote
+from shared.run import open_state
 from tests.journey import FILES, REQUEST, Journey, call, words_of
 from tests.orchestrator.every_step import normalised
 from tests.terminal import started, typed
@@ -249,3 +250,35 @@ def test_a_run_in_another_folder_is_named_in_the_commands(
         journey.repository.path, "start", REQUEST, "--depth=full", "--state-dir", state_dir
     )
     assert all(words[-2:] == ["--state-dir", state_dir] for words in shown(answer.text))
+
+
+@pytest.mark.requirement("HO-5", "PL-31")
+def test_an_undo_says_that_it_is_done_and_a_second_one_that_nothing_is(journey: Journey) -> None:
+    journey.to("committed")
+    done = said(journey, "undo")
+    assert "Taken back." in done
+    revert = journey.repository.git("rev-parse", "HEAD")
+    again = said(journey, "undo")
+    assert "This was taken back before; nothing is changed." in again
+    assert revert in again
+    assert journey.repository.git("rev-parse", "HEAD") == revert
+    state = open_state(journey.state_dir, "/")
+    rows = [row for row in state.database.audit_rows(state.run) if row["action"] == "revert"]
+    assert [row["who"] for row in rows] == ["person (unproven)"]
+
+
+@pytest.mark.requirement("HO-5")
+@pytest.mark.parametrize(
+    ("opens", "text"),
+    [(True, "The page is handed to your browser."), (False, "No browser was found")],
+)
+def test_who_opens_the_page_is_told_whether_a_browser_does(
+    journey: Journey, monkeypatch: pytest.MonkeyPatch, text: str, *, opens: bool
+) -> None:
+    journey.to("submitted")
+    monkeypatch.setattr("webbrowser.open", lambda _: opens)
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    seen = said(journey, "review", "--open")
+    assert text in seen
+    assert ["review", "--open"] not in shown(seen)
+    assert "To approve exactly this plan:" in seen

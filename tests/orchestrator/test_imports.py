@@ -1,4 +1,4 @@
-"""What a printed step costs to start: the modules it imports, its time against bare Python."""
+"""What a printed step costs to start: the modules that it imports; benchmarks/ has the time."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -145,41 +144,3 @@ def test_a_command_that_only_reads_loads_neither_the_models_nor_the_checks(
     rooms = ("developer", "orchestrator.execute", "orchestrator.plan.", "orchestrator.submit.page",
              "quality_reviewer.checks", "state.models", "state.validator")  # fmt: skip
     assert not {m for m in modules if m.startswith(rooms)}
-
-
-@pytest.mark.slow
-def test_a_printed_step_takes_at_most_two_and_a_half_times_a_bare_python(
-    make_repo: Repositories,
-) -> None:
-    python = bare_python()
-    journey = Journey(make_repo(files=FILES)).to("code")
-    step = [LAUNCHER, "step", "planner", "--state-dir", journey.state_dir]
-    times: dict[str, list[float]] = {"bare": [], "step": []}
-    for _ in range(40):  # in turns, so that a busy machine slows both
-        times["bare"].append(cpu_s([python, "-c", "pass"], python))
-        times["step"].append(cpu_s(step, python))
-    bare, printed = (sorted(found)[len(found) // 4] for found in times.values())
-    assert printed <= 2.5 * bare, f"{printed * 1000:.1f} ms against {bare * 1000:.1f} ms"
-
-
-def bare_python() -> str:
-    """Return this interpreter; skips where its own site-packages make every start slow."""
-    code = "import site; print('\\n'.join(site.getsitepackages()))"
-    found = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, check=True)
-    folders = [Path(os.fsdecode(line)) for line in found.stdout.splitlines()]
-    if not any(list(folder.glob("*.pth")) for folder in folders):
-        return sys.executable
-    system = f"/usr/bin/python{sys.version_info[0]}.{sys.version_info[1]}"
-    if os.path.exists(system):
-        return system
-    pytest.skip(".pth files slow every start of this interpreter")
-
-
-def cpu_s(command: list[str], python: str) -> float:
-    """Return the processor time that a command and what it starts take."""
-    environment = {**os.environ, "PLANNER_PYTHON": python}
-    quiet = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
-    pid = os.posix_spawnp(command[0], command, environment, file_actions=quiet)
-    _, status, used = os.wait4(pid, 0)
-    assert status == 0
-    return used.ru_utime + used.ru_stime

@@ -6,9 +6,9 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from orchestrator.submit.page.diff import diff_table
-from orchestrator.submit.page.facts import count
 from orchestrator.submit.page.html import Element, Section
 from orchestrator.submit.plan_md import MOST_SHOWN
+from shared.builders import counted
 from state.changes import apart
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _MOST_OPEN = 40  # files
 def changes(files: Sequence[Edited]) -> Section:
     """Return the table of changed files and their diffs, each diff under the id of its change."""
     added, removed = sum(f.added for f in files), sum(f.removed for f in files)
-    title = f"Changes: {count(len(files), 'file')}, +{added:,} −{removed:,}"
+    title = f"Changes: {counted(len(files), 'file')}, +{added:,} −{removed:,}"
     shown = [_change(f, is_open=n < _MOST_OPEN) for n, f in enumerate(files)]
     return Section("changes", title, [_table(files), *shown] if files else None)
 
@@ -62,7 +62,7 @@ def _counts(file: Edited) -> list[Node]:
 def _change(file: Edited, *, is_open: bool) -> Node:
     """Return one file's diff as a folded element; its id is inside, so that a link unfolds it."""
     change, number = file.change, len(file.lines)
-    folded = number > LONGEST_OPEN
+    folded = f"{counted(number, 'line')} folded" if number > LONGEST_OPEN else ""
     ids = f"{(change.before or 'absent')[:12]} → {(change.after or 'absent')[:12]}"
     intents = [i for i in (change.intent_ref, *change.more_intent_refs) if i]
     quiet = " · ".join([change.id, *intents, f"blob {ids}"])
@@ -70,7 +70,7 @@ def _change(file: Edited, *, is_open: bool) -> Node:
         Element("h3", change.file),
         Element("span", ", ".join([file.what, *file.notes]), {"class": "quiet"}),
         _counts(file),
-        Element("span", f"{count(number, 'line')} folded", {"class": "folded"}) if folded else None,
+        Element("span", folded, {"class": "folded"}) if folded else None,
     ])  # fmt: skip
     about = Element("p", [
         Element("a", file.milestone.id, {"href": f"#{file.milestone.id}"}), f" · {quiet}",
@@ -79,7 +79,7 @@ def _change(file: Edited, *, is_open: bool) -> Node:
     shown = _beginning(file.lines)
     body = diff_table(shown, f"Diff of {change.file}") if shown else _empty(file)
     left = number - len(shown)
-    more = f"{count(left, 'more line')} not shown here: planner plan diff {change.file}"
+    more = f"{counted(left, 'more line')} not shown here: planner plan diff {change.file}"
     rest = Element("p", more, {"class": "quiet"}) if left else None
     inside = Element("div", [about, body, rest], {"id": change.id})
     opened = "" if is_open and not folded else None

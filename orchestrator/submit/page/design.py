@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.submit.page.facts import count
 from orchestrator.submit.page.html import Element, Items, Section, Titled, listed
 from orchestrator.submit.page.waves import picture
 from quality_reviewer.criteria import judged_criteria
+from shared.builders import counted
 from shared.steps.slices import chosen, knowledge_lines
 from state.milestones import kinds_of_docs, promise
 
@@ -142,7 +142,7 @@ def milestones(plan: Plan, files: Sequence[Edited]) -> Section:
 def _beside(milestone: Milestone, files: Sequence[Edited]) -> Node:
     """Return the text shown beside a milestone in the drawing of the waves."""
     added, removed = sum(f.added for f in files), sum(f.removed for f in files)
-    size = f"{count(len(files), 'file')}, +{added:,} −{removed:,}" if files else ""
+    size = f"{counted(len(files), 'file')}, +{added:,} −{removed:,}" if files else ""
     needs = f"after {', '.join(milestone.depends_on)}" if milestone.depends_on else ""
     quiet = " · ".join(part for part in (size, needs) if part)
     link = Element("a", named(milestone.id, milestone.name), {"href": f"#{milestone.id}"})

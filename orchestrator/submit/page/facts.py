@@ -23,7 +23,8 @@ class Facts(NamedTuple):
 
     `outcomes` are the gates' decisions of this revision, oldest first; `accepted` holds (phase,
     check, scope, reason); `approved` is the audit's row of the approval and `channel` how it was
-    given; `commands` are the texts that the user may type, by what they do.
+    given; `reverted` is the commit that took it back; `commands` are the texts that the user may
+    type, by what they do.
     """
 
     plan: Plan
@@ -34,6 +35,7 @@ class Facts(NamedTuple):
     accepted: Sequence[tuple[str, str, str, str]] = ()
     approved: Mapping[str, Any] | None = None
     channel: str = ""
+    reverted: str = ""
     commands: Mapping[str, str] = {}
 
     @property
@@ -121,8 +123,3 @@ def _kinds(old: str | None) -> str:
 def edited_files(plan: Plan) -> list[Edited]:
     """Return the plan's changed files in the order of the milestones."""
     return [Edited(change, m) for m in plan.milestones for change in changes_of(m)]
-
-
-def count(number: int, one: str, many: str = "") -> str:
-    """Return a number with its noun, such as `1 file` or `2 files`."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"

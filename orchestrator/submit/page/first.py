@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.submit.page.facts import count
 from orchestrator.submit.page.html import Element, Items, Section, listed
 from orchestrator.submit.page.waves import size_of
+from shared.builders import counted
 from shared.qr.types import ASSISTANT
 from shared.reviewed import against_figures, answers_of, beyond_limit, reviewers_of
+from state.actors import PERSON, UNPROVEN
 from state.channels import label
 
 if TYPE_CHECKING:
@@ -56,13 +57,15 @@ def _line(value: str) -> str:
 
 def _standing(facts: Facts) -> Node:
     run, plan = facts.run, facts.plan
-    told = [_STAGES.get(run.stage, run.status.lower())]
-    if run.commit_id:
-        told = [f"{told[0]} as commit {run.commit_id[:12]}"]
+    told = [run.ending or _STAGES.get(run.stage, run.status.lower())]
+    if facts.reverted:
+        told.append(f"by commit {facts.reverted[:12]}")
     if facts.approved:
         told = [t for t in told if run.stage != "executing"]
         how = f" · {label(facts.channel)}" if facts.channel else ""
-        told.append(f"approved {facts.approved['at']} by {facts.approved['who']}{how}")
+        who = facts.approved["who"]
+        who = PERSON if how and who == UNPROVEN else who  # the word for how says it
+        told.append(f"approved {facts.approved['at']} by {who}{how}")
     parts = ["Plan for review", f"revision {plan.revision}"]
     if plan.digest:
         parts.append(f"digest {plan.digest[:12]}…")
@@ -96,10 +99,10 @@ def _figures(facts: Facts, files: Sequence[Edited]) -> list[Node]:
 def _size(plan: Plan, files: Sequence[Edited]) -> tuple[str, ...]:
     if not files:
         intents = [intent for m in plan.milestones for intent in m.code_intents]
-        named = count(len({intent.file for intent in intents}), "file")
-        return "", f"{count(len(intents), 'intent')} in {named}", size_of(plan)
+        named = counted(len({intent.file for intent in intents}), "file")
+        return "", f"{counted(len(intents), 'intent')} in {named}", size_of(plan)
     added, removed = sum(f.added for f in files), sum(f.removed for f in files)
-    lines = f"{count(len(files), 'file')}, +{added:,} −{removed:,}"
+    lines = f"{counted(len(files), 'file')}, +{added:,} −{removed:,}"
     kinds = [f.what for f in files if f.what != "changed"]
     odd = [f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds)]
     return "", lines, size_of(plan), *([", ".join(odd)] if odd else [])
@@ -112,10 +115,10 @@ def _verified(plan: Plan) -> tuple[str, ...]:
     passed = [r for r in plan.verify if r.outcome == "pass"]
     failed = [r for r in plan.verify if r.outcome == "fail"]
     if failed:
-        return "bad", f"{count(len(failed), 'command')} of {len(plan.verify)} fails"
+        return "bad", f"{counted(len(failed), 'command')} of {len(plan.verify)} fails"
     if not passed:
         return "bad", "tells nothing", "every command fails on the base as well"
-    text = f"{count(len(passed), 'command')} of {len(plan.verify)} passes"
+    text = f"{counted(len(passed), 'command')} of {len(plan.verify)} passes"
     if len(passed) == len(plan.verify):
         text = _ALL_PASS.get(len(passed)) or f"all {len(passed)} commands pass"
     tone, meaning = _EXERCISED[plan.verify[0].exercised]
@@ -158,11 +161,11 @@ def _notable(facts: Facts, files: Sequence[Edited]) -> list[Node]:
     against = [phase for phase, found in over.items() if found]
     left = sum(not i.accepted for o in plan.reviews for i in o.open) - sum(map(len, over.values()))
     rows = [
-        (waiting, "questions", count(waiting, "question") + " without an answer"),
+        (waiting, "questions", counted(waiting, "question") + " without an answer"),
         (facts.previous, "differences", "what differs from the last revision"),
         (against, "reviews", f"passed against the figures: {', '.join(against)}"),
-        (left, "reviews", count(left, "finding") + " passed without blocking"),
-        (accepted, "reviews", count(accepted, "finding") + " accepted by a person"),
+        (left, "reviews", counted(left, "finding") + " passed without blocking"),
+        (accepted, "reviews", counted(accepted, "finding") + " accepted by a person"),
         *((m.flags, m.id, f"{m.id} is flagged {', '.join(m.flags)}") for m in plan.milestones),
     ]
     odd = {

@@ -61,7 +61,9 @@ def read_facts(state: State, plan: Plan | None = None) -> Facts:
         for phase in PHASES
         for (check, scope), reason in database.accepted(run, phase).items()
     ]
-    approvals = [r for r in database.audit_rows(run) if r["action"] == "approve"]
+    audit = database.audit_rows(run)
+    approvals = [r for r in audit if r["action"] == "approve"]
+    reverts = [r["detail"] for r in audit if r["action"] == "revert"]
     approved = database.approved_by(run, plan.digest or "")
     return Facts(
         plan,
@@ -72,6 +74,7 @@ def read_facts(state: State, plan: Plan | None = None) -> Facts:
         accepted=accepted,
         approved=next((r for r in approvals if r["digest"] == plan.digest), None),
         channel=approved[0] if approved else "",
+        reverted=reverts[-1] if reverts else "",
         commands=_commands(state),
     )
 

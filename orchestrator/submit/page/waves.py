@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from orchestrator.submit.page.facts import count
 from orchestrator.submit.page.html import Element
+from shared.builders import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -120,4 +120,4 @@ def _lane_of(row: Placed, gap: float, lanes: int) -> Node:
 def size_of(plan: Plan) -> str:
     """Return a text with the number of milestones and waves of the plan."""
     waves = len(plan.milestone_dependencies.waves)
-    return f"{count(len(plan.milestones), 'milestone')} in {count(waves, 'wave')}"
+    return f"{counted(len(plan.milestones), 'milestone')} in {counted(waves, 'wave')}"

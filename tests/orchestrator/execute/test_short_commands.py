@@ -41,6 +41,38 @@ def test_twelve_digits_approve_and_the_answer_names_the_whole_digest_and_the_tit
     assert "--state-dir" in answer.next()
 
 
+def test_an_approval_without_a_digest_approves_nothing_and_names_what_waits(
+    make_repo: Repositories,
+) -> None:
+    journey = Journey(make_repo(files=FILES)).to("code")
+    nothing = call(journey.repository.path, "approve")
+    assert nothing.code == 2
+    assert "no plan waits for an approval here" in nothing.text
+    journey.to("submitted")
+    refused = call(journey.repository.path, "approve")
+    assert refused.code == 2
+    assert open_state(journey.state_dir, "/").run.stage == "submitted"
+    retry = refused.problems[0][1].rpartition("retry: ")[2]
+    assert words_of(retry) == ["approve", digest_in(journey)[:12]]
+    assert journey.run(*words_of(retry)).code == 0
+
+
+def test_approving_what_is_committed_or_taken_back_says_so(make_repo: Repositories) -> None:
+    journey = Journey(make_repo(files=FILES)).to("submitted")
+    words = words_of(journey.last.person())
+    journey.to("committed")
+    commit = journey.repository.git("rev-parse", "HEAD")[:12]
+    again = call(journey.repository.path, *words)
+    assert again.code == 0, again.text
+    assert "nothing to approve any more" in again.text
+    assert f"Committed as {commit} and proved" in again.text
+    assert "exec run" not in again.text
+    assert journey.planner("undo").code == 0
+    refused = call(journey.repository.path, *words)
+    assert refused.code == 1
+    assert f"the run is committed as {commit}, then taken back" in refused.text
+
+
 def test_the_digits_name_the_run_where_several_wait(make_repo: Repositories) -> None:
     first = Journey(make_repo(files={**FILES, "src/b.py": "b = 1\n"})).to("submitted")
     second = Journey(first.repository, request="Another thing").to("submitted")

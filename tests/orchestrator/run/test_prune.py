@@ -219,7 +219,7 @@ def test_the_doctor_names_what_a_prune_would_free(
     monkeypatch.setattr("orchestrator.run.prune.time.time", lambda: later)
     answer = call(journey.repository.path, "doctor")
     assert answer.code == 0, answer.text
-    assert "1 runs that ended more than 30d ago" in answer.data("findings")
+    assert "1 run that ended more than 30d ago" in answer.data("findings")
 
 
 @pytest.mark.parametrize("age", ["", "30", "d", "-1d", "30 d", "1e3d"])

@@ -183,5 +183,5 @@ def test_the_figures_count_what_the_database_has_and_say_what_is_unknown(
     assert {phase: row["first_time"] for phase, row in found["reviews"].items()}["plan-code"] == 1
     assert found["agents"]["agents"] == 0
     shown = queue("stats").data("stats").splitlines()
-    assert shown[0] == "runs: 1 completed; 1 revisions"
+    assert shown[0] == "runs: 1 completed; 1 revision"
     assert shown[-1] == "agents: 0, 0 tokens, 0 calls"

@@ -96,6 +96,44 @@ def test_a_hook_that_protects_the_branch_is_named_and_another_branch_leads_out(
     assert_proved(journey)
 
 
+@pytest.mark.requirement("VR-5", "PL-29")
+def test_a_hook_that_protects_the_branch_is_asked_again_where_the_user_has_switched_to_it(
+    project: Repository,
+) -> None:
+    project.git("switch", "-q", "-c", "planned-work")
+    journey = hooked(project, "pre-commit", f"! {{ {ON_MAIN}; }} || {{ echo not here; exit 1; }}\n")
+    journey.to("approved")
+    project.git("switch", "-q", "main")
+    before = project.git("rev-parse", "main")
+    answer = journey.planner("exec", "run")
+    assert answer.code == 1, answer.text
+    assert "the hook pre-commit refuses a commit on the branch main" in answer.text
+    assert project.git("rev-parse", "main") == before
+    assert "exec commit" in retry_of(answer)
+    project.git("switch", "-q", "planned-work")
+    proved = journey.planner("exec", "commit")
+    assert proved.code == 0, proved.text
+    assert project.git("rev-parse", "planned-work") == proved.block.get("commit")
+
+
+@pytest.mark.requirement("PL-29", "PL-31")
+@pytest.mark.parametrize("hook", ["pre-commit", "commit-msg"])
+def test_a_hook_that_refuses_only_after_the_approval_leads_out_by_undo_and_a_revision(
+    project: Repository, hook: str
+) -> None:
+    journey = Journey(project).to("approved")
+    set_hook(project, hook, "echo no; exit 1\n")
+    answer = journey.planner("exec", "run")
+    assert answer.code == 1, answer.text
+    assert f"git commit failed (the hook {hook})" in answer.text
+    undone = journey.follow(retry_of(answer))
+    assert undone.code == 0, undone.text
+    assert "plan revise" in undone.next("hook")
+    set_hook(project, hook, "exit 0\n")
+    proved = journey.follow(undone.next("again"))
+    assert proved.block.get("commit") == project.git("rev-parse", "HEAD")
+
+
 @pytest.mark.requirement("VR-5")
 def test_a_hook_that_needs_a_branch_is_named_before_the_freeze(project: Repository) -> None:
     journey = hooked(project, "commit-msg", f"{ON_MAIN} || {{ echo no branch; exit 1; }}\n")

@@ -22,7 +22,7 @@ from shared.resources import ROOT
 from state.errors import Refused
 from tests.journey import call
 from tests.light_plans import Lightly
-from tests.orchestrator.test_imports import AVOIDED, bare_python, cpu_s
+from tests.orchestrator.test_imports import AVOIDED
 
 if TYPE_CHECKING:
     from tests.conftest import Repository
@@ -359,20 +359,6 @@ def test_ro_loads_nothing_costly_for_the_place(placed: Path) -> None:
     assert "shared.place.enter" in modules
     assert "shared.guard.policy" not in modules
     assert not [m for m in modules if m in AVOIDED or m.partition(".")[0] in AVOIDED]
-
-
-@pytest.mark.slow
-def test_ro_starts_in_at_most_two_and_a_half_times_a_bare_python(
-    parsed: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(parsed)
-    python = bare_python()
-    times: dict[str, list[float]] = {"bare": [], "ro": []}
-    for _ in range(40):  # in turns, so that a busy machine slows both
-        times["bare"].append(cpu_s([python, "-c", "pass"], python))
-        times["ro"].append(cpu_s([LAUNCHER, "ro", "--", "true"], python))
-    bare, started = (sorted(found)[len(found) // 4] for found in times.values())
-    assert started <= 2.5 * bare, f"{started * 1000:.1f} ms against {bare * 1000:.1f} ms"
 
 
 @pytest.mark.requirement("PP-3")

@@ -43,6 +43,25 @@ STEPS = sorted(set(ACTIONS) - {"enter", "adopt", "revert"})
 LIGHT_STEPS = sorted(set(STEPS) - {"revise"})
 
 
+def test_an_action_of_a_plan_without_a_run_is_refused_to_a_session_with_one(
+    tmp_path: Path,
+) -> None:
+    database = Database(str(tmp_path / "planner.db"), create=True)
+    with database:
+        database.add_run({
+            "run_id": "run-1", "request": "x", "repository": "/r", "state_dir": "/r/x",
+            "depth": "full", "status": "IDLE", "stage": "inactive", "workflow": "planner",
+            "step": 1,
+        })  # fmt: skip
+        transitions.change_run(database, database.runs()[0], "enter", "host")
+        transitions.bind(database, database.runs()[0], "s-1", mode.columns({}))
+    with pytest.raises(Refused, match="part of the run run-1"), database:
+        transitions.change_agent(database, "s-1", "submit", "host")
+    row = database.planning("s-1")
+    assert row is not None
+    assert row.phase == "gathering"
+
+
 def follow(stage: str, status: str, action: str) -> tuple[str, str] | None:
     """Return stage and status after an action; None where the table does not hold it."""
     sources, to, led = ACTIONS[action]

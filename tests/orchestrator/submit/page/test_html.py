@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from orchestrator.submit.page import html
 from orchestrator.submit.page.diff import compare
-from orchestrator.submit.page.facts import count
 from orchestrator.submit.page.html import (
     Element,
     Items,
@@ -24,7 +23,7 @@ from orchestrator.submit.page.html import (
     listed,
     markup,
 )
-from shared.builders import visible
+from shared.builders import counted, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -152,4 +151,4 @@ def test_a_section_has_the_place_that_links_lead_to() -> None:
 
 
 def test_numbers_stand_with_the_right_noun() -> None:
-    assert [count(n, "file") for n in (0, 1, 1200)] == ["0 files", "1 file", "1,200 files"]
+    assert [counted(n, "file") for n in (0, 1, 1200)] == ["0 files", "1 file", "1,200 files"]

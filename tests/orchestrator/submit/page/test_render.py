@@ -182,7 +182,7 @@ def test_findings_that_passed_say_why_they_could() -> None:
         ({"stage": "inactive", "status": "CANCELLED"}, "cancelled"),
         (
             {"stage": "inactive", "status": "COMPLETED", "commit_id": "c" * 40},
-            "commit cccccccccccc",
+            "committed as cccccccccccc and proved",
         ),
     ],
 )
@@ -360,7 +360,31 @@ def test_the_page_follows_the_run(make_repo: Repositories) -> None:
     assert "Since revision 1" in said["revised"]
     assert "Say why in a comment." in said["revised"]
     assert "· approved 20" in said["approved"]
-    assert "completed as commit" in said["committed"]
+    commit = journey.repository.git("rev-parse", "HEAD")[:12]
+    assert f"committed as {commit} and proved" in said["committed"]
+
+
+@pytest.mark.requirement("PM-15")
+@pytest.mark.parametrize("how", ["reject", "cancel", "undo"])
+def test_the_page_of_a_run_that_has_ended_waits_for_nobody(
+    make_repo: Repositories, how: str
+) -> None:
+    journey = Journey(make_repo(files=FILES)).to("committed" if how == "undo" else "submitted")
+    page = f"{journey.state_dir}/review.html"
+    if how != "undo":
+        with open(page, encoding="utf-8") as file:
+            assert "waits for your decision" in file.read()
+    words = ["mode", "reject"] if how == "reject" else [how]
+    assert journey.planner(*words).code == 0
+    with open(page, encoding="utf-8") as file:
+        said = squeezed(Parsed(file.read()).text)
+    assert "waits for your decision" not in said
+    assert "Your answer" not in said
+    if how == "undo":
+        revert, commit = journey.repository.git("log", "-2", "--format=%H").split()
+        assert f"committed as {commit[:12]}, then taken back, by commit {revert[:12]}" in said
+    else:
+        assert "cancelled" in said
 
 
 def test_a_frozen_plan_that_was_edited_is_not_shown(make_repo: Repositories) -> None:
