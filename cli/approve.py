@@ -14,6 +14,7 @@ from cli.options import agent_option, state_dir_option
 from cli.results import UNPROVEN_SAID
 from shared.builders import Block
 from shared.mode.where import Target
+from shared.resources import command
 from state.channels import UNPROVEN_CHANNEL, told
 from state.errors import Refused
 from state.stages import SUBMITTED
@@ -75,7 +76,8 @@ def _lacks_digest(target: Target) -> Refused:
     found = find_or_inactive(target, time.time())
     text = "the digest is missing, and only what you name is approved"
     if found.stage != SUBMITTED:
-        return Refused("usage", "DIGEST", text, "no plan waits for an approval here")
+        allowed = f"no plan waits here; for example {command('approve', '951f84f6d5ed')}"
+        return Refused("usage", "DIGEST", text, allowed)
     way = found.state.approving if found.state else found.command("approve", found.digest or "")
     return Refused("usage", "DIGEST", text, "the digest of the plan that waits here", way)
 
