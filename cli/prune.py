@@ -33,7 +33,7 @@ def prune_command(older_than: str, *, dry_run: bool) -> None:
     # Never those of a repository around this one.
     path = os.path.join(root, resources.PLANNER_FOLDER, resources.DATABASE)
     block = Block("result", dry_run=str(dry_run).lower())
-    if not os.path.isfile(path):
+    if not resources.is_database(path):
         worktrees = prune_worktrees(None, root, dry_run=dry_run)
         block.data("records of worktrees that are gone", "\n".join(worktrees))
         if not worktrees:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 
+from shared.resources import is_database
 from state.database import Database
 
 TYPE_CHECKING = False
@@ -21,10 +22,16 @@ _DIGITS = frozenset("0123456789abcdef")
 def known(paths: Iterable[str]) -> set[str]:
     """Return every digest that the databases at these paths know; a missing database knows none."""
     found: set[str] = set()
-    for path in {os.path.realpath(path) for path in paths if os.path.isfile(path)}:
+    for path in {_in_real_folder(path) for path in paths if is_database(path)}:
         rows = Database(path).audit_rows(None)
         found |= {str(row["digest"]) for row in rows if row["digest"]}
     return found
+
+
+def _in_real_folder(path: str) -> str:
+    """Return the real path of a database, unless the file itself is a link, which is refused."""
+    folder, name = os.path.split(path)
+    return os.path.join(os.path.realpath(folder), name)
 
 
 def is_digits(given: str) -> bool:

@@ -207,13 +207,18 @@ def database_path(state_dir: str) -> str:
     return os.path.join(state_dir, DATABASE)
 
 
+def is_database(path: str) -> bool:
+    """Return whether there is a database at a path; a link counts, which opening it refuses."""
+    return os.path.isfile(path) or os.path.islink(path)
+
+
 def repository_database(folder: str) -> str | None:
     """Return the path of the planner's database for the repository around `folder`, or None."""
     # A scratch worktree lies inside .planner, and may have a .planner of its own.
     folder = os.path.abspath(folder).partition(f"{os.sep}{PLANNER_FOLDER}{os.sep}")[0] or os.sep
     while True:
         candidate = os.path.join(folder, PLANNER_FOLDER, DATABASE)
-        if os.path.isfile(candidate):
+        if is_database(candidate):
             return candidate
         parent = os.path.dirname(folder)
         if parent == folder:

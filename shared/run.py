@@ -20,7 +20,7 @@ from state import store
 from state.clock import now
 from state.database import Database
 from state.errors import Refused
-from state.files import Lock, read_bytes, read_json
+from state.files import Lock, read_bytes, read_json, refuse_links
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -186,7 +186,7 @@ def _check_no_link_above(state_dir: str) -> None:
     while os.path.basename(folder):
         ours.append(folder)
         if os.path.basename(folder) == resources.PLANNER_FOLDER:
-            _refuse_links([path for path in ours if os.path.islink(path)])
+            refuse_links(ours)
             return
         folder = os.path.dirname(folder)
 
@@ -194,15 +194,8 @@ def _check_no_link_above(state_dir: str) -> None:
 def check_no_links(state_dir: str) -> None:
     """Raise Refused if the state directory or anything directly in it is a symbolic link."""
     names = os.listdir(state_dir) if os.path.isdir(state_dir) else []
-    found = [path for name in names if os.path.islink(path := os.path.join(state_dir, name))]
-    _refuse_links([state_dir] if os.path.islink(state_dir) else found)
-
-
-def _refuse_links(found: list[str]) -> None:
-    if found:
-        text = "is a symbolic link, and the planner writes only in folders and files of its own"
-        allowed = "move the link away and put back what was there; then run the same command again"
-        raise Refused("refused", min(found), text, allowed)
+    found = [os.path.join(state_dir, name) for name in names]
+    refuse_links([state_dir] if os.path.islink(state_dir) else found)
 
 
 def open_state(state_dir: str | None, folder: str) -> State:
@@ -213,12 +206,13 @@ def open_state(state_dir: str | None, folder: str) -> State:
     if state_dir is None:
         found = _only_run(folder)
         check_no_links(found.state_dir)
+        _check_no_link_above(found.state_dir)
         return found
     _check_no_link_above(os.path.abspath(state_dir))
     real = resources.known_state_dir(state_dir)
     check_no_links(real)
     path = resources.database_path(real)
-    if not os.path.isfile(path):
+    if not resources.is_database(path):
         text = f"the planner's database {path} is gone, and with it what was approved"
         allowed = (
             "a person takes up the plans that are left, so that they can be approved or undone"

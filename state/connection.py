@@ -11,6 +11,7 @@ import os
 import sqlite3
 
 from state.errors import Refused
+from state.files import refuse_linked_database, refuse_links
 from state.migrations import MIGRATIONS, statements
 
 TYPE_CHECKING = False
@@ -40,6 +41,7 @@ class Connection:
     """
 
     def __init__(self, path: str, *, create: bool = False) -> None:
+        refuse_linked_database(path)
         if not create and not os.path.isfile(path):
             allowed = "name a state directory that `planner start` made"
             raise Refused("not_found", path, "there is no planner database here", allowed)
@@ -145,8 +147,9 @@ class Connection:
 
     def _back_up(self, version: int) -> None:
         copy = f"{self.path}.v{version}"
+        unfinished = f"{copy}.{os.getpid()}"
+        refuse_links((copy, unfinished))
         if not os.path.exists(copy):
-            unfinished = f"{copy}.{os.getpid()}"
             self.connection.execute("VACUUM INTO ?", (unfinished,))
             os.replace(unfinished, copy)
 

@@ -15,10 +15,13 @@ from state.journals import APPLY_JOURNAL, REVERT_JOURNAL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from types import TracebackType
     from typing import Any, Self
 
 TEMPORARY = ".planner-tmp"
+# What SQLite keeps beside a database, while it writes and after a crash.
+SQLITE_TAILS = ("", "-journal", "-wal", "-shm")
 LOCK_TIMEOUT_S = 30.0
 
 
@@ -101,6 +104,23 @@ def unusable(path: str, error: OSError) -> Refused:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         way = "make room on the disk"
     return Refused("refused", path, text, f"{way}, then run the same command again")
+
+
+def refuse_links(paths: Iterable[str]) -> None:
+    """Raise Refused if one of these paths of ours is a symbolic link: it leads to another's file.
+
+    A repository can hold such links, as it can hold any file.
+    """
+    found = [path for path in paths if os.path.islink(path)]
+    if found:
+        text = "is a symbolic link, and the planner writes only in folders and files of its own"
+        allowed = "move the link away and put back what was there; then run the same command again"
+        raise Refused("refused", min(found), text, allowed)
+
+
+def refuse_linked_database(path: str) -> None:
+    """Raise Refused if a database, its folder, or what SQLite keeps beside it is a link."""
+    refuse_links([os.path.dirname(path), *(path + tail for tail in SQLITE_TAILS)])
 
 
 def sweep(folder: str) -> None:

@@ -14,6 +14,7 @@ import sqlite3
 from typing import TYPE_CHECKING, NamedTuple
 
 from state.errors import Refused
+from state.files import refuse_linked_database
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -72,6 +73,7 @@ class Memory:
 
     def __init__(self, path: str) -> None:
         self.path = path
+        refuse_linked_database(path)
         try:
             self._open()
         except sqlite3.DatabaseError as error:

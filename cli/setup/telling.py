@@ -32,7 +32,7 @@ _REQUEST = "Plan this: WHAT YOU WANT CHANGED"
 # Undo needs what it removes; so it is a person's choice, repository by repository.
 _TAKE_OUT = (
     "rm -rf .planner; git worktree prune; git for-each-ref --format='delete %(refname)' "
-    "refs/planner refs/planner-drafts refs/planner-fetched | git update-ref --stdin"
+    "refs/planner refs/planner-drafts refs/planner-fetched | git update-ref --no-deref --stdin"
 )
 
 

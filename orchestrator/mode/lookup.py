@@ -173,7 +173,7 @@ def find_or_inactive(target: Target, now: float) -> Mode:
     except Refused as refusal:
         if refusal.problems[0].at != NOBODY:
             raise
-    if os.path.isfile(database_path(target.folder)):
+    if resources.is_database(database_path(target.folder)):
         return own_mode(target, now)
     name = agent_name(target.agent, repository_root(target.folder))
     return Mode(Database(":memory:", create=True), name, now, None)
@@ -181,7 +181,7 @@ def find_or_inactive(target: Target, now: float) -> Mode:
 
 def find_light(target: Target, digest: str, now: float) -> Mode | None:
     """Return the light plan with this digest, else the only one here; None if a run is meant."""
-    if target.state_dir is not None or not os.path.isfile(database_path(target.folder)):
+    if target.state_dir is not None or not resources.is_database(database_path(target.folder)):
         return None
     database = open_database(target.folder)
     rows = [r for r in database.planning_live() if r.run_id is None and r.digest]

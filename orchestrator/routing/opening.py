@@ -103,7 +103,7 @@ def closed_run(state_dir: str | None) -> State | None:
     """Return the run that a state directory belonged to, if it ended without a plan, else None."""
     real = os.path.realpath(state_dir or "")
     path = resources.database_path(real)
-    if state_dir is None or not os.path.isfile(path):
+    if state_dir is None or not resources.is_database(path):
         return None
     database = Database(path)
     run = database.run_at(real)

@@ -69,7 +69,7 @@ def examine(folder: str, state_dir: str | None) -> list[Finding]:
         else resources.repository_database(folder)
     )
     gone = path if state_dir else lost_database(folder)
-    if gone and not os.path.isfile(gone):
+    if gone and not resources.is_database(gone):
         state = f"{gone} is gone; plans are left"
         return [*found, Finding("database", state, resources.command("repair"))]
     if path is None:
@@ -163,7 +163,13 @@ def _database(path: str) -> list[Finding]:
     except Refused as refusal:
         way = resources.command("repair")
         way += "; the plans in the state directories are whole without it"
-        return [Finding("database", p.problem, way) for p in refusal.problems]
+        # A link, a full disk or a missing right is not for a repair.
+        return [
+            Finding("database", f"{p.at} {p.problem}", p.allowed)
+            if p.kind == "refused"
+            else Finding("database", p.problem, way)
+            for p in refusal.problems
+        ]
     state = f"{path}, {len(runs)} runs" if not damage else "; ".join(damage)
     found = [Finding("database", state, resources.command("repair") if damage else "")]
     found += [f for run in runs if run.status in ("IDLE", "ACTIVE") for f in _run(run)]

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from shared import resources
 from shared.git.files import remove_tree
 from shared.git.worktree import remove_worktree
+from shared.run import check_no_links
 from state import files
 from state.errors import Refused
-from state.files import write_atomic
+from state.files import refuse_linked_database, write_atomic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +23,10 @@ if TYPE_CHECKING:
 
 
 def make_planner_folder(root: str) -> str:
-    """Make the planner's folder in a repository, hidden from git, and return it."""
+    """Make the planner's folder in a repository, hidden from git, and return it.
+
+    Refused before anything is made where a link or a file stands in the place of one of ours.
+    """
     planner = os.path.join(root, resources.PLANNER_FOLDER)
     # A repository may hold such links; what they lead to is not ours.
     for path in (planner, *(os.path.join(planner, name) for name in ("answers", "runs"))):
@@ -30,6 +34,8 @@ def make_planner_folder(root: str) -> str:
             text = "is not a folder, but stands where the planner keeps its own"
             allowed = "move it away, then run the same command again"
             raise Refused("refused", path, text, allowed)
+    for name in (resources.DATABASE, resources.MEMORY):
+        refuse_linked_database(os.path.join(planner, name))
     make_folder(os.path.join(planner, "answers"))
     write_atomic(os.path.join(planner, ".gitignore"), b"*\n")
     return planner
@@ -59,7 +65,8 @@ def only_here(root: str) -> Iterator[None]:
 
 
 def check_own(folder: str) -> None:
-    """Raise Refused for a state directory of a new run that holds files which are not ours."""
+    """Raise Refused for a state directory of a new run that holds links or what is not ours."""
+    check_no_links(folder)
     held = set(os.listdir(folder)) if os.path.isdir(folder) else set()
     if held and held.isdisjoint({"answers", "lock", resources.DATABASE}):
         text = f"holds files that are not the planner's, such as {min(held)}"

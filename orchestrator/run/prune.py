@@ -18,6 +18,7 @@ from shared.lifecycle import WORKFLOW as LIFECYCLE
 from shared.run import State
 from state.clock import moment
 from state.errors import Refused
+from state.files import SQLITE_TAILS
 from state.stages import CANCELLED, COMPLETED
 
 if TYPE_CHECKING:
@@ -25,12 +26,11 @@ if TYPE_CHECKING:
 
 DEFAULT_AGE = "30d"
 _AGE = re.compile(r"(\d{1,6})([dhw])")
-_TAILS = ("", "-journal", "-wal", "-shm")
 _SECONDS = {"h": 3_600, "d": 86_400, "w": 604_800}
 # All that shows what was decided and done; `validate` and `undo` need nothing else.
 _KEPT = (
     "plan.json", "plan.md", "approval.json", "config.json", "requirements.json", "lock",
-    *(f"{name}{tail}" for name in (resources.DATABASE, resources.MEMORY) for tail in _TAILS),
+    *(f"{name}{tail}" for name in (resources.DATABASE, resources.MEMORY) for tail in SQLITE_TAILS),
 )  # fmt: skip
 
 

@@ -51,7 +51,7 @@ def repair(folder: str, state_dir: str | None) -> list[SetAside]:
     if path is None:
         return []
     found: list[SetAside] = []
-    if os.path.isfile(path) and _is_damaged(path):
+    if resources.is_database(path) and _is_damaged(path):
         found.append(_set_database_aside(path))
     if os.path.isfile(path):
         database = Database(path)

@@ -191,7 +191,7 @@ def _run_at(state_dir: str | None) -> State | None:
     """Return the run stored for a state directory, or None if no run was started there."""
     real = os.path.realpath(state_dir or "")
     path = resources.database_path(real)
-    if state_dir is None or not os.path.isfile(path):
+    if state_dir is None or not resources.is_database(path):
         return None
     database = Database(path)
     run = database.run_at(real)
@@ -201,7 +201,7 @@ def _run_at(state_dir: str | None) -> State | None:
 def _run_for(repository: Repository, request: str | None) -> State | None:
     """Return the newest unfinished run with the same request, or None."""
     path = resources.database_path(os.path.join(repository.root, resources.PLANNER_FOLDER))
-    if not os.path.isfile(path):
+    if not resources.is_database(path):
         return None
     database = Database(path)
     wanted = (request or "").strip()

@@ -13,7 +13,7 @@ def lost_database(folder: str) -> str | None:
     """Return where the database of the repository around `folder` was, if runs of it are left."""
     root = repository_root(folder)
     path = os.path.join(root, resources.PLANNER_FOLDER, resources.DATABASE) if root else ""
-    return path if path and not os.path.isfile(path) and unknown_runs(path) else None
+    return path if path and not resources.is_database(path) and unknown_runs(path) else None
 
 
 def unknown_runs(database: str) -> list[str]:
@@ -28,4 +28,4 @@ def is_unknown(home: str, database: str) -> bool:
     """Return whether a state directory with a plan.json has no run in the database."""
     if not os.path.isfile(resources.plan_path(home)):
         return False
-    return not os.path.isfile(database) or Database(database).run_at(home) is None
+    return not resources.is_database(database) or Database(database).run_at(home) is None

@@ -126,5 +126,5 @@ def _of_run(digest: str | None, folder: str) -> str:
     """Return the path of the approval.json of the run with this digest, "" if there is none."""
     root = find_repository(folder).root
     path = os.path.join(root, resources.PLANNER_FOLDER, resources.DATABASE)
-    runs = Database(path).runs() if os.path.isfile(path) else []
+    runs = Database(path).runs() if resources.is_database(path) else []
     return next((approval.path_in(r.state_dir) for r in runs if r.digest == digest), "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shared.git.refs import leads_to
 from shared.git.repository import head
 from state.errors import Refused
 
@@ -16,7 +17,8 @@ def switch_to_new(repo: Repository, name: str) -> None:
     """Make the branch and let HEAD name it; nothing to do where HEAD does already.
 
     A branch at HEAD's commit is taken, as a killed call may have made it. Refused for a name that
-    git does not take, and for a branch that has other commits or is open in another worktree.
+    git does not take, and for a branch that has other commits, is open in another worktree, or
+    is only another name of a branch.
     """
     at, ref = head(repo), f"refs/heads/{name}"
     if at.branch == name:
@@ -25,10 +27,15 @@ def switch_to_new(repo: Repository, name: str) -> None:
         raise Refused("usage", "--branch", f"git takes no branch of the name {name!r}", "another")
     found = repo.git.text("for-each-ref", "--format=%(objectname) %(worktreepath)", ref)
     commit, _, worktree = found.partition(" ")
-    if worktree or commit not in ("", at.commit):
-        where = f"is checked out in {worktree}" if worktree else "has other commits than HEAD"
+    if other := leads_to(repo, ref):
+        where = f"is another name of {other}"
+    elif worktree:
+        where = f"is checked out in {worktree}"
+    else:
+        where = "" if commit in ("", at.commit) else "has other commits than HEAD"
+    if where:
         way = "the name of a new branch; or switch to this one first, and leave --branch out"
         raise Refused("conflict", f"--branch {name}", f"the branch exists and {where}", way)
     if not commit:
-        repo.git.run("update-ref", "-m", _REASON, ref, at.commit, repo.zero)
+        repo.git.run("update-ref", "--no-deref", "-m", _REASON, ref, at.commit, repo.zero)
     repo.git.run("symbolic-ref", "-m", _REASON, "HEAD", ref)

@@ -1,4 +1,7 @@
-"""Keep files in commits without parents, each under a ref of our own, outside all branches."""
+"""Keep files in commits without parents, each under a ref of our own, outside all branches.
+
+A symbolic ref in the place of one of ours is never followed: it may lead to a branch of the user's.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.command import durable
 from shared.git.files import refusing
+from state.errors import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,6 +31,7 @@ def keep(repo: Repository, ref: str, files: Mapping[str, bytes | str], told: Tol
     A ref that is there is never moved. The same files and words give the same commit. A file is
     given by its bytes, or by the id of a blob that the repository has.
     """
+    _check_not_symbolic(repo, ref)
     found = commit_at(repo, ref)
     if found:
         return found
@@ -42,10 +47,25 @@ def keep(repo: Repository, ref: str, files: Mapping[str, bytes | str], told: Tol
     rows = "".join(f"100644 blob {blob}\t{name}\n" for name, blob in sorted(blobs.items()))
     tree = git.text("mktree", stdin=rows.encode())
     made = git.text("commit-tree", tree, stdin=told.message.encode())
-    done = git.attempt("update-ref", ref, made, repo.zero)
+    words = ("update-ref", "--no-deref", ref, made, repo.zero)
+    done = git.attempt(*words)
     if done.returncode and not commit_at(repo, ref):
-        git.run("update-ref", ref, made, repo.zero)
+        git.run(*words)
     return commit_at(repo, ref)
+
+
+def leads_to(repo: Repository, ref: str) -> str:
+    """Return the ref that a symbolic ref leads to, "" if it is none; that one need not exist."""
+    return repo.git.attempt("symbolic-ref", "-q", ref).stdout.decode("utf-8", "replace").strip()
+
+
+def _check_not_symbolic(repo: Repository, ref: str) -> None:
+    other = leads_to(repo, ref)
+    if other:
+        text = f"is a symbolic ref, which leads to {other}; the planner keeps plans in refs of its "
+        text += "own alone"
+        way = f"`git symbolic-ref --delete {ref}` takes it away and leaves {other} as it is; then "
+        raise Refused("conflict", ref, text, way + "run the same command again")
 
 
 def commit_at(repo: Repository, ref: str) -> str:
@@ -58,7 +78,7 @@ def drop(repo: Repository, ref: str) -> None:
     """Remove a ref of ours, if it is there."""
     at = commit_at(repo, ref)
     if at:
-        repo.git.run("update-ref", "-d", ref, at)
+        repo.git.run("update-ref", "--no-deref", "-d", ref, at)
 
 
 def listed_refs(repo: Repository, *prefixes: str) -> dict[str, str]:

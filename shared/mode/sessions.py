@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from shared.resources import PLANNER_FOLDER
+from shared.resources import PLANNER_FOLDER, is_database
 from state.quick_json import read_json
 
 TYPE_CHECKING = False
@@ -210,7 +210,7 @@ def _load(path: str) -> Session | None:
     if set(values) != set(Session.__slots__) - {"path"}:
         return None
     session = Session(path, values)
-    if not os.path.isfile(str(session.database)):
+    if not is_database(str(session.database)):
         _remove(path)
         return None
     return session

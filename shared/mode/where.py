@@ -33,7 +33,7 @@ class Target:
 def open_database(folder: str) -> Database:
     """Open the planner's database of the repository around `folder`; Refused if there is none."""
     path = database_path(folder)
-    if not os.path.isfile(path):
+    if not resources.is_database(path):
         raise nobody_plans()
     return Database(path)
 

@@ -168,6 +168,22 @@ def test_a_branch_that_cannot_be_made_is_refused_and_nothing_is_applied(
 
 
 @pytest.mark.requirement("HO-8")
+@pytest.mark.parametrize("target", ["main", "gone"])
+def test_a_branch_that_is_another_s_name_is_refused_and_neither_is_moved(
+    make_repo: Repositories, target: str
+) -> None:
+    journey = Journey(make_repo(files=FILES)).to("approved")
+    repository = journey.repository
+    repository.git("symbolic-ref", "refs/heads/alias", f"refs/heads/{target}")
+    before = repository.git("for-each-ref", "refs/heads")
+    answer = journey.planner("exec", "run", "--branch", "alias")
+    assert answer.code == 1
+    assert f"is another name of refs/heads/{target}" in answer.problems[0][1]
+    assert repository.git("for-each-ref", "refs/heads") == before
+    assert repository.git("symbolic-ref", "HEAD").strip() == "refs/heads/main"
+
+
+@pytest.mark.requirement("HO-8")
 def test_an_unapproved_plan_leaves_the_branch_where_it_is(make_repo: Repositories) -> None:
     journey = Journey(make_repo(files=FILES)).to("submitted")
     assert journey.planner("exec", "run", "--branch", "new").code == 1

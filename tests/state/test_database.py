@@ -119,6 +119,20 @@ class TestASchema:
         assert Path(path).read_bytes() == before
         assert os.listdir(Path(path).parent) == ["planner.db"]
 
+    @pytest.mark.parametrize("tail", ["", f".{os.getpid()}"])
+    def test_of_an_older_version_is_not_backed_up_through_a_link(
+        self, path: str, tmp_path: Path, tail: str
+    ) -> None:
+        connection = sqlite3.connect(path)
+        connection.executescript((FIXTURES / "planner-v1.sql").read_text(encoding="utf-8"))
+        connection.close()
+        place, before = Path(f"{path}.v1{tail}"), Path(path).read_bytes()
+        place.symlink_to(tmp_path / "elsewhere")
+        (problem,) = refusal(Database, path)
+        assert (problem.kind, problem.at) == ("refused", str(place))
+        assert not (tmp_path / "elsewhere").exists()
+        assert Path(path).read_bytes() == before
+
     @pytest.mark.parametrize("version", [1, 2])
     def test_of_an_older_version_opens_with_all_that_it_held(self, path: str, version: int) -> None:
         connection = sqlite3.connect(path)

@@ -153,6 +153,8 @@ def test_the_command_of_the_removal_takes_all_of_ours_out_of_a_repository(
     home.setup("codex")
     repository = journey.repository
     refs = ("for-each-ref", "refs/planner", "refs/planner-drafts")
+    repository.git("branch", "other")
+    repository.git("symbolic-ref", "refs/planner/x", "refs/heads/other")
     assert repository.git(*refs)
     lines = typed(home.path, "setup", "--remove").text.splitlines()
     (command,) = [line.strip() for line in lines if "update-ref" in line]
@@ -160,6 +162,7 @@ def test_the_command_of_the_removal_takes_all_of_ours_out_of_a_repository(
         ["/bin/sh", "-c", f"PATH=$PATH:/usr/bin:/bin; {command}"], cwd=repository.path, check=True
     )
     assert not repository.git(*refs)
+    assert repository.git("branch", "--list", "other")
     assert not (repository.path / ".planner").exists()
     assert len(repository.git("worktree", "list").splitlines()) == 1
     assert command in Path(ROOT, "docs", "install.md").read_text()

@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from orchestrator.submit.freeze import keep_draft
 from shared.memory import recall
+from shared.plan_file import check_frozen
 from shared.plan_refs import REFSPEC
 from shared.run import open_state
+from state.errors import Refused
 from state.freeze import settled_digest
 from state.frozen_bytes import digest_of
 from tests.conftest import Repository
@@ -117,6 +120,65 @@ def test_a_ref_that_is_there_is_never_moved(make_repo: Repositories) -> None:
     assert repository.git("rev-list", "--count", "HEAD") == "2"
     assert journey.planner("exec", "commit").code == 0
     assert repository.git("rev-parse", KEPT + digest) == kept
+
+
+@pytest.mark.parametrize("branch", ["other", "new"], ids=["a branch", "no branch yet"])
+def test_a_symbolic_ref_in_place_of_a_committed_plan_is_refused_and_not_followed(
+    make_repo: Repositories, branch: str
+) -> None:
+    journey = Journey(make_repo(files=FILES)).to("applied")
+    repository, ref = journey.repository, KEPT + digest_in(journey)
+    repository.git("branch", "other")
+    repository.git("symbolic-ref", ref, f"refs/heads/{branch}")
+    before = repository.git("for-each-ref", "refs/heads/other", "refs/heads/new")
+    refused = journey.planner("exec", "commit")
+    assert refused.code == 1
+    ((kind, text),) = refused.problems
+    assert kind == "conflict"
+    assert f"is a symbolic ref, which leads to refs/heads/{branch}" in text
+    assert f"git symbolic-ref --delete {ref}" in text
+    assert repository.git("for-each-ref", "refs/heads/other", "refs/heads/new") == before
+    assert repository.git("symbolic-ref", ref) == f"refs/heads/{branch}"
+    assert refs(repository, DRAFTS) == [DRAFTS + digest_in(journey)]
+    repository.git("symbolic-ref", "--delete", ref)
+    assert journey.planner("exec", "commit").code == 0
+    assert names_in(repository, ref) == ["approval.json", "plan.json", "plan.md"]
+    assert repository.git("for-each-ref", "refs/heads/other", "refs/heads/new") == before
+
+
+def test_a_committed_plan_that_is_only_another_name_of_its_draft_is_refused(
+    make_repo: Repositories,
+) -> None:
+    journey = Journey(make_repo(files=FILES)).to("applied")
+    repository, digest = journey.repository, digest_in(journey)
+    repository.git("symbolic-ref", KEPT + digest, DRAFTS + digest)
+    assert journey.planner("exec", "commit").code == 1
+    assert names_in(repository, DRAFTS + digest) == ["plan.json", "plan.md"]
+
+
+def test_of_a_draft_that_is_a_symbolic_ref_only_that_ref_is_removed(
+    make_repo: Repositories,
+) -> None:
+    journey = Journey(make_repo(files=FILES)).to("applied")
+    repository, draft = journey.repository, DRAFTS + digest_in(journey)
+    repository.git("branch", "other")
+    repository.git("symbolic-ref", draft, "refs/heads/other")
+    other = repository.git("rev-parse", "other")
+    assert journey.planner("exec", "commit").code == 0
+    assert repository.git("rev-parse", "other") == other
+    assert refs(repository, DRAFTS) == []
+    assert journey.planner("exec", "commit").code == 0
+
+
+def test_a_draft_is_not_stored_through_a_symbolic_ref(make_repo: Repositories) -> None:
+    journey = Journey(make_repo(files=FILES)).to("submitted")
+    repository, draft = journey.repository, DRAFTS + digest_in(journey)
+    repository.git("update-ref", "-d", draft)
+    repository.git("symbolic-ref", draft, "refs/heads/new")
+    state = open_state(journey.state_dir, "/")
+    with pytest.raises(Refused, match="is a symbolic ref, which leads to refs/heads/new"):
+        keep_draft(state, check_frozen(state))
+    assert refs(repository, "refs/heads/new") == []
 
 
 @pytest.mark.requirement("PL-31")

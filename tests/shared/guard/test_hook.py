@@ -311,6 +311,24 @@ def test_a_damaged_database_denies_and_says_how_to_learn_more(client: Client) ->
     assert "doctor" in reason
 
 
+@pytest.mark.parametrize("is_there", [True, False], ids=["to a file", "dangling"])
+def test_a_link_in_place_of_the_database_denies_and_the_session_stays_guarded(
+    client: Client, tmp_path: Path, *, is_there: bool
+) -> None:
+    found = sessions.find(SESSION, client.cwd)
+    assert found is not None
+    place, aside = Path(found.database), tmp_path / "aside"
+    place.rename(aside)
+    held = aside.read_bytes()
+    place.symlink_to(aside if is_there else tmp_path / "gone")
+    for _ in range(2):
+        assert "is a symbolic link" in client.denial("Write", file_path="a.py")
+    typed = client.sends("UserPromptSubmit", prompt="approve " + "0" * 12)
+    assert "is a symbolic link" in json.dumps(typed)
+    assert aside.read_bytes() == held
+    assert not (tmp_path / "gone").exists()
+
+
 def test_an_event_that_we_do_not_know_denies(client: Client) -> None:
     answer = client.sends("PreEverything", tool_name="Read", tool_input={})
     assert answer["hookSpecificOutput"]["permissionDecision"] == "deny"
