@@ -18,16 +18,18 @@ from shared.builders import Block, first_of
 from shared.config import named_commands
 from shared.place.level import level
 from shared.plan_file import check_active, open_plan
-from shared.workspace import config_of, open_tree
+from shared.workspace import config_of, open_tree, tree_of
 from state import store
 from state.actors import DEVELOPER, WRITER
 
 if TYPE_CHECKING:
     from developer.tree_run import Shown
-    from shared.run import State
 
 MOST_LOST = 5
 VERIFY = "verify"
+milestone_option = click.option(
+    "--milestone", metavar="ID", help="In the worktree of a milestone that is being written."
+)
 
 
 @click.group("tree")
@@ -39,7 +41,8 @@ def tree_command() -> None:
 @click.argument("path")
 @state_dir_option
 @role_option
-def rm(path: str, state_dir: str | None, role: str | None) -> None:
+@milestone_option
+def rm(path: str, state_dir: str | None, role: str | None, milestone: str | None) -> None:
     """Remove a file of the scratch worktree.
 
     Example: planner tree rm src/old.py
@@ -48,7 +51,7 @@ def rm(path: str, state_dir: str | None, role: str | None) -> None:
     state = opened(state_dir)
     open_plan(state)
     with undisturbed(state.state_dir):
-        write(_said(tree_rm(open_tree(state), path)))
+        write(_said(tree_rm(open_tree(state, milestone), path)))
 
 
 @tree_command.command("mv")
@@ -56,7 +59,8 @@ def rm(path: str, state_dir: str | None, role: str | None) -> None:
 @click.argument("new")
 @state_dir_option
 @role_option
-def mv(old: str, new: str, state_dir: str | None, role: str | None) -> None:
+@milestone_option
+def mv(old: str, new: str, state_dir: str | None, role: str | None, milestone: str | None) -> None:
     """Rename a file of the scratch worktree.
 
     Example: planner tree mv src/old.py src/new.py
@@ -65,7 +69,7 @@ def mv(old: str, new: str, state_dir: str | None, role: str | None) -> None:
     state = opened(state_dir)
     open_plan(state)
     with undisturbed(state.state_dir):
-        write(_said(tree_mv(open_tree(state), old, new)))
+        write(_said(tree_mv(open_tree(state, milestone), old, new)))
 
 
 @tree_command.command("chmod", context_settings={"ignore_unknown_options": True})
@@ -73,7 +77,10 @@ def mv(old: str, new: str, state_dir: str | None, role: str | None) -> None:
 @click.argument("path")
 @state_dir_option
 @role_option
-def chmod(change: str, path: str, state_dir: str | None, role: str | None) -> None:
+@milestone_option
+def chmod(
+    change: str, path: str, state_dir: str | None, role: str | None, milestone: str | None
+) -> None:
     """Make a file of the scratch worktree executable or not.
 
     Example: planner tree chmod +x bin/run
@@ -82,13 +89,13 @@ def chmod(change: str, path: str, state_dir: str | None, role: str | None) -> No
     state = opened(state_dir)
     open_plan(state)
     with undisturbed(state.state_dir):
-        write(_said(tree_chmod(open_tree(state), change, path)))
+        write(_said(tree_chmod(open_tree(state, milestone), change, path)))
 
 
 @tree_command.command("run", context_settings={"ignore_unknown_options": True})
 @state_dir_option
 @role_option
-@click.option("--milestone", metavar="ID", help="Run on the worktree of a milestone.")
+@milestone_option
 @click.argument("words", nargs=-1, required=True, metavar="COMMAND...")
 @click.pass_context
 def run(
@@ -125,17 +132,17 @@ def run(
         shown = run_on_tree(state, store.load_plan(state.plan_path), command, milestone)
         if shown.code:
             break
-    write(_shown(state, shown))
+    write(_shown(tree_of(state, milestone), shown))
     ctx.exit(shown.code)
 
 
-def _shown(state: State, shown: Shown) -> str:
+def _shown(worktree: str, shown: Shown) -> str:
     block = Block("result", code=shown.code, tree=shown.tree, seconds=f"{shown.seconds:g}")
     block.data("output", shown.tail, command=shown.command)
     if shown.size > len(shown.tail.encode()) + 1:
         block.data("all of the output", f"{shown.log} ({shown.size} bytes)")
     lost = first_of([*shown.lost], MOST_LOST)
-    text = f"{', '.join(lost)}; edit in {state.worktree}" if lost else ""
+    text = f"{', '.join(lost)}; edit in {worktree}" if lost else ""
     return block.data("not kept", text).render()
 
 

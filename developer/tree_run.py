@@ -13,7 +13,6 @@ from developer.verify.job import verify_file
 from developer.verify.lock import undisturbed
 from developer.verify.process import hides_failure, log_name
 from developer.verify.trees import current_tree
-from shared import resources
 from shared.config import commands_hash
 from shared.git.repository import repository_at
 from shared.git.scratch import sweep
@@ -21,6 +20,7 @@ from shared.git.worktree import open_worktree
 from shared.place.enter import CannotEnter
 from shared.place.level import lesser, level
 from shared.tree_runs import TreeRun, record
+from shared.workspace import tree_of
 from state.errors import Refused
 
 if TYPE_CHECKING:
@@ -113,11 +113,7 @@ def _job(state: State, plan: Plan, command: str, milestone: str | None) -> tuple
     job = replace(job, confirmed=confirmed, config=replace(job.config, time_limit_s=limit))
     if milestone is not None:
         repository = repository_at(job.repository)
-        path = resources.milestone_worktree_path(state.state_dir, milestone)
-        if not os.path.isdir(path):
-            known = ", ".join(map(os.path.basename, resources.worktrees(state.state_dir)[1:]))
-            text = "this milestone is not being written now"
-            raise Refused("not_found", milestone, text, known or "none is; leave --milestone out")
+        path = tree_of(state, milestone)
         start = open_worktree(repository, path).made_at or job.base_commit
         tree = repository.git.text("rev-parse", f"{start}^{{tree}}")
         job = replace(job, worktree=path, base_commit=start, base_tree=tree)

@@ -6,7 +6,7 @@ import os
 
 from shared.output import write_answer
 from shared.resources import command
-from shared.run import open_state
+from shared.run import has_run, open_state
 from shared.steps.entry_points import discover_workflows, find_workflow
 from shared.steps.program import (
     USAGE,
@@ -59,12 +59,19 @@ def _print(workflow: Workflow, asked: Request) -> str:
     """Return the prompt of the requested step; the planner's first step may start a run."""
     refuse_words(workflow, asked)
     first = workflow.name == "planner" and step_number(asked.number, workflow) == 1
-    if first and not (asked.state_dir and os.path.exists(asked.state_dir)):
+    if first and _is_new(asked):
         return _start(os.getcwd(), asked.request, asked.state_dir)
     state = open_state(asked.state_dir, os.getcwd())
     if state.run.status == "IDLE" and state.run.workflow == "planner":
         return _start(state.run.repository, None, state.state_dir)
     return print_asked(workflow, asked, state)
+
+
+def _is_new(asked: Request) -> bool:
+    """Return whether the first step is to start a run, there being none that could be meant."""
+    if asked.state_dir is not None:
+        return not os.path.exists(asked.state_dir)
+    return asked.request is not None or not has_run(os.getcwd())
 
 
 def _help_of_all() -> str:

@@ -99,6 +99,15 @@ def worktrees(state_dir: str) -> list[str]:
     return [worktree_path(state_dir), *filter(os.path.isdir, paths)]
 
 
+def writing_folder(state_dir: str) -> str:
+    """Return the folder in which files are to be changed now: of the milestones being written.
+
+    Where none is, that is the run's worktree.
+    """
+    trees = worktrees(state_dir)[1:] or [worktree_path(state_dir)]
+    return trees[0] if len(trees) == 1 else milestones_path(state_dir)
+
+
 def kept_work_path(state_dir: str, milestone: str) -> str:
     """Return the path of the file that keeps a milestone's work while its worktree is renewed."""
     return os.path.join(milestones_path(state_dir), f"{milestone}.json")

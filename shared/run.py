@@ -243,6 +243,13 @@ def _has_runs(folder: str) -> bool:
     return any(os.path.isfile(resources.plan_path(os.path.join(runs, name))) for name in names)
 
 
+def has_run(folder: str) -> bool:
+    """Return whether a run of the repository around `folder` is under way or only started."""
+    path = resources.repository_database(folder)
+    runs = Database(path).runs("ACTIVE", "PAUSED", "IDLE") if path else []
+    return any(run.workflow != LIFECYCLE and os.path.isdir(run.state_dir) for run in runs)
+
+
 def _only_run(folder: str) -> State:
     """Return the run to use in the repository around `folder`; Refused if none or several fit."""
     path = resources.repository_database(folder)

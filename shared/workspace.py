@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared import resources
@@ -67,9 +68,22 @@ def open_repository(state: State) -> tuple[Repository, Vault]:
     return repository, open_vault(repository, resources.vault_path(state.state_dir))
 
 
-def open_tree(state: State) -> Worktree:
-    """Open the run's scratch worktree and return it."""
-    return open_worktree(open_workspace(state).repository, state.worktree)
+def open_tree(state: State, milestone: str | None = None) -> Worktree:
+    """Open the run's scratch worktree, or that of a milestone, and return it."""
+    return open_worktree(open_workspace(state).repository, tree_of(state, milestone))
+
+
+def tree_of(state: State, milestone: str | None) -> str:
+    """Return the path of a milestone's worktree, without one that of the run; Refused if none."""
+    if milestone is None:
+        return state.worktree
+    path = resources.milestone_worktree_path(state.state_dir, milestone)
+    known = [*map(os.path.basename, resources.worktrees(state.state_dir)[1:])]
+    if milestone not in known:
+        text = "this milestone is not being written now"
+        allowed = ", ".join(known) or "none is; leave --milestone out"
+        raise Refused("not_found", milestone, text, allowed)
+    return path
 
 
 def base_of(plan: Plan) -> Base:

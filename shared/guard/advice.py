@@ -11,7 +11,7 @@ import re
 
 from shared.guard import writing
 from shared.guard.changes import changed_files, git_verb, taken_back, unwrapped
-from shared.guard.denial import Denied
+from shared.guard.denial import INSTALL, PLAN, Denied
 from shared.guard.own import is_ours
 from shared.guard.permissions import WHO
 from shared.guard.scan import MOST_CHARS, UNKNOWN, commands_in
@@ -23,13 +23,14 @@ if TYPE_CHECKING:
     from shared.guard.scan import Found
     from shared.guard.view import View
 
-_PLAN = "put the change into the plan; the planner applies it after approval"
-_ELSE = f"write below /tmp, or {_PLAN}"
-_LOOK = f"{_PLAN}. To look: git log, git diff"
+_ELSE = f"write below /tmp, or {PLAN}"
+_LOOK = "To look: git log, git diff"
+_GIT_FILES = ("mv", "rm")
+_TAKEN = "the files of this worktree are taken as they are, so nothing is to be added or committed"
 _TO_PLAN = ("rm", "rmdir", "mv", "chmod", "chown")
 _ALONE = "send the planner command on its own"
 _PACKAGES = (
-    "read the manifest and lock files; name in the plan what to install. What the worktree needs"
+    f"read the manifest and lock files; {INSTALL}. What the worktree needs"
     " is the setting [worktree] setup"
 )
 _MADE = re.compile(r"mktemp|\bTE?MP(?:DIR)?\b", re.IGNORECASE)
@@ -45,6 +46,13 @@ def check_text(text: str, view: View) -> None:
     Changes in temporary folders, in the run's worktree and among its answers are left alone, and
     so are those that the text itself takes back.
     """
+    try:
+        _check_text(text, view)
+    except Denied as denied:
+        raise Denied(denied.reason, view.advised(denied.instead)) from None
+
+
+def _check_text(text: str, view: View) -> None:
     if _LAUNCHER in text[MOST_CHARS:]:
         raise Denied("a planner command comes after very much else", _ALONE)
     variables = {"HOME": os.environ.get("HOME", UNKNOWN), "PWD": view.folder or UNKNOWN}
@@ -84,7 +92,7 @@ def _check(found: Found, view: View, *, temporary: bool) -> None:
     if base == "cd":
         view.enter(words)
     elif base in _SHELLS and "-c" in rest[:-1]:
-        check_text(rest[rest.index("-c") + 1], view)
+        _check_text(rest[rest.index("-c") + 1], view)
     elif not (rest and rest[-1] in _HELP):
         _check_files(base, rest, view, fed=fed, temporary=temporary)
         _check_programs(base, rest)
@@ -116,17 +124,17 @@ def _check_files(name: str, rest: list[str], view: View, *, fed: bool, temporary
     if name == "sed":
         if any(map(view.lasts, changed)):
             how = "To try it: end the same command with `git checkout -- FILE`"
-            raise Denied("`sed -i` changes files", f"{_PLAN}. {how}")
+            raise Denied("`sed -i` changes files", f"{PLAN}. {how}")
         return
     unknown = any(word.startswith(UNKNOWN) for word in changed)
     if fed or any(map(view.lasts, changed)) or (unknown and not temporary):
-        raise Denied(f"`{name}` changes files", _PLAN if name in _TO_PLAN else _ELSE)
+        raise Denied(f"`{name}` changes files", PLAN if name in _TO_PLAN else _ELSE)
 
 
 def _check_programs(name: str, rest: list[str]) -> None:
     """Deny editors, and package managers where they install, add, remove or publish."""
     if name in writing.EDITORS:
-        raise Denied(f"`{name}` is an editor", _PLAN)
+        raise Denied(f"`{name}` is an editor", PLAN)
     if re.fullmatch(r"python[\d.]*", name) and rest[:2] in (["-m", "pip"], ["-m", "pipx"]):
         name, rest = rest[1], rest[2:]
     elif re.fullmatch(r"pip[\d.]+", name):
@@ -151,8 +159,12 @@ def _check_git(rest: list[str], view: View) -> None:
         return
     if verb == "init" and words and not view.lasts(words[-1]):
         return
-    back = writing.GIT_TAKES_BACK.get(verb)
-    how = f"end the same command with `git {verb} {back}`, or {_PLAN}" if back else _LOOK
+    ours = view.in_worktree(folder)
+    if ours and verb in _GIT_FILES:
+        return  # the files stay changed; that git's index does not is nothing to anybody
+    how, back = f"{_TAKEN if ours else PLAN}. {_LOOK}", writing.GIT_TAKES_BACK.get(verb)
+    if back:
+        how = f"end the same command with `git {verb} {back}`" + ("" if ours else f", or {PLAN}")
     raise Denied(f"`git {verb}` writes into the repository", how)
 
 

@@ -27,13 +27,18 @@ _USER_RUNS = "show the command to the user and wait until they have run it"
 
 
 class Call:
-    """One tool call of an assistant, made from `payload`, the JSON of its client's hook event."""
+    """One tool call of an assistant, made from `payload`, the JSON of its client's hook event.
 
-    __slots__ = ("cwd", "host", "input", "mode", "name", "row", "run", "session", "tool")
+    `milestone` is the one that the calling agent writes.
+    """
+
+    __slots__ = (
+        "cwd", "host", "input", "milestone", "mode", "name", "row", "run", "session", "tool",
+    )  # fmt: skip
 
     def __init__(
         self, host: str, payload: Mapping[str, Any], session: Session, row: Planning,
-        run: Run | None,
+        run: Run | None, milestone: str = "",
     ) -> None:  # fmt: skip
         self.host = host
         self.name = str(payload["tool_name"])
@@ -42,6 +47,7 @@ class Call:
         self.session = session
         self.row = row
         self.run = run
+        self.milestone = milestone
         self.tool = tools.find_tool(host, self.name)
         self.cwd = _folder(self.tool, self.input, str(payload["cwd"]))
 
@@ -103,6 +109,7 @@ class Call:
     def _shell(self, command: str) -> dict[str, Any]:
         # Not at the top: only a shell command needs what decides about it.
         from shared.guard.shell import Shell
+        from shared.guard.view import view_of
 
         files = places.patched_by_shell(command) if self.host == "codex" else None
         if files is not None:
@@ -110,7 +117,8 @@ class Call:
                 self._check_write(path)
             return {}
         settings = load_settings(self.session.state_dir)
-        shell = Shell(self.host, self.mode, self.cwd, self.session, settings, self._refusal)
+        view = view_of(self.cwd, self.session, settings, self.run, self.milestone)
+        shell = Shell(self.host, self.mode, self.cwd, self.session, view, self._refusal)
         changed = shell.answer(command)
         if changed is None:
             return {}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 ASK = "name the command and its purpose in the plan; it can run once the plan is approved"
+INSTALL = "name in the plan what to install"
+PLAN = "put the change into the plan; the planner applies it after approval"
 
 
 class Denied(Exception):  # noqa: N818 – it is an answer, not a fault

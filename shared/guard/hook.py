@@ -132,20 +132,20 @@ def check(host: str, payload: Payload, now: float) -> dict[str, Any]:
     run = database.run(row.run_id) if row.run_id else None
     consent.note_guarded(database, row, run)
     try:
-        if payload.get("agent_id"):
-            _hold_agent(host, payload, database, run)
-        return Call(host, payload, session, row, run).answer()
+        agent = payload.get("agent_id")
+        milestone = _hold_agent(host, payload, database, run) if agent else ""
+        return Call(host, payload, session, row, run, milestone).answer()
     except Denied as denied:
         text = f"Planning mode ({row.phase}): {denied.reason}. Instead: {denied.instead}"
         remark = _record(database, row, run, payload, denied.reason)
         return form_of(host).denied(text + remark)
 
 
-def _hold_agent(host: str, payload: Payload, database: Database, run: Run | None) -> None:
+def _hold_agent(host: str, payload: Payload, database: Database, run: Run | None) -> str:
     # Not at the top: most tool calls are the main assistant's.
     from shared.guard.milestones import hold_agent
 
-    hold_agent(host, payload, database, run)
+    return hold_agent(host, payload, database, run)
 
 
 def _late(host: str, said: str, *, ended: bool) -> dict[str, Any]:

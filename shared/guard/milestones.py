@@ -28,17 +28,28 @@ if TYPE_CHECKING:
 _OPTION = "--milestone"
 
 
-def hold_agent(host: str, payload: Mapping[str, Any], database: Database, run: Run | None) -> None:
-    """Deny a tool call of an agent that writes a milestone, if the milestone does not allow it."""
+def hold_agent(host: str, payload: Mapping[str, Any], database: Database, run: Run | None) -> str:
+    """Return the milestone that the calling agent writes, "" for none; Denied where it forbids."""
     agent = str(payload.get("agent_id") or "")
     if not agent or run is None or run.workflow != "executor" or run.digest is not None:
-        return
-    name, given = str(payload.get("tool_name")), payload.get("tool_input") or {}
-    tool, cwd = tools.find_tool(host, name), str(payload.get("cwd") or os.sep)
+        return ""
+    tool = tools.find_tool(host, str(payload.get("tool_name")))
+    given, cwd = payload.get("tool_input") or {}, str(payload.get("cwd") or os.sep)
     words = _own_words(tool, given, cwd)
     row = _bound(database, run, agent, _named(words or []))
-    if row is None or words is not None:
-        return
+    if row is None:
+        return ""
+    if words is None:
+        _check_call(tool, payload, database, run, row)
+    return row.id
+
+
+def _check_call(
+    tool: Tool, payload: Mapping[str, Any], database: Database, run: Run, row: Progress
+) -> None:
+    """Deny a tool call that the milestone of its agent does not allow."""
+    name, given = str(payload.get("tool_name")), payload.get("tool_input") or {}
+    cwd = str(payload.get("cwd") or os.sep)
     plan = store.read_plan(plan_path(run.state_dir))
     milestone = next((m for m in plan["milestones"] if m["id"] == row.id), None)
     if milestone is None:

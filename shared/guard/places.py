@@ -47,7 +47,11 @@ def check_planning(path: str, cwd: str, session: Session, run: Run | None) -> No
         return
     check_ours(path, cwd, session)
     allowed = [f"write answers under {answers}"]
-    allowed += [f"change files of the project under {worktrees[0]}{os.sep}"] if run else []
+    allowed += (
+        [f"change files of the project under {resources.writing_folder(home)}{os.sep}"]
+        if run
+        else []
+    )
     raise Denied(f"{path} must not be written before the plan is approved", "; ".join(allowed))
 
 

@@ -15,7 +15,7 @@ from shared.guard.denial import Denied
 from shared.mode import sessions
 from shared.mode.sessions import agent_name
 from shared.place import level
-from shared.resources import answer_path, command, quote, worktree_path
+from shared.resources import answer_path, command, quote, writing_folder
 from state.errors import Refused
 
 TYPE_CHECKING = False
@@ -99,9 +99,7 @@ def read_wanted(argv: list[str], session: Session | None) -> Wanted:
     if form == "-c" and len(words) == 1:
         return Wanted(words[0])
     if form == FILE and len(words) == 1:
-        text = _read_file(words[0], session)
-        _check_advice(text, session)
-        return Wanted(text)
+        return Wanted(_read_file(words[0], session))
     if texts.is_name(form) and not words:
         text = texts.load(form)
         texts.tidy(time.time())
@@ -112,7 +110,7 @@ def read_wanted(argv: list[str], session: Session | None) -> Wanted:
 
 
 def _read_file(path: str, session: Session | None) -> str:
-    """Return the shell text in a file among the session's answers."""
+    """Return the shell text in a file among the session's answers; Refused as by the hook."""
     from shared.guard.texts import MOST_BYTES
     from state.files import read_bytes
 
@@ -135,22 +133,21 @@ def _read_file(path: str, session: Session | None) -> str:
     if "\0" in text:
         problem = f"the file has more than {MOST_BYTES} bytes, or is not text in UTF-8"
         raise Refused("invalid", path, problem, "a shorter command that names other files")
+    _check_advice(text, session)
     return text
 
 
-def _check_advice(text: str, session: Session | None) -> None:
+def _check_advice(text: str, session: Session) -> None:
     """Raise Refused for what the hook would have denied; it has not seen the file's text."""
     from shared.guard.advice import check_text
     from shared.guard.settings import load_settings
-    from shared.guard.view import View
+    from shared.guard.view import view_of
+    from state.database import Database
 
-    folder = os.getcwd()
-    home = _home(session) if session else ""
-    ours = (answer_path(home, ""), worktree_path(home)) if session else ()
-    root = session.repository if session else folder
+    run = Database(session.database).run(session.run_id) if session.run_id else None
     try:
-        settings = load_settings(session.state_dir if session else None)
-        check_text(text, View(folder, root, ours, settings))
+        settings = load_settings(session.state_dir)
+        check_text(text, view_of(os.getcwd(), session, settings, run))
     except Denied as denied:
         raise Refused("refused", "ro", denied.reason, denied.instead) from None
 
@@ -178,7 +175,7 @@ def run_in_place(wanted: Wanted, folder: str, session: Session | None) -> int | 
     except CannotEnter as error:
         level.forget(place, str(error))
         return None
-    instead = f"edit in {worktree_path(_home(session))}" if session and session.run_id else _PLAN
+    instead = f"edit in {writing_folder(_home(session))}" if session and session.run_id else _PLAN
     report.leave_out_ignored(place.repository)
     for line in report.notes(instead):
         sys.stderr.write(f"{line}\n")

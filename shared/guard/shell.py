@@ -14,15 +14,14 @@ from shared.guard.advice import check_text
 from shared.guard.client_settings import read_client
 from shared.guard.denial import Denied
 from shared.guard.forms import TAKES_CHANGED
-from shared.guard.view import View
 from shared.place.level import level
-from shared.resources import answer_path, launcher, worktree_path
+from shared.resources import answer_path, launcher
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from shared.guard.settings import Settings
+    from shared.guard.view import View
     from shared.mode.sessions import Session
 
 TEXT_FILE = "command.sh"
@@ -43,17 +42,18 @@ class Changed:
 class Shell:
     """The shell of an assistant that plans: its client, its folder, and what it may run there.
 
-    `refusal` returns why it may not run the planner command with these words.
+    `view` says which changes last, `refusal` why it may not run the planner command with these
+    words.
     """
 
     def __init__(
-        self, host: str, mode: str, cwd: str, session: Session, settings: Settings,
+        self, host: str, mode: str, cwd: str, session: Session, view: View,
         refusal: Callable[[list[str]], str | None],
     ) -> None:  # fmt: skip
         self.host = host
         self.cwd = cwd
         self.session = session
-        self.settings = settings
+        self.view = view
         self.refusal = refusal
         self.client = read_client(host, (cwd, session.repository), mode)
         self.home = session.state_dir or os.path.dirname(session.database)
@@ -64,7 +64,7 @@ class Shell:
         words = self._own_words(command)
         if words is not None or self.client.others or not self.held:
             return self._parsed(command, words)
-        check_text(command, self._view())
+        check_text(command, self.view)
         run = self._kept(command)
         if self.client.allowed and not self.client.rules:
             return Changed(run)
@@ -109,12 +109,12 @@ class Shell:
         # Not at the top: only the parser needs the guard's tables.
         from shared.guard.decide import decide
 
-        decision = decide(command, cwd=self.cwd, planner=self.refusal, extra=self.settings)
+        decision = decide(command, cwd=self.cwd, planner=self.refusal, extra=self.view.settings)
         if not decision.allowed and words is None and self._takes_a_file():
-            check_text(command, self._view())
+            check_text(command, self.view)
             raise Denied(decision.reason, self._by_file())
         if not decision.allowed:
-            raise Denied(decision.reason, decision.instead)
+            raise Denied(decision.reason, self.view.advised(decision.instead))
         if decision.rewritten is None:
             return None
         if self.host in TAKES_CHANGED:
@@ -135,7 +135,3 @@ class Shell:
         path = answer_path(self.home, TEXT_FILE)
         run = resources.command("ro", "--file", path)
         return f"write the command into {path}, then send: {run}"
-
-    def _view(self) -> View:
-        ours = (answer_path(self.home, ""), worktree_path(self.home))
-        return View(self.cwd, self.session.repository, ours, self.settings)

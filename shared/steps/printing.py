@@ -38,11 +38,14 @@ def print_step(
     number: int | None,
     state: State,
     selectors: Mapping[str, str] | None = None,
+    *,
+    again: bool = False,
 ) -> str:
     """Return the text of the workflow step `number`; of the current step if `number` is None.
 
     That is a step of the next workflow where this one has ended: no call is needed to learn so.
-    A step that is done says so and names the current one; one that is not yet due is Refused.
+    A step that is done says so and names the current one, or prints what it says, to look at, if
+    that is wanted `again`; one that is not yet due is Refused.
     `selectors` narrow what an agent is shown.
     """
     run = state.run
@@ -59,7 +62,7 @@ def print_step(
         raise Refused("usage", "--step", text, steps, here)
     context = Context(workflow, number, state, selectors)
     if workflow.serves:
-        return _print_for_agent(context)
+        return _print_for_agent(context, again=again)
     if current is None and _comes_later(workflow, run.workflow):
         first = run.workflow == STRATEGY
         text = "this step is due once " + (
@@ -67,9 +70,12 @@ def print_step(
         )
         at = f"{workflow.name} {number}"
         raise Refused("conflict", at, text, "go on with the current step", here)
+    behind = current is None or number < current or run.status in ("COMPLETED", "CANCELLED")
+    if behind and again:
+        return _again(context, here)
     if run.status == "PAUSED":
         return paused(context).render()
-    if current is None or number < current or run.status in ("COMPLETED", "CANCELLED"):
+    if behind:
         return done(context, here).render()
     if number > current:
         name = workflow.steps[current].name
@@ -79,11 +85,23 @@ def print_step(
     return context.step.handler(context).render()
 
 
-def _print_for_agent(context: Context) -> str:
+def _again(context: Context, here: str) -> str:
+    # Not at the top: few ask for it.
+    from shared.steps.earlier import shown_again
+
+    return shown_again(context, here)
+
+
+def _print_for_agent(context: Context, *, again: bool) -> str:
     workflow, run = context.workflow, context.state.run
     here = context.state.command("step", run.workflow)
     current = find_workflow(run.workflow).steps[run.step]
     due = (current.phase, current.kind) == (context.step.phase, workflow.serves)
+    if again and not due:
+        from shared.steps.earlier import is_done
+
+        if is_done(context):
+            return _again(context, here)
     if not due or run.status != "ACTIVE":
         text = (
             f"{workflow.name} has nothing to do now; "

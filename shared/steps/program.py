@@ -16,16 +16,18 @@ if TYPE_CHECKING:
 
 # Options that narrow what an agent is shown.
 _SELECTORS = ("--group", "--by", "--milestone")
-USAGE = "Usage: planner step WORKFLOW [N] [--state-dir DIR]"
+_AGAIN = "--again"
+USAGE = "Usage: planner step WORKFLOW [N] [--again] [--state-dir DIR]"
 
 
 class Request:
     """The workflow step that a script's command line asks for, with its options."""
 
-    __slots__ = ("number", "request", "selectors", "state_dir", "words")
+    __slots__ = ("again", "number", "request", "selectors", "state_dir", "words")
 
     def __init__(self, argv: list[str]) -> None:
         values, self.words = _options(argv)
+        self.again = _AGAIN in values
         self.number = values.get("--step")
         self.state_dir = values.get("--state-dir")
         self.request = values.get("--request")
@@ -51,7 +53,7 @@ def print_asked(workflow: Workflow, asked: Request, state: State) -> str:
     if asked.number is None and not workflow.serves:
         return print_current(state)
     number = step_number(asked.number, workflow)
-    return print_step(workflow, number, state, asked.selectors)
+    return print_step(workflow, number, state, asked.selectors, again=asked.again)
 
 
 def refuse_words(workflow: Workflow, asked: Request) -> None:
@@ -82,16 +84,18 @@ def _options(argv: list[str]) -> tuple[dict[str, str], list[str]]:
         name, equals, value = word.partition("=")
         if not word.startswith("--"):
             words.append(word)
+        elif word == _AGAIN:
+            values[word] = ""
         elif name not in known or (not equals and not argv):
             text = f"{name} needs a value" if name in known else f"there is no option {name}"
-            raise Refused("usage", name, text, ", ".join(known))
+            raise Refused("usage", name, text, ", ".join((*known, _AGAIN)))
         else:
             values[name] = value if equals else argv.pop(0)
     return values, words
 
 
 def _usage(workflow: Workflow) -> str:
-    return f"planner step {workflow.name} [N] [--state-dir DIR]"
+    return f"planner step {workflow.name} [N] [--again] [--state-dir DIR]"
 
 
 def asks_for_help(argv: list[str]) -> bool:
@@ -103,6 +107,9 @@ def help_of(workflow: Workflow) -> str:
     """Return the help text of a workflow's script: the workflow's steps and an example call."""
     steps = [f"  {n:>2} {s.name}" for n, s in workflow.steps.items()]
     options = ["  --step N         a step by its number", "  --state-dir DIR  the run's folder"]
+    options.append(
+        "  --again          a step that is done as well, to look at: nothing in it is due"
+    )
     if workflow.name == "planner":
         options.append("  --request TEXT   start a run for these words, with step 1")
     example = f"Example: {_usage(workflow)}"

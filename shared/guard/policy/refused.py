@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-_PLAN = "put the change into the plan; the planner applies it after approval"
+from shared.guard.denial import INSTALL, PLAN
+
 _TREE = (
-    "in the run's worktree use `planner tree rm`, `tree mv` or `tree chmod`; for the user's files "
-    f"{_PLAN}"
+    "in the run's worktree use `planner tree rm`, `tree mv` or `tree chmod`, in a milestone's with "
+    f"`--milestone ID`; for the user's files {PLAN}"
 )
 _READ = "use cat, head, tail, sed -n, grep, rg, find, ls, git log, git diff"
 _DIRECT = "send the command itself, without another one before it"
@@ -18,10 +19,10 @@ FAMILIES = (
             " truncate shred unlink link rename rsync dd tee sponge patch split csplit setfacl"
             " setfattr chattr"
         ),
-        "changes files", _PLAN,
+        "changes files", PLAN,
     ),
     ("rm mv chmod", "changes files", _TREE),
-    ("nano vim vi nvim emacs ed ex pico view code subl", "is an editor", _PLAN),
+    ("nano vim vi nvim emacs ed ex pico view code subl", "is an editor", PLAN),
     (
         (
             "pip3.11 pipx uvx poetry pdm conda mamba yarn pnpm npx bun bunx deno corepack gem"
@@ -29,7 +30,7 @@ FAMILIES = (
             " snap flatpak nix rustup mvn gradle"
         ),
         "manages packages: it writes files and runs what packages contain",
-        "read the manifest and lock files with cat or jq; name in the plan what to install",
+        f"read the manifest and lock files with cat or jq; {INSTALL}",
     ),
     (
         (
