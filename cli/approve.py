@@ -76,7 +76,8 @@ def _lacks_digest(target: Target) -> Refused:
     found = find_or_inactive(target, time.time())
     text = "the digest is missing, and only what you name is approved"
     if found.stage != SUBMITTED:
-        allowed = f"no plan waits here; for example {command('approve', '951f84f6d5ed')}"
+        text = "no plan waits for an approval here, and the digest of one is missing"
+        allowed = f"for example {command('approve', '951f84f6d5ed')}, once a plan is submitted"
         return Refused("usage", "DIGEST", text, allowed)
     way = found.state.approving if found.state else found.command("approve", found.digest or "")
     return Refused("usage", "DIGEST", text, "the digest of the plan that waits here", way)

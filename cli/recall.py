@@ -19,6 +19,11 @@ from state.errors import Refused
 if TYPE_CHECKING:
     from state.memory import Found
 
+_NOTHING = (
+    "No earlier plan of this repository says anything with these words. Looked at are plans whose "
+    "commit stands: not those that were taken back."
+)
+
 
 @click.command("recall")
 @click.argument("query")
@@ -43,7 +48,7 @@ def recall_command(query: str, limit: int, *, as_json: bool) -> None:
     for one in found:
         _show(block, one, now)
     if not found:
-        block.task("No earlier plan of this repository says anything with these words.")
+        block.task(_NOTHING)
     write(block.render())
 
 

@@ -139,7 +139,8 @@ def _check_usage(
     for file in files:
         if not os.path.isfile(file):
             text = "is a folder" if os.path.isdir(file) else "there is no such file"
-            raise Refused("usage", file, text, "give the path of a plan.json", _HELP)
+            allowed = "give the path of a plan.json; a commit is named by --commit or --range"
+            raise Refused("usage", file, text, allowed, _HELP)
     if between is not None and (files or commit or approval):
         text = "`--range` goes with no FILE, --commit or --approval"
         raise Refused("usage", "--range", text, "leave out one of the two", _HELP)

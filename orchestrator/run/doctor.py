@@ -170,7 +170,7 @@ def _database(path: str) -> list[Finding]:
             else Finding("database", p.problem, way)
             for p in refusal.problems
         ]
-    state = f"{path}, {len(runs)} runs" if not damage else "; ".join(damage)
+    state = f"{path}, {counted(len(runs), 'run')}" if not damage else "; ".join(damage)
     found = [Finding("database", state, resources.command("repair") if damage else "")]
     found += [f for run in runs if run.status in ("IDLE", "ACTIVE") for f in _run(run)]
     return found + _space(database)

@@ -47,7 +47,7 @@ def test_an_approval_without_a_digest_approves_nothing_and_names_what_waits(
     journey = Journey(make_repo(files=FILES)).to("code")
     nothing = call(journey.repository.path, "approve")
     assert nothing.code == 2
-    assert "no plan waits here" in nothing.text
+    assert "no plan waits for an approval here" in nothing.text
     journey.to("submitted")
     refused = call(journey.repository.path, "approve")
     assert refused.code == 2
