@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import sys
+from os.path import dirname, realpath
+
+if not __package__:  # started by its path, from any folder
+    sys.path[0] = dirname(dirname(realpath(__file__)))
 
 from quality_reviewer.ask import review_step
 from shared.steps.program import main

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pydantic import ValidationError
 
 from state.errors import Problem, shown
-from state.fields import as_lists, overlap, problems_of
+from state.fields import as_lists, overlap
+from state.invalid import problems_of
 from state.kinds import KINDS, Found, Json, find, id_of, walk
 from state.milestones import DOC_LISTS
 from state.validator import check_values

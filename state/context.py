@@ -31,6 +31,7 @@ CONTEXT_SCHEMA: dict[str, Any] = {
     "additionalProperties": False,
 }
 _MOST_SHOWN = 300
+_TYPES = {"array": "a list", "object": "an object", "string": "a text"}
 _OUT_OF_SCOPE = ("out of scope", "out-of-scope", "not in scope")
 
 
@@ -83,10 +84,13 @@ def _place(path: list[str | int]) -> str:
 def _said(error: ValidationError) -> str:
     """Return what is wrong, without the value, which may not be meant for the reader."""
     if error.validator == "type":
-        return f"this is {kind_of_value(error.instance)}, not of the type {error.validator_value}"
-    if error.validator in ("minLength", "minItems"):
-        return "this is empty"
-    return error.message[:_MOST_SHOWN]
+        return f"this is {kind_of_value(error.instance)}, not {_TYPES[str(error.validator_value)]}"
+    if error.validator == "required":
+        return "task_spec is missing"
+    if error.validator == "additionalProperties" and isinstance(error.instance, dict):
+        more = ", ".join(sorted({*error.instance} - {*CATEGORIES}))
+        return f"there is no such category: {more[:_MOST_SHOWN]}"
+    return "this is empty"
 
 
 def _allowed(rule: object) -> str:

@@ -15,7 +15,8 @@ from pydantic import ValidationError
 from state import models
 from state.batch import Batch
 from state.errors import Refused
-from state.fields import as_lists, problems_of
+from state.fields import as_lists
+from state.invalid import problems_of
 from state.kinds import count_ids
 from state.validator import check_plan
 from state.waves import compute_waves

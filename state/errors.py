@@ -30,7 +30,10 @@ def shown(value: object) -> str:
 
     A file of the wrong shape may hold what is not meant for the reader.
     """
-    text = repr(value)
+    try:
+        text = repr(value)
+    except RecursionError:
+        return f"{kind_of_value(value)} that nests too deeply"
     short = len(text) <= _MOST_SHOWN and not isinstance(value, dict | list)
     return text if short else f"{kind_of_value(value)} of {len(text)} characters"
 

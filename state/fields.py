@@ -8,13 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from state.errors import Problem, shown
 from state.phases import PHASES
 
 if TYPE_CHECKING:
-    from pydantic import ValidationError
-    from pydantic_core import ErrorDetails
-
     from state.phases import Phase as Phase  # noqa: PLC0414 – exported
 else:
     Phase = Literal[PHASES]
@@ -41,48 +37,11 @@ Version = Count
 Number = Annotated[int, Field(strict=True, ge=0, le=LARGEST_INTEGER)]
 
 
-# What pydantic asks for, by the type of its error; the rest is said in its own words.
-_WANTED = {
-    "string_type": "a text",
-    "int_type": "a whole number",
-    "bool_type": "true or false",
-    "tuple_type": "a list",
-    "list_type": "a list",
-    "dict_type": "an object",
-    "model_type": "an object",
-    "literal_error": "one of the allowed values",
-    "string_pattern_mismatch": "of the allowed form",
-}
-_ALLOWED = {"missing": "add the field", "extra_forbidden": "leave the field out"}
-
-
 class Model(BaseModel):
     """The base class of all parts of a plan: immutable, no field that the schema does not name."""
 
     # Deferred: the plan's validator holds those of its parts, and most are never used alone.
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
-
-
-def problems_of(error: ValidationError, at: str) -> list[Problem]:
-    """Convert a pydantic error to Problem objects, with field paths that begin with `at`."""
-    problems = []
-    for row in error.errors(include_url=False, include_context=True, include_input=True):
-        path = at + "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in row["loc"])
-        expected = str(row.get("ctx", {}).get("expected", row.get("ctx", {}).get("pattern", "")))
-        allowed = expected or _ALLOWED.get(row["type"]) or _WANTED.get(row["type"], "")
-        problems.append(Problem("invalid", path, _said(row), allowed))
-    return problems
-
-
-def _said(row: ErrorDetails) -> str:
-    """Return what is wrong with a value, in the words of the other refusals."""
-    kind = row["type"]
-    if kind == "missing":
-        return "this field is missing"
-    if kind == "extra_forbidden":
-        return "there is no such field"
-    wanted = _WANTED.get(kind)
-    return f"this is {shown(row['input'])}, not {wanted}" if wanted else row["msg"]
 
 
 def as_lists(value: Any) -> Any:  # noqa: ANN401 – any JSON value

@@ -67,7 +67,7 @@ def parse_plan(data: bytes, path: str) -> Plan:
     """Parse a plan from JSON bytes as a pydantic model; raise Refused with every wrong field."""
     from pydantic import ValidationError
 
-    from state.fields import problems_of
+    from state.invalid import problems_of
     from state.models import Plan
 
     try:

@@ -70,13 +70,10 @@ def print_step(
         )
         at = f"{workflow.name} {number}"
         raise Refused("conflict", at, text, "go on with the current step", here)
-    behind = current is None or number < current or run.status in ("COMPLETED", "CANCELLED")
-    if behind and again:
-        return _again(context, here)
+    if current is None or number < current or run.status in ("COMPLETED", "CANCELLED"):
+        return _print_done(context, here, again=again)
     if run.status == "PAUSED":
         return paused(context).render()
-    if behind:
-        return done(context, here).render()
     if number > current:
         name = workflow.steps[current].name
         text = f"step {number} is not due yet; the run is at step {current} ({name})"
@@ -85,11 +82,14 @@ def print_step(
     return context.step.handler(context).render()
 
 
-def _again(context: Context, here: str) -> str:
-    # Not at the top: few ask for it.
-    from shared.steps.earlier import shown_again
+def _print_done(context: Context, here: str, *, again: bool) -> str:
+    if again:
+        # Not at the top: few ask for it.
+        from shared.steps.earlier import shown_again
 
-    return shown_again(context, here)
+        return shown_again(context, here)
+    is_paused = context.state.run.status == "PAUSED"
+    return (paused(context) if is_paused else done(context, here)).render()
 
 
 def _print_for_agent(context: Context, *, again: bool) -> str:
@@ -101,7 +101,7 @@ def _print_for_agent(context: Context, *, again: bool) -> str:
         from shared.steps.earlier import is_done
 
         if is_done(context):
-            return _again(context, here)
+            return _print_done(context, here, again=True)
     if not due or run.status != "ACTIVE":
         text = (
             f"{workflow.name} has nothing to do now; "
