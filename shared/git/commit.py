@@ -28,7 +28,7 @@ from shared.git.limited import OUT_OF_TIME
 from shared.git.proof import Staged, check_commit, find_committed
 from shared.git.repository import head
 from shared.git.settle import tail
-from shared.git.signing import is_signed
+from shared.git.signing import is_signed, signing_program
 from shared.git.worktree import clear_stale_locks, open_worktree
 from state.errors import Problem, Refused
 from state.files import write_atomic
@@ -134,7 +134,7 @@ def _store(repo: Repository, intended: Intended) -> str:
         words.append("-S")
     done = repo.git.as_set_up().attempt(*settings, *words, stdin=message, limit_s=HOOK_LIMIT_S)
     if done.returncode:
-        raise _not_made(done, "signing or the identity")
+        raise _not_made(done, _signer(repo))
     return done.stdout.decode().strip()
 
 
@@ -158,8 +158,13 @@ def _make(
         )  # fmt: skip
         ran = ran_hooks(folder)
     if done.returncode:
-        raise _not_made(done, ran.failed or "signing or the identity")
+        raise _not_made(done, ran.failed or _signer(repo))
     return git.text("rev-parse", "HEAD")
+
+
+def _signer(repo: Repository) -> str:
+    """Return in words what of git's own work on a commit fails where none of its hooks did."""
+    return f"signing by {signing_program(repo)}, or the identity" if is_signed(repo) else "identity"
 
 
 def _not_made(done: subprocess.CompletedProcess[bytes], who: str) -> Refused:
