@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from shared.git.large import MEBIBYTE, sizes_of
+from shared.git.large import MEBIBYTE, MOST_COMPARED, sizes_of
 from shared.git.repository import repository_at
 from shared.workspace import config_of
 from state.changes import apart, plan_changes
 from state.errors import Problem, Refused
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from shared.run import State
-    from state.models import Plan
+    from state.models import Change, Plan
 
 
 def check_size(state: State, plan: Plan) -> None:
@@ -20,20 +22,32 @@ def check_size(state: State, plan: Plan) -> None:
     large = [change for change in plan_changes(plan) if apart(change)]
     if not large:
         return
-    blobs = {change.file: change.after or "" for change in large}
-    sizes = sizes_of(repository_at(state.run.repository).git, blobs.values())
+    blobs = {blob for change in large for blob in (change.before, change.after) if blob}
+    sizes = sizes_of(repository_at(state.run.repository).git, blobs)
     most = config_of(state).max_patch_mb
+    compared = max(most, MOST_COMPARED // MEBIBYTE)
     way = "keep it with git-lfs; or commit it yourself first and leave it out of the plan; or have "
     way += "its content kept beside plan.json, so that the plan alone is not enough:"
     retry = state.command("plan", "freeze", "--allow-large")
     raise Refused.of(
         Problem(
             "refused",
-            file,
-            f"has {sizes.get(blob, 0) / MEBIBYTE:.1f} MB; all patches of a plan together may have "
-            f"{most} MB (`[plan] max_patch_mb`)",
+            change.file,
+            f"its change does not fit: all patches of a plan together may have {most} MB (`[plan] "
+            "max_patch_mb`), where a text counts by its patch, a binary by its content before and "
+            f"after, as does a text of more than {compared} MB in both; this file has "
+            f"{_sizes(change, sizes)}",
             way,
             retry,
         )
-        for file, blob in blobs.items()
+        for change in large
     )
+
+
+def _sizes(change: Change, sizes: Mapping[str, int]) -> str:
+    """Return how large a file is after its change, and before it if there was one, in words."""
+    after, before = (
+        f"{sizes.get(blob, 0) / MEBIBYTE:.1f} MB" if blob else ""
+        for blob in (change.after, change.before)
+    )
+    return f"{before} before and {after} after" if before else after

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from shared.git.large import BLOB, MEBIBYTE, MOST_MB, sizes_of, too_large
+from shared.git.patches import ANOTHER_GIT, split_patches
 from state.errors import Problem, Refused
 
 if TYPE_CHECKING:
@@ -30,7 +31,6 @@ _PATCHES = (
     "--indent-heuristic", "--unified=3", "--inter-hunk-context=0", "--src-prefix=a/",
     "--dst-prefix=b/", "--submodule=short",
 )  # fmt: skip
-_ANOTHER_GIT = "report it with what `git --version` prints, and use another version of git"
 
 
 class Change(Protocol):
@@ -150,16 +150,19 @@ def read_changes(
     large = too_large(vault.git, limit, named, base_tree, tree)
     left_out = [f":(exclude,literal){row.name.decode()}" for row in large]
     named = [*(named or ["--"]), *left_out] if large else named
-    changes = _read(vault, "--find-renames=50%", "-l1000", base_tree, tree, *named)
+    changes = _read(vault, limit, "--find-renames=50%", "-l1000", base_tree, tree, *named)
     if any(change.old_file and change.mode == LINK for change in changes):
         # The patch of a renamed link has no mode, and git then refuses what replaces the link.
-        changes = _read(vault, "--no-renames", base_tree, tree, *named)
+        changes = _read(vault, limit, "--no-renames", base_tree, tree, *named)
     changes = [*_fitting(changes, limit), *(_change(row.meta, [row.name], None) for row in large)]
     return sorted(changes, key=lambda change: change.file.encode())
 
 
 def _fitting(changes: Sequence[FileChange], limit: int) -> list[FileChange]:
-    """Take the largest patches out of changes until the others fit into `limit` bytes."""
+    """Take the largest patches out of changes until the others fit into `limit` letters.
+
+    In base64 they are larger than git printed them.
+    """
     total = sum(len(change.patch or "") for change in changes)
     apart = set()
     for change in sorted(changes, key=lambda change: -len(change.patch or "")):
@@ -170,42 +173,24 @@ def _fitting(changes: Sequence[FileChange], limit: int) -> list[FileChange]:
     return [replace(c, patch=None, encoding=BLOB) if c.file in apart else c for c in changes]
 
 
-def _read(vault: Vault, *what: str) -> list[FileChange]:
+def _read(vault: Vault, limit: int, *what: str) -> list[FileChange]:
     rows = vault.git.run("diff-tree", "-z", "--raw", *_PAIRS, *what).split(b"\0")
-    patches = _patches(vault.git.run("diff-tree", *_PATCHES, *what))
+    patches = split_patches(vault.git.pieces("diff-tree", *_PATCHES, *what), limit)
     changes: list[FileChange] = []
-    at = 0
+    at = used = 0
     while at < len(rows) - 1:
         meta, moved = rows[at], rows[at].split(b" ")[4][:1] in b"RC"
         names = rows[at + 1 : at + (3 if moved else 2)]
         at += 1 + len(names)
         # A file that becomes a link, or a link a file, is printed as a deletion and a new file.
-        both = meta.endswith(b" T")
-        patch = b"".join(patches.pop(0) for _ in range(2 if both else 1) if patches)
-        changes.append(_change(meta, names, patch))
-    if patches or not all(change.patch for change in changes):
-        raise Refused(
-            "internal",
-            "git diff-tree",
-            "git's patches do not match git's list of changed files",
-            _ANOTHER_GIT,
-        )
+        count = 2 if meta.endswith(b" T") else 1
+        found = [patch for patch in patches[used : used + count] if patch is not None]
+        used += count
+        changes.append(_change(meta, names, b"".join(found) if len(found) == count else None))
+    if used != len(patches):
+        text = "git's patches do not match git's list of changed files"
+        raise Refused("internal", "git diff-tree", text, ANOTHER_GIT)
     return changes
-
-
-def _patches(output: bytes) -> list[bytes]:
-    # Within a patch no line starts so: content follows a mark, and names are quoted.
-    mark = b"diff --git "
-    head, *rest = (b"\n" + output).split(b"\n" + mark)
-    if head.strip(b"\n"):
-        raise Refused(
-            "internal",
-            "git diff-tree",
-            "git's output starts with something that is not a patch",
-            _ANOTHER_GIT,
-        )
-    parts = [mark + part + b"\n" for part in rest]
-    return [*parts[:-1], parts[-1][:-1]] if parts else []
 
 
 def _change(meta: bytes, names: Sequence[bytes], patch: bytes | None) -> FileChange:

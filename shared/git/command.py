@@ -7,6 +7,7 @@ import functools
 import os
 import re
 import subprocess
+import tempfile
 from typing import TYPE_CHECKING
 
 from shared.git.limited import run_for
@@ -14,6 +15,7 @@ from state.errors import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import IO
 
 OLDEST = (2, 30)
 
@@ -71,6 +73,7 @@ _WAYS = (
     (_FILTER, f"{_CONFINED} it writes is lost: fix it, {_AGAIN}"),
 )
 
+MOST_OF_A_PIECE = 1 << 20
 _SAID_MAX_CHARS = 2_000
 _LOCK = re.compile(r"Unable to create '([^']+\.lock)': File exists")
 
@@ -190,18 +193,28 @@ class Git:
         """Run git and return its NUL-separated output as a list; the caller passes `-z`."""
         return _parts(self.run(*args, stdin=stdin))
 
+    def pieces(self, *args: str) -> Iterator[bytes]:
+        """Run git and yield its output in pieces, as it comes; Refused at its end if it fails."""
+        with tempfile.TemporaryFile() as stderr, self._started(args, stderr) as process:
+            while piece := process.stdout.read1(MOST_OF_A_PIECE) if process.stdout else b"":
+                yield piece
+            if process.wait():
+                stderr.seek(0)
+                raise failed(f"git {args[0]}", said(stderr.read(), process.returncode), _CAUSE)
+
+    def _started(
+        self, args: Sequence[str], stderr: IO[bytes] | int = subprocess.PIPE
+    ) -> subprocess.Popen[bytes]:
+        with unstartable(self._folder):
+            return subprocess.Popen(
+                self.words(*args), cwd=self._folder, env=self._environment(),
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=stderr,
+            )  # fmt: skip
+
     @contextlib.contextmanager
     def names_beside(self, *args: str) -> Iterator[Callable[[], list[bytes]]]:
         """Start git, and yield what waits for its end and returns the same as `names`."""
-        with unstartable(self._folder):
-            process = subprocess.Popen(
-                self.words(*args),
-                cwd=self._folder,
-                env=self._environment(),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-            )
+        process = self._started(args)
 
         def names() -> list[bytes]:
             output, stderr = process.communicate()

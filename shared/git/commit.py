@@ -28,7 +28,7 @@ from shared.git.limited import OUT_OF_TIME
 from shared.git.proof import Staged, check_commit, find_committed
 from shared.git.repository import head
 from shared.git.settle import tail
-from shared.git.signing import is_signed
+from shared.git.signing import is_signed, signing_program
 from shared.git.worktree import clear_stale_locks, open_worktree
 from state.errors import Problem, Refused
 from state.files import write_atomic
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from shared.git.vault import Vault
 
 _AGAIN = "planner exec commit"
-_SIGNING = "signing or the identity"
 # The hooks that can change the files or the message of a commit.
 _HOOKS = ("pre-commit", "prepare-commit-msg", "commit-msg", "post-commit")
 HOOK_LIMIT_S = 900.0  # as for the hooks of a capture
@@ -138,7 +137,7 @@ def _store(repo: Repository, intended: Intended) -> str:
         words.append("-S")
     done = repo.git.as_set_up().attempt(*settings, *words, stdin=message, limit_s=HOOK_LIMIT_S)
     if done.returncode:
-        raise _not_made(done, _SIGNING)
+        raise _not_made(done, _signer(repo))
     return done.stdout.decode().strip()
 
 
@@ -162,20 +161,25 @@ def _make(
         )  # fmt: skip
         ran = ran_hooks(folder)
     if done.returncode:
-        raise _not_made(done, ran.failed or _SIGNING)
+        raise _not_made(done, _signer(repo), ran.failed)
     return git.text("rev-parse", "HEAD")
 
 
-def _not_made(done: subprocess.CompletedProcess[bytes], who: str) -> Refused:
+def _signer(repo: Repository) -> str:
+    """Return in words what of git's own work on a commit fails where none of its hooks did."""
+    return f"signing by {signing_program(repo)}, or the identity" if is_signed(repo) else "identity"
+
+
+def _not_made(done: subprocess.CompletedProcess[bytes], signer: str, hook: str = "") -> Refused:
     """Return the Refused for a commit that git, or what it started, did not make."""
     said = tail((done.stdout + done.stderr).decode("utf-8", "replace"))
-    text = f"git commit failed ({who})"
+    text = f"git commit failed ({hook or signer})"
     allowed, retry = f"fix what git's output names, then: {_AGAIN}", _AGAIN
-    if who != _SIGNING:  # it accepted bytes and message before they were submitted
+    if hook:  # it let bytes and message pass before they were submitted
         allowed += "; or undo the apply, after which a revision can make what the hook wants"
         retry = "planner undo"
     if done.returncode == OUT_OF_TIME:
-        text = f"git commit had not ended after {HOOK_LIMIT_S:.0f} s: {who} hangs"
+        text = f"git commit had not ended after {HOOK_LIMIT_S:.0f} s: {hook or signer} hangs"
         allowed, retry = "end what it waits for, or fix the hook, then run it again", _AGAIN
     return failed("git commit", text, allowed, retry, said)
 

@@ -14,6 +14,8 @@ BLOB = "blob"
 MEBIBYTE = 1 << 20
 # Of all patches of a plan; `[plan] max_patch_mb`.
 MOST_MB = 20
+# Of both contents of a text: comparing more, line by line, would take more memory than we have.
+MOST_COMPARED = 40 * MEBIBYTE
 # A binary patch has both contents, and five letters for four bytes.
 _LETTERS_PER_BYTE = 1.25
 _RAW = ("diff-tree", "-r", "-z", "--raw", "--full-index", "--no-renames")
@@ -30,12 +32,13 @@ class Row(NamedTuple):
 def too_large(git: Git, limit: int, named: Sequence[str], *trees: str) -> list[Row]:
     """Return the files changed between two git trees that no patch is to be made of.
 
-    Those that are larger than `limit` bytes; then of the binaries the largest, until the patches
-    of the others may fit into `limit`.
+    Of the binaries the largest, until the patches of the others may fit into `limit` bytes, and
+    texts that are too large to be compared. Of other texts only the patch says whether it fits.
     """
     found = _rows(git, named, *trees)
-    large = [row for row in found if row.size > limit]
-    rest = sorted((row for row in found if row.size <= limit), key=lambda row: -row.size)
+    most = max(limit, MOST_COMPARED)
+    large = [row for row in found if row.size > most]
+    rest = sorted((row for row in found if row.size <= most), key=lambda row: -row.size)
     if sum(row.size for row in rest) > limit:
         some = [row for row in rest if row.size > MEBIBYTE]
         names = _binaries(git, [row.name for row in some], *trees)

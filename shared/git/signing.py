@@ -5,18 +5,23 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 from typing import TYPE_CHECKING
 
 from shared.git.command import user_environment
+from shared.git.limited import OUT_OF_TIME, run_for
 from state.errors import Problem
 
 if TYPE_CHECKING:
     from shared.git.repository import Repository
 
 _PROGRAMS = {"openpgp": "gpg", "x509": "gpgsm", "ssh": "ssh-keygen"}
-_WAY = "set up the key, or switch signing off for this repository: git config commit.gpgSign false"
-_LIMIT_S = 20.0
+_OFF = "switch signing off for this repository: git config commit.gpgSign false"
+_WAY = f"set up the key, or {_OFF}"
+LIMIT_S = 20.0
+
+
+class _OutOfTimeError(Exception):
+    """A program that was asked for its keys had not ended within the limit."""
 
 
 def is_signed(repo: Repository) -> bool:
@@ -24,20 +29,31 @@ def is_signed(repo: Repository) -> bool:
     return repo.git.attempt("config", "--type=bool", "commit.gpgSign").stdout.strip() == b"true"
 
 
-def check_signing(repo: Repository, again: str) -> list[Problem]:
-    """Return a problem if commits are to be signed and the program or the key is not there."""
-    if not is_signed(repo):
-        return []
+def signing_program(repo: Repository) -> str:
+    """Return the program by which git signs, as its settings name it."""
     form = _setting(repo, "gpg.format") or "openpgp"
     program = _setting(repo, f"gpg.{form}.program") or (
         _setting(repo, "gpg.program") if form == "openpgp" else ""
     )
-    program = os.path.expanduser(program or _PROGRAMS.get(form, form))
+    return os.path.expanduser(program or _PROGRAMS.get(form, form))
+
+
+def check_signing(repo: Repository, again: str) -> list[Problem]:
+    """Return a problem if commits are to be signed and the program or the key is not there."""
+    if not is_signed(repo):
+        return []
+    form, program = _setting(repo, "gpg.format") or "openpgp", signing_program(repo)
     if shutil.which(program) is None:
         text = f"git is to sign commits with the program {program}, which is not there"
         return [Problem("refused", "commit.gpgSign", text, f"install it, or: {_WAY}", again)]
     key = _setting(repo, "user.signingKey")
-    found = _ssh_key(repo, key) if form == "ssh" else _secret_key(repo, program, key)
+    try:
+        found = _ssh_key(repo, key) if form == "ssh" else _secret_key(repo, program, key)
+    except _OutOfTimeError as error:
+        text = f"git is to sign commits, but {error} had not said after {LIMIT_S:.0f} s which keys "
+        text += "it has, so it was ended"
+        way = f"end what it waits for, or {_OFF}"
+        return [Problem("refused", "commit.gpgSign", text, way, again)]
     if found:
         return []
     named = f"the key {key}" if key else "any key for the committer"
@@ -84,12 +100,12 @@ def _secret_key(repo: Repository, program: str, key: str) -> bool:
 
 
 def _prints(words: list[str], pattern: str) -> bool:
+    """Return whether a program ends well and prints this; _OutOfTimeError if it does not end."""
     try:
-        done = subprocess.run(
-            words, env=user_environment(), stdin=subprocess.DEVNULL, capture_output=True,
-            timeout=_LIMIT_S, check=False,
-        )  # fmt: skip
-    except (OSError, subprocess.TimeoutExpired):
+        done = run_for(LIMIT_S, words, os.sep, user_environment(), b"")
+    except OSError:
         return False
+    if done.returncode == OUT_OF_TIME:
+        raise _OutOfTimeError(words[0])
     said = done.stdout.decode("utf-8", "replace")
     return done.returncode == 0 and bool(re.search(pattern, said, re.MULTILINE))

@@ -116,6 +116,47 @@ def test_a_hook_that_hangs_at_the_commit_is_ended_with_all_that_it_started(
     assert_committed(journey)
 
 
+@pytest.mark.requirement("PL-29")
+@pytest.mark.parametrize("form", ["openpgp", "ssh"])
+@pytest.mark.parametrize("hooked", [False, True], ids=["no hook", "a hook"])
+def test_a_signing_program_that_hangs_at_the_commit_is_ended_and_named(
+    make_repo: Callable[..., Repository],
+    monkeypatch: pytest.MonkeyPatch,
+    form: str,
+    *,
+    hooked: bool,
+) -> None:
+    journey = begun(make_repo).to("applied")
+    repository = journey.repository
+    if hooked:
+        set_hook(repository, "pre-commit", "exit 0\n")
+    sleep = f"sleep 97{len(form)}{int(hooked)}"
+    program = repository.path.with_name("sign")
+    program.write_text(f"#!/bin/sh\n{sleep} &\n{sleep}\n")
+    program.chmod(0o755)
+    settings = {
+        "commit.gpgSign": "true", "gpg.format": form, f"gpg.{form}.program": str(program),
+        "user.signingKey": "key::ssh-ed25519 AAAA",
+    }  # fmt: skip
+    for name, value in settings.items():
+        repository.git("config", name, value)
+    monkeypatch.setattr(commits, "HOOK_LIMIT_S", 2.0)
+    block, head = journey.last, repository.git("rev-parse", "HEAD")
+    before = time.monotonic()
+    refused = journey.advance()
+    assert refused.code == 1
+    assert f"git commit had not ended after 2 s: signing by {program}" in refused.text
+    while sleep in all_processes():
+        assert time.monotonic() - before < 60
+    assert repository.git("rev-parse", "HEAD") == head
+    assert not list(repository.path.glob(".git/**/*.lock"))
+    repository.git("config", "commit.gpgSign", "false")
+    monkeypatch.setattr(commits, "HOOK_LIMIT_S", 900.0)
+    journey.last = block
+    journey.to("committed")
+    assert_committed(journey)
+
+
 # what git lacks
 
 

@@ -10,7 +10,8 @@ import pytest
 
 from shared.resources import plan_path, superseded_plan_path
 from shared.run import open_state
-from tests.journey import FILES, VERIFIED, Journey, call, words_of
+from tests.e2e.conftest import set_hook
+from tests.journey import FILES, POINTS, VERIFIED, Journey, call, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -78,6 +79,55 @@ def test_a_host_killed_while_opening_the_code_step_goes_on(submitted: Journey) -
     assert answer.block.get("name") == "impl-execute", answer.text
     assert frozen(plan_path(submitted.state_dir)) == opened
     assert submitted.planner("exec", "apply").text == answer.text, "repeated, it changes nothing"
+
+
+@pytest.mark.requirement("VR-5")
+@pytest.mark.parametrize(
+    ("hook", "body"),
+    [
+        ("pre-commit", 'test "$(git symbolic-ref -q --short HEAD)" != main\n'),
+        ("commit-msg", "exit 1\n"),
+    ],
+)
+def test_the_commit_of_written_code_is_rehearsed_before_its_own_freeze(
+    submitted: Journey, hook: str, body: str
+) -> None:
+    repository = submitted.repository
+    submitted.to("writing")
+    set_hook(repository, hook, body)
+    submitted.planner("mode", "rebase")
+    head, before = repository.git("rev-parse", "HEAD"), repository.git("status", "--porcelain")
+    while submitted.last.code == 0:
+        block = submitted.last
+        assert submitted.point not in (POINTS["submitted"], POINTS["applied"]), "it was frozen"
+        submitted.advance()
+    kind, text = submitted.last.problems[0]
+    assert kind == "refused"
+    assert "all gates have passed, but the plan cannot be frozen: the hook " + hook in text
+    state = open_state(submitted.state_dir, "/")
+    assert (state.run.revision, state.run.digest) == (2, None)
+    assert frozen(plan_path(submitted.state_dir))["frozen_at"] is None
+    assert repository.git("rev-parse", "HEAD") == head
+    assert repository.git("status", "--porcelain") == before
+    set_hook(repository, hook, "exit 0\n")
+    submitted.last = block
+    submitted.planner("mode", "rebase")
+    submitted.last = submitted.planner("step", "executor")
+    assert submitted.to("committed").last.data("proof")
+
+
+@pytest.mark.requirement("VR-5")
+def test_a_pre_commit_hook_that_refuses_written_code_is_found_when_it_is_handed_in(
+    submitted: Journey,
+) -> None:
+    submitted.to("writing")
+    set_hook(submitted.repository, "pre-commit", "echo not so; exit 1\n")
+    submitted.planner("mode", "rebase")
+    while submitted.last.code == 0:
+        assert submitted.point not in (POINTS["submitted"], POINTS["applied"]), "it was frozen"
+        submitted.advance()
+    assert "not so" in submitted.last.text
+    assert open_state(submitted.state_dir, "/").run.digest is None
 
 
 def test_remarks_on_intents_change_the_design_before_anything_is_written(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from shared.git import large
 from tests.conftest import Repository
 from tests.journey import FILES, Answer, Journey, call, words_of
 
@@ -186,6 +187,85 @@ def test_a_large_file_that_is_changed_or_deleted_needs_no_patch_either(
     assert not (journey.repository.path / "old.bin").exists()
     assert journey.planner("undo").code == 0
     assert (journey.repository.path / "old.bin").read_bytes() == OTHER
+
+
+LINES = [
+    f"{number:07} the quick brown fox jumps over the lazy dog\n" for number in range(30_000)
+]  # 1.5 MB
+
+
+def with_text(make_repo: Callable[..., Repository], to: str, name: str = "words.txt") -> Journey:
+    """Return a run that changes a text of 1.5 MB where patches may have 1 MB, to be frozen next."""
+    files = {**FILES, "planner.toml": SMALL, "words.txt": "".join(LINES)}
+    journey = Journey(make_repo(files=files))
+    design = journey.answers["design.json"]
+    for file in {name, "words.txt"}:
+        design[2]["fields"]["files"].append(file)
+        fields = {"milestone": "$m", "file": file, "behavior": "changes"}
+        design.append({"op": "add", "kind": "intent", "fields": fields})
+    journey.edits[name] = to
+    if name != "words.txt":
+        journey.to("code")
+        assert journey.planner("tree", "rm", "words.txt").code == 0
+    return journey.to("freeze")
+
+
+@pytest.mark.requirement("PL-19")
+@pytest.mark.parametrize("name", ["words.txt", "moved.txt"])
+def test_a_large_text_is_judged_by_its_patch_and_a_few_changed_lines_stand_in_the_plan(
+    make_repo: Callable[..., Repository], name: str
+) -> None:
+    to = "".join([*LINES[:200], "changed\n", *LINES[201:]])
+    journey = with_text(make_repo, to, name).to("committed")
+    plan = json.loads(Path(plan_path(journey)).read_text())
+    assert plan["self_contained"] is True
+    assert os.path.getsize(plan_path(journey)) < 30_000
+    assert (journey.repository.path / name).read_text() == to
+    assert journey.planner("undo").code == 0
+    assert (journey.repository.path / "words.txt").read_text() == "".join(LINES)
+
+
+@pytest.mark.requirement("PL-19", "PL-31")
+def test_a_text_that_is_rewritten_is_refused_and_the_refusal_says_what_is_measured(
+    make_repo: Callable[..., Repository],
+) -> None:
+    to = "".join(line.upper() for line in LINES)
+    journey = with_text(make_repo, to)
+    refused = journey.planner("plan", "freeze")
+    assert [p.get("at") for p in refused.block.iter("problem")] == ["words.txt"]
+    assert "all patches of a plan together may have 1 MB" in refused.text
+    assert "a text counts by its patch, a binary by its content before and after" in refused.text
+    assert "more than 40 MB in both" in refused.text
+    assert "this file has 1.5 MB before and 1.5 MB after" in refused.text
+    allowed(journey).to("committed")
+    assert (journey.repository.path / "words.txt").read_text() == to
+
+
+@pytest.mark.requirement("PL-19")
+def test_a_text_too_large_to_be_compared_is_judged_by_its_content(
+    make_repo: Callable[..., Repository], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(large, "MOST_COMPARED", 2 * large.MEBIBYTE)
+    journey = with_text(make_repo, "".join([*LINES, "one more\n"]))
+    refused = journey.planner("plan", "freeze")
+    assert [p.get("at") for p in refused.block.iter("problem")] == ["words.txt"]
+
+
+@pytest.mark.requirement("PL-19")
+def test_a_text_that_is_not_utf_8_is_measured_as_it_stands_in_the_plan(
+    make_repo: Callable[..., Repository],
+) -> None:
+    """Its patch is base64 there, of which four letters stand for three bytes."""
+    latin = bytes(range(0xC0, 0x100)) * 14 + b"\n"
+    journey = Journey(make_repo(files={**FILES, "planner.toml": SMALL}))
+    design = journey.answers["design.json"]
+    design[2]["fields"]["files"].append("latin.txt")
+    fields = {"milestone": "$m", "file": "latin.txt", "behavior": "is new"}
+    design.append({"op": "add", "kind": "intent", "fields": fields})
+    journey.edits["latin.txt"] = latin * 1_000  # 0.9 MB, and 1.1 MB in base64
+    refused = journey.to("freeze").planner("plan", "freeze")
+    assert [p.get("at") for p in refused.block.iter("problem")] == ["latin.txt"]
+    assert "this file has 0.9 MB" in refused.text
 
 
 @pytest.mark.requirement("PL-16")

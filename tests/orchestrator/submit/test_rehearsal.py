@@ -255,6 +255,24 @@ def test_signing_without_a_key_is_found_before_the_freeze(project: Repository, f
 
 
 @pytest.mark.requirement("VR-5")
+def test_a_signing_program_that_hangs_when_it_is_asked_for_its_keys_is_ended_and_named(
+    project: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "sign"
+    program.write_text("#!/bin/sh\nsleep 9731 &\nsleep 9731\n")
+    program.chmod(0o755)
+    for name, value in (("commit.gpgSign", "true"), ("gpg.program", str(program))):
+        project.git("config", name, value)
+    monkeypatch.setattr("shared.git.signing.LIMIT_S", 1.0)
+    journey = Journey(project).to("freeze")
+    assert f"{program} had not said after 1 s which keys it has" in refused(journey).text
+    listed = subprocess.run(["ps", "-A", "-o", "args="], capture_output=True, check=True)
+    assert b"sleep 9731" not in listed.stdout
+    project.git("config", "commit.gpgSign", "false")
+    assert_proved(journey)
+
+
+@pytest.mark.requirement("VR-5")
 def test_with_a_key_that_is_there_the_commit_is_signed(project: Repository, tmp_path: Path) -> None:
     key = tmp_path / "key"
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
