@@ -17,7 +17,9 @@ from shared.builders import visible
 from shared.resources import PROGRAM, launcher, quote
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+
+    _Lines = Callable[[ET.Element, Pen], Iterator[str]]
 
 _KINDS = {
     "not_found": "Not found", "conflict": "Not possible now", "frozen": "Frozen",
@@ -37,7 +39,7 @@ def text_of(block: str, width: int = 0, *, colour: bool = False) -> str:
     root = ET.fromstring(block)  # noqa: S314 – a block that this process has made
     shown = [one for one in root if not (is_waiting(root) and is_handover(one))]
     opened = root.find("task") is not None and root.find("data[@name='page']") is not None
-    lines = {**_PARTS, "person": partial(person_lines, opened=opened)}
+    lines: dict[str, _Lines] = {**_PARTS, "person": partial(person_lines, opened=opened)}
     parts = [_head(root, pen), *("\n".join(lines[e.tag](e, pen)) for e in shown)]
     return typed("\n\n".join(filter(None, parts)) or "Done.") + "\n"
 
@@ -160,7 +162,7 @@ def _named(name: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-_PARTS = {
+_PARTS: dict[str, _Lines] = {
     "task": _prose, "rules": _rules, "data": _data, "dispatch": _dispatch, "ask": _ask,
     "next": next_lines, "problem": _problem,
 }  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from quality_reviewer.items import next_number
@@ -139,20 +140,38 @@ def _words(question: Question, signs: Signs, scope: str) -> str | None:
 def grouped(items: Sequence[Item], plan: Plan, *, small: bool) -> list[Item]:
     """Return review items with the group of the reviewer who answers each.
 
-    Questions about the whole plan are the first reviewer's; milestones follow in the plan's order,
-    so that each reviewer has about as many questions as the others.
+    Questions about the whole plan are the first reviewer's; milestones follow in the plan's order.
+    Those of a milestone stay together, and apart from that all have as many as the others.
     """
     owners = {i.id: owner_of(i.scope, plan) for i in items}
     milestones = [m.id for m in plan.milestones]
     count = 1 if small else min(MOST_REVIEWERS, -(-len(milestones) // SHARE)) or 1
     weights = [sum(owner == m for owner in owners.values()) for m in milestones]
-    done = len(items) - sum(weights)
-    share: dict[str | None, int] = {None: 0}
-    for name, weight in zip(milestones, weights, strict=True):
-        share[name] = int((done + weight / 2) * count / max(len(items), 1))
-        done += weight
+    shares = _evenly(weights, len(items) - sum(weights), count)
+    share: dict[str | None, int] = {None: 0, **dict(zip(milestones, shares, strict=True))}
     used = sorted({share[owner] for owner in owners.values()})
     return [i.changed(group=str(used.index(share[owners[i.id]]) + 1)) for i in items]
+
+
+def _evenly(weights: list[int], first: int, count: int) -> list[int]:
+    """Return which of `count` shares, from 0, each weight goes to: in order, and evenly.
+
+    The first share has `first` already. Most even is what has the smallest sum of squares.
+    """
+    sums = [0, *accumulate(weights)]
+    costs, begins = [(first + total) ** 2 for total in sums], []
+    for _ in range(1, count):
+        rows = [
+            min((costs[k] + (sums[n] - sums[k]) ** 2, k) for k in range(n + 1))
+            for n in range(len(sums))
+        ]
+        costs = [cost for cost, _ in rows]
+        begins.append([begin for _, begin in rows])
+    shares, end = [0] * len(weights), len(weights)
+    for number, begin in reversed([*enumerate(begins, 1)]):
+        shares[begin[end] : end] = [number] * (end - begin[end])
+        end = begin[end]
+    return shares
 
 
 def is_of_table(item: Item) -> bool:

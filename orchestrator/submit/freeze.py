@@ -49,9 +49,11 @@ def freeze_plan(state: State, *, allow_large: bool = False) -> None:
             digest, _ = digest_of(read_bytes(path))
             frozen = check_frozen(state)
             keep_draft(state, frozen)
-            at, branch = {"workflow": "executor", "step": 1, "digest": digest}, branch_of(state)
+            branch = branch_of(state)
             with state.database:
-                state.move("submit", "host", detail=branch, **at)
+                state.move(
+                    "submit", "host", detail=branch, workflow="executor", step=1, digest=digest
+                )
         else:
             frozen = check_frozen(state)
         refresh_todo(state)

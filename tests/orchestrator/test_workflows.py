@@ -14,6 +14,7 @@ import pytest
 from orchestrator import executor, planner
 from shared import resources
 from shared.resources import ROOT
+from shared.run import open_state
 from shared.steps.entry_points import MODULES, discover_workflows, find_workflow
 from shared.steps.workflow import Step, Workflow
 from state.errors import Refused
@@ -139,6 +140,30 @@ def test_steps_before_the_current_one_say_so_and_pass_on(make_repo: Repositories
         follow = words_of(answer.next())
         assert follow[:2] == ["step", "planner"]
     assert journey.planner("step", "planner", "6").text == journey.last.text
+
+
+@pytest.mark.requirement("PL-1")
+@pytest.mark.parametrize("end", ["completed", "cancelled", "cancelled and applied"])
+def test_a_run_that_has_ended_names_no_next_command_at_any_step_of_any_workflow(
+    make_repo: Repositories, end: str
+) -> None:
+    journey = Journey(make_repo(files=FILES))
+    journey.to({"completed": "committed", "cancelled": "code"}.get(end, "applied"))
+    if end != "completed":
+        assert journey.planner("cancel").code == 0
+    run = open_state(journey.state_dir, os.sep).run
+    assert run.status == ("COMPLETED" if end == "completed" else "CANCELLED")
+    for name, workflow in discover_workflows().items():
+        for number in (None, *workflow.steps):
+            words = ("step", name, *([str(number)] if number else []))
+            for more in ((), ("--again",)):
+                answer = journey.planner(*words, *more)
+                named = (name, number, more, answer.text)
+                assert not list(answer.block.iter("next")), named
+                if answer.code:
+                    assert answer.problems[0][0] == "conflict", named
+                elif not more:
+                    assert "Nothing is left to do" in (answer.block.findtext("task") or ""), named
 
 
 @pytest.mark.requirement("PL-1", "PL-2")

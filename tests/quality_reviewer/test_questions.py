@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from quality_reviewer.questions import QUESTIONS, may_ask
 from quality_reviewer.scopes import owner_of
@@ -97,9 +99,45 @@ def test_at_most_eight_reviewers_share_the_questions_evenly(count: int) -> None:
     for n in range(1, count + 1):
         assert len({i.group for i in items if i.scope == f"M-{n:03}"}) == 1
     shares = [groups.count(name) for name in names]
-    assert max(shares) - min(shares) <= 6, "one milestone more, or what is about the whole plan"
+    assert max(shares) - min(shares) <= 3, "a milestone's questions, which stay together"
     assert {i.group for i in items if i.scope == "*"} == {"1"}
     assert {i.group for i in grouped(items, plan, small=True)} == {"1"}
+
+
+@pytest.mark.requirement("RV-2")
+@pytest.mark.parametrize("of_plan", [0, 1, 2, 3])
+@pytest.mark.parametrize("count", [4, 5, 7, 10, 13, 24, 25, 60])
+def test_where_each_milestone_has_one_question_no_reviewer_has_two_more_than_another(
+    count: int, of_plan: int
+) -> None:
+    shares = shared_out([1] * count, of_plan)
+    assert max(shares) - min(shares) <= 1, shares
+
+
+@pytest.mark.requirement("RV-2")
+@given(st.lists(st.integers(1, 7), min_size=1, max_size=30), st.integers(0, 12))
+def test_reviewers_differ_by_no_more_than_the_questions_of_one_milestone(
+    loads: list[int], of_plan: int
+) -> None:
+    shares = shared_out(loads, of_plan)
+    # Whoever has more than a share with the questions about the whole plan alone has no milestone.
+    others = shares[1:] if shares[0] == of_plan else shares
+    assert max(others, default=0) - min(others, default=0) <= max(loads), shares
+    assert not of_plan or shares[0] >= of_plan
+
+
+def shared_out(loads: list[int], of_plan: int) -> list[int]:
+    """Return how many questions each reviewer has of a plan whose milestones have so many."""
+    milestones = [
+        make_milestone(id=f"M-{n:03}", number=n, files=[f"src/m{n}.py"], code_intents=[],
+                       tests={"skip_reason": "x"})
+        for n in range(1, len(loads) + 1)
+    ]  # fmt: skip
+    scopes = ["*"] * of_plan
+    scopes += [f"M-{n:03}" for n, load in enumerate(loads, 1) for _ in range(load)]
+    items = [Item(id=f"qa-{n:03}", scope=s, check="style") for n, s in enumerate(scopes, 1)]
+    groups = [i.group or "" for i in grouped(items, make_plan(milestones=milestones), small=False)]
+    return [groups.count(name) for name in dict.fromkeys(groups)]
 
 
 def test_an_intent_and_a_file_belong_to_their_milestone() -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from shared.guard.permissions import PERSON_ONLY, WHO
-from shared.resources import launcher
+from shared.resources import ROOT, launcher
 from tests.journey import FILES, LAUNCHER, Journey
 from tests.shared.guard.client import SESSION, Client
 
@@ -126,6 +127,29 @@ def test_all_else_passes_in_a_session_that_does_not_plan(other: Client, command:
 def test_nothing_is_denied_once_nobody_plans(journey: Journey, other: Client) -> None:
     assert journey.planner("cancel").code == 0
     assert other.asks("Bash", command=f"{OURS} mode approve d") == {}
+
+
+def test_the_page_of_commands_says_what_keeps_an_assistant_from_a_persons_command(
+    journey: Journey, client: Client, other: Client
+) -> None:
+    page = Path(ROOT, "docs/commands.md").read_text(encoding="utf-8")
+    head, *sections = page.split("\n## ")
+    said = " ".join(head.partition('"Who" says')[2].split())
+    named = [s.partition("\n")[0] for s in sections if "\nWho: person only." in s]
+    assert {name.removeprefix("planner ") for name in named} == {*PERSONS}
+    assert "the hooks deny every assistant the commands that only a person may run" in said
+    command = f"{OURS} cancel"
+    for asked in (client, other):
+        assert "only a person may run" in asked.denial("Bash", command=command)
+    assert "deny the session that plans what writes the user's files" in said
+    assert client.denial("Bash", command=f"{OURS} exec apply")
+    assert other.asks("Bash", command=f"{OURS} exec apply") == {}
+    assert "A program without hooks is not held" in said
+    assert journey.planner("cancel").code == 0
+    assert "While a session of the user plans" in said
+    assert other.asks("Bash", command=command) == {}, "nobody plans any more"
+    # Hooks deny it, whatever the assistant has been told or has promised.
+    assert not re.search(r"\b(word|promise|trust|nothing but|only asks?)\b", said, re.IGNORECASE)
 
 
 @pytest.mark.parametrize(
