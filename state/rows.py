@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from state.stages import CANCELLED, COMPLETED
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
@@ -40,11 +38,11 @@ class Run:
     @property
     def ending(self) -> str:
         """How the run has ended, to follow "the run is", such as "cancelled"; "" before it has."""
-        if self.status not in (COMPLETED, CANCELLED):
+        if self.status not in ("COMPLETED", "CANCELLED"):
             return ""
         if not self.commit_id:
             return self.status.lower()
-        how = " and proved" if self.status == COMPLETED else ", then taken back"
+        how = " and proved" if self.status == "COMPLETED" else ", then taken back"
         return f"committed as {self.commit_id[:12]}{how}"
 
 
