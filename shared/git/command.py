@@ -196,7 +196,7 @@ class Git:
     def pieces(self, *args: str) -> Iterator[bytes]:
         """Run git and yield its output in pieces, as it comes; Refused at its end if it fails."""
         with tempfile.TemporaryFile() as stderr, self._started(args, stderr) as process:
-            while piece := process.stdout.read1(MOST_OF_A_PIECE) if process.stdout else b"":
+            while piece := process.stdout.read(MOST_OF_A_PIECE) if process.stdout else b"":
                 yield piece
             if process.wait():
                 stderr.seek(0)
