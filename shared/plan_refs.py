@@ -44,7 +44,7 @@ class Kept(NamedTuple):
 def keep_draft(state: State, plan: Plan, text: str) -> None:
     """Store a frozen plan and its readable text under its own ref, which nothing pushes."""
     files = _files(state, plan, text)
-    told = refs.Told(f"Frozen plan: {_title(plan)}\n", _seconds(plan.frozen_at or ""))
+    told = refs.Told(f"Frozen plan: {_title(plan)}\n", _seconds(plan.frozen_at or ""), _base(plan))
     refs.keep(repository_at(state.run.repository), f"{DRAFTS}{plan.digest}", files, told)
 
 
@@ -57,7 +57,7 @@ def keep(state: State, plan: Plan, text: str) -> None:
     files = _files(state, plan, text)
     files[APPROVAL] = read_bytes(approval.path_in(state.state_dir))
     seconds = int(repository.git.text("log", "-1", "--format=%ct", _commit_of(state)))
-    told = refs.Told(f"Approved plan: {_title(plan)}\n", seconds)
+    told = refs.Told(f"Approved plan: {_title(plan)}\n", seconds, _base(plan))
     refs.keep(repository, KEPT + digest, files, told)
     wrong = read(repository, KEPT + digest, digest).wrong
     if wrong:
@@ -145,6 +145,10 @@ def frozen(repository: Repository) -> set[str]:
 
 def _title(plan: Plan) -> str:
     return " ".join(plan.overview.title.split()) or (plan.digest or "")[:12]
+
+
+def _base(plan: Plan) -> str:
+    return plan.base.commit if plan.base else "HEAD"
 
 
 def _seconds(at: str) -> int:

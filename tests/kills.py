@@ -1,7 +1,11 @@
-"""kill -9 of a planner command between any two of its file operations, and around each git."""
+"""Moments of a planner command, between any two of its file operations and around each git.
+
+A command is killed at one with kill -9, or something else is done then and the command goes on.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
@@ -9,10 +13,12 @@ import subprocess
 import traceback
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from tests.journey import call
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from tests.conftest import Repository
@@ -47,8 +53,8 @@ def killed_at(number: int, folder: Path, *words: str, codes: Sequence[int] = (EN
     child = os.fork()
     if child == 0:
         try:
-            _die_at(number)
-            code = call(folder, *words).code
+            with at_moment(number, lambda: os.kill(os.getpid(), signal.SIGKILL)):
+                code = call(folder, *words).code
         except BaseException:  # noqa: BLE001 – told to the parent by the exit code
             traceback.print_exc()
             code = 99
@@ -60,14 +66,20 @@ def killed_at(number: int, folder: Path, *words: str, codes: Sequence[int] = (EN
     return False
 
 
-def _die_at(number: int) -> None:
-    moments = 0
+@contextlib.contextmanager
+def at_moment(number: int, act: Callable[[], object]) -> Iterator[Callable[[], int]]:
+    """Have something done at the `number`-th moment of a command; yields how many there were."""
+    moments, acting = 0, False
 
     def moment() -> None:
-        nonlocal moments
+        nonlocal moments, acting
+        if acting:
+            return  # it has moments of its own
         moments += 1
         if moments == number:
-            os.kill(os.getpid(), signal.SIGKILL)
+            acting = True
+            act()
+            acting = False
 
     def around(function: Callable[..., Any]) -> Callable[..., Any]:
         def call_it(*args: Any, **values: Any) -> Any:  # noqa: ANN401 – what the function takes
@@ -78,8 +90,10 @@ def _die_at(number: int) -> None:
 
         return call_it
 
-    for module, name in OPERATIONS:
-        setattr(module, name, around(getattr(module, name)))
+    with pytest.MonkeyPatch.context() as patch:
+        for module, name in OPERATIONS:
+            patch.setattr(module, name, around(getattr(module, name)))
+        yield lambda: moments
 
 
 def kill_everywhere(

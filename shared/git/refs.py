@@ -18,10 +18,14 @@ if TYPE_CHECKING:
 
 
 class Told(NamedTuple):
-    """What such a commit says of itself: its message, and its time in seconds since 1970."""
+    """What such a commit says of itself: its message, and its time in seconds since 1970.
+
+    `base` is a commit of the repository to which the plan belongs.
+    """
 
     message: str
     seconds: int
+    base: str
 
 
 @refusing()
@@ -47,6 +51,9 @@ def keep(repo: Repository, ref: str, files: Mapping[str, bytes | str], told: Tol
     rows = "".join(f"100644 blob {blob}\t{name}\n" for name, blob in sorted(blobs.items()))
     tree = git.text("mktree", stdin=rows.encode())
     made = git.text("commit-tree", tree, stdin=told.message.encode())
+    # Where another repository took the place of this one before here, it has no such base; if it
+    # does after here, it does not have the commit just made, and git makes no ref of it.
+    git.run("cat-file", "-e", f"{told.base}^{{commit}}")
     words = ("update-ref", "--no-deref", ref, made, repo.zero)
     done = git.attempt(*words)
     if done.returncode and not commit_at(repo, ref):

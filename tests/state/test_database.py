@@ -119,10 +119,11 @@ class TestASchema:
         assert Path(path).read_bytes() == before
         assert os.listdir(Path(path).parent) == ["planner.db"]
 
-    @pytest.mark.parametrize("tail", ["", f".{os.getpid()}"])
+    @pytest.mark.parametrize("while_it_is_made", [False, True])
     def test_of_an_older_version_is_not_backed_up_through_a_link(
-        self, path: str, tmp_path: Path, tail: str
+        self, path: str, tmp_path: Path, *, while_it_is_made: bool
     ) -> None:
+        tail = f".{os.getpid()}" if while_it_is_made else ""
         connection = sqlite3.connect(path)
         connection.executescript((FIXTURES / "planner-v1.sql").read_text(encoding="utf-8"))
         connection.close()
