@@ -78,7 +78,7 @@ def _lacks_digest(target: Target) -> Refused:
     if found.stage != SUBMITTED:
         text = "no plan waits for an approval here, and the digest of one is missing"
         allowed = f"for example {command('approve', '951f84f6d5ed')}, once a plan is submitted"
-        return Refused("usage", "DIGEST", text, allowed)
+        return Refused("usage", "DIGEST", text, allowed, command("approve", "--help"))
     way = found.state.approving if found.state else found.command("approve", found.digest or "")
     return Refused("usage", "DIGEST", text, "the digest of the plan that waits here", way)
 

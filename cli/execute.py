@@ -94,6 +94,10 @@ def next_wave(state_dir: str | None, role: str | None) -> None:
     """
     allow_roles(role)
     state = opened(state_dir)
+    if is_due(state):  # an earlier call has passed the last gate, and its freeze was refused
+        submit_if_due(state)
+        write(print_current(state))
+        return
     finished = waves.go_on(state)
     submit_if_due(state)
     write(render_finished(state, finished))

@@ -31,7 +31,7 @@ ABSENT: dict[Sign, str] = {
     "removed": "no file is deleted or moved",
     "input": "no parser or outside input is touched",
     "concurrency": "no thread, lock, async call or process is touched",
-    "errors": "no line speaks of an error",
+    "errors": "no error path is touched",
     "choice": "no threshold or default is chosen",
     "comments": "no comment is written",
     "documents": "no documentation is touched",

@@ -39,7 +39,7 @@ def test_a_step_without_a_number_prints_what_is_next_at_every_point(
         assert call(inside, "step", str(journey.last.block.get("workflow"))).text == wanted
     journey.to("committed")
     ended = journey.planner("step", "planner")
-    assert "The run is completed" in (ended.block.findtext("task") or "")
+    assert "The run is committed as" in (ended.block.findtext("task") or "")
     assert journey.planner("exec", "commit").text == journey.last.text
 
 

@@ -354,7 +354,7 @@ def test_what_plans_took_in_this_repository_is_shown_to_who_chooses(
     direct.choose(DIRECT)
     choice = Choice(journey.repository, request="Make f add three")
     told = choice.start().data("plans here so far")
-    assert re.fullmatch(r"full: 1 plans, \d+\.\d minutes \(median\)", told)
+    assert re.fullmatch(r"full: 1 plan, \d+\.\d minutes \(median\)", told)
     shown = call(journey.repository.path, "stats").data("stats")
     assert f"depth {told}" in shown
     assert "1 plans" in shown  # what was made directly is none

@@ -33,7 +33,6 @@ CONFIRMED = {"developer/verify/process": "commands of planner.toml, in the workt
 OURS = {
     "developer/verify/background": "our own worker",
     "shared/ssh_signature": "ssh-keygen, which signs or checks a digest",
-    "shared/git/signing": "the user's gpg or ssh-add, asked for the user's own key",
     "shared/installation": "the pip that installs our dependencies",
     "shared/git/files": "rm, which removes a folder of ours and goes on alone",
     "cli/demo/host": "our own commands, as the demo's host sends them",
