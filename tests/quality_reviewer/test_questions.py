@@ -173,7 +173,7 @@ def test_a_small_plan_is_asked_at_most_seven_once_when_there_is_code(
     assert reasons["style"] == "a small plan is asked 7 questions"
     assert reasons["errors-alike"] == "no error path is touched"
     assert [row["check"] for row in code["unasked"] if row["triggered"]] == ["style"]
-    beyond = "1 question of less weight not asked, listed in plan.md"
+    beyond = "1 question of less weight not asked"
     summary = journey.last.data("summary").splitlines()
     assert f"reviewed by agents (7 questions); {beyond}" in summary
     with open(f"{journey.state_dir}/plan.md", encoding="utf-8") as file:
