@@ -26,6 +26,7 @@ from shared.named_files import find_answer
 from shared.steps.printing import print_current
 from state.actors import DEVELOPER, HOST, REVIEWER, UNPROVEN, WRITER
 from state.files import read_text
+from state.stages import SUBMITTED
 
 milestone_option = click.option("--milestone", metavar="ID", required=True, help="Its id.")
 attempt_option = click.option(
@@ -94,8 +95,8 @@ def next_wave(state_dir: str | None, role: str | None) -> None:
     """
     allow_roles(role)
     state = opened(state_dir)
-    if is_due(state):  # an earlier call has passed the last gate, and its freeze was refused
-        submit_if_due(state)
+    if is_due(state) or state.run.stage == SUBMITTED:
+        submit_if_due(state)  # an earlier call has passed the last gate, and failed after that
         write(print_current(state))
         return
     finished = waves.go_on(state)
