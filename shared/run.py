@@ -33,11 +33,11 @@ class State:
     """A run with its state directory; `plan` is read from disk at every access.
 
     `run` is as the time limits leave it that had passed when it was opened: `overdue` says which.
-    `agents` are the rows of those who plan it.
+    `agents` are the rows of those who plan it. `rebuilt` is what `Vault.rebuilt` says.
     """
 
     __slots__ = (
-        "_config", "agents", "database", "opened_at", "overdue", "run", "state_dir",
+        "_config", "agents", "database", "opened_at", "overdue", "rebuilt", "run", "state_dir",
         "worktree",
     )  # fmt: skip
 
@@ -48,6 +48,7 @@ class State:
         self.opened_at = time.time()
         self.agents = database.planning_of(run.run_id)
         self.run, self.overdue = limits.run_at(run, self.agents, self.opened_at)
+        self.rebuilt: dict[tuple[object, ...], str] = {}
         self._config: dict[str, Any] | None = None
         database.agent = agent_name(None, run.repository)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared import resources
@@ -65,7 +66,8 @@ def _make_again(state: State, repository: Repository, vault: Vault) -> None:
 def open_repository(state: State) -> tuple[Repository, Vault]:
     """Return the user's repository and the run's own bare repository beside it, the vault."""
     repository = repository_at(state.run.repository)
-    return repository, open_vault(repository, resources.vault_path(state.state_dir))
+    vault = open_vault(repository, resources.vault_path(state.state_dir))
+    return repository, replace(vault, rebuilt=state.rebuilt)
 
 
 def open_tree(state: State, milestone: str | None = None) -> Worktree:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import rfc8785
 
 from state.errors import Problem
-from state.frozen_bytes import digest_of
+from state.frozen_bytes import NO_DIGEST, digest_of, stamped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,8 +27,7 @@ def freeze(plan: Plan, frozen_at: str) -> tuple[bytes, str]:
     data["frozen_at"] = frozen_at
     data["seals"] = {}
     data["seals"] = seal(data)
-    digest = sha256(rfc8785.dumps(data)).hexdigest()
-    return rfc8785.dumps({**data, "digest": digest}), digest
+    return stamped(rfc8785.dumps({**data, "digest": NO_DIGEST}))
 
 
 def settled_digest(data: bytes) -> str | None:

@@ -13,13 +13,13 @@ from developer.candidates.found import Candidate, line_of
 from developer.candidates.python_tests import (
     by_pytest,
     by_unittest,
-    has_package,
+    packages,
     python_test_files,
 )
 from developer.candidates.runner import called_runner
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from developer.candidates.found import Project
 
@@ -41,6 +41,30 @@ def python_candidates(project: Project) -> Iterator[Candidate]:
     python, text = interpreter(project), project.read("pyproject.toml")
     tables = _tables(text)
     yield from _tests(project, python, _configured(project, text, tables), _named(project))
+    yield from _that_can_start(project, [*_tools(project, python, text, tables)])
+
+
+def _that_can_start(project: Project, found: Sequence[Candidate]) -> Iterator[Candidate]:
+    """Yield those of the candidates whose module is not known to be missing."""
+    started = {one: _module(one.command) for one in found}
+    wanted: dict[str, list[str]] = {}
+    for python, module in filter(None, started.values()):
+        wanted.setdefault(python, []).append(module)
+    installed = {python: packages(project, python, names) for python, names in wanted.items()}
+    for one, by in started.items():
+        known = installed[by[0]] if by else None
+        if known is None or (by and by[1] in known):
+            yield one
+
+
+def _module(command: str) -> tuple[str, str] | None:
+    """Return the interpreter and the module that a command starts with `-m`, if it does."""
+    python, _, rest = command.partition(" -m ")
+    return (python, rest.split()[0]) if rest else None
+
+
+def _tools(project: Project, python: str, text: str, tables: dict[str, Any]) -> Iterator[Candidate]:
+    """Yield what runs the tests in environments of its own, then what only reads the code."""
     if tox := _tox(project, text, tables):
         yield Candidate(" ".join([_program("tox", python), *_made_by_tox(project)]), tox)
     if project.has("noxfile.py"):
@@ -76,7 +100,7 @@ def _tests(project: Project, python: str, configured: str, named: str) -> Iterat
         pytest = line.evidence
     # pytest does not call `load_tests`, so it would leave out what that adds.
     of_unittest = called == "unittest" or (not pytest and any(f.loads for f in classes))
-    installed = bool(classes) and has_package(project, python, "pytest")
+    installed = bool(classes) and "pytest" in (packages(project, python, ["pytest"]) or ())
     if classes and called != "unittest" and (of_unittest or not installed):
         yield from by_unittest(project, python, classes)
     if not (pytest or functions) and installed:

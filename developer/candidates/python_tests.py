@@ -9,6 +9,7 @@ import os
 import re
 import shlex
 from fnmatch import fnmatch
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, NamedTuple
 
 from developer.candidates.found import Candidate, line_of
@@ -34,7 +35,7 @@ _NOT_THE_PROJECTS = {"node_modules", "site-packages", "build", "dist", "vendor",
 _MOST_FOLDERS, _MOST_FILES, _MOST_NAMED, _MOST_STARTS = 1_000, 60, 10, 3
 _ASK_S = 20.0
 # Looked up without the folder in which it runs: a module of the project could have this name.
-_ASK = "import sys, importlib.util as u; sys.path[:1] = []; sys.exit(not u.find_spec({!r}))"
+_ASK = "import sys, importlib.util as u; sys.path[:1] = []; print(*filter(u.find_spec, {!r}))"
 
 
 class PythonTest(NamedTuple):
@@ -128,19 +129,21 @@ def _with_sources(project: Project, python: str, start: str, line: str) -> str:
     return f"PYTHONPATH=src {line}" if found else line
 
 
-def has_package(project: Project, python: str, name: str) -> bool:
-    """Return whether an interpreter has a package, asked in the place; False where there is none.
+def packages(project: Project, python: str, names: Sequence[str]) -> set[str] | None:
+    """Return which of these packages an interpreter has, asked in the place; None if it cannot be.
 
     Its folders do not tell: what is called `python3` may be a script that chooses one.
     """
     if not level(project.root).holds:
-        return False
+        return None
     place = planning_place(project.root, project.root)
     place.limits = Limits(seconds=_ASK_S)
-    words = ["sh", "-c", f"{python} -c {shlex.quote(_ASK.format(name))}"]
-    with open(os.devnull, "wb") as output:
+    words = ["sh", "-c", f"{python} -c {shlex.quote(_ASK.format([*names]))} 2> /dev/null"]
+    with TemporaryFile() as output:
         try:
-            return run(place, words, output=output.fileno()).code == 0
+            code = run(place, words, output=output.fileno()).code
         except CannotEnter as error:
             forget(place, str(error))
-            return False
+            return None
+        output.seek(0)
+        return set(output.read().decode("utf-8", "replace").split()) if code == 0 else None

@@ -41,9 +41,8 @@ def _untouched(subject: Subject, milestone: Milestone) -> Iterator[Finding]:
 
     Not where an intent or promised documentation names it, since other checks look at these.
     """
-    changed = {path for c in subject.changes for path in (c.file, c.old_file)}
     listed = {*milestone.files, *milestone.tests.files} - {i.file for i in milestone.code_intents}
-    for file in sorted(listed - promised_files(milestone) - changed):
+    for file in sorted(listed - promised_files(milestone) - subject.touched):
         text = f"{milestone.id} lists {file}, and nothing changes it; change it in the worktree"
         drop = f"if nothing has to change there, take it off the plan: {_edit(milestone, file)}"
         yield Finding(file, f"{text} and {CAPTURE}, or, {drop}")

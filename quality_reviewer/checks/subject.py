@@ -103,6 +103,11 @@ class Subject:
         return tuple(c for c in self.changes if is_file(c) and not apart(c))
 
     @cached_property
+    def touched(self) -> frozenset[str | None]:
+        """Return the path that each changed file has, and the one that it had."""
+        return frozenset(path for c in self.changes for path in (c.file, c.old_file))
+
+    @cached_property
     def large(self) -> tuple[Change, ...]:
         """Return the changes of files that are too large for a patch."""
         return tuple(filter(apart, self.changes))

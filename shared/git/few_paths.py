@@ -125,7 +125,7 @@ def rebuild(
         (c.file, c.old_file, c.old_mode, c.mode, c.before, c.after, c.patch, c.encoding)
         for c in changes
     )
-    made_from = (into, base_tree, *whole)
+    made_from = (into, base_tree, frozenset(whole))  # no two name the same path
     if made_from not in vault.rebuilt:
         with vault.fresh_index(GIT_OBJECT_DIRECTORY=into or vault.objects) as git:
             seed_index(git, base_tree, planned)

@@ -165,7 +165,8 @@ def check_startable(path: str) -> list[Problem]:
     if repo.is_private:
         return check_path(repo.root)
     return [
-        *check_path(repo.root), *_check_head(repo), *check_underway(repo), *_check_identity(repo),
+        *check_path(repo.root), *_check_head(repo), *_check_own_folder(repo),
+        *check_underway(repo), *_check_identity(repo),
     ]  # fmt: skip
 
 
@@ -187,6 +188,19 @@ def _check_head(repo: Repository) -> list[Problem]:
         retry = 'git commit --allow-empty -m "Start"'
         return [Problem("refused", "HEAD", problem, retry=retry)]
     return check_branch(repo)
+
+
+def _check_own_folder(repo: Repository) -> list[Problem]:
+    """Return a problem if git tracks files of our folder: a database from elsewhere may lie.
+
+    Its runs, and their approvals, would be those of whoever committed it.
+    """
+    tracked = repo.git.names("ls-files", "-z", "--", PLANNER)
+    if not tracked:
+        return []
+    problem = f"git tracks files in it ({len(tracked)}), so what it says need not be from here"
+    allowed = "remove it, commit that, then run the same command again"
+    return [Problem("refused", PLANNER, problem, allowed, f"git rm -r -q :/{PLANNER}")]
 
 
 def check_branch(repo: Repository) -> list[Problem]:

@@ -13,6 +13,7 @@ from developer.candidates.detect import candidates
 from developer.candidates.settle import write_commands
 from developer.verify.counts import counted
 from shared.guard.permissions import refusal_for_assistant
+from shared.place.level import Level
 from state.errors import Refused
 from tests.journey import FILES, Journey, call
 from tests.place import need_place
@@ -261,6 +262,36 @@ def test_pytest_runs_the_tests_where_the_projects_environment_has_it(
     by_unittest = (".venv/bin/python -m unittest discover", "pkg/test_a.py:2")
     found = candidates(str(folder), str(folder)).candidates
     assert found == [by_unittest, *([by_pytest] if named else [])]
+
+
+def test_a_tool_that_the_projects_environment_lacks_is_no_candidate(
+    make_repo: Repositories, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    need_place()
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    settings = PYTEST + "[tool.ruff]\n[tool.mypy]\n"
+    folder = make_repo(files={"pyproject.toml": settings, "noxfile.py": ""}).path
+    tests = (".venv/bin/python -m pytest -q", "pyproject.toml:4")
+    environment(folder / ".venv", "ruff")
+    lint = (".venv/bin/python -m ruff check", "pyproject.toml:6")
+    # The project's own tests are named also where pytest is missing: it says what to install.
+    assert candidates(str(folder), str(folder)).candidates == [tests, lint]
+    shutil.rmtree(folder / ".venv")
+    environment(folder / ".venv", "mypy", "nox")
+    assert [command for command, _ in candidates(str(folder), str(folder)).candidates] == [
+        tests[0], ".venv/bin/python -m nox -R", ".venv/bin/python -m mypy",
+    ]  # fmt: skip
+
+
+def test_a_tool_is_a_candidate_where_no_place_can_tell_whether_it_is_there(
+    make_repo: Repositories, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("developer.candidates.python_tests.level", lambda _: Level("none"))
+    folder = make_repo(files={"pyproject.toml": "[tool.mypy]\n"}).path
+    environment(folder / ".venv")
+    found = candidates(str(folder), str(folder)).candidates
+    assert found == [(".venv/bin/python -m mypy", "pyproject.toml:1")]
 
 
 @pytest.mark.parametrize("where", ["pkg/test_a.py", "pkg/__init__.py"])

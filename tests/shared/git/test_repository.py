@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
@@ -76,6 +77,20 @@ def test_a_detached_head_is_refused(project: Project) -> None:
     project.git("checkout", "-q", "--detach")
     assert "HEAD is detached" in _said(project.root)
     assert head(project.repo).branch is None
+
+
+def test_a_planner_folder_that_the_repository_brings_is_refused(project: Project) -> None:
+    """Its database could hold runs, and approvals, that nobody here has made."""
+    project.write({".planner/planner.db": b"x", ".planner/runs/r/plan.json": b"{}"})
+    project.git("add", "-f", ".planner")
+    project.git("commit", "-q", "-m", "runs")
+    (problem,) = check_startable(str(project.root))
+    assert (problem.at, problem.kind) == (".planner", "refused")
+    assert "(2)" in problem.problem
+    subprocess.run(problem.retry.split(), cwd=project.root / "src", check=True)
+    project.git("commit", "-q", "-m", "no runs")
+    assert check_startable(str(project.root)) == []
+    assert not (project.root / ".planner/planner.db").exists()
 
 
 @pytest.mark.parametrize("what", ["merge", "rebase", "cherry-pick", "revert", "bisect"])
