@@ -137,7 +137,8 @@ def run(
 
 
 def _shown(worktree: str, shown: Shown) -> str:
-    block = Block("result", code=shown.code, tree=shown.tree, seconds=f"{shown.seconds:g}")
+    about = {"code": shown.code, "tree": shown.tree, "seconds": f"{shown.seconds:g}"}
+    block = Block("result", run=shown.number, **about)
     block.data("output", shown.tail, command=shown.command)
     if shown.size > len(shown.tail.encode()) + 1:
         block.data("all of the output", f"{shown.log} ({shown.size} bytes)")

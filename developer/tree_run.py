@@ -31,16 +31,17 @@ if TYPE_CHECKING:
 # A client waits no longer for a command.
 LIMIT_S = 570
 _MOST_LOGS = 20
-_SAID_LINES, _LINE_CHARS = 3, 160
+_SAID_LINES, _LINE_CHARS = 5, 160
 
 
 @dataclass(frozen=True)
 class Shown:
     """How a command ended on the git tree `tree`: the end of what it printed, and all in `log`.
 
-    `lost` are files of the repository that it wrote in vain.
+    Evidence names it by its `number`. `lost` are files of the repository that it wrote in vain.
     """
 
+    number: int
     command: str
     tree: str
     code: int
@@ -68,10 +69,6 @@ def run_on_tree(state: State, plan: Plan, command: str, milestone: str | None = 
     except CannotEnter as error:
         raise _no_place(state, lesser(str(error)).reason) from None
     tail = ended.tail()
-    done = Shown(
-        command, tree, ended.code, round(ended.seconds, 1), tail, log, os.path.getsize(log),
-        ended.lost,
-    )  # fmt: skip
     with state.lock("tree run"):
         seconds = round(ended.seconds)
         counts = counted(tail)
@@ -82,7 +79,10 @@ def run_on_tree(state: State, plan: Plan, command: str, milestone: str | None = 
             passed=counts[0] if counts and not counts[1] else 0,
         )  # fmt: skip
         record(state.state_dir, run)
-    return done
+    return Shown(
+        run.number, command, tree, ended.code, round(ended.seconds, 1), tail, log,
+        os.path.getsize(log), ended.lost,
+    )  # fmt: skip
 
 
 def _summary(tail: str, counts: Counts | None, *, hides: bool) -> str:

@@ -32,7 +32,8 @@ SHOWN_PLAN = 12_000  # characters of a plan, beyond which a block may have to cu
 SHOWN_CHANGE = 8_000  # characters of a change that a reviewer is shown at once
 MOST_RUNS = 6
 RAN = "ran on these files (verify: by planner)"
-DESIGN = {q.id for q in QUESTIONS if q.phase == "plan-design"}
+# Where one of these fails, the plan's own text may be what is wrong.
+OF_PLAN = {q.id for q in QUESTIONS if q.phase == "plan-design" or q.per == "intent"}
 
 
 def questions(ctx: Context) -> Block:
@@ -72,7 +73,7 @@ def questions(ctx: Context) -> Block:
         change = ""
     found = "\n".join(i.finding or "" for i in todo)
     # The host has written context, overview and reasons itself, a moment ago.
-    shown = review_slice(plan, phase, own, again=again or alone, found=found)
+    shown = review_slice(plan, phase, own, again=again, known=alone, found=found)
     if len(shown) > SHOWN_PLAN:
         rest = read_prompt("quality_reviewer", "review", "plan")
         text += "\n\n" + fill(rest, {"show": state.command("plan", "show", *own)})

@@ -57,15 +57,15 @@ def variant_of(ctx: Context) -> str:
     return "-revise" if written or ctx.phase == "plan-design" else ""
 
 
-def work_task(ctx: Context, script: str, *, agent: bool, of_design: Collection[str] = ()) -> Block:
+def work_task(ctx: Context, script: str, *, agent: bool, of_plan: Collection[str] = ()) -> Block:
     """Return the output block of a step's task; after a failed review, with failing items only.
 
-    An `agent` is given its slice of the plan and may ask questions through the host. `of_design`
-    are checks that, failing in the code's round, let the host change the design as well.
+    An `agent` is given its slice of the plan and may ask questions through the host. `of_plan`
+    are checks that, failing in the code's round, let the host change the plan as well.
     """
     state, variant, failed = ctx.state, variant_of(ctx), _failed(ctx)
-    redesign = ctx.phase == "plan-code" and any(i["check"] in of_design for i in failed["items"])
-    text, words, edits = _assignment(ctx, script, redesign=redesign)
+    redesign = ctx.phase == "plan-code" and any(i["check"] in of_plan for i in failed["items"])
+    text, words, edits = _assignment(ctx, script, agent=agent, redesign=redesign)
     found = None if _verified_by(ctx) else read_found(state.state_dir)
     if found is not None:
         text += "\n\n" + read_prompt("developer", "plan_code", _choosing(found))
@@ -148,16 +148,20 @@ def modes_of(ctx: Context) -> str:
     return "\n".join(f"{name}: {mode.planner_guidance}" for name, mode in MODES.items())
 
 
-def _assignment(ctx: Context, script: str, *, redesign: bool) -> tuple[str, list[str], bool]:
+def _assignment(
+    ctx: Context, script: str, *, agent: bool, redesign: bool
+) -> tuple[str, list[str], bool]:
     """Return a step's task text, the words of its final command, and whether it edits the plan."""
     folder, _, module = script.partition(".")
     state, phase = ctx.state, ctx.phase
     text = read_prompt(folder, module, f"{phase}-execute{variant_of(ctx)}")
     batch = _BATCHES.get(phase)
     if redesign:
-        # A small plan's design is judged with its code, and the host may change both.
+        # Who planned the change and wrote it may change both.
         text += "\n\n" + read_prompt(folder, module, "plan-code-execute-fix-design")
         batch = _OF_CODE
+    elif agent and phase == "plan-code" and variant_of(ctx) == "-fix":
+        text += "\n\n" + read_prompt(folder, module, "plan-code-execute-fix-report")
     slots = {"worktree": state.worktree, "schema": command("plan", "schema", "--kind", "risk")}
     slots["show"] = state.command("plan", "show")
     if "{{why}}" in text:

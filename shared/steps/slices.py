@@ -104,12 +104,19 @@ def milestone_slice(plan: Json, name: str, *, whole: bool) -> str:
 
 
 def review_slice(
-    plan: Json, phase: str, own: Collection[str], *, again: bool, found: str = ""
+    plan: Json,
+    phase: str,
+    own: Collection[str],
+    *,
+    again: bool,
+    known: bool = False,
+    found: str = "",
 ) -> str:
     """Return the plan's text for a reviewer: milestones in `own` in full, others by name.
 
     They stand first, since a block cuts what is too long. If it only looks `again` at what it
-    `found`, other milestones and context are left out, and reasons that no finding names.
+    `found`, other milestones and context are left out, and reasons that no finding names. Whoever
+    has written the plan itself, to whom it is `known`, is told what was decided and not why.
     """
     lines = [
         line
@@ -120,6 +127,10 @@ def review_slice(
     lines += task_lines(plan)
     if again:
         lines += [line for line in _reasons(plan) if _id_of(line) in found]
+        return "\n".join(lines)
+    if known:
+        text = "\n".join(lines)
+        lines += [line for line in _reasons(plan, ()) if _id_of(line) in text]
         return "\n".join(lines)
     others = [m for m in plan["milestones"] if m["id"] not in own]
     lines += [f"{m['id']} {m['name']} (not asked about)" for m in others]

@@ -126,7 +126,8 @@ def test_a_reviewer_is_shown_what_ran_on_the_files_that_are_reviewed(
     made = Journey(make_repo(files={**FILES, "planner.toml": VERIFIED}))
     made.review = "small"
     made.to("code").do_the_work()
-    made.planner("tree", "run", f"{TEST} && echo fine")
+    ran = made.planner("tree", "run", f"{TEST} && echo fine")
+    assert ran.block.get("run") == "1"
     made.to("code review")
     agents = [made.planner(*words_of(command)[:-2]).text for command in made.last.runs()]
     asked = "".join(agents) or made.last.text

@@ -55,6 +55,28 @@ def answer(journey: Journey, rows: Callable[[Answer], Rows]) -> Answer:
     return journey.follow(block.next("done"))
 
 
+@pytest.mark.requirement("RV-3")
+def test_whoever_planned_alone_may_mend_the_plans_text_where_an_intent_does_not_hold(
+    small: Journey,
+) -> None:
+    back = answer(small, failing)
+    assert "CI-001" in back.data("findings")
+    file = back.next("done").partition("--batch answers/")[2].split()[0]
+    fields = {"behavior": "adds two to every integer"}
+    small.write_answer(file, [{"op": "set", "id": "CI-001", "version": 1, "fields": fields}])
+    asked = small.follow(back.next("done"))
+    assert "CI-001 src/a.py: adds two to every integer" in asked.data("plan")
+    assert "edits of it" not in asked.text
+    small.write_answer("verdicts-plan-code-1.json", passing(asked))
+    assert small.follow(asked.next("done")).block.get("workflow") == "executor"
+
+
+def test_who_planned_alone_is_reminded_of_what_was_decided_and_not_why(small: Journey) -> None:
+    shown = small.follow(small.last.next("alone")).data("plan").splitlines()
+    [decision] = [row for row in small.answers["design.json"] if row.get("kind") == "decision"]
+    assert f"DL-001: {decision['fields']['decision']}" in shown
+
+
 def test_a_pass_of_all_passes_the_gate_and_the_last_gate_freezes(small: Journey) -> None:
     submitted = answer(small, passing)
     assert (submitted.block.get("workflow"), submitted.block.get("number")) == ("executor", "1")
