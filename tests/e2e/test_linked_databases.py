@@ -25,11 +25,14 @@ pytestmark = pytest.mark.requirement("PL-32", "PL-11")
 
 TAILS = ("", "-journal", "-wal", "-shm")
 # What reads or writes the database of the repository that it is called in.
+STARTS = (
+    ("start", "Make f add two"), ("start", "--planning", "--codepath", "."),
+    ("queue", "add", "Make f add two"),
+)  # fmt: skip
 COMMANDS = (
-    ("start", "Make f add two"), ("start", "--planning", "--codepath", "."), ("status",),
-    ("step", "planner"), ("mode", "enter", "--reason", "look"), ("mode", "status"), ("stats",),
-    ("audit",), ("queue", "add", "Make f add two"), ("queue", "list"), ("prune", "--dry-run"),
-    ("repair",), ("approve", "0" * 64), ("approve", "0" * 12), ("undo",), ("cancel",),
+    ("status",), ("step", "planner"), ("mode", "enter", "--reason", "look"), ("mode", "status"),
+    ("stats",), ("audit",), ("queue", "list"), ("prune", "--dry-run"), ("repair",),
+    ("approve", "0" * 64), ("approve", "0" * 12), ("undo",), ("cancel",),
     ("requirements", "history"), ("requirements", "refine"),
 )  # fmt: skip
 
@@ -57,15 +60,67 @@ def test_a_database_that_the_repository_ships_as_a_link_is_refused(
     make_repo: Repositories, words: tuple[str, ...], to: str
 ) -> None:
     repository = make_repo(files={**FILES, "empty": ""})
-    place = repository.path / ".planner" / DATABASE
-    place.parent.mkdir()
-    place.symlink_to(Path("..") / to)
+    place = linked(repository, to)
     repository.git("add", "--force", ".planner")
     repository.commit()
     before = all_files(repository.path)
     assert_refused(call(repository.path, *words), place)
     assert all_files(repository.path) == before
     assert repository.git("status", "--porcelain") == ""
+
+
+def linked(repository: Repository, to: str) -> Path:
+    """Put a link to a path of the repository in the place of its database; return the place."""
+    place = repository.path / ".planner" / DATABASE
+    place.parent.mkdir()
+    place.symlink_to(Path("..") / to)
+    return place
+
+
+@pytest.mark.parametrize("to", ["empty", "src/new.py"], ids=["to a tracked file", "dangling"])
+@pytest.mark.parametrize("words", STARTS, ids=" ".join)
+@pytest.mark.parametrize("shipped", [True, False])
+def test_nothing_starts_on_a_database_that_is_a_link(
+    make_repo: Repositories, words: tuple[str, ...], to: str, *, shipped: bool
+) -> None:
+    """A folder of ours that git tracks is refused whole, before anybody looks into it."""
+    repository = make_repo(files={**FILES, "empty": ""})
+    place = linked(repository, to)
+    if shipped:
+        repository.git("add", "--force", ".planner")
+        repository.commit()
+    before = all_files(repository.path)
+    answer = call(repository.path, *words)
+    if shipped:
+        (problem,) = answer.block.iter("problem")
+        assert (answer.code, problem.get("at")) == (1, ".planner")
+        assert "git tracks files in it (1)" in (problem.text or "")
+    else:
+        assert_refused(answer, place)
+    after = all_files(repository.path)
+    after[".git/info/exclude"] = before[".git/info/exclude"]  # has our folder now
+    assert after == before
+
+
+@pytest.mark.parametrize("words", STARTS, ids=" ".join)
+def test_a_database_that_the_repository_ships_is_refused_and_its_way_out_works(
+    make_repo: Repositories, words: tuple[str, ...]
+) -> None:
+    """A clone would otherwise go on with runs, and approvals, of whoever committed them."""
+    repository = make_repo(files=FILES)
+    Journey(repository).to("submitted")
+    repository.git("add", "--force", f".planner/{DATABASE}")
+    repository.git("commit", "-q", "-m", "a run of somebody")
+    before = (repository.path / ".planner" / DATABASE).read_bytes()
+    answer = call(repository.path, *words)
+    assert answer.code == 1, answer.text
+    (problem,) = answer.block.iter("problem")
+    assert problem.get("at") == ".planner", answer.text
+    assert (repository.path / ".planner" / DATABASE).read_bytes() == before
+    assert "retry: git rm -r -q :/.planner" in (problem.text or "")
+    repository.git("rm", "-r", "-q", ":/.planner")
+    repository.git("commit", "-q", "-m", "no runs")
+    assert call(repository.path, *words).code == 0
 
 
 @pytest.mark.parametrize(
