@@ -6,7 +6,7 @@ Wording lies in the prompt files; tags, commands and what is shown are decided h
 from __future__ import annotations
 
 from orchestrator.summary import summary
-from quality_reviewer.ask import OF_PLAN, answered_alone, items_of, questions
+from quality_reviewer.ask import answered_alone, items_of, questions
 from quality_reviewer.items import count_items, for_user
 from quality_reviewer.scale import designs_itself, review_of
 from shared.candidates import read_found
@@ -115,7 +115,7 @@ def work(ctx: Context, script: str) -> Block:
     if waiting:
         return _questions(ctx, waiting)
     if does_all_work(ctx):
-        return work_task(ctx, script, agent=False, of_plan=OF_PLAN)
+        return work_task(ctx, script, agent=False)
     agents = script.partition(".")[2].replace("_", "-")
     words = ["step", agents, *(["2"] if variant_of(ctx) and phase == "plan-design" else [])]
     text = read_prompt("orchestrator", "planner", "dispatch")

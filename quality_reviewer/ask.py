@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from quality_reviewer.questions import QUESTIONS, TEXTS
+from quality_reviewer.questions import TEXTS
 from shared.qr.schema import read_review
 from shared.qr.types import ASSISTANT, EVERYTHING, REVIEWER, SEVERITIES, TODO, blocking_severities
 from shared.resources import answer_path, answer_word, fill, read_prompt, review_path
@@ -32,8 +32,6 @@ SHOWN_PLAN = 12_000  # characters of a plan, beyond which a block may have to cu
 SHOWN_CHANGE = 8_000  # characters of a change that a reviewer is shown at once
 MOST_RUNS = 6
 RAN = "ran on these files (verify: by planner)"
-# Where one of these fails, the plan's own text may be what is wrong.
-OF_PLAN = {q.id for q in QUESTIONS if q.phase == "plan-design" or q.per == "intent"}
 
 
 def questions(ctx: Context) -> Block:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from shared.git.command import OLDEST, Git, discover, said, version
 from shared.git.files import refusing
 from shared.git.kept import KEPT_FILES, is_kept
+from shared.git.stage import is_environment
 from state.errors import Problem, Refused
 from state.files import write_atomic
 
@@ -256,14 +257,20 @@ def head(repo: Repository) -> Head:
 def uncommitted(repo: Repository) -> list[str]:
     """Return the paths that differ from HEAD, untracked ones included (a folder ends in `/`).
 
-    Submodules and `.planner` are left out. Bytes that are not UTF-8 are shown escaped.
+    Submodules, `.planner` and virtual environments are left out. Bytes that are not UTF-8 are
+    shown escaped.
     """
     rows = repo.git.names(
         "status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=normal",
         "--ignore-submodules=all",
     )  # fmt: skip
-    names = [row[3:].decode("utf-8", "backslashreplace") for row in rows]
-    return sorted({name for name in names if not within(name, PLANNER)})
+    work = [row[3:] for row in rows if not _is_environment(repo, row[3:])]
+    names = {name.decode("utf-8", "backslashreplace") for name in work}
+    return sorted(name for name in names if not within(name, PLANNER))
+
+
+def _is_environment(repo: Repository, name: bytes) -> bool:
+    return name.endswith(b"/") and is_environment(os.path.join(repo.root, os.fsdecode(name)))
 
 
 def submodules(repo: Repository, tree: str) -> list[str]:

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 # Running Python leaves these folders; they never count as work.
 _BY_PRODUCTS = ("__pycache__",)
 
+# What a virtual environment of Python has, which is installed and never counts as work.
+_OF_ENVIRONMENT = "pyvenv.cfg"
+_INTERPRETERS = ("bin/python", "bin/python3", "Scripts/python.exe")
+
 # In `ls-files -v`: an entry that is marked so that git does not look at its file.
 _HIDING = re.compile(rb"\0(?:S|[a-z]) ")
 
@@ -35,18 +39,32 @@ class Scan(NamedTuple):
 def scan(git: Git) -> Scan:
     """Return the paths, as raw bytes, that differ between the working tree and git's index.
 
-    Submodules, ignored files and compiled Python are not among them. Some of `changed` may be
-    equal after all.
+    Submodules, ignored files, compiled Python and untracked virtual environments are not among
+    them. Some of `changed` may be equal after all.
     """
     left_out = [f"--exclude={name}/" for name in _BY_PRODUCTS]
     shape = ("-z", "--name-status", "--no-renames", "--ignore-submodules=all")
     # Both walk the whole tree, so they run at the same time.
     with git.names_beside("ls-files", "-z", "--others", "--exclude-standard", *left_out) as others:
         rows = git.names("diff-files", *shape)
-        untracked = set(others())
+        untracked = _without_environments(set(others()))
     status = dict(zip(rows[1::2], rows[0::2], strict=True))
     gone = {name for name, letter in status.items() if letter == b"D"}
     return Scan(set(status), gone, untracked)
+
+
+def _without_environments(untracked: set[bytes]) -> set[bytes]:
+    ends = [name.encode() for name in _INTERPRETERS]
+    mark = _OF_ENVIRONMENT.encode()
+    tops = {n.removesuffix(mark) for n in untracked if n.endswith(b"/" + mark)}
+    tops = {top for top in tops if any(top + end in untracked for end in ends)}
+    return {n for n in untracked if not any(map(n.startswith, tops))} if tops else untracked
+
+
+def is_environment(folder: str) -> bool:
+    """Return whether a folder is a virtual environment of Python."""
+    found = (os.path.lexists(os.path.join(folder, name)) for name in _INTERPRETERS)
+    return os.path.isfile(os.path.join(folder, _OF_ENVIRONMENT)) and any(found)
 
 
 def stage_names(git: Git, gone: Iterable[bytes], present: Iterable[bytes], *options: str) -> None:

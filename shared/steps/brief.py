@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from shared.candidates import chosen_commands, read_found
+from shared.candidates import read_chosen, read_found
 from shared.resources import (
     answer_path,
     answer_word,
@@ -27,7 +27,6 @@ from state.phases import CODE_PHASES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection
     from typing import Any
 
     from shared.builders import Block
@@ -57,15 +56,13 @@ def variant_of(ctx: Context) -> str:
     return "-revise" if written or ctx.phase == "plan-design" else ""
 
 
-def work_task(ctx: Context, script: str, *, agent: bool, of_plan: Collection[str] = ()) -> Block:
+def work_task(ctx: Context, script: str, *, agent: bool) -> Block:
     """Return the output block of a step's task; after a failed review, with failing items only.
 
-    An `agent` is given its slice of the plan and may ask questions through the host. `of_plan`
-    are checks that, failing in the code's round, let the host change the plan as well.
+    An `agent` is given its slice of the plan and may ask questions through the host.
     """
     state, variant, failed = ctx.state, variant_of(ctx), _failed(ctx)
-    redesign = ctx.phase == "plan-code" and any(i["check"] in of_plan for i in failed["items"])
-    text, words, edits = _assignment(ctx, script, agent=agent, redesign=redesign)
+    text, words, edits = _assignment(ctx, script, agent=agent)
     found = None if _verified_by(ctx) else read_found(state.state_dir)
     if found is not None:
         text += "\n\n" + read_prompt("developer", "plan_code", _choosing(found))
@@ -121,9 +118,14 @@ def _program_notes(ctx: Context) -> str:
 
 
 def _verified_by(ctx: Context) -> bool:
-    """Return whether it is settled what verifies the change, or the step changes no code."""
+    """Return whether it is settled what verifies the change, or the step changes no code.
+
+    What nobody has chosen is not, while it shows nothing.
+    """
     state = ctx.state
-    settled = state.config["config"]["verify"] or chosen_commands(state.state_dir)
+    chosen, results = read_chosen(state.state_dir), ctx.plan["verify"]
+    shows = not chosen.unasked or any(r["outcome"] == "pass" for r in results)
+    settled = state.config["config"]["verify"] or (chosen.commands and shows)
     return ctx.phase not in CODE_PHASES or bool(settled)
 
 
@@ -148,32 +150,31 @@ def modes_of(ctx: Context) -> str:
     return "\n".join(f"{name}: {mode.planner_guidance}" for name, mode in MODES.items())
 
 
-def _assignment(
-    ctx: Context, script: str, *, agent: bool, redesign: bool
-) -> tuple[str, list[str], bool]:
-    """Return a step's task text, the words of its final command, and whether it edits the plan."""
+def _assignment(ctx: Context, script: str, *, agent: bool) -> tuple[str, list[str], bool]:
+    """Return a step's task text, the words of its final command, and whether it may edit the plan.
+
+    Who planned a change alone and wrote it may mend both where a review fails.
+    """
     folder, _, module = script.partition(".")
     state, phase = ctx.state, ctx.phase
     text = read_prompt(folder, module, f"{phase}-execute{variant_of(ctx)}")
-    batch = _BATCHES.get(phase)
-    if redesign:
-        # Who planned the change and wrote it may change both.
-        text += "\n\n" + read_prompt(folder, module, "plan-code-execute-fix-design")
-        batch = _OF_CODE
-    elif agent and phase == "plan-code" and variant_of(ctx) == "-fix":
-        text += "\n\n" + read_prompt(folder, module, "plan-code-execute-fix-report")
+    batch, mends = _BATCHES.get(phase), False
+    if phase == "plan-code" and variant_of(ctx) == "-fix":
+        mends = not agent
+        how = "plan" if mends else "report"
+        text += "\n\n" + read_prompt(folder, module, f"plan-code-execute-fix-{how}")
     slots = {"worktree": state.worktree, "schema": command("plan", "schema", "--kind", "risk")}
     slots["show"] = state.command("plan", "show")
     if "{{why}}" in text:
         slots["why"] = _why(ctx)
     slots["run"] = state.command(*TRY)
     words = ["plan", "done", "--phase", phase]
+    file = edits_file(ctx, batch or _OF_CODE)
+    slots |= {"file": answer_path(state.state_dir, file), "batch": answer_word(file)}
     if batch:
-        file = edits_file(ctx, batch)
-        slots["file"] = answer_path(state.state_dir, file)
         words += ["--batch", answer_word(file)]
     text = fill(text, {k: v for k, v in slots.items() if f"{{{{{k}}}}}" in text})
-    return text, words, batch is not None
+    return text, words, mends or batch is not None
 
 
 def _part_of_plan(ctx: Context, failed: list[dict[str, Any]], *, agent: bool, edits: bool) -> str:

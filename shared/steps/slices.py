@@ -61,7 +61,7 @@ def work_slice(plan: Json, phase: str, own: Collection[str]) -> str:
     for milestone in plan.get("milestones", []):
         lines.append(f"{milestone['id']} v{milestone['version']} {milestone['name']}")
         if phase != "plan-design" and milestone["id"] in own:
-            lines += _intents(milestone, reasons=True)
+            lines += _intents(milestone)
             lines += _promises(milestone)
     return "\n".join(lines)
 
@@ -89,7 +89,7 @@ def milestone_slice(plan: Json, name: str, *, whole: bool) -> str:
     own = next(m for m in plan["milestones"] if m["id"] == name)
     lines = [f"{name} {own['name']}"]
     lines += [f"  accepted when: {text}" for text in own["acceptance_criteria"]]
-    lines += _intents(own, reasons=True)
+    lines += _intents(own)
     lines += list(_scenarios(own["tests"]))
     lines += _promises(own)
     lines += [
@@ -115,22 +115,21 @@ def review_slice(
     """Return the plan's text for a reviewer: milestones in `own` in full, others by name.
 
     They stand first, since a block cuts what is too long. If it only looks `again` at what it
-    `found`, other milestones and context are left out, and reasons that no finding names. Whoever
-    has written the plan itself, to whom it is `known`, is told what was decided and not why.
+    `found`, or the plan is `known` to it, since it has written it, other milestones and context are
+    left out; of decisions it is told what was decided, and why only where a finding names them.
     """
     lines = [
         line
         for milestone in plan["milestones"]
         if milestone["id"] in own
-        for line in _asked_about(milestone, phase, again=again)
+        for line in _asked_about(milestone, phase)
     ]
     lines += task_lines(plan)
-    if again:
-        lines += [line for line in _reasons(plan) if _id_of(line) in found]
-        return "\n".join(lines)
-    if known:
-        text = "\n".join(lines)
-        lines += [line for line in _reasons(plan, ()) if _id_of(line) in text]
+    if again or known:
+        cited = "\n".join(lines)
+        for reason, decision in zip(_reasons(plan), _reasons(plan, ()), strict=True):
+            name = _id_of(reason)
+            lines += [reason] if again and name in found else [decision] if name in cited else []
         return "\n".join(lines)
     others = [m for m in plan["milestones"] if m["id"] not in own]
     lines += [f"{m['id']} {m['name']} (not asked about)" for m in others]
@@ -139,20 +138,20 @@ def review_slice(
     return "\n".join(line for line in lines if line)
 
 
-def _asked_about(milestone: Json, phase: str, *, again: bool) -> list[str]:
+def _asked_about(milestone: Json, phase: str) -> list[str]:
     after = f", after {', '.join(milestone['depends_on'])}" if milestone["depends_on"] else ""
     lines = [f"{milestone['id']} {milestone['name']}{after}"]
     lines += [f"  accepted when: {text}" for text in milestone["acceptance_criteria"]]
-    lines += _intents(milestone, reasons=not again)
+    lines += _intents(milestone)
     if phase == "plan-design":
         lines += list(_scenarios(milestone["tests"]))
     return lines + _promises(milestone)
 
 
-def _intents(milestone: Json, *, reasons: bool) -> list[str]:
+def _intents(milestone: Json) -> list[str]:
     lines = []
     for intent in milestone["code_intents"]:
-        cited = intent["decision_refs"] if reasons else ()
+        cited = intent["decision_refs"]
         refs = f" ({', '.join(cited)})" if cited else ""
         lines.append(f"  {intent['id']} {intent['file']}: {intent['behavior']}{refs}")
     if tests := milestone["tests"]["files"]:

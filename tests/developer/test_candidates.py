@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
@@ -340,6 +341,44 @@ def journey(make_repo: Repositories, monkeypatch: pytest.MonkeyPatch) -> Journey
     made = Journey(repository)
     made.edits["tests/test_a.py"] = test + "  def test(self):\n    self.assertEqual(f(1), 3)\n"
     return made.to("code")
+
+
+@pytest.mark.requirement("PL-32", "VR-2")
+@pytest.mark.parametrize("base", ["nothing else", "head", "snapshot"])
+def test_an_environment_that_git_neither_tracks_nor_ignores_is_no_work_of_the_users(
+    base: str, make_repo: Repositories, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It asks for no base, is in none, and runs the tests; without a .gitignore it is as usual."""
+    need_place()
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    repository = make_repo(files=FILES)
+    environment(repository.path / ".venv", "installed")
+    journey = Journey(repository)
+    if base == "nothing else":
+        journey.start()
+    else:
+        repository.write("work.txt", "mine\n")
+        assert "work.txt" in journey.start().text
+        assert ".venv" not in journey.last.text
+        journey.start("--base", base)
+    journey.to("code")
+    ran = journey.planner("tree", "run", ".venv/bin/python -c 'import installed; print(1)'")
+    assert (ran.code, ran.data("output")) == (0, "1"), ran.text
+    (repository.path / ".venv/lib/late.txt").write_text("", encoding="utf-8")
+    plan = json.loads(journey.planner("plan", "show", "--json").text)
+    start = plan["base"]["snapshot"] or plan["base"]["commit"]
+    held = repository.git("ls-tree", "-r", "--name-only", start)
+    assert ("work.txt" in held) == (base == "snapshot")
+    assert "src/a.py" in held
+    assert ".venv" not in held
+    journey.to("committed")
+    assert "?? .venv/" in repository.git("status", "--porcelain")
+
+
+def test_a_folder_that_only_looks_like_an_environment_is_work(make_repo: Repositories) -> None:
+    repository = make_repo(files=FILES)
+    repository.write("fixture/pyvenv.cfg", "home = /usr\n")
+    assert "fixture/" in Journey(repository).start().text
 
 
 @pytest.mark.requirement("VR-4")
