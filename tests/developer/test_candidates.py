@@ -16,7 +16,7 @@ from developer.verify.counts import counted
 from shared.guard.permissions import refusal_for_assistant
 from shared.place.level import Level
 from state.errors import Refused
-from tests.journey import FILES, Journey, call
+from tests.journey import FILES, Journey, all_pass, call
 from tests.place import need_place
 
 if TYPE_CHECKING:
@@ -379,6 +379,24 @@ def test_a_folder_that_only_looks_like_an_environment_is_work(make_repo: Reposit
     repository = make_repo(files=FILES)
     repository.write("fixture/pyvenv.cfg", "home = /usr\n")
     assert "fixture/" in Journey(repository).start().text
+
+
+@pytest.mark.parametrize(("recipe", "offered"), [("false", True), ("true", False)])
+def test_where_what_nobody_chose_shows_nothing_the_round_of_fixes_offers_others(
+    recipe: str, make_repo: Repositories, *, offered: bool
+) -> None:
+    need_place()
+    makefile = f"test:\n\tcat src/a.py && {recipe}\nlint:\n\ttrue\n"
+    journey = Journey(make_repo(files={**FILES, "Makefile": makefile}))
+    journey.review = "small"
+    journey.to("code review")
+    block = journey.follow(journey.last.next("alone"))
+    first, *others = all_pass(block)
+    failed = {**first, "status": "FAIL", "finding": "src/a.py is odd"}
+    journey.write_answer("verdicts-plan-code-1.json", [failed, *others, {"verdict": "fail"}])
+    fix = journey.follow(block.next("done"))
+    assert fix.data("findings")
+    assert bool(fix.data("candidates")) == ("--use" in fix.text) == offered
 
 
 @pytest.mark.requirement("VR-4")
