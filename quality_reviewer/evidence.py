@@ -17,7 +17,7 @@ from shared.steps.slices import entities_of
 from shared.tree_runs import captured_tree, runs_on_change
 from shared.verified import VERIFY
 from shared.workspace import open_repository
-from state.errors import Problem, shown
+from state.errors import Problem
 from state.milestones import changes_of
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ _NONE = re.compile(r"none\b\W*", re.IGNORECASE)
 LEAST_REASON = 10  # letters
 LEAST_QUOTE = 4  # characters of a line: a bracket alone shows nothing
 MOST_SHOWN = 8  # files, or ids
+_SHOWN_CHARS = 60
 
 
 class Evidence:
@@ -89,9 +90,9 @@ class Evidence:
             return self._no_evidence(item, said[none.end() :])
         if found := _ID.match(said) if design else None:
             return "" if found[0] in self._ids else f"{found[0]} is no entry of the plan"
-        if found := None if design else _RUN.match(said):
+        if found := None if self._of_design else _RUN.match(said):
             return self._run(int(found[1]), said[found.end() :])
-        if found := None if design else _VERIFY.match(said):
+        if found := None if self._of_design else _VERIFY.match(said):
             return self._verification(int(found[1] or 1), said[found.end() :])
         if found := _LINE.match(said):
             return self._line(item, found, design=design or self._is_test(item, found[1]))
@@ -102,7 +103,9 @@ class Evidence:
         file, colon, _ = said.partition(":")
         if colon and file in self._touched(item):
             return f"the change touches no line of {file} that reads as quoted"
-        return f"{item.id} passes a MUST, and its evidence is {shown(said)}"
+        short = " ".join(said.split())[:_SHOWN_CHARS]
+        text = f"{short}…" if len(said) > _SHOWN_CHARS else short
+        return f"{item.id} passes a MUST, and its evidence is '{text}', which names none of these"
 
     def _is_test(self, item: Item, file: str) -> bool:
         """Return whether a file is a test whose lines may show the answer, changed or not."""
@@ -173,7 +176,7 @@ class Evidence:
             rows = [f"{f}:{_ranges(lines)}" if lines else f for f, lines in touched.items()]
             ways.append(f"a line that the change touches: {'; '.join(first_of(rows, MOST_SHOWN))}")
         good = [f"{VERIFY} {number}" for number, why in self._verified.items() if not why]
-        if (self._runs or good) and not design:
+        if (self._runs or good) and not self._of_design:
             rows = first_of([*good, *(f"run {number}" for number in self._runs)], MOST_SHOWN)
             ways.append(f"a command that ran on these files ({', '.join(rows)}): what came out")
         if design:

@@ -119,6 +119,14 @@ def test_a_command_that_ran_on_these_files_is_evidence_with_what_came_out(
     ):
         said = answer(journey, "plan-code", asked.id, evidence=evidence)
         assert (refusal in said.text) if refusal else said.code == 0, said.text
+    # A question about the design that is asked with the code takes what either may name.
+    asked = item_of(journey, "plan-code", "scope-kept")
+    for evidence in ("run 2: 2 passed", "verify 1: passes", "CI-001", "src/a.py:1"):
+        assert answer(journey, "plan-code", asked.id, evidence=evidence).code == 0
+    said = answer(journey, "plan-code", asked.id, evidence=f"I have read {'it ' * 99}")
+    assert "its evidence is 'I have read it it" in said.text
+    assert "which names none of these" in said.text
+    assert "(verify 1, run 2, run 3): what came out" in said.text
 
 
 def test_evidence_of_a_design_is_an_entry_or_a_line_of_the_base(full: Journey) -> None:
