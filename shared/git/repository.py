@@ -9,9 +9,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.command import OLDEST, Git, discover, said, version
+from shared.git.environments import is_environment
 from shared.git.files import refusing
 from shared.git.kept import KEPT_FILES, is_kept
-from shared.git.stage import is_environment
 from state.errors import Problem, Refused
 from state.files import write_atomic
 

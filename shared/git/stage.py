@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.change import GITLINK, Entry
+from shared.git.environments import without_environments
 from shared.git.few_paths import folders_of, replace_at
 
 if TYPE_CHECKING:
@@ -19,10 +20,6 @@ if TYPE_CHECKING:
 
 # Running Python leaves these folders; they never count as work.
 _BY_PRODUCTS = ("__pycache__",)
-
-# What a virtual environment of Python has, which is installed and never counts as work.
-_OF_ENVIRONMENT = "pyvenv.cfg"
-_INTERPRETERS = ("bin/python", "bin/python3", "Scripts/python.exe")
 
 # In `ls-files -v`: an entry that is marked so that git does not look at its file.
 _HIDING = re.compile(rb"\0(?:S|[a-z]) ")
@@ -47,24 +44,10 @@ def scan(git: Git) -> Scan:
     # Both walk the whole tree, so they run at the same time.
     with git.names_beside("ls-files", "-z", "--others", "--exclude-standard", *left_out) as others:
         rows = git.names("diff-files", *shape)
-        untracked = _without_environments(set(others()))
+        untracked = without_environments(set(others()))
     status = dict(zip(rows[1::2], rows[0::2], strict=True))
     gone = {name for name, letter in status.items() if letter == b"D"}
     return Scan(set(status), gone, untracked)
-
-
-def _without_environments(untracked: set[bytes]) -> set[bytes]:
-    ends = [name.encode() for name in _INTERPRETERS]
-    mark = _OF_ENVIRONMENT.encode()
-    tops = {n.removesuffix(mark) for n in untracked if n.endswith(b"/" + mark)}
-    tops = {top for top in tops if any(top + end in untracked for end in ends)}
-    return {n for n in untracked if not any(map(n.startswith, tops))} if tops else untracked
-
-
-def is_environment(folder: str) -> bool:
-    """Return whether a folder is a virtual environment of Python."""
-    found = (os.path.lexists(os.path.join(folder, name)) for name in _INTERPRETERS)
-    return os.path.isfile(os.path.join(folder, _OF_ENVIRONMENT)) and any(found)
 
 
 def stage_names(git: Git, gone: Iterable[bytes], present: Iterable[bytes], *options: str) -> None:
