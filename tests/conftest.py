@@ -14,7 +14,12 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-pytest_plugins = ["tests.requirement_report", "tests.branch_coverage", "tests.refusals"]
+pytest_plugins = [
+    "tests.forms",
+    "tests.requirement_report",
+    "tests.branch_coverage",
+    "tests.refusals",
+]
 
 GOLDEN = Path(__file__).parent / "golden"
 

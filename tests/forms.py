@@ -1,0 +1,54 @@
+"""pytest plugin: which form of the suite runs, the short one or, with PLANNER_LONG=1, all of it.
+
+A test marked `long` runs in the long form alone. A loop over many alike cases – the moments of a
+kill, the faults of a system call – takes all of them there and a part in the short form: which part
+follows from the commit, so that later commits show what this one leaves out.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from typing import TYPE_CHECKING, TypeVar
+
+from shared.resources import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pytest
+
+MARK = "long"
+LONG = os.environ.get("PLANNER_LONG") == "1"
+
+T = TypeVar("T")
+
+
+def _seed() -> int:
+    """Return the number that this run draws by: PLANNER_SEED, else one of the commit's own."""
+    if given := os.environ.get("PLANNER_SEED"):
+        return int(given)
+    command = ["git", "-C", ROOT, "rev-parse", "--short=7", "HEAD"]
+    commit = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+    return int(commit or "0", 16)
+
+
+SEED = _seed()
+
+
+def part(cases: Sequence[T], every: int) -> Sequence[T]:
+    """Return all cases in the long form, in the short one each `every`-th; never none of some."""
+    if LONG:
+        return cases
+    every = min(every, len(cases)) or 1
+    return cases[SEED % every :: every]
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave the tests of the long form out of the short one."""
+    if LONG:
+        return
+    left = [item for item in items if item.get_closest_marker(MARK)]
+    if left:
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if not item.get_closest_marker(MARK)]
