@@ -26,6 +26,7 @@ def _git(journey: Journey, found: re.Match[str]) -> None:
 
 
 def _commit(journey: Journey, found: re.Match[str]) -> None:
+    journey.repository.git("add", "--all", "--", found[1])
     journey.repository.git("commit", "--quiet", "--message", "My own work", "--", found[1])
 
 

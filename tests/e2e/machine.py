@@ -7,40 +7,46 @@ its end each example goes on until the run has ended, by what blocks and refusal
 from __future__ import annotations
 
 import contextlib
-import os
-import re
 import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
+from tests import journey
 from tests.conftest import Repository
-from tests.e2e.watched import Watched, entries_of
-from tests.journey import FILES, Answer, all_pass, passing, words_of
-from tests.ways_out import ENDED, Walk, is_refusal
+from tests.e2e.drawn import ACTS, KINDS, MORE, PATHS, Run, alter, intent
+from tests.journey import FILES, Answer, words_of
+from tests.ways_out import Walk, is_refusal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tests.journey import Journey
-    from tests.ways_out import Act
-
-LONG_TEXT = "".join(f"line {number}\n" for number in range(40))
-MORE: dict[str, str | bytes] = {
-    **FILES, "src/b.py": "b = 1\n", "docs/a note.md": "é\r\nno end", "data.bin": bytes(range(256)),
-    "src/old.txt": LONG_TEXT, "run.sh": "#!/bin/sh\n",
-}  # fmt: skip
-NEW = ("src/new.py", "docs/deep/new.md")
-PATHS = (*MORE, *NEW)[1:]
-KINDS = ("change", "binary", "delete", "rename", "chmod", "link")
 POINTS = ("context", "code", "submitted", "approved", "applied", "committed")
+MOST_BLOCKS = 12
 LATEST_MOMENT = 150
+DEEDS = ("exec run", "exec apply", "exec commit", "undo", "plan freeze", "plan revise")
+KILLED = ("next", "next", "approve", *DEEDS, "cancel")
+# What the user does with git, or to the run's worktree; what fails there has changed nothing.
+GIT = {
+    "begin a branch": ("switch", "--create", "side"),
+    "go to the branch": ("switch", "side"),
+    "go back to main": ("switch", "main"),
+    "detach": ("switch", "--detach"),
+    "tag": ("tag", "mine"),
+    "stash": ("stash", "push", "--include-untracked"),
+    "unstash": ("stash", "pop"),
+    "commit all": ("commit", "--all", "--message", "Mine"),
+    "amend": ("commit", "--amend", "--allow-empty", "--message", "Mine, amended"),
+    "stage all": ("add", "--all"),
+    "unstage all": ("reset",),
+    "collect garbage": ("gc", "--prune=now"),
+}
 WRONG = """\
 auto off
 config confirm 0123456789ab
@@ -82,139 +88,8 @@ tree rm nowhere
 
 paths = st.sampled_from(PATHS)
 kinds = st.sampled_from(KINDS)
-
-
-def alter(folder: Path, name: str, kind: str, mark: str) -> None:
-    """Change a file in one of six ways, or make it where it is missing."""
-    path = folder / name
-    if not os.path.lexists(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"# {mark}\n")
-    elif path.is_symlink() or kind == "change":
-        text = b"" if path.is_symlink() else path.read_bytes()
-        path.unlink()
-        path.write_bytes(text + f"# {mark}\n".encode())
-    elif kind == "binary":
-        path.write_bytes(b"\0\xff" + mark.encode())
-    elif kind == "delete":
-        path.unlink()
-    elif kind == "rename":
-        path.rename(path.with_name(f"{path.name}.moved"))
-    elif kind == "chmod":
-        path.chmod(path.stat().st_mode ^ 0o111)
-    else:
-        path.unlink()
-        path.symlink_to("nowhere")
-
-
-class Run(Watched):
-    """A watched run whose developer does the drawn work; `work` is what is left of it."""
-
-    def __init__(self, repository: Repository, milestones: list[dict[str, str]]) -> None:
-        super().__init__(repository)
-        self.corrected: dict[int, str] = {}  # evidence that a refusal has named, by row
-        self.work = [item for milestone in milestones for item in milestone.items()]
-        self.planned = {*self.ends(self.work)}
-        self.edited = 0
-        self.fails = 0
-        self.verdicts = self.verdict
-        self.answers["design.json"] = self.design(milestones)
-
-    @staticmethod
-    def ends(work: Sequence[tuple[str, str]]) -> list[str]:
-        """Return the paths that a piece of work touches."""
-        moved = [f"{path}.moved" for path, kind in work if kind == "rename"]
-        return [*(path for path, _ in work), *moved]
-
-    def design(self, milestones: list[dict[str, str]]) -> list[dict[str, Any]]:
-        """Return the edits of a plan with these milestones, each with an intent for its files."""
-        overview = {"title": "Change it", "problem": "It is old.", "approach": "Make it new."}
-        edits: list[dict[str, Any]] = [
-            {"op": "set", "id": "overview", "version": 1, "fields": overview}
-        ]
-        for number, milestone in enumerate(milestones):
-            files, name = self.ends([*milestone.items()]), f"$m{number}"
-            fields = {
-                "name": f"Part {number}", "files": files, "requirements": ["T-1"],
-                "acceptance_criteria": ["it is changed"], "tests": {"skip_reason": "no program"},
-            }  # fmt: skip
-            edits += [
-                {"op": "add", "kind": "milestone", "as": name, "fields": fields},
-                *(self.intent(name, file) for file in files),
-            ]
-        return edits
-
-    @staticmethod
-    def intent(milestone: str, file: str) -> dict[str, Any]:
-        fields = {"milestone": milestone, "file": file, "behavior": "is new"}
-        return {"op": "add", "kind": "intent", "fields": fields}
-
-    def edit_worktree(self, files: dict[str, str | bytes], worktree: str = "worktree") -> None:
-        """Do what is left of the work, and settle what a merge has left."""
-        del files
-        folder = Path(self.state_dir, worktree)
-        if not folder.is_dir():
-            raise FileNotFoundError(folder)
-        for path, kind in self.work:
-            self.edited += 1
-            alter(folder, path, kind, f"agent {self.edited}")
-        self.work = []
-        for path in {*self.planned} - {*self.worktree_changes()}:
-            self.edited += 1
-            alter(folder, path, "change", f"agent {self.edited}")  # each intent asks for a change
-        for path in self.planned:
-            file = folder / path
-            if file.is_file() and not file.is_symlink() and b"<<<<<<<" in file.read_bytes():
-                self.edited += 1
-                file.write_text(f"# both {self.edited}\n")
-
-    def be_agent(self, command: str) -> Answer:
-        """Be an agent until it has nothing more to do; one that is refused corrects its answers."""
-        before_the_host, self.corrected = self.last, {}
-        block = self.follow(command)
-        while block.block.tag == "step" and block.block.find("next") is not None:
-            self.last = block
-            self.do_the_work()
-            answer = self.follow(block.next())
-            if is_refusal(answer):
-                found = re.findall(r'at="\[(\d+)\]\.evidence">.*touches: ([^;·–<]+)', answer.text)
-                correct = {int(number): line.strip() for number, line in found}
-                assert {*correct} - {*self.corrected}, answer.text
-                self.corrected |= correct
-            else:
-                block = answer
-        self.last = before_the_host
-        return block
-
-    def verdict(self, block: Answer) -> list[dict[str, Any]]:
-        """Answer a reviewer's questions, and let the first fail where that is due."""
-        rows = passing(block)
-        for number, line in self.corrected.items():
-            rows[number]["evidence"] = line
-        if self.fails:
-            self.fails -= 1
-            failed = {"id": rows[0]["id"], "status": "FAIL", "finding": "It is wrong."}
-            rows = [failed, *rows[1:-1], {"verdict": "fail"}]
-        return rows
-
-
-def settle_stray(journey: Journey, found: re.Match[str]) -> None:
-    """Do what a host does with a changed file that the plan does not name: plan it, or restore it."""
-    file, run = found[1], cast("Run", journey)
-    if len(run.calls) % 2:
-        words = ("--milestone", "M-001", "--file", file, "--behavior", "is new")
-        run.run("plan", "add", "intent", *words, "--state-dir", run.state_dir)
-        run.planned.add(file)
-        return
-    before, folder = run.base_entries(), Path(run.state_dir, "worktree")
-    if os.path.lexists(folder / file):
-        (folder / file).unlink()
-    if file in before:
-        subprocess.run(["git", "checkout", "--quiet", "HEAD", "--", file], cwd=folder, check=True)
-
-
-STRAY = r'at="([^"]+)">[^<]* was changed, and no intent'
-ACTS: tuple[Act, ...] = ((STRAY, settle_stray),)
+works = st.dictionaries(paths, kinds, min_size=1, max_size=3)
+later_works = st.dictionaries(paths, kinds, max_size=1)
 
 
 class RunMachine(RuleBasedStateMachine):
@@ -226,71 +101,46 @@ class RunMachine(RuleBasedStateMachine):
         self.repository = Repository(self.folder / "project")
         self.run: Run
         self.digests: list[str] = []
-        self.number = 0
+        self.marks = 0
 
     def teardown(self) -> None:
         """Bring the run to an end by what is printed, unless something failed before."""
         try:
             if sys.exc_info()[0] is None and hasattr(self, "run"):
-                walk = Walk(self.run, ACTS)
+                walk = self.walk()
                 walk.go_on()
                 walk.to_the_end()
         finally:
             shutil.rmtree(self.folder)
 
-    # the run
+    # what the rules share
 
-    @initialize(
-        more=st.booleans(),
-        first=st.dictionaries(paths, kinds, min_size=1, max_size=3),
-        second=st.dictionaries(paths, kinds, max_size=1),
-        review=st.sampled_from(["none", "none", "small", "full"]),
-        to=st.sampled_from(POINTS),
-    )
-    def start(
-        self, *, more: bool, first: dict[str, str], second: dict[str, str], review: str, to: str
-    ) -> None:
-        self.repository.path.mkdir()
-        self.repository.git("init", "--quiet")
-        self.repository.commit(MORE if more else FILES, "Begin")
-        self.begin(first, second, review)
-        for _ in range(POINTS.index(to) + 2 * POINTS.index("submitted") * (review != "none")):
-            if self.run.point in {"result", "error"} or self.at(to):
-                break
-            self.go()
+    def walk(self) -> Walk:
+        return Walk(self.run, ACTS)
 
-    def at(self, to: str) -> bool:
-        from tests.journey import POINTS as known
-
-        return self.run.point == known[to]
-
-    def begin(self, first: dict[str, str], second: dict[str, str], review: str) -> None:
-        known = entries_of(self.repository, "HEAD")
-        second = {path: kind for path, kind in second.items() if path not in first}
-        milestones = [
-            {path: kind if path in known else "change" for path, kind in milestone.items()}
-            for milestone in (first, second)
-            if milestone
-        ]
-        self.run = Run(self.repository, milestones)
-        self.run.review = review
-        self.run.start("--base", "head")
-
-    @rule(times=st.integers(1, 3))
-    def go_on(self, times: int) -> None:
-        for _ in range(times):
-            self.go()
+    def begin(self, milestones: Sequence[dict[str, str]], *options: str) -> None:
+        """Start a run; a file belongs to its first milestone only."""
+        planned: list[dict[str, str]] = []
+        for milestone in milestones:
+            before = {path for earlier in planned for path in earlier}
+            if left := {path: kind for path, kind in milestone.items() if path not in before}:
+                planned.append(left)
+        self.run = Run(self.repository, planned)
+        answer = self.run.start(*options)
+        if is_refusal(answer):
+            self.git("switch", "main")
+            answer = self.run.start(*options)
+        assert not is_refusal(answer), answer.text
 
     def go(self) -> None:
-        """Do what the block asks; lead out of a refusal."""
-        if self.run.point == "result" and self.run.last.block.find("next") is None:
-            Walk(self.run, ACTS).go_on()
-            if self.run.point == "result":
-                return
-        Walk(self.run, ACTS).one_block()
+        """Do what the block asks, and lead out of a refusal."""
+        if self.run.last.block.find("next") is None and not self.run.last.person():
+            self.walk().go_on()  # the block was one to look at, or the run has ended
+        if self.run.last.block.find("next") is not None or self.run.last.person():
+            self.walk().one_block()
 
     def lead_out(self, words: Sequence[str], answer: Answer) -> None:
-        walk = Walk(self.run, ACTS)
+        walk = self.walk()
         if is_refusal(answer):
             walk.lead_out([*words], answer)
         walk.go_on()
@@ -300,30 +150,121 @@ class RunMachine(RuleBasedStateMachine):
         words = (*words, "--state-dir", self.run.state_dir)
         self.lead_out(words, self.run.run(*words))
 
+    # host and agents
+
+    @initialize(
+        more=st.booleans(), first=works, second=later_works,
+        review=st.sampled_from(["none", "none", "none", "small", "full"]),
+        depth=st.sampled_from(["full", "full", "full", "intent"]),
+        mine=later_works, base=st.sampled_from(["head", "snapshot"]), to=st.sampled_from(POINTS),
+    )  # fmt: skip
+    def start(  # noqa: PLR0913 – what a run is drawn by
+        self, *, more: bool, first: dict[str, str], second: dict[str, str], review: str, depth: str,
+        mine: dict[str, str], base: str, to: str,
+    ) -> None:  # fmt: skip
+        self.repository.path.mkdir()
+        self.repository.git("init", "--quiet")
+        self.repository.commit(MORE if more else FILES, "Begin")
+        for path, kind in mine.items():
+            alter(self.repository.path, path, kind, "mine at the start")
+        self.begin([first, second], "--review", review, "--depth", depth, "--base", base)
+        self.go_to(to)
+
+    @rule(times=st.integers(1, 3), fails=st.booleans())
+    def go_on(self, *, times: int, fails: bool) -> None:
+        self.run.fails = fails
+        for _ in range(times):
+            self.go()
+
+    @rule(to=st.sampled_from(POINTS))
+    def go_to(self, to: str) -> None:
+        for _ in range(MOST_BLOCKS):
+            if self.run.point in {journey.POINTS[to], "result"}:
+                return
+            self.go()
+
     @rule(path=paths, kind=kinds)
-    def agent_edits(self, path: str, kind: str) -> None:
-        with contextlib.suppress(FileNotFoundError):
-            self.run.work.append((path, kind))
-            self.run.edit_worktree({})
+    def agent_edits(self, *, path: str, kind: str) -> None:
+        if self.run.tree.is_dir():
+            self.run.alter(path, kind)
 
-    @rule()
-    def approve(self) -> None:
-        digest = self.run.frozen().digest
-        if digest:
-            self.digests.append(digest)
-            self.do_as_person("approve", digest[:12])
+    @rule(edit=st.sampled_from(["decision", "intent", "name", "stale", "remove"]), path=paths)
+    def plan_edits(self, *, edit: str, path: str) -> None:
+        found: list[dict[str, Any]] = self.run.plan_json()["milestones"]
+        version = found[0]["version"] if found and edit != "stale" else 99
+        change = {"op": "set", "id": "M-001", "version": version, "fields": {"name": "A part"}}
+        intents = found[0]["code_intents"] if found else []
+        if edit == "decision":
+            fields = {"decision": "So", "reasoning_chain": "one -> other"}
+            change = {"op": "add", "kind": "decision", "fields": fields}
+        elif edit == "intent":
+            change = intent("M-001", path)
+        elif edit == "remove" and intents:
+            last = intents[-1]
+            change = {"op": "remove", "id": last["id"], "version": last["version"]}
+        self.run.write_answer("batch.json", [change])
+        self.do("plan", "batch", "--file", "answers/batch.json")
 
-    def do_as_person(self, *words: str) -> None:
+    @rule(deed=st.sampled_from(DEEDS))
+    def run_out_of_turn(self, deed: str) -> None:
+        self.do(*deed.split())
+
+    @rule(command=st.sampled_from(WRONG))
+    def run_at_a_wrong_moment(self, command: str) -> None:
+        self.do(*shlex.split(command))
+
+    @rule(command=st.sampled_from(KILLED), moment=st.integers(1, LATEST_MOMENT))
+    def kill(self, *, command: str, moment: int) -> None:
+        """Kill a command at some moment; the same command then leads on."""
+        words = [*command.split(), "--state-dir", self.run.state_dir]
+        if command == "approve":
+            words = ["approve", self.run.frozen().digest[:12] or "0" * 12]
+        elif command == "next":
+            if self.run.last.block.find("next") is None:
+                return
+            with contextlib.suppress(FileNotFoundError):
+                self.run.do_the_work()
+            words = words_of(self.run.last.next())
+        self.run.run_killed(moment, *words)
         self.lead_out(words, self.run.run(*words))
 
-    @rule()
-    def apply(self) -> None:
-        self.do("exec", "apply")
+    @rule(first=works, second=later_works)
+    def cancel_and_start_again(self, *, first: dict[str, str], second: dict[str, str]) -> None:
+        self.do("cancel")
+        self.begin([first, second], "--review", "none", "--base", "head")
+
+    # the person
+
+    @rule(which=st.sampled_from(["right", "right", "wrong", "old", "short"]))
+    def approve(self, which: str) -> None:
+        digest = self.run.frozen().digest or "0" * 64
+        if which == "old":
+            digest = self.digests[0] if self.digests else "1" * 64
+        self.digests.append(digest)
+        given = {"wrong": "2" * 12, "short": digest[:2]}.get(which, digest[:12])
+        self.lead_out(["approve", given], self.run.run("approve", given))
+
+    # the user
+
+    @rule(path=paths, kind=kinds, then=st.sampled_from(["", "", "stage", "commit"]))
+    def user_edits(self, *, path: str, kind: str, then: str) -> None:
+        self.marks += 1
+        alter(self.repository.path, path, kind, f"mine {self.marks}")
+        if then:
+            self.git("add", "--all", "--", path)
+        if then == "commit":
+            self.git("commit", "--message", "Mine", "--", path)
+
+    @rule(deed=st.sampled_from([*GIT]))
+    def user_runs_git(self, deed: str) -> None:
+        if not self.git(*GIT[deed]) and deed == "unstash":
+            self.git("reset", "--merge")  # the stash is still there
 
     @rule()
-    def commit(self) -> None:
-        self.do("exec", "commit")
+    def user_deletes_the_worktree(self) -> None:
+        shutil.rmtree(self.run.tree, ignore_errors=True)
 
-    @rule()
-    def undo(self) -> None:
-        self.do("undo")
+    def git(self, *words: str) -> bool:
+        command = ["git", *words]
+        done = subprocess.run(command, cwd=self.repository.path, capture_output=True, check=False)
+        return done.returncode == 0

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
@@ -14,7 +12,7 @@ from tests.forms import LONG, SEED
 EXAMPLES = 500 if LONG else 30
 STEPS = 25 if LONG else 15
 # Minutes of shrinking are for who looks for the cause.
-SHRINK = LONG or "PLANNER_SEED" in os.environ
+SHRINK = LONG
 
 
 @pytest.mark.slow

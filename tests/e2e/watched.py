@@ -88,7 +88,7 @@ class Watched(Journey):
         said = f"{argv}\n{answer.text}{answer.stderr}"
         assert answer.code in {0, 1, 2}, said
         assert "Traceback" not in answer.stderr, said
-        if not answer.text.startswith("{"):
+        if answer.text.startswith("<"):  # not JSON or a help text
             assert (parsed(answer.text).tag == "error") == (answer.code != 0), said
         self.refusals += answer.code != 0
         if "approve" in argv[:2] and answer.code == 0:
@@ -187,7 +187,11 @@ class Watched(Journey):
 
     def worktree_changes(self) -> Changes:
         """Return what the scratch worktree changes of the plan's base."""
-        before, after = self.base_entries(), files_in(Path(self.state_dir, "worktree"))
+        return self.changed_in(Path(self.state_dir, "worktree"))
+
+    def changed_in(self, folder: Path) -> Changes:
+        """Return what a checkout of the plan's base changes of it."""
+        before, after = self.base_entries(), files_in(folder)
         return {p: (before.get(p), after.get(p)) for p in differing(before, after)}
 
     def base_entries(self) -> Entries:
