@@ -25,6 +25,7 @@ from shared.named_files import find_answer
 from shared.resources import ROOT, launcher
 from shared.run import open_state
 from state.files import read_json
+from tests.prepared import kept
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -297,6 +298,7 @@ class Journey:
         """Run a command for this run, uncounted."""
         return call(self.repository.path, *argv, "--state-dir", self.state_dir)
 
+    @kept
     def start(self, *options: str) -> Answer:
         """Start the run, with as much review as `review` says."""
         if "--review" not in options and self.review != "auto":
@@ -317,6 +319,7 @@ class Journey:
             return block.tag
         return f"{block.get('workflow')} {block.get('number')}"
 
+    @kept
     def to(self, point: str) -> Self:
         """Go on without failures until the run is at a point of POINTS.
 

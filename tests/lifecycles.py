@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from shared.lifecycle import CURRENT, ORIGINAL, read_lifecycle
 from tests.journey import FILES, Answer, Journey, call, words_of
+from tests.prepared import kept
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,6 +39,7 @@ class Rounds:
 
     # single calls
 
+    @kept
     def start(self) -> Answer:
         """Begin the lifecycle, as a user does who names the lane and the folder."""
         words = ("start", "--planning", "--codepath", str(self.codepath), *self.options)
@@ -101,12 +103,14 @@ class Rounds:
 
     # the way
 
+    @kept
     def to_prompt(self) -> Answer:
         """Go on to the state in which the user writes their requirements."""
         if not self.state_dir:
             self.start()
         return self.follow("yes") if self.last.block.get("name") == "startup" else self.last
 
+    @kept
     def to_review(self, wanted: str = WANTED) -> Answer:
         """Write requirements and begin their review."""
         self.to_prompt()
@@ -123,12 +127,14 @@ class Rounds:
         kept = mark + original if mark else self.text(name)
         self.write(name, f"{CURRENT}\n\n{refined}\n{kept}")
 
+    @kept
     def to_accepted(self, wanted: str = WANTED) -> Answer:
         """Have the requirements reviewed, so that the user is asked about them."""
         self.to_review(wanted)
         self.review(wanted)
         return self.follow("done")
 
+    @kept
     def to_plan(self, wanted: str = WANTED) -> Journey:
         """Accept the requirements, so that the plan that implements them begins."""
         self.to_accepted(wanted)
@@ -148,17 +154,20 @@ class Rounds:
         self.plan = plan
         return plan
 
+    @kept
     def to_applied(self, wanted: str = WANTED) -> Answer:
         """Have the plan made, approved and applied."""
         self.last = self.to_plan(wanted).to("applied").last
         self.read.append(self.last.text)
         return self.last
 
+    @kept
     def to_ready(self, wanted: str = WANTED) -> Answer:
         """Complete the requirements, so that the user is shown the commit."""
         self.to_applied(wanted)
         return self.follow("done")
 
+    @kept
     def to_committed(self, wanted: str = WANTED) -> Answer:
         """Make the commit, with which a new round begins."""
         self.to_ready(wanted)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from shared.strategy import read_strategy
 from tests.journey import SHOWN, Answer, call, words_of
+from tests.prepared import kept
 
 if TYPE_CHECKING:
     from tests.conftest import Repository
@@ -137,6 +138,7 @@ class Choice:
         self.last = Answer(0, "<result></result>")
         self.state_dir = ""
 
+    @kept
     def start(self) -> Answer:
         """Start the run, with no option that says how to plan."""
         self.last = call(self.repository.path, "start", self.request, *self.options)
@@ -161,6 +163,7 @@ class Choice:
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         Path(self.state_dir, "answers", name).write_text(text, encoding="utf-8")
 
+    @kept
     def choose(self, value: object) -> Answer:
         """Hand in a strategic plan."""
         if not self.state_dir:
@@ -195,6 +198,7 @@ class Choice:
             self.write("verdict.json", {**FAILURE, **more})
         return self.follow(verdict.lower())
 
+    @kept
     def to_retry(self) -> Answer:
         """Go on to the second attempt, after an answer was not accepted."""
         mode, first = TEMPLATES["9.1 discovery"]

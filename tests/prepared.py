@@ -1,0 +1,276 @@
+"""pytest plugin: what many tests begin with is done once per worker, and copied for the others.
+
+Every test of a worker has its folders at the same paths, its `tmp_path` and its home. So the files
+that a walk has left there, absolute paths in them included, are what the same walk would leave in
+a later test. Whether it is the same walk is decided by all that it could depend on: every file of
+both folders, the environment, the working directory, and all that the player of the host holds.
+Kept is a walk only from where all files come from kept walks, since nothing else recurs.
+
+A walk is really done where a test has replaced a part of the product, and in the rooms of
+`WITHOUT`, whose tests leave processes behind: those have new folders for each test.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import io
+import os
+import pickle
+import shutil
+import stat
+from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, TypeVar, cast
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+WITHOUT = ("tests/clients/", "tests/faults/", "tests/shared/place/")
+_MOST_BYTES = 5_000_000
+# Differs in every test and says nothing to the product.
+_NO_MATTER = ("PYTEST_CURRENT_TEST",)
+
+
+P = TypeVar("P")
+T = TypeVar("T")
+Arguments = ParamSpec("Arguments")
+
+
+class Entry(NamedTuple):
+    """A file, a link (its content is its target) or a folder (None)."""
+
+    mode: int
+    content: bytes | None
+    changed_ns: int
+
+
+Tree = dict[str, Entry]
+
+
+class Kept(NamedTuple):
+    """What a walk has left: the files, and by pickle the player's fields and what it returned."""
+
+    tree: Tree
+    pickled: bytes
+    returns_player: bool
+
+
+class Grounds:
+    """The two folders of the tests of this worker, and the walks that are kept."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.files, self.home = root / "files", root / "home"
+        self.in_use = self.patched = False
+        self.kept: dict[bytes, Kept] = {}
+        self.known: set[bytes] = set()  # digests of trees that come from kept walks alone
+
+    def clear(self) -> None:
+        """Make both folders new and empty."""
+        self.patched = False
+        if os.path.lexists(self.root):
+            # A process that an earlier test has left behind writes into what is removed.
+            gone = self.root.with_name("gone")
+            os.rename(self.root, gone)
+            shutil.rmtree(gone, ignore_errors=True)
+            if os.path.lexists(gone):
+                raise AssertionError(f"{gone} cannot be removed")
+        self.files.mkdir(parents=True)
+        self.home.mkdir()
+
+    def begin(self) -> None:
+        """Note that what lies in the folders now is the same in every test."""
+        self.in_use = True
+        tree = self.read()
+        assert tree is not None
+        self.known.add(digest_of(tree))
+
+    def read(self) -> Tree | None:
+        """Return all that lies in the folders; None where that is more than can be kept."""
+        with contextlib.suppress(ValueError):
+            return read_tree(str(self.root))
+        return None
+
+    def write(self, wanted: Tree, present: Tree) -> None:
+        """Turn what lies in the folders, `present`, into what is wanted."""
+        root = str(self.root)
+        for name in sorted(present.keys() - wanted.keys(), reverse=True):
+            path = f"{root}/{name}"
+            (os.rmdir if present[name].content is None else os.unlink)(path)
+        for name, entry in wanted.items():  # folders come before what is in them
+            old = present.get(name)
+            if old is None or old[:2] != entry[:2]:
+                _write(f"{root}/{name}", entry, old)
+
+
+def _write(path: str, entry: Entry, old: Entry | None) -> None:
+    mode, content, changed_ns = entry
+    if content is None:
+        if old is None:
+            os.mkdir(path)
+        os.chmod(path, mode & 0o7777)
+        return
+    if old is not None:
+        os.unlink(path)
+    if stat.S_ISLNK(mode):
+        os.symlink(content, path)
+        return
+    with open(path, "xb") as file:
+        file.write(content)
+    os.chmod(path, mode & 0o7777)
+    os.utime(path, ns=(changed_ns, changed_ns))
+
+
+def read_tree(root: str) -> Tree:
+    """Return every entry below `root` by its path, folders before what is in them.
+
+    ValueError where that is large, or holds other things than files, links and folders.
+    """
+    found: Tree = {}
+    size = 0
+    folders = [""]
+    while folders:
+        folder = folders.pop()
+        for entry in sorted(os.scandir(f"{root}/{folder}"), key=lambda entry: entry.name):
+            name = f"{folder}/{entry.name}" if folder else entry.name
+            status = entry.stat(follow_symlinks=False)
+            content: bytes | None = None
+            if stat.S_ISDIR(status.st_mode):
+                folders.append(name)
+            elif stat.S_ISLNK(status.st_mode):
+                content = os.fsencode(os.readlink(entry.path))
+            elif stat.S_ISREG(status.st_mode):
+                size += status.st_size
+                if size > _MOST_BYTES:
+                    raise ValueError(f"more than {_MOST_BYTES} bytes")
+                with open(entry.path, "rb") as file:
+                    content = file.read()
+            else:
+                raise ValueError(f"{name} is neither file, link nor folder")
+            found[name] = Entry(status.st_mode, content, status.st_mtime_ns)
+    return found
+
+
+def digest_of(tree: Tree) -> bytes:
+    """Return a digest of names, modes and contents; times do not count."""
+    found = hashlib.blake2b(digest_size=16)
+    for name, (mode, content, _) in tree.items():
+        length = -1 if content is None else len(content)
+        found.update(f"{name}\0{mode}\0{length}\0".encode("utf-8", "surrogateescape"))
+        found.update(content or b"")
+    return found.digest()
+
+
+_grounds: Grounds | None = None
+
+
+def prepared(player: object, step: tuple[object, ...], walk: Callable[[], T]) -> T:
+    """Return what `walk` returns, having done to the files and to `player` what it does.
+
+    It is not called where the same walk is kept. `step` names it, with its arguments.
+    """
+    grounds = _grounds
+    if grounds is None or not grounds.in_use or grounds.patched:
+        return walk()
+    before = grounds.read()
+    key = before and _key(player, step, before)
+    if before is None or not key:
+        return walk()
+    if (same := grounds.kept.get(key)) is not None:
+        grounds.write(same.tree, before)
+        fields, answer = pickle.loads(same.pickled)  # noqa: S301 – our own, of this process
+        vars(player).update(fields)
+        return cast("T", player if same.returns_player else answer)
+    if digest_of(before) not in grounds.known:
+        return walk()
+    grounds.in_use = False  # the walks in it are its own parts
+    try:
+        found = walk()
+    finally:
+        grounds.in_use = True
+    _keep(grounds, key, player, found)
+    return found
+
+
+def kept(walk: Callable[Concatenate[P, Arguments], T]) -> Callable[Concatenate[P, Arguments], T]:
+    """Make a method of a player one that is prepared: a walk, named by its name and arguments."""
+
+    @functools.wraps(walk)
+    def kept_walk(player: P, *args: Arguments.args, **values: Arguments.kwargs) -> T:
+        step = (walk.__name__, args, values)
+        return prepared(player, step, lambda: walk(player, *args, **values))
+
+    return cast("Callable[Concatenate[P, Arguments], T]", kept_walk)
+
+
+def _key(player: object, step: tuple[object, ...], before: Tree) -> bytes:
+    """Return what names a walk; empty where the player holds what cannot be told apart."""
+    environment = {name: value for name, value in os.environ.items() if name not in _NO_MATTER}
+    where = (sorted(environment.items()), os.getcwd(), digest_of(before))
+    text = io.BytesIO()
+    pickler = pickle.Pickler(text)
+    pickler.fast = True  # without it, equal values come out differently where they share parts
+    try:
+        pickler.dump((step, type(player), vars(player), where))
+    except (pickle.PicklingError, AttributeError, TypeError):
+        return b""
+    return hashlib.blake2b(text.getvalue(), digest_size=16).digest()
+
+
+def _keep(grounds: Grounds, key: bytes, player: object, answer: object) -> None:
+    after = grounds.read()
+    if after is None:
+        return
+    try:
+        pickled = pickle.dumps((vars(player), None if answer is player else answer))
+    except (pickle.PicklingError, AttributeError, TypeError):
+        return
+    grounds.kept[key] = Kept(after, pickled, answer is player)
+    grounds.known.add(digest_of(after))
+
+
+@pytest.fixture(scope="session")
+def _worker_grounds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Grounds]:
+    global _grounds  # noqa: PLW0603 – one per process, for players that no fixture makes
+    _grounds = Grounds(tmp_path_factory.getbasetemp() / "grounds")
+    yield _grounds
+    _grounds = None
+
+
+@pytest.fixture
+def grounds(request: pytest.FixtureRequest, _worker_grounds: Grounds) -> Grounds | None:
+    """Return the folders that this test finds empty; None in the rooms of WITHOUT."""
+    _worker_grounds.in_use = False
+    if request.node.nodeid.startswith(WITHOUT):
+        return None
+    _worker_grounds.clear()
+    return _worker_grounds
+
+
+@pytest.fixture
+def tmp_path(
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    grounds: Grounds | None,
+) -> Path:
+    """Return an empty folder, in place of pytest's own: at the same path in every test."""
+    if grounds is None:
+        return tmp_path_factory.mktemp(request.node.originalname[:30], numbered=True)
+    return grounds.files
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Note from here on where a test replaces a part of the product."""
+    original = pytest.MonkeyPatch.setattr
+
+    @functools.wraps(original)
+    def setattr_noted(*arguments: Any, **values: Any) -> None:  # noqa: ANN401 – as the original
+        if _grounds is not None:
+            _grounds.patched = True
+        original(*arguments, **values)
+
+    pytest.MonkeyPatch.setattr = setattr_noted  # type: ignore[method-assign]
+    config.add_cleanup(lambda: setattr(pytest.MonkeyPatch, "setattr", original))
