@@ -17,6 +17,7 @@ from xml.etree import ElementTree as ET
 
 from benchmarks import interpreter
 from benchmarks.figure import Figure, ratio
+from benchmarks.interpreter import PYTHON
 from benchmarks.plans import make_plan
 from shared.resources import ROOT
 from state.store import load_plan, save_plan
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 PLANNER = os.path.join(ROOT, "bin", "planner")
-PYTHON = interpreter.base()
 BARE = ("-c", "pass")
 # Whoever reads a step thinks for seconds, so it is written as one writes Python; an edit also reads
 # and checks the whole plan.
@@ -68,7 +68,7 @@ def measure_commands(rounds: int) -> list[Figure]:
     step, change = ratio(samples["step"], bare), ratio(samples["set"], bare)
     one, many = ratio(samples["one"], bare), ratio(samples["many"], samples["one"])
     return [
-        Figure("python3 -c pass", median(bare) * 1000, "ms", note=interpreter.name(PYTHON)),
+        Figure("python3 -c pass", median(bare) * 1000, "ms", note=interpreter.name()),
         Figure("printed step / python3 -c pass", step, budget=STEP_BUDGET),
         Figure("one mutation (plan set) / python3 -c pass", change, budget=EDIT_BUDGET),
         Figure("one mutation (batch of one) / python3 -c pass", one, budget=EDIT_BUDGET),

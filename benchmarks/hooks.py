@@ -11,8 +11,9 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from benchmarks.commands import BARE_RUNS, PYTHON, seconds
+from benchmarks.commands import BARE_RUNS, seconds
 from benchmarks.figure import Figure, ratio
+from benchmarks.interpreter import PYTHON
 from shared.resources import ROOT
 
 if TYPE_CHECKING:

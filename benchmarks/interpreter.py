@@ -17,24 +17,27 @@ _IS_NEW_ENOUGH = "import sys; sys.exit(sys.version_info < (3, 11))"
 _VERSION = "import platform; print(platform.python_version())"
 
 
-def base() -> str:
-    """Return the path of the interpreter that is measured and compared with."""
+def _base() -> str:
     if os.access(DEBIAN, os.X_OK) and not subprocess.call([DEBIAN, "-c", _IS_NEW_ENOUGH]):
         return DEBIAN
     # Of a virtual environment, the interpreter that it was made with.
     return os.path.realpath(sys.executable)
 
 
-def name(python: str) -> str:
-    """Return an interpreter's version and path, as figures name it."""
-    version = subprocess.check_output([python, "-c", _VERSION], text=True).strip()
-    return f"Python {version}, {python}"
+# What is measured and compared with.
+PYTHON = _base()
 
 
-def become(python: str) -> None:
+def name() -> str:
+    """Return the interpreter's version and path, as figures name it."""
+    version = subprocess.check_output([PYTHON, "-c", _VERSION], text=True).strip()
+    return f"Python {version}, {PYTHON}"
+
+
+def become() -> None:
     """Start this program again under the interpreter, without what a user has set for Python."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
-    if python == DEBIAN and shutil.which("git", path=PATH):
+    if PYTHON == DEBIAN and shutil.which("git", path=PATH):
         kept["PATH"] = PATH
-    if (python, kept) != (sys.executable, dict(os.environ)):
-        os.execve(python, [python, *sys.argv], kept)  # noqa: S606 – its purpose
+    if (PYTHON, kept) != (sys.executable, dict(os.environ)):
+        os.execve(PYTHON, [PYTHON, *sys.argv], kept)  # noqa: S606 – its purpose
