@@ -20,12 +20,14 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
-from benchmarks.commands import PLANNER, PYTHON
 from benchmarks.figure import Figure, ratio
+from benchmarks.interpreter import PYTHON
+from shared.resources import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+PLANNER = os.path.join(ROOT, "bin", "planner")
 FILES = 100_000
 MILESTONES = 1_000
 BUDGET = 6.0

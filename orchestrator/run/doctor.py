@@ -12,7 +12,6 @@ import sys
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from orchestrator.run.prune import DEFAULT_AGE, prune_worktrees, seconds_of, taken
 from orchestrator.run.unknown_runs import lost_database
 from shared import bounded_toml, resources
 from shared.builders import counted
@@ -26,6 +25,7 @@ from shared.strategy import WORKFLOW as STRATEGY
 from state import store
 from state.database import Database, Run
 from state.errors import Refused
+from state.stages import ACTIVE, CANCELLED, COMPLETED, IDLE
 
 if TYPE_CHECKING:
     from shared.git.command import Git
@@ -172,12 +172,16 @@ def _database(path: str) -> list[Finding]:
         ]
     state = f"{path}, {counted(len(runs), 'run')}" if not damage else "; ".join(damage)
     found = [Finding("database", state, resources.command("repair") if damage else "")]
-    found += [f for run in runs if run.status in ("IDLE", "ACTIVE") for f in _run(run)]
-    return found + _space(database)
+    found += [f for run in runs if run.status in (IDLE, ACTIVE) for f in _run(run)]
+    ended = any(run.status in (COMPLETED, CANCELLED) for run in runs)
+    return found + (_space(database) if ended else [])
 
 
 def _space(database: Database) -> list[Finding]:
     """Report what ended runs take that a prune would free; nothing is wrong with that."""
+    # Not at the top: it loads what changes a repository, and mostly nothing is there to prune.
+    from orchestrator.run.prune import DEFAULT_AGE, seconds_of, taken
+
     number, size = taken(database, seconds_of(DEFAULT_AGE))
     if not number:
         return []
@@ -221,6 +225,8 @@ def _restore(run: Run) -> str:
 
 def _worktrees(folder: str) -> list[Finding]:
     """Report git's records of worktrees that went with all that we knew of their runs."""
+    from orchestrator.run.prune import prune_worktrees  # as above
+
     with contextlib.suppress(Refused):
         if gone := prune_worktrees(None, find_repository(folder).root, dry_run=True):
             text = f"git has records of {len(gone)} that are gone, such as {gone[0]}"

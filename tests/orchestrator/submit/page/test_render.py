@@ -78,6 +78,7 @@ def read_by_eye(**values: Any) -> str:  # noqa: ANN401 – fields of any type
         "guessing swaps days and months",
         "RA-001 A library that guesses the form – it reads 03.04. as March",
         "not chosen asking the exporting side to change",
+        "Made by planner review. This page shows the plan; what is approved is its digest",
         "R-001 A third form exists in old exports – the report names it",
         "no export of the last five years has another form",  # assumed
         "C-001 MUST no new dependency (user)",
