@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import os
 import re
 import subprocess
 import tempfile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.limited import run_for
 from state.errors import Refused
@@ -104,6 +103,14 @@ def project_environment(folder: str, *, with_settings: bool = False) -> dict[str
     return kept | {"GIT_CEILING_DIRECTORIES": os.pathsep.join(filter(None, above))}
 
 
+class Object(NamedTuple):
+    """A git object's id, kind and content, all empty where there is no such object."""
+
+    id: str = ""
+    kind: str = ""
+    content: bytes = b""
+
+
 class Git:
     """Runs git commands on one repository, with given environment variables and git settings.
 
@@ -192,6 +199,22 @@ class Git:
     def names(self, *args: str, stdin: bytes | None = None) -> list[bytes]:
         """Run git and return its NUL-separated output as a list; the caller passes `-z`."""
         return _parts(self.run(*args, stdin=stdin))
+
+    def objects(self, names: Sequence[str]) -> Iterator[Object]:
+        """Yield the git object that each of `names` names, in order, all read by one process."""
+        if not names:
+            return
+        stdin = "".join(f"{name}\n" for name in names)
+        data, at = self.run("cat-file", "--batch", stdin=os.fsencode(stdin)), 0
+        for _ in names:
+            end = data.index(b"\n", at)
+            *known, size = os.fsdecode(data[at:end]).split(" ")
+            at = end + 1
+            if size.isdigit():  # else a word that says why there is none
+                yield Object(known[0], known[1], data[at : at + int(size)])
+                at += int(size) + 1
+            else:
+                yield Object()
 
     def pieces(self, *args: str) -> Iterator[bytes]:
         """Run git and yield its output in pieces, as it comes; Refused at its end if it fails."""
@@ -294,7 +317,6 @@ def said(stderr: bytes, code: int) -> str:
     return "; ".join(kept)[:_SAID_MAX_CHARS] or f"git ended with exit code {code} and said nothing"
 
 
-@functools.cache
 def version() -> tuple[int, ...]:
     """Return the version of the git on PATH, for example (2, 39, 5)."""
     done = _start(["git", "version"], os.sep, user_environment(), None)
@@ -302,6 +324,11 @@ def version() -> tuple[int, ...]:
     return tuple(int(part) for part in found[0].split(".")) if found else (0,)
 
 
+# Settings that make any git fsync the objects it writes. Git from 2.36 on warns of the second,
+# which `said` leaves out.
+DURABLE = ("core.fsync=all", "core.fsyncObjectFiles=true")
+
+
 def durable() -> tuple[str, ...]:
-    """Return the git settings (`key=value`) that make git fsync the objects it writes."""
-    return ("core.fsync=all",) if version() >= (2, 36) else ("core.fsyncObjectFiles=true",)
+    """Return those of DURABLE that the git on PATH knows, for a git whose output is shown."""
+    return DURABLE[:1] if version() >= (2, 36) else DURABLE[1:]

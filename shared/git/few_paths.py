@@ -181,20 +181,13 @@ def _depth(folder: bytes) -> int:
 
 def _read_trees(git: Git, ids: Sequence[str]) -> list[_Rows]:
     """Return the entries of git trees, in order, from one process."""
-    if not ids:
-        return []
-    asked = b"".join(f"{one}^{{tree}}\n".encode() for one in ids)
-    data, found = git.run("cat-file", "--batch", stdin=asked), []
-    at = 0
-    for _ in ids:
-        end = data.index(b"\n", at)
-        head = data[at:end].split(b" ")
-        if head[1:2] != [b"tree"]:
-            text = f"a folder of the plan's base is gone: {os.fsdecode(b' '.join(head))}"
+    names = [f"{one}^{{tree}}" for one in ids]
+    found = []
+    for name, tree in zip(names, git.objects(names), strict=True):
+        if tree.kind != "tree":
+            text = f"a folder of the plan's base is gone: {name} missing"
             raise Refused("not_found", "git", text, "fetch the plan's base commit")
-        size, width = int(head[2]), len(head[0]) // 2
-        found.append(_parse_tree(data[end + 1 : end + 1 + size], width))
-        at = end + 1 + size + 1
+        found.append(_parse_tree(tree.content, len(tree.id) // 2))
     return found
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from shared.git.command import durable
+from shared.git.command import DURABLE
 from shared.git.files import refusing
 from state.errors import Refused
 
@@ -41,7 +41,7 @@ def keep(repo: Repository, ref: str, files: Mapping[str, bytes | str], told: Tol
         return found
     at = f"@{told.seconds} +0000"
     dates = {"GIT_AUTHOR_DATE": at, "GIT_COMMITTER_DATE": at}
-    git = repo.git.having(*durable(), "i18n.commitEncoding=UTF-8", **dates)
+    git = repo.git.having(*DURABLE, "i18n.commitEncoding=UTF-8", **dates)
     blobs = {
         name: data
         if isinstance(data, str)

@@ -152,8 +152,8 @@ def private_around(path: str, ceiling: str = "") -> Repository | None:
 
 def check_startable(path: str) -> list[Problem]:
     """Return a problem for each reason why no run of the planner can start in `path`."""
-    if version() < OLDEST:
-        found = ".".join(map(str, version()))
+    if (present := version()) < OLDEST:
+        found = ".".join(map(str, present))
         return [
             Problem(
                 "refused", "git", f"git {found} is too old", allowed="install git 2.30 or newer"

@@ -12,7 +12,7 @@ import tempfile
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from shared.git.command import OWN_INDEX, Git, durable
+from shared.git.command import DURABLE, OWN_INDEX, Git
 from shared.git.files import refusing
 from shared.git.scratch import scratch, sweep
 from state.files import write_atomic
@@ -64,7 +64,7 @@ def open_vault(repo: Repository, path: str) -> Vault:
     git = Git(
         path,
         None,
-        config=(*_SETTINGS, *durable()),
+        config=(*_SETTINGS, *DURABLE),
         env={
             "GIT_CONFIG_NOSYSTEM": "1",
             "GIT_CONFIG_SYSTEM": os.devnull,
