@@ -48,10 +48,9 @@ def test_one_command_applies_the_milestones_of_all_waves(project: Repository) ->
         *milestone("second", "two.py"),
         *milestone("third", "three.py", after="$first"),
     ]
-    host.answers["design.json"] = json.dumps(edits)
-    last = host.to("the end")
-    assert last.data("proof"), last.text
-    plan = json.loads((host.state_dir / "plan.json").read_bytes())
+    host.answers["design.json"] = edits
+    assert host.to("committed").last.data("proof")
+    plan = json.loads(host.planner("plan", "show", "--json").text)
     waves = [w["milestones"] for w in plan["milestone_dependencies"]["waves"]]
     assert waves == [["M-001", "M-002"], ["M-003"]]
     changed = project.git("diff", "--name-only", "HEAD^", "HEAD", "--", "*.py").split()

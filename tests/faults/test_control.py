@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.e2e.drive import PLANNER
 from tests.faults import strace
 from tests.faults.trial import KILLED, LONG
+from tests.journey import LAUNCHER
 from tests.shared.execution.scene import Scene, checkpoint, milestone
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def test_a_command_that_steers_is_done_once_whatever_fails_on_the_way(
 ) -> None:
     live, kept = tmp_path / "live", tmp_path / "kept"
     scene = prepared(live, name)
-    python = [sys.executable, "-I", "-S", "-X", "utf8", PLANNER]
+    python = [sys.executable, "-I", "-S", "-X", "utf8", LAUNCHER]
     command = [*python, *COMMANDS[name], "--state-dir", scene.state_dir]
     shutil.copytree(live, kept)
     before = stored(scene)

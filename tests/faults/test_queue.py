@@ -13,10 +13,9 @@ import pytest
 
 from shared.resources import template_path
 from tests.conftest import Repository
-from tests.e2e.drive import PLANNER
 from tests.faults import strace
 from tests.faults.trial import KILLED, LONG
-from tests.journey import call
+from tests.journey import LAUNCHER, call
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -88,7 +87,7 @@ def test_a_command_of_the_queue_is_done_once_whatever_fails_on_the_way(
             shutil.rmtree(one.resolve())
             shutil.copytree(kept, one.resolve())
 
-    python = [sys.executable, "-I", "-S", "-X", "utf8", PLANNER]
+    python = [sys.executable, "-I", "-S", "-X", "utf8", LAUNCHER]
     command = ["env", "-C", str(live), *python, *COMMANDS[name]]
     assert strace.run(command).code == 0
     after = stored(live)

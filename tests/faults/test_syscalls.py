@@ -49,13 +49,13 @@ def test_an_apply_ends_whole_or_not_at_all_whatever_fails_on_the_way(
 
 @pytest.mark.requirement("PL-31")
 def test_an_undo_ends_whole_whatever_fails_on_the_way(tmp_path: Path, say: Say) -> None:
-    trial = Trial(apply_scene(tmp_path / "scene", "reconcile"), "undo")
+    trial = Trial(apply_scene(tmp_path / "scene", "applied"), "undo")
     say(trial.fail_everywhere(tmp_path / "trace", 6, check_undo))
 
 
 @pytest.mark.requirement("PL-29")
 def test_a_commit_is_made_once_whatever_fails_on_the_way(tmp_path: Path, say: Say) -> None:
-    trial = Trial(apply_scene(tmp_path / "scene", "reconcile"), "exec", "commit")
+    trial = Trial(apply_scene(tmp_path / "scene", "applied"), "exec", "commit")
     say(trial.fail_everywhere(tmp_path / "trace", 6, check_commit))
 
 

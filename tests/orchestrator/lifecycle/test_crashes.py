@@ -63,7 +63,7 @@ def decline(rounds: Rounds) -> tuple[str, ...]:
 
 def implement(rounds: Rounds) -> tuple[str, ...]:
     rounds.to_accepted()
-    rounds.answer("summary.md", SUMMARY)
+    rounds.write_answer("summary.md", SUMMARY)
     return ("requirements", "implement", "--summary", "answers/summary.md")
 
 
@@ -87,7 +87,7 @@ def mark_complete(rounds: Rounds) -> tuple[str, ...]:
 def complete(rounds: Rounds) -> tuple[str, ...]:
     found(rounds)
     rounds.follow("mark-complete")
-    rounds.answer("commit.md", MESSAGE)
+    rounds.write_answer("commit.md", MESSAGE)
     return ("requirements", "complete", "--message", "answers/commit.md")
 
 

@@ -43,7 +43,7 @@ def code(make_repo: Repositories) -> Iterator[Stop]:
     yield "2-strategy.gathered", choice, choice.gather(gathered=[GATHERED])
     asks = plan("clarify", clarification_question="Which f?") | {"goals": []}
     yield "3-clarify", choice, choice.choose(asks)
-    choice.write("clarified.md", "The one in src/a.py.")
+    choice.write_answer("clarified.md", "The one in src/a.py.")
     choice.follow("done")
     yield "result.direct", choice, choice.choose(plan("executor", depth="none"))
 
@@ -78,7 +78,7 @@ def extended(make_repo: Repositories) -> Iterator[Stop]:
     """What no workflow can do yet: a new one, and a command that is proposed."""
     choice = Choice(make_repo("extended", files=FILES))
     yield "7-extend", choice, choice.choose(SELF_EXTEND)
-    choice.write("bundle.json", BUNDLE)
+    choice.write_answer("bundle.json", BUNDLE)
     yield "result.made", choice, choice.planner(*NEW_BUNDLE)
     yield "result.extended", choice, choice.follow("done")
     other = Choice(make_repo("proposed", files=FILES))
@@ -200,7 +200,7 @@ def test_the_query_is_never_cut_and_what_is_left_out_is_named(make_repo: Reposit
          "content": texts.get(number, f"other things {number} " * 25)}
         for number in range(30)
     ]  # fmt: skip
-    choice.write("gathered.json", {"gathered": blocks})
+    choice.write_answer("gathered.json", {"gathered": blocks})
     shown = choice.planner("strategy", "context", "--file", "answers/gathered.json")
     assert request.strip() in shown.data("request")
     kept = set(re.findall(r"^### (Note \d+)$", shown.data("§2 gathered context"), re.MULTILINE))
@@ -218,7 +218,7 @@ def test_the_query_is_never_cut_and_what_is_left_out_is_named(make_repo: Reposit
 def test_what_earlier_attempts_did_becomes_one_line_each(make_repo: Repositories) -> None:
     choice = Choice(make_repo(files=FILES), "--chat")
     choice.start()
-    choice.write("gathered.json", {"gathered": [{**GATHERED, "content": "fact " * 2_000}]})
+    choice.write_answer("gathered.json", {"gathered": [{**GATHERED, "content": "fact " * 2_000}]})
     choice.planner("strategy", "context", "--file", "answers/gathered.json")
     choice.choose(plan("executor", *(goal(n, f"Find {n}") for n in range(1, 31))))
     names = [line.partition(":")[0] for line in choice.last.data("goals").splitlines()]
