@@ -151,7 +151,7 @@ class Choice(Driven):
             self.last = answer
         return answer
 
-from tests.prepared import kept
+    @kept
     def choose(self, value: object) -> Answer:
         """Hand in a strategic plan."""
         if not self.state_dir:
