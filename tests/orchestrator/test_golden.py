@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.conftest import GOLDEN
-from tests.journey import FILES, VERIFIED, Journey, call
+from tests.journey import FILES, VERIFIED, Journey, at_home, call
 from tests.orchestrator.every_step import TOURS, normalised
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def test_a_small_change_without_a_review_costs_less_than_4000_tokens_from_start_
     make_repo: Repositories, golden: Golden
 ) -> None:
     journey = Journey(make_repo(files={**FILES, "planner.toml": VERIFIED})).to("committed")
-    printed = sum(tokens(text) for text in journey.read)
+    printed = sum(tokens(at_home(text, journey)) for text in journey.read)
     assert printed <= SMALL_PLAN_TOKENS
     calls = [c for c in journey.calls if c[0] != "config"]  # where there is no place
     assert [c[:2] for c in calls if c[0] == "approve"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 from typing import TYPE_CHECKING
@@ -11,7 +10,7 @@ import pytest
 
 from orchestrator.strategy_steps import COSTS
 from tests.conftest import GOLDEN
-from tests.journey import FILES, SHOWN, Answer, Journey, shell, words_of
+from tests.journey import FILES, Answer, Journey, at_home, shell, words_of
 from tests.orchestrator.test_golden import tokens
 from tests.orchestrator.test_imports import NOT_FOR_STEPS, costly, traced
 from tests.strategies import GATHERED, RETRY_TEMPLATE, SELF_EXTEND, Choice, goal, normalised, plan
@@ -167,17 +166,6 @@ def check_command(command: str, choice: Choice, elsewhere: Path) -> None:
 # the budget
 
 
-def at_home(text: str, choice: Choice) -> str:
-    """Return a text with paths as short as a user's."""
-    for found, name in (
-        (str(choice.repository.path), "/home/user/src/shop"),
-        (os.path.basename(choice.state_dir), "20260102-abcdef"),
-        (SHOWN, "/home/user/.claude/skills/planner/bin/planner"),
-    ):
-        text = text.replace(found, name)
-    return text
-
-
 @pytest.mark.requirement("ST-10")
 @pytest.mark.parametrize("mode", [[], ["--chat"]], ids=["code", "chat"])
 def test_with_nothing_gathered_a_small_task_is_routed_within_800_tokens(
@@ -248,7 +236,7 @@ def test_the_costs_that_a_strategy_weighs_are_those_of_a_small_change(
         journey.review = "auto"
         journey.start("--depth", depth)
         journey.to("committed")
-        spent = sum(tokens(text) for text in journey.read)
+        spent = sum(tokens(at_home(text, journey)) for text in journey.read)
         assert spent == pytest.approx(int(said.replace(",", "")), rel=0.15)
 
 
