@@ -17,7 +17,7 @@ from shared import bounded_toml, resources
 from shared.builders import counted
 from shared.git.command import OLDEST, version
 from shared.git.journal import journal_state
-from shared.git.repository import check_startable, find_repository
+from shared.git.repository import check_repository, find_repository
 from shared.known_secrets import is_secret_name
 from shared.mode import sessions
 from shared.place.level import try_again
@@ -28,7 +28,10 @@ from state.errors import Refused
 from state.stages import ACTIVE, CANCELLED, COMPLETED, IDLE
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from shared.git.command import Git
+    from state.errors import Problem
 
 OK, NOTE, PROBLEM = "OK", "note", "problem"
 _STALE_HOURS = 24
@@ -59,10 +62,10 @@ class Finding(NamedTuple):
 
 def examine(folder: str, state_dir: str | None) -> list[Finding]:
     """Return the findings on this machine, on the repository around `folder` and on its runs."""
-    found = [*_machine(), _place(folder), *_stale_sessions(time.time()), *_repository(folder)]
-    with contextlib.suppress(Refused):  # which was found just now
-        git = find_repository(folder).git
-        found += [_config(git), *_tracked_secrets(git)]
+    git = version()
+    found = [*_machine(git), _place(folder), *_stale_sessions(time.time())]
+    # An old git fails at what it is asked here, which would say nothing about the repository.
+    found += _repository(folder) if git >= OLDEST else []
     path = (
         resources.database_path(os.path.realpath(state_dir))
         if state_dir
@@ -77,8 +80,7 @@ def examine(folder: str, state_dir: str | None) -> list[Finding]:
     return [*found, *_database(path)]
 
 
-def _machine() -> list[Finding]:
-    git = version()
+def _machine(git: tuple[int, ...]) -> list[Finding]:
     shown = ".".join(map(str, git))
     oldest = ".".join(map(str, OLDEST))
     old = f"install git {oldest} or newer" if git < OLDEST else ""
@@ -137,7 +139,15 @@ def _config(git: Git) -> Finding:
 
 
 def _repository(folder: str) -> list[Finding]:
-    problems = check_startable(folder)
+    try:
+        repository = find_repository(folder)
+    except Refused as refusal:
+        return _startable(refusal.problems)
+    git = repository.git
+    return [*_startable(check_repository(repository)), _config(git), *_tracked_secrets(git)]
+
+
+def _startable(problems: Sequence[Problem]) -> list[Finding]:
     if not problems:
         return [Finding("repository", "a run can start here")]
     return [Finding("repository", p.problem, p.allowed or p.retry) for p in problems]

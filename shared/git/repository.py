@@ -163,6 +163,11 @@ def check_startable(path: str) -> list[Problem]:
         repo = find_repository(path)
     except Refused as refusal:
         return list(refusal.problems)
+    return check_repository(repo)
+
+
+def check_repository(repo: Repository) -> list[Problem]:
+    """Return a problem for each reason why no run of the planner can start in a repository."""
     if repo.is_private:
         return check_path(repo.root)
     return [
