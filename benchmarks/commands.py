@@ -13,12 +13,12 @@ import time
 from statistics import median
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NamedTuple
-from xml.etree import ElementTree as ET
 
 from benchmarks import interpreter
 from benchmarks.figure import Figure, ratio
 from benchmarks.interpreter import PYTHON
 from benchmarks.plans import make_plan
+from cli.demo.driver import Answer
 from shared.resources import ROOT
 from state.store import load_plan, save_plan
 
@@ -129,8 +129,7 @@ def make_scene(folder: str) -> Scene:
         _run(["git", "config", "--global", f"user.{name}", value], folder, environment)
     _run(["git", "commit", "-q", "--allow-empty", "-m", "Begin"], repository, environment)
     started = _run([PLANNER, "start", "Measure", "--depth", "full"], repository, environment)
-    state_dir = ET.fromstring(started).get("state_dir", "")  # noqa: S314 – our own output
-    scene = Scene(repository, state_dir, b"", environment)
+    scene = Scene(repository, Answer(0, started).state_dir, b"", environment)
     _write(scene, "context.json", {"task_spec": ["measure it"]})
     _run(planner(scene, "context", "set", "--file", "answers/context.json"), folder, environment)
     base = load_plan(scene.plan_path).base

@@ -1,7 +1,7 @@
 """Read what a command prints as a host does: what to write, whom to start, what to run next.
 
-Whatever plays a host stands on it: the demo, the tests and their bot in real clients, the
-benchmarks.
+Whatever plays a host reads by it: the demo, the tests, their bot in real clients, the benchmarks.
+It lies with the demo, since that one is shipped.
 """
 
 from __future__ import annotations

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from tests.conftest import Golden
 
 ROOT = Path(__file__).resolve().parents[2]
-HOST = ROOT / "cli" / "demo" / "host.py"
 NOT_COPIED = (".git", ".deps", ".hypothesis", ".*_cache", "__pycache__", "tests")
 
 
@@ -191,8 +190,9 @@ def test_a_folder_that_is_there_already_is_left_alone(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
 
 
-def test_the_host_is_short_and_names_no_step() -> None:
-    source = HOST.read_text()
+@pytest.mark.parametrize("name", ["host.py", "driver.py"])
+def test_the_host_is_short_and_names_no_step(name: str) -> None:
+    source = (ROOT / "cli" / "demo" / name).read_text()
     workflows = discover_workflows().values()
     names = {w.name for w in workflows} | {s.name for w in workflows for s in w.steps.values()}
     names |= {phase for w in workflows for phase in w.phases("full")}

@@ -11,7 +11,7 @@ from tests.conftest import Repository
 from tests.journey import LAUNCHER, Answer, Journey, call, passing, shell
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 
 class Host(Journey):
@@ -36,7 +36,7 @@ class Host(Journey):
         self.review, self.verdicts = "auto", passing
         self.answers = {
             "context.json": {"task_spec": ["change what was asked"]},
-            "design.json": design(files, tests),
+            "design.json": design(files, tests=tests),
             "docs.json": [],
             "reason.md": "The user has read it and wants it so.",
             "remarks.md": "Once more, please.",
@@ -55,25 +55,26 @@ class Host(Journey):
         self.edit(Path(self.state_dir, worktree))
 
 
-def design(files: Sequence[str], tests: Sequence[str] = ()) -> list[dict[str, object]]:
-    """Return the edits of a plan with one milestone."""
+def design(
+    *parts: Sequence[str], tests: Sequence[str] = (), after: Mapping[int, int] | None = None
+) -> list[dict[str, object]]:
+    """Return the edits of a plan with a milestone for the files of each part.
+
+    `after` has the number of the part that one waits for, by its own number.
+    """
     planned = {"files": list(tests), "type": "unit", "scenarios": {"normal": ["it works"]}}
-    milestone = {
-        "name": "Change", "files": [*files, *tests], "requirements": ["T-1"],
-        "acceptance_criteria": ["it is changed"],
-        "tests": planned if tests else {"skip_reason": "nothing to run"},
-    }  # fmt: skip
     overview = {"title": "Change it", "problem": "It is old.", "approach": "Make it new."}
-    intents: list[dict[str, object]] = [
-        {
-            "op": "add",
-            "kind": "intent",
-            "fields": {"milestone": "$m", "file": file, "behavior": "is new"},
-        }
-        for file in files
+    edits: list[dict[str, object]] = [
+        {"op": "set", "id": "overview", "version": 1, "fields": overview}
     ]
-    return [
-        {"op": "set", "id": "overview", "version": 1, "fields": overview},
-        {"op": "add", "kind": "milestone", "as": "$m", "fields": milestone},
-        *intents,
-    ]
+    for number, files in enumerate(parts, 1):
+        fields = {
+            "name": f"Part {number}", "files": [*files, *tests], "requirements": ["T-1"],
+            "acceptance_criteria": ["it is changed"],
+            "tests": planned if tests else {"skip_reason": "nothing to run"},
+            "depends_on": [f"$m{after[number]}"] if after and number in after else [],
+        }  # fmt: skip
+        edits.append({"op": "add", "kind": "milestone", "as": f"$m{number}", "fields": fields})
+        intents = ({"milestone": f"$m{number}", "file": f, "behavior": "is new"} for f in files)
+        edits += [{"op": "add", "kind": "intent", "fields": intent} for intent in intents]
+    return edits
