@@ -112,7 +112,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Measure where a run asks for it."""
+    """Measure where a run asks for it; refuse to choose the cheap tests where none are known."""
+    if config.getoption("--quick") and not os.path.exists(DURATIONS):
+        raise pytest.UsageError(f"{DURATIONS} is missing: bin/test --long writes it")
     if config.getoption("--costs") or config.getoption("--write-durations"):
         config.pluginmanager.register(Costs(), "measured-costs")
 

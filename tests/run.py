@@ -47,7 +47,7 @@ def main(arguments: list[str]) -> int:
         for problem in refusal.problems:
             sys.stderr.write(f"bin/test: {problem.at}: {problem.text()}\n")
         return 1
-    environment = test_environment(packages)
+    environment = tool_environment(packages)
     form = arguments[0] if arguments and arguments[0] in FORMS else ""
     rest = arguments[1:] if form else arguments
     if form == LONG:
@@ -155,7 +155,7 @@ def python() -> list[str]:
     return [sys.executable, "-S", "-P", "-X", "utf8"]
 
 
-def test_environment(packages: list[str]) -> dict[str, str]:
+def tool_environment(packages: list[str]) -> dict[str, str]:
     """Return the environment for the tools: our folders first, no settings of the user's Python."""
     kept = {
         name: value
