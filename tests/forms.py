@@ -46,6 +46,11 @@ def part(cases: Sequence[T], every: int) -> Sequence[T]:
     return cases[SEED % every :: every]
 
 
+def some(cases: Sequence[T], wanted: int) -> Sequence[T]:
+    """Return all cases in the long form, in the short one at least `wanted` of them, spread out."""
+    return part(cases, len(cases) // wanted)
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave the tests of the long form out of the short one."""
     if LONG:

@@ -1,6 +1,6 @@
 """Many processes change one plan at once: nothing is lost, nothing is done twice (PL-11, 90).
 
-Sixteen processes make six changes each; with PLANNER_LONG=1, twenty-five.
+Sixteen processes make twelve changes each; in the short form eight make five.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from state.database import Database
 from state.store import load_plan
 from state.validator import check_plan
 from tests.e2e.drive import Host
+from tests.forms import LONG
 
 if TYPE_CHECKING:
     from tests.conftest import Repository
@@ -23,8 +24,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.requirement("PL-11"), pytest.mark.slow]
 
-PROCESSES = 16
-CHANGES = 25 if os.environ.get("PLANNER_LONG") else 6
+PROCESSES, CHANGES = (16, 12) if LONG else (8, 5)
 MOST_TRIES = 200
 
 

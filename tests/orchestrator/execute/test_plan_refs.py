@@ -202,7 +202,7 @@ def test_a_commit_that_is_killed_gets_its_ref_when_the_command_is_repeated(
         assert refs(repository, OURS) == [KEPT + digest]
 
     words = ("exec", "commit", "--state-dir", journey.state_dir)
-    kill_everywhere(Kept(repository), words, check, every=13)
+    kill_everywhere(Kept(repository), words, check, wanted=8)
     assert any(between), "never killed between the commit and its ref"
 
 
