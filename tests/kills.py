@@ -5,6 +5,7 @@ A command is killed at one with kill -9, or something else is done then and the 
 
 from __future__ import annotations
 
+import bisect
 import contextlib
 import os
 import shutil
@@ -83,6 +84,24 @@ def moments_of(folder: Path, *words: str, codes: Sequence[int] = (ENDED,)) -> ra
         told = file.read()
     assert os.waitstatus_to_exitcode(status) in codes, words
     return range(1, int(told) + 1)
+
+
+def first_moment(
+    kept: Kept, words: Sequence[str], moments: Sequence[int], happened: Callable[[], bool]
+) -> int:
+    """Kill a command at the first of its moments at which something has happened; return which.
+
+    What has happened by one moment has happened by all later ones.
+    """
+
+    def happened_by(moment: int) -> bool:
+        kept.restore()
+        assert killed_at(moment, kept.path, *words), f"it ended before moment {moment}"
+        return happened()
+
+    moment = moments[bisect.bisect_left(moments, True, key=happened_by)]  # noqa: FBT003 – sought
+    assert happened_by(moment), "at no moment"
+    return moment
 
 
 def _status_of(run: Callable[[], int]) -> int:

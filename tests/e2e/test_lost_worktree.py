@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.forms import some
 from tests.journey import FILES, Journey, words_of
-from tests.kills import Kept, killed_at
+from tests.kills import Kept, killed_at, moments_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -156,10 +157,10 @@ def test_a_worktree_whose_making_again_was_killed_is_made_whole(
     remove_folder(journey)
     command = words_of(journey.last.next())
     kept = Kept(journey.repository)
-    for moment in range(30, 180, 15):
+    moments = moments_of(journey.repository.path, *command, codes=(0, 1))
+    for moment in some(moments, 3):
         kept.restore()
-        if not killed_at(moment, journey.repository.path, *command, codes=(0, 1)):
-            break
+        assert killed_at(moment, journey.repository.path, *command), moment
         journey.planner(*command[:4])  # makes it again if that is not done
         assert (tree_of(journey) / "README.md").exists()
         assert "was changed" not in journey.planner(*command[:4]).text
