@@ -26,6 +26,7 @@ def _git(journey: Journey, found: re.Match[str]) -> None:
 
 
 def _commit(journey: Journey, found: re.Match[str]) -> None:
+    journey.repository.git("add", "--all", "--", found[1])
     journey.repository.git("commit", "--quiet", "--message", "My own work", "--", found[1])
 
 
@@ -39,7 +40,7 @@ def _remove_lock(_: Journey, found: re.Match[str]) -> None:
 
 # What a person does whom a refusal asks, by its words.
 ACTS: tuple[Act, ...] = (
-    (r"to stash: git (stash push [^·\n]+?)(?= ·|\n|</)", _git),
+    (r"to (?:stash|take the removal back): git ([^·\n]+?)(?= ·|\n|</)", _git),
     (r'at="([^"]+)">the plan was made on work of yours', _commit),
     (r'kind="locked" at="([^"]+/\.git/[^"]+\.lock)"', _remove_lock),
     (r"HEAD is detached|not on a branch|on no branch", _to_a_branch),

@@ -5,10 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.change import ends
-from shared.git.few_paths import tree_at
+from shared.git.few_paths import index_at, tree_at
 from shared.git.intended import check_clashes
 from shared.git.proof import describe
-from shared.git.users_files import REVISE, Blocked, difference, same, states_before, to_stash
+from shared.git.users_files import (
+    REVISE,
+    Blocked,
+    difference,
+    pathspec,
+    same,
+    states_before,
+    to_stash,
+)
 from state.errors import Problem
 
 if TYPE_CHECKING:
@@ -59,7 +67,7 @@ def check_fit(
             continue
         else:
             text = f"holds uncommitted work of yours: it {difference(state, end.before)}"
-            way = f"commit or stash it, then {ways.then}; {_stash(path, state)}"
+            way = f"commit or stash it, then {ways.then}; {_aside(repo, path, state)}"
         problems.append(Problem("refused", path, text, way, ways.again))
     clashes = check_clashes(planned, head, "HEAD")
     return problems + [
@@ -67,7 +75,11 @@ def check_fit(
     ]
 
 
-def _stash(path: str, state: Entry | Blocked | None) -> str:
+def _aside(repo: Repository, path: str, state: Entry | Blocked | None) -> str:
+    """Return the words that tell a user how to put aside their own work on one file of HEAD."""
     if isinstance(state, Blocked):
         return "or move away what is at this path"
+    if state is None and not index_at(repo.git, [path]):
+        # The path is neither in the index nor in the tree, so a stash of it alone finds nothing.
+        return f"to take the removal back: git restore --staged --worktree -- {pathspec(path)}"
     return to_stash(path)

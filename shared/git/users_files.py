@@ -24,8 +24,12 @@ REVISE = "planner plan revise"
 
 def to_stash(path: str) -> str:
     """Return the words that tell a user how to put aside their own work on one file."""
-    word = shlex.quote(f":(top,literal){path}")
-    return f"to stash: git stash push --include-untracked -- {word}"
+    return f"to stash: git stash push --include-untracked -- {pathspec(path)}"
+
+
+def pathspec(path: str) -> str:
+    """Return the word by which a user names exactly one file to git, from any folder."""
+    return shlex.quote(f":(top,literal){path}")
 
 
 class Blocked(str):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 import pytest
@@ -59,6 +60,21 @@ def test_uncommitted_work_in_a_planned_file_is_stashed_and_the_same_command_work
     else:
         stash = refused.problems[0][1].rpartition("to stash: git ")[2].split(" · ")[0]
         project.git(*stash.replace("'", "").split())
+    journey.follow(retry(refused))
+    journey.to("committed")
+    assert_committed(journey)
+
+
+@pytest.mark.requirement("PL-26")
+def test_a_removal_of_a_planned_file_that_is_staged_is_taken_back_as_the_refusal_says(
+    make_repo: Callable[..., Repository],
+) -> None:
+    journey = begun(make_repo).to("approved")
+    journey.repository.git("rm", "--quiet", "src/a.py")
+    refused = journey.run(*words_of(journey.last.next()))
+    restore = refused.problems[0][1].rpartition("take the removal back: git ")[2].split(" · ")[0]
+    journey.repository.git(*shlex.split(restore))
+    assert (journey.repository.path / "src/a.py").read_text() == FILES["src/a.py"]
     journey.follow(retry(refused))
     journey.to("committed")
     assert_committed(journey)

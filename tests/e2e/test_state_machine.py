@@ -1,0 +1,32 @@
+"""One state machine over a whole run: whatever comes between, the promises hold (PL-26 to PL-32)."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, Phase, seed, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from tests.e2e.machine import RunMachine
+from tests.forms import LONG, SEED
+
+EXAMPLES = 500 if LONG else 30
+STEPS = 25 if LONG else 15
+# Minutes of shrinking are for who looks for the cause.
+SHRINK = LONG
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("PL-26", "PL-29", "PL-31", "PL-32")
+def test_whatever_comes_between_a_run_keeps_what_is_the_users_and_comes_to_its_end() -> None:
+    run_state_machine_as_test(
+        seed(SEED)(RunMachine),
+        settings=settings(
+            max_examples=EXAMPLES,
+            stateful_step_count=STEPS,
+            deadline=None,
+            database=None,
+            report_multiple_bugs=False,
+            phases=[Phase.generate, Phase.shrink] if SHRINK else [Phase.generate],
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
