@@ -88,6 +88,11 @@ class Grounds:
         assert tree is not None
         self.known.add(digest_of(tree))
 
+    def hold(self, player: object) -> bool:
+        """Return whether what the player works on lies here."""
+        path: Path = getattr(player, "repository", player).path  # type: ignore[attr-defined]
+        return path.is_relative_to(self.files)
+
     def read(self) -> Tree | None:
         """Return all that lies in the folders; None where that is more than can be kept."""
         with contextlib.suppress(ValueError):
@@ -173,7 +178,7 @@ def prepared(player: object, step: tuple[object, ...], walk: Callable[[], T]) ->
     It is not called where the same walk is kept. `step` names it, with its arguments.
     """
     grounds = _grounds
-    if grounds is None or not grounds.in_use or grounds.patched:
+    if grounds is None or not grounds.in_use or grounds.patched or not grounds.hold(player):
         return walk()
     before = grounds.read()
     key = before and _key(player, step, before)
