@@ -20,7 +20,7 @@ from shared.git.journal import journal_state
 from shared.git.repository import check_repository, find_repository
 from shared.known_secrets import is_secret_name
 from shared.mode import sessions
-from shared.place.level import try_again
+from shared.place.level import try_beside
 from shared.strategy import WORKFLOW as STRATEGY
 from state import store
 from state.database import Database, Run
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from shared.git.command import Git
+    from shared.place.level import Level
     from state.errors import Problem
 
 OK, NOTE, PROBLEM = "OK", "note", "problem"
@@ -62,10 +63,15 @@ class Finding(NamedTuple):
 
 def examine(folder: str, state_dir: str | None) -> list[Finding]:
     """Return the findings on this machine, on the repository around `folder` and on its runs."""
+    level = try_beside(sessions.repository_root(folder))
     git = version()
-    found = [*_machine(git), _place(folder), *_stale_sessions(time.time())]
     # An old git fails at what it is asked here, which would say nothing about the repository.
-    found += _repository(folder) if git >= OLDEST else []
+    repository = _repository(folder) if git >= OLDEST else []
+    rest = [*_stale_sessions(time.time()), *repository, *_runs(folder, state_dir)]
+    return [*_machine(git), _place(level()), *rest]
+
+
+def _runs(folder: str, state_dir: str | None) -> list[Finding]:
     path = (
         resources.database_path(os.path.realpath(state_dir))
         if state_dir
@@ -74,10 +80,10 @@ def examine(folder: str, state_dir: str | None) -> list[Finding]:
     gone = path if state_dir else lost_database(folder)
     if gone and not resources.is_database(gone):
         state = f"{gone} is gone; plans are left"
-        return [*found, Finding("database", state, resources.command("repair"))]
+        return [Finding("database", state, resources.command("repair"))]
     if path is None:
-        return [*found, Finding("runs", "none yet"), *_worktrees(folder)]
-    return [*found, *_database(path)]
+        return [Finding("runs", "none yet"), *_worktrees(folder)]
+    return _database(path)
 
 
 def _machine(git: tuple[int, ...]) -> list[Finding]:
@@ -91,9 +97,9 @@ def _machine(git: tuple[int, ...]) -> list[Finding]:
     ]
 
 
-def _place(folder: str) -> Finding:
-    """Report what holds shell commands while planning, tried now; planning works at each level."""
-    what, level = "shell commands while planning", try_again(sessions.repository_root(folder))
+def _place(level: Level) -> Finding:
+    """Report what holds shell commands while planning; planning works at each level."""
+    what = "shell commands while planning"
     if level.holds:
         return Finding(what, level.told())
     return Finding(what, level.held(), hint=level.way or "planning works so too; see docs/place.md")
