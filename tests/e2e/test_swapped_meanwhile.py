@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from itertools import product
 from typing import TYPE_CHECKING
 
 import pytest
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.requirement("PL-32")
 
 TIMES = 12  # of them a quarter in the short form
+CASES = list(
+    product(["code", "freeze", "approved", "applied", "committed"], ["moved away", "replaced"])
+)
 
 
 class Swap:
@@ -77,8 +81,7 @@ def unlike(swap: Swap) -> set[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("how", ["moved away", "replaced"])
-@pytest.mark.parametrize("point", ["code", "freeze", "approved", "applied", "committed"])
+@pytest.mark.parametrize(("point", "how"), part(CASES, 3))
 def test_at_whatever_moment_nothing_outside_is_changed_and_the_command_can_be_repeated(
     make_repo: Repositories, point: str, how: str
 ) -> None:
