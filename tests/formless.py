@@ -121,10 +121,10 @@ def _always_skipped(tree: ast.Module) -> Iterator[str]:
     for name, node in _scopes(tree, ""):
         named.update({inner: name for one in node.decorator_list for inner in ast.walk(one)})
         named.update(dict.fromkeys(node.body, name) if node.name.startswith("test_") else {})
-    named |= {node: named.get(node, "") for node in [*tree.body, *named]}
-    for node in ast.walk(tree):
-        if _is_skip_mark(node) or (node in named and _is_skip_call(node)):
-            at = named.get(node) or f"line {getattr(node, 'lineno', 0)}"
+    named.update(dict.fromkeys(set(tree.body) - named.keys(), ""))
+    for any_node in ast.walk(tree):
+        if _is_skip_mark(any_node) or (any_node in named and _is_skip_call(any_node)):
+            at = named.get(any_node) or f"line {getattr(any_node, 'lineno', 0)}"
             yield f"{at}: it is always skipped"
 
 

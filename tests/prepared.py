@@ -20,6 +20,7 @@ import os
 import pickle
 import shutil
 import stat
+import tempfile
 from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, TypeVar, cast
 
 import pytest
@@ -32,6 +33,8 @@ WITHOUT = ("tests/clients/", "tests/faults/", "tests/shared/place/")
 _MOST_BYTES = 5_000_000
 # Differs in every test and says nothing to the product.
 _NO_MATTER = ("PYTEST_CURRENT_TEST",)
+# What pickle raises for values that it cannot copy.
+_NO_PICKLE = (pickle.PicklingError, AttributeError, TypeError, ValueError, RecursionError)
 
 
 P = TypeVar("P")
@@ -45,6 +48,10 @@ class Entry(NamedTuple):
     mode: int
     content: bytes | None
     changed_ns: int
+
+    def is_folder_as(self, other: Entry) -> bool:
+        """Return whether both are folders, whatever their modes."""
+        return self.content is None and other.content is None
 
 
 Tree = dict[str, Entry]
@@ -72,12 +79,11 @@ class Grounds:
         """Make both folders new and empty."""
         self.patched = False
         if os.path.lexists(self.root):
-            # A process that an earlier test has left behind writes into what is removed.
-            gone = self.root.with_name("gone")
+            # A process that an earlier test has left behind may write into what is removed, and
+            # a folder that is read-only keeps what is in it: then some stays, out of the way.
+            gone = tempfile.mkdtemp(prefix="gone-", dir=self.root.parent)
             os.rename(self.root, gone)
             shutil.rmtree(gone, ignore_errors=True)
-            if os.path.lexists(gone):
-                raise AssertionError(f"{gone} cannot be removed")
         self.files.mkdir(parents=True)
         self.home.mkdir()
 
@@ -94,32 +100,30 @@ class Grounds:
         return path.is_relative_to(self.files)
 
     def read(self) -> Tree | None:
-        """Return all that lies in the folders; None where that is more than can be kept."""
-        with contextlib.suppress(ValueError):
+        """Return all that lies in the folders; None where not all of it can be read and kept."""
+        with contextlib.suppress(ValueError, OSError):
             return read_tree(str(self.root))
         return None
 
     def write(self, wanted: Tree, present: Tree) -> None:
         """Turn what lies in the folders, `present`, into what is wanted."""
         root = str(self.root)
-        for name in sorted(present.keys() - wanted.keys(), reverse=True):
-            path = f"{root}/{name}"
-            (os.rmdir if present[name].content is None else os.unlink)(path)
-        for name, entry in wanted.items():  # folders come before what is in them
-            old = present.get(name)
-            if old is None or old[:2] != entry[:2]:
-                _write(f"{root}/{name}", entry, old)
+        same = {n: old for n, old in present.items() if n in wanted and old[:2] == wanted[n][:2]}
+        folders = [n for n, old in present.items() if n in wanted and old.is_folder_as(wanted[n])]
+        for name in sorted(present.keys() - same.keys() - set(folders), reverse=True):
+            (os.rmdir if present[name].content is None else os.unlink)(f"{root}/{name}")
+        changed = {name: entry for name, entry in wanted.items() if name not in same}
+        for name, entry in changed.items():  # folders come before what is in them
+            if entry.content is not None:
+                _write(f"{root}/{name}", entry.mode, entry.content, entry.changed_ns)
+            elif name not in folders:
+                os.mkdir(f"{root}/{name}")
+        for name, entry in changed.items():  # no folder becomes read-only before it is filled
+            if entry.content is None:
+                os.chmod(f"{root}/{name}", entry.mode & 0o7777)
 
 
-def _write(path: str, entry: Entry, old: Entry | None) -> None:
-    mode, content, changed_ns = entry
-    if content is None:
-        if old is None:
-            os.mkdir(path)
-        os.chmod(path, mode & 0o7777)
-        return
-    if old is not None:
-        os.unlink(path)
+def _write(path: str, mode: int, content: bytes, changed_ns: int) -> None:
     if stat.S_ISLNK(mode):
         os.symlink(content, path)
         return
@@ -132,7 +136,7 @@ def _write(path: str, entry: Entry, old: Entry | None) -> None:
 def read_tree(root: str) -> Tree:
     """Return every entry below `root` by its path, folders before what is in them.
 
-    ValueError where that is large, or holds other things than files, links and folders.
+    ValueError where that is large, or holds other things than files, links and folders of ours.
     """
     found: Tree = {}
     size = 0
@@ -143,6 +147,8 @@ def read_tree(root: str) -> Tree:
             name = f"{folder}/{entry.name}" if folder else entry.name
             status = entry.stat(follow_symlinks=False)
             content: bytes | None = None
+            if status.st_uid != os.geteuid():
+                raise ValueError(f"{name} belongs to another user")
             if stat.S_ISDIR(status.st_mode):
                 folders.append(name)
             elif stat.S_ISLNK(status.st_mode):
@@ -215,23 +221,35 @@ def _key(player: object, step: tuple[object, ...], before: Tree) -> bytes:
     """Return what names a walk; empty where the player holds what cannot be told apart."""
     environment = {name: value for name, value in os.environ.items() if name not in _NO_MATTER}
     where = (sorted(environment.items()), os.getcwd(), digest_of(before))
+    try:
+        text = _plain((step, type(player), vars(player), where))
+    except _NO_PICKLE:
+        return b""
+    return hashlib.blake2b(text, digest_size=16).digest()
+
+
+def _plain(value: object) -> bytes:
+    """Return the same bytes for equal values, whether they share parts or not.
+
+    One of _NO_PICKLE where it cannot; ValueError is for what leads back to itself, such as a player
+    that holds a method of its own: a copy would hold that of the copy.
+    """
     text = io.BytesIO()
     pickler = pickle.Pickler(text)
-    pickler.fast = True  # without it, equal values come out differently where they share parts
-    try:
-        pickler.dump((step, type(player), vars(player), where))
-    except (pickle.PicklingError, AttributeError, TypeError):
-        return b""
-    return hashlib.blake2b(text.getvalue(), digest_size=16).digest()
+    pickler.fast = True
+    pickler.dump(value)
+    return text.getvalue()
 
 
 def _keep(grounds: Grounds, key: bytes, player: object, answer: object) -> None:
     after = grounds.read()
     if after is None:
         return
+    result = (vars(player), None if answer is player else answer)
     try:
-        pickled = pickle.dumps((vars(player), None if answer is player else answer))
-    except (pickle.PicklingError, AttributeError, TypeError):
+        _plain(result)
+        pickled = pickle.dumps(result)
+    except _NO_PICKLE:
         return
     grounds.kept[key] = Kept(after, pickled, answer is player)
     grounds.known.add(digest_of(after))
@@ -269,13 +287,18 @@ def tmp_path(
 
 def pytest_configure(config: pytest.Config) -> None:
     """Note from here on where a test replaces a part of the product."""
-    original = pytest.MonkeyPatch.setattr
+    for name in ("setattr", "delattr", "setitem", "delitem"):
+        original = getattr(pytest.MonkeyPatch, name)
+        setattr(pytest.MonkeyPatch, name, _noted(original))
+        config.add_cleanup(functools.partial(setattr, pytest.MonkeyPatch, name, original))
 
+
+def _noted(original: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(original)
-    def setattr_noted(*arguments: Any, **values: Any) -> None:  # noqa: ANN401 – as the original
-        if _grounds is not None:
+    def patch(*arguments: Any, **values: Any) -> None:  # noqa: ANN401 – as the original
+        is_environment = any(target is os.environ for target in arguments[1:2])
+        if _grounds is not None and not is_environment:  # which counts by its values
             _grounds.patched = True
         original(*arguments, **values)
 
-    pytest.MonkeyPatch.setattr = setattr_noted  # type: ignore[method-assign]
-    config.add_cleanup(lambda: setattr(pytest.MonkeyPatch, "setattr", original))
+    return patch

@@ -62,14 +62,11 @@ def main(arguments: list[str]) -> int:
     if form == QUICK and not os.path.exists(DURATIONS):
         sys.stderr.write(f"bin/test: {DURATIONS} is missing: bin/test --long writes it\n")
         return 2
-    try:
-        with alone():
+    with alone() as no_other:
+        if no_other:
             return run_form(form, packages[1], environment, outside)
-    except BlockingIOError:
-        sys.stderr.write(
-            "bin/test: this checkout is being tested by another bin/test: wait for it\n"
-        )
-        return 2
+    sys.stderr.write("bin/test: this checkout is being tested by another bin/test: wait for it\n")
+    return 2
 
 
 def run_form(form: str, dev: str, environment: dict[str, str], outside: dict[str, str]) -> int:
@@ -97,14 +94,18 @@ def report(failed: list[str]) -> int:
 
 
 @contextlib.contextmanager
-def alone() -> Iterator[None]:
-    """Keep other runs of a whole form out of this checkout; BlockingIOError where there is one.
+def alone() -> Iterator[bool]:
+    """Keep other runs of a whole form out of this checkout; yields False where there is one.
 
     Two at once share the processors, so that each would find the other's tests too slow.
     """
     with open(os.path.join(BESIDE, "test.lock"), "wb") as file:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        else:
+            yield True
 
 
 def fetch_programs() -> None:
