@@ -24,8 +24,11 @@ _OWN_FILES = ("config", "info/attributes", "info/exclude")
 def own_files(repo: Repository) -> Iterator[bytes]:
     """Yield a fingerprint row `own IDENTITY<tab>PATH` for each git configuration file and hook."""
     folders = {".git/hooks": os.path.join(repo.common_dir, "hooks")}
-    if repo.git.settings().get("core.hookspath"):
-        named = repo.git.as_set_up().text("config", "--path", "core.hooksPath")
+    chosen = b""
+    if "core.hookspath" in repo.git.settings():
+        chosen = repo.git.as_set_up().attempt("config", "--path", "core.hooksPath").stdout
+    if chosen.strip():
+        named = os.fsdecode(chosen.removesuffix(b"\n"))
         folders[named] = os.path.join(repo.root, named)
     paths = {f".git/{name}": os.path.join(repo.common_dir, name) for name in _OWN_FILES}
     paths[".git/config.worktree"] = os.path.join(repo.git_dir, "config.worktree")
