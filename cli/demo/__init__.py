@@ -34,7 +34,13 @@ RECORDED = os.path.dirname(os.path.abspath(__file__))
 PLANNER = os.path.join(resources.ROOT, "bin", "planner")
 # Neither the user's git settings nor the role of a caller apply to the sample.
 OWN_ENVIRONMENT = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
-IDENTITY = ("user.name", "Planner demo"), ("user.email", "demo@example.invalid")
+SETTINGS = """
+[user]
+	name = Planner demo
+	email = demo@example.invalid
+[commit]
+	gpgSign = false
+"""
 
 
 @click.command("demo")
@@ -113,8 +119,8 @@ def make_sample(repository: str) -> None:
     shutil.copytree(os.path.join(RECORDED, "repo"), repository, ignore=unwanted)
     options = ("--template=", "--initial-branch=main")
     git = init_repository(repository, OWN_ENVIRONMENT, *options)
-    for name, value in (*IDENTITY, ("commit.gpgSign", "false")):
-        git.run("config", name, value)
+    with open(os.path.join(git.git_dir, "config"), "a", encoding="utf-8") as file:
+        file.write(SETTINGS)
     git.run("add", "--all")
     git.run("commit", "--quiet", "--message", "Render durations, sizes, counts and lists")
 

@@ -38,7 +38,7 @@ class Objects:
         # A plan's trees differ in few files, and the repository may have very many.
         known, files = self._listed
         found = dict(files)
-        for path, (_, after) in compare_trees(self._repository, known, tree).items():
+        for path, (_, after) in self.differing(known, tree).items():
             if after is None:
                 del found[path]
             else:

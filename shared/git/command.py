@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import stat
 import subprocess
 import tempfile
 from typing import TYPE_CHECKING, NamedTuple
@@ -72,6 +73,7 @@ _WAYS = (
     (_FILTER, f"{_CONFINED} it writes is lost: fix it, {_AGAIN}"),
 )
 
+_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 MOST_OF_A_PIECE = 1 << 20
 _SAID_MAX_CHARS = 2_000
 _LOCK = re.compile(r"Unable to create '([^']+\.lock)': File exists")
@@ -111,16 +113,43 @@ class Object(NamedTuple):
     content: bytes = b""
 
 
+# What tells a file or folder from another that is put into its place, or a file from what it was.
+Mark = tuple[int, int, int] | None
+
+
+def mark_of(path: str) -> Mark:
+    """Return the mark of a file or folder, None if there is none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    # The times of a folder say nothing: git itself makes files in its own all the time.
+    changed = 0 if stat.S_ISDIR(found.st_mode) else found.st_ctime_ns
+    return found.st_dev, found.st_ino, changed
+
+
+class Known:
+    """What git has said of a repository: settings, the marks of their files, and lasting facts."""
+
+    __slots__ = ("facts", "files", "settings")
+
+    def __init__(self) -> None:
+        self.facts: dict[tuple[object, ...], bytes] = {}
+        self.files: dict[str, Mark] = {}
+        self.settings: dict[str, str] = {}
+
+
 class Git:
     """Runs git commands on one repository, with given environment variables and git settings.
 
     Git is always told the repository (`git_dir`) and its working tree (no `root` means bare).
     Left to search, it would find the user's repository whenever ours is damaged, so only
-    `Repository`, `Worktree` and `Vault` make a `Git`. With `config` None, git has just the user's
-    settings, as needed to run the user's hooks.
+    `Repository` and `Vault` make a `Git`. With `config` None, git has just the user's
+    settings, as needed to run the user's hooks. `known` is what `settings` has read, for this one
+    and all that share it.
     """
 
-    __slots__ = ("config", "env", "git_dir", "root")
+    __slots__ = ("config", "env", "git_dir", "known", "root")
 
     def __init__(
         self,
@@ -129,24 +158,50 @@ class Git:
         *,
         env: Mapping[str, str] | None = None,
         config: Sequence[str] | None = SAFE,
+        known: Known | None = None,
     ) -> None:
         self.git_dir = git_dir
         self.root = root
         self.env = dict(env or {})
         self.config = None if config is None else tuple(config)
+        self.known = known or Known()
 
     def having(self, *config: str, **env: str) -> Git:
         """Return a copy of this Git with further git settings and environment variables."""
-        settings = (*(self.config or ()), *config)
-        return Git(self.git_dir, self.root, env={**self.env, **env}, config=settings)
+        given = (*(self.config or ()), *config)
+        env = {**self.env, **env}
+        return Git(self.git_dir, self.root, env=env, config=given, known=self.known)
 
     def as_set_up(self) -> Git:
         """Return a copy of this Git with only the user's settings, so that the user's hooks run."""
-        return Git(self.git_dir, self.root, env=self.env, config=None)
+        return Git(self.git_dir, self.root, env=self.env, config=None, known=self.known)
+
+    def settings(self) -> Mapping[str, str]:
+        """Return the user's git settings as git lists them, by key.
+
+        A key has its section and name in lower case. One without a value has an empty one here. Git
+        is asked again once a file that it had them from is another.
+        """
+        known = self.known
+        if not known.files or any(mark_of(path) != mark for path, mark in known.files.items()):
+            words = ("config", "--list", "--show-origin", "-z")
+            rows = [*map(os.fsdecode, self.as_set_up().run(*words).split(b"\0"))]
+            files = {row.removeprefix("file:") for row in rows[:-1:2] if row.startswith("file:")}
+            paths = {os.path.join(self._folder, path) for path in files} or {self.git_dir}
+            known.files = {path: mark_of(path) for path in paths}
+            known.settings = dict(row.partition("\n")[::2] for row in rows[1::2])
+        return known.settings
 
     def on_index(self, index: str, **env: str) -> Git:
         """Return a copy of this Git that uses `index` as index file, which need not exist yet."""
         return self.having(*OWN_INDEX, GIT_INDEX_FILE=index, **env)
+
+    def is_on(self, key: str, *, default: bool) -> bool:
+        """Return whether a git setting is on that can be on or off."""
+        value = self.settings().get(key.lower())
+        if value not in ("true", "false", None):
+            value = os.fsdecode(self.attempt("config", "--type=bool", key).stdout.strip())
+        return {"true": True, "false": False}.get(value or "", default)
 
     def attempt(
         self, *args: str, stdin: bytes | None = None, limit_s: float | None = None
@@ -187,6 +242,14 @@ class Git:
         if done.returncode:
             raise failed(f"git {args[0]}", said(done.stderr, done.returncode), _CAUSE)
         return done.stdout
+
+    def lasting(self, *args: str, of: Sequence[str]) -> bytes:
+        """Return the same as `run`; git is asked once where the objects `of` are named by ids."""
+        if not all(map(_ID.fullmatch, of)):
+            return self.run(*args)
+        if args not in self.known.facts:
+            self.known.facts[args] = self.run(*args)
+        return self.known.facts[args]
 
     def text(self, *args: str, stdin: bytes | None = None) -> str:
         """Run git and return its output as text, without the last newline."""

@@ -217,8 +217,12 @@ def _files(repo: Repository, folder: str, staged: bytes, left: Sequence[bytes]) 
         found = {n for n in names.changed | names.untracked if not covered(n, left)}
         gone = found & names.gone
         odd = {n: _odd(repo.root, n) for n in found - gone if not n.endswith(b"/")}
-        stage_names(git, gone, {n for n, what in odd.items() if not what}, "--info-only")
-        listed = git.run("ls-files", "-s", "-z")
+        present = {name for name, what in odd.items() if not what}
+        if gone or present:
+            stage_names(git, gone, present, "--info-only")
+            listed = git.run("ls-files", "-s", "-z")
+        else:
+            listed = b"".join(row[2:] + b"\0" for row in names.listed)
         # Git makes no index while there is nothing to put into one.
         if os.path.exists(index):
             os.replace(index, known)

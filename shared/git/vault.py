@@ -76,6 +76,8 @@ def open_vault(repo: Repository, path: str) -> Vault:
             "XDG_CONFIG_HOME": path,
         },
     )
+    # Whatever the user's repository holds, this one borrows.
+    git.known.facts = repo.git.known.facts
     vault = Vault(path, os.path.join(path, "objects"), git)
     _make(repo, vault)
     _borrow(repo, vault)
