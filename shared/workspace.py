@@ -51,12 +51,15 @@ def open_workspace(state: State) -> Workspace:
 def _make_again(state: State, repository: Repository, vault: Vault) -> None:
     plan = store.load_plan(state.plan_path)
     base, changes = base_of(plan), plan_changes(plan)
-    written = refill(repository, state.worktree, vault, base.snapshot or base.commit, changes)
+    done = refill(repository, state.worktree, vault, base.snapshot or base.commit, changes)
     link(repository, state.worktree, config_of(state).link)
-    files = ", ".join(first_of([change.file for change in changes], SHOWN)) or "none yet"
+    files = ", ".join(first_of(done.changed, SHOWN)) or "none yet"
+    left = ", ".join(first_of(done.left, SHOWN))
+    missing = f"; these are otherwise on the new base, and their changes are missing: {left}"
     text = (
-        f"the worktree was removed, with what was not captured of it; it is made again: {written} "
-        f"files of the base and of the changes captured last (changed: {files})"
+        f"the worktree was removed, with what was not captured of it; it is made again: "
+        f"{done.written} files of the base and of the changes captured last (changed: {files})"
+        f"{missing if left else ''}"
     )
     allowed = "write there what is missing of your work, then run the same command again"
     raise Refused("conflict", state.worktree, text, allowed)

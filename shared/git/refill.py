@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from shared.git.change import GITLINK, listed
-from shared.git.few_paths import rebuild
+from shared.git.change import GITLINK, ends, listed
+from shared.git.few_paths import rebuild, tree_at
 from shared.git.files import refusing
 from shared.git.scratch import scratch
 from shared.git.worktree import REFILLING, base_is_gone, restore_record
@@ -20,15 +20,30 @@ if TYPE_CHECKING:
     from shared.git.vault import Vault
 
 
-@refusing()
-def refill(repo: Repository, path: str, vault: Vault, base: str, changes: Sequence[Change]) -> int:
-    """Write the files of commit `base` with the plan's changes into a lost worktree.
+class Refilled(NamedTuple):
+    """How many files were written, and the changed files among them.
 
-    A file that somebody has written there since stays as it is. Returns how many were written.
+    The changes of `left` were captured on another base, which had these files otherwise.
+    """
+
+    written: int
+    changed: list[str]
+    left: list[str]
+
+
+@refusing()
+def refill(
+    repo: Repository, path: str, vault: Vault, base: str, changes: Sequence[Change]
+) -> Refilled:
+    """Write the files of commit `base`, with the changes that fit it, into a lost worktree.
+
+    A file that somebody has written there since stays as it is.
     """
     if not repo.git.ok("cat-file", "-e", f"{base}^{{commit}}"):
         raise base_is_gone(path, base)
-    held = rebuild(vault, base, changes, into=repo.objects)
+    there = tree_at(repo.git, base, ends(changes))
+    fit = [c for c in changes if all(there.get(p) == e.before for p, e in ends([c]).items())]
+    held = rebuild(vault, base, fit, into=repo.objects)
     write_atomic(path + REFILLING, b"")
     tree = restore_record(repo, path, base)
     with scratch(os.path.dirname(path)) as folder:
@@ -39,4 +54,5 @@ def refill(repo: Repository, path: str, vault: Vault, base: str, changes: Sequen
         names = b"".join(os.fsencode(name) + b"\0" for name in gone)
         git.run("checkout-index", "-z", "--stdin", stdin=names)
     os.unlink(path + REFILLING)
-    return len(gone)
+    left = [change.file for change in changes if change not in fit]
+    return Refilled(len(gone), [change.file for change in fit], left)

@@ -102,9 +102,8 @@ class Run(Watched):
             for milestone in milestones
         ]
         self.work = [item for milestone in planned for item in milestone.items()]
-        self.planned = {*ends(self.work)}
         self.answers["design.json"] = design_of(planned)
-        self.edits = dict.fromkeys(self.planned, "")
+        self.edits = dict.fromkeys(ends((path, "rename") for path in PATHS), "")
         self.altered = 0
         self.fails = False
         self.verdicts = self.verdict
@@ -126,7 +125,7 @@ class Run(Watched):
         folder = Path(self.state_dir, worktree)
         if not folder.is_dir():
             raise FileNotFoundError(folder)
-        own = {*files} if worktree != "worktree" else self.planned
+        own = self.planned() & {*files}
         left, self.work = self.work, []
         for path, kind in left:
             if own.isdisjoint(ends([(path, kind)])):
@@ -147,6 +146,12 @@ class Run(Watched):
         if self.plan_json()["milestones"]:
             self.answers["design.json"] = []
         super().write_answers()
+
+    def planned(self) -> set[str]:
+        """Return the files that the plan as it is now asks to change."""
+        milestones = self.plan_json()["milestones"]
+        intents = {i["file"] for m in milestones for i in m["code_intents"]}
+        return intents.union(*(m["files"] for m in milestones))
 
     def plan_json(self) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(Path(self.state_dir, "plan.json").read_bytes())
@@ -196,12 +201,10 @@ class Run(Watched):
 def settle_stray(journey: Journey, found: re.Match[str]) -> None:
     """Plan a changed file that the plan does not name, or restore it, as the refusal says."""
     file, run = found[1], cast("Run", journey)
-    if len(run.calls) % 2:
+    if file in run.planned() or len(run.calls) % 2:
         words = ("--milestone", "M-001", "--file", file, "--behavior", "is new")
         run.run("plan", "add", "intent", *words, "--state-dir", run.state_dir)
-        run.planned.add(file)
         return
-    run.planned.discard(file)
     if os.path.lexists(run.tree / file):
         (run.tree / file).unlink()
     if file in run.base_entries():

@@ -15,12 +15,14 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hypothesis import note
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from tests import journey
 from tests.conftest import Repository
 from tests.e2e.drawn import ACTS, KINDS, MORE, PATHS, Run, alter, intent
+from tests.e2e.watched import UNFINISHED
 from tests.journey import FILES, Answer, words_of
 from tests.ways_out import Walk, is_refusal
 
@@ -106,12 +108,28 @@ class RunMachine(RuleBasedStateMachine):
     def teardown(self) -> None:
         """Bring the run to an end by what is printed, unless something failed before."""
         try:
-            if sys.exc_info()[0] is None and hasattr(self, "run"):
-                walk = self.walk()
-                walk.go_on()
-                walk.to_the_end()
+            if hasattr(self, "run") and sys.exc_info()[0] is None:
+                self.end()
+        except BaseException:
+            self.tell()
+            raise
+        else:
+            if sys.exc_info()[0] is not None:
+                self.tell()
         finally:
             shutil.rmtree(self.folder)
+
+    def end(self) -> None:
+        walk = self.walk()
+        walk.go_on()
+        walk.to_the_end()
+        left = [*self.repository.path.rglob(f"{UNFINISHED}*")]
+        assert not left, f"{left} are left"
+
+    def tell(self) -> None:
+        """Tell the commands of a sequence that failed."""
+        if hasattr(self, "run"):
+            note("\n".join(self.run.log).replace(str(self.folder), ""))
 
     # what the rules share
 

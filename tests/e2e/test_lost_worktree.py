@@ -105,6 +105,22 @@ def test_a_removed_worktree_is_made_again_and_said_once(
 
 
 @pytest.mark.requirement("PL-32")
+def test_a_worktree_removed_after_a_rebase_names_what_was_captured_on_the_former_base(
+    make_repo: Callable[..., Repository],
+) -> None:
+    journey = Journey(make_repo("project", FILES)).to("code")
+    journey.do_the_work()
+    assert journey.planner("plan", "capture").code == 0
+    journey.repository.commit({"tests/test_a.py": "# mine\n"}, "Mine")
+    assert journey.planner("mode", "rebase").code == 0
+    remove_folder(journey)
+    [said] = go_on(journey)
+    assert "(changed: src/a.py)" in said
+    assert "their changes are missing: tests/test_a.py" in said
+    assert_committed(journey)
+
+
+@pytest.mark.requirement("PL-32")
 def test_a_file_in_place_of_the_worktree_is_named_and_moving_it_away_leads_on(
     make_repo: Callable[..., Repository],
 ) -> None:

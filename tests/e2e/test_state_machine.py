@@ -1,4 +1,4 @@
-"""One state machine over a whole run: whatever comes between, the promises hold (PL-26 to PL-32)."""
+"""One state machine over a whole run: whatever comes between, what is the user's is kept."""
 
 from __future__ import annotations
 

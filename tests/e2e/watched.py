@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -27,6 +28,7 @@ Changes = dict[str, tuple[Entry | None, Entry | None]]
 
 OURS = ".planner"
 OUR_REFS = "refs/planner"
+UNFINISHED = ".planner-"  # begins the name of a file that is being written
 WRITING = {("exec", "run"), ("exec", "apply")}
 COMMITTING = {("exec", "run"), ("exec", "commit")}
 # These may carry the agent's work to another base, or end it.
@@ -56,7 +58,7 @@ class Watched(Journey):
         super().__init__(repository)
         self.approved: set[str] = set()
         self.index_bytes, self.index = b"", dict[str, Entry]()
-        self.refusals = 0
+        self.log: list[str] = []  # each command and what came of it, for who reads a failure
 
     # commands
 
@@ -85,12 +87,13 @@ class Watched(Journey):
 
     def check(self, argv: tuple[str, ...], answer: Answer, before: Seen, plan: Frozen) -> None:
         """Check an answer's form, and what the command has done to what is the user's."""
+        shown = answer.text if answer.code else answer.text.partition("\n")[0]
+        self.log.append(f"{shlex.join(argv)}: {answer.code} {shown}")
         said = f"{argv}\n{answer.text}{answer.stderr}"
         assert answer.code in {0, 1, 2}, said
         assert "Traceback" not in answer.stderr, said
         if answer.text.startswith("<"):  # not JSON or a help text
             assert (parsed(answer.text).tag == "error") == (answer.code != 0), said
-        self.refusals += answer.code != 0
         if "approve" in argv[:2] and answer.code == 0:
             assert plan.digest.startswith(argv[argv.index("approve") + 1]), said
             self.approved.add(plan.digest)
@@ -230,8 +233,8 @@ def files_in(folder: Path) -> Entries:
         folders[:] = [name for name in folders if name not in {".git", OURS}]
         for name in files:
             path = Path(place, name)
-            if path == folder / ".git":
-                continue  # a worktree's own
+            if path == folder / ".git" or name.startswith(UNFINISHED):
+                continue
             relative = str(path.relative_to(folder))
             if path.is_symlink():
                 found[relative] = ("120000", blob_id(os.readlink(path).encode()))
