@@ -367,9 +367,10 @@ class Journey(Driven):
         self.write_answers()
         if self.last.runs():
             return  # agents have done it
-        if (command := self.handing_in()) is not None:
-            self.write_milestone(command)
-        elif self.point in _CODING and self.last.worktree():
+        place = self.last.worktree() if self.point in _CODING else None
+        if place and place[1]:
+            self.write_milestone(place[1])
+        elif place:
             self.edit_worktree(self.edits)
             if self.promises_document:
                 self.promise_document()
@@ -378,21 +379,15 @@ class Journey(Driven):
         elif self.last.block.tag == "step" and self.last.asked():
             self.write_answer(self.last.reads(), self.verdicts(self.last))
 
-    def handing_in(self) -> list[str] | None:
-        """Return the words of the command that hands a milestone in, if the block names one."""
-        found = [words_of(command) for command in self.last.all("next")]
-        return next((words for words in found if words[:2] == ["exec", "done"]), None)
-
-    def write_milestone(self, command: list[str]) -> None:
+    def write_milestone(self, name: str) -> None:
         """Write the files of a milestone in its own worktree, and how it went."""
-        name = command[command.index("--milestone") + 1]
         plan = json.loads(self.planner("plan", "show", "--json").text)
         own = next(m for m in plan["milestones"] if m["id"] == name)
         planned = {*own["files"], *own["tests"]["files"]}
         edits = {file: text for file, text in self.edits.items() if file in planned}
         self.edit_worktree(edits, f"milestones/{name}")
-        result = command[command.index("--file") + 1].removeprefix("answers/")
-        self.write_answer(result, self.results.get(name, {"status": "success", "output": "done"}))
+        done = self.results.get(name, {"status": "success", "output": "done"})
+        self.write_answer(self.last.reads(), done)
 
     def promise_document(self) -> None:
         """Have the plan promise a text in README.md that the code step does not write."""
