@@ -58,7 +58,9 @@ def test_every_id_of_each_family_is_listed() -> None:
     assert set(load_requirements()) == every | begun
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one-process", "xdist"])
+@pytest.mark.parametrize(
+    "workers", [pytest.param((), marks=pytest.mark.long), ("-n", "2")], ids=["one-process", "xdist"]
+)
 def test_a_built_requirement_with_a_passing_test_is_counted(
     suite: pytest.Pytester, workers: tuple[str, ...]
 ) -> None:
@@ -68,7 +70,9 @@ def test_a_built_requirement_with_a_passing_test_is_counted(
     assert result.ret == 0
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one-process", "xdist"])
+@pytest.mark.parametrize(
+    "workers", [pytest.param((), marks=pytest.mark.long), ("-n", "2")], ids=["one-process", "xdist"]
+)
 def test_a_built_requirement_without_a_test_fails_the_whole_suite(
     suite: pytest.Pytester, workers: tuple[str, ...]
 ) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.forms import some
+from tests.forms import part, some
 from tests.journey import FILES, Journey, words_of
 from tests.kills import Kept, killed_at, moments_of
 
@@ -75,8 +76,13 @@ def assert_committed(journey: Journey) -> None:
 
 
 @pytest.mark.requirement("PL-32")
-@pytest.mark.parametrize("way", [remove_all_records, prune_while_it_is_away])
-@pytest.mark.parametrize("point", ["design", "code", "submitted", "applied"])
+@pytest.mark.parametrize(
+    ("way", "point"),
+    part(
+        [*product([remove_all_records, prune_while_it_is_away],
+                  ["design", "code", "submitted", "applied"])], 3,
+    ),
+)  # fmt: skip
 def test_a_lost_record_is_repaired_and_no_work_is_lost(
     make_repo: Callable[..., Repository], way: Callable[[Journey], None], point: str
 ) -> None:
@@ -90,8 +96,13 @@ def test_a_lost_record_is_repaired_and_no_work_is_lost(
 
 
 @pytest.mark.requirement("PL-32")
-@pytest.mark.parametrize("way", [remove_by_git, remove_folder, remove_and_write_one_file])
-@pytest.mark.parametrize("point", ["design", "code", "docs"])
+@pytest.mark.parametrize(
+    ("way", "point"),
+    part(
+        [*product([remove_by_git, remove_folder, remove_and_write_one_file],
+                  ["design", "code", "docs"])], 4,
+    ),
+)  # fmt: skip
 def test_a_removed_worktree_is_made_again_and_said_once(
     make_repo: Callable[..., Repository], way: Callable[[Journey], None], point: str
 ) -> None:

@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.requirement("PL-32")
 
 TIMES = 12  # of them a quarter in the short form
-CASES = list(
-    product(["code", "freeze", "approved", "applied", "committed"], ["moved away", "replaced"])
-)
+POINTS, WAYS = ["code", "freeze", "approved", "applied", "committed"], ["moved away", "replaced"]
 
 
 class Swap:
@@ -81,7 +79,7 @@ def unlike(swap: Swap) -> set[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("point", "how"), part(CASES, 3))
+@pytest.mark.parametrize(("point", "how"), part([*product(POINTS, WAYS)], 3))
 def test_at_whatever_moment_nothing_outside_is_changed_and_the_command_can_be_repeated(
     make_repo: Repositories, point: str, how: str
 ) -> None:

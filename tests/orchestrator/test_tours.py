@@ -59,7 +59,7 @@ def test_every_step_prints_its_golden_block_changes_nothing_and_its_commands_run
 
 
 def check_repeated(journey: Journey, answer: Answer) -> None:
-    """Check that a step prints the same when it is asked for again, changing nothing."""
+    """Check that a step that is asked for again prints the same, and that this changes nothing."""
     if answer.block.tag != "step" or answer.block.get("number") is None:
         return
     before = snapshot(journey)

@@ -25,7 +25,7 @@ import tempfile
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 CHECKOUT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", ".."))
 TIME_LIMIT_S = 1.0
@@ -95,9 +95,9 @@ def missing() -> str:
     return ""
 
 
-def run(commands: list[str], template: str, *, held: bool = False) -> list[Outcome]:
+def run(commands: Sequence[str], template: str, *, held: bool = False) -> list[Outcome]:
     """Run each command by bash in a fresh copy of `template`; `held`: by the guard's runner."""
-    job = {"commands": commands, "held": held, "root": os.geteuid() == 0}
+    job = {"commands": [*commands], "held": held, "root": os.geteuid() == 0}
     user = [] if job["root"] else ["--user", "--map-root-user"]
     spaces = ["--mount", "--net", "--pid", "--ipc", "--uts", "--fork", "--kill-child"]
     python = "python{}.{}".format(*sys.version_info)
