@@ -21,6 +21,7 @@ from shared.resources import ROOT
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytest_plugins = ["pytester"]
 PLUGINS = ("costs", "forms", "requirement_report")
 FILES = {
     "pyproject.toml": """\
@@ -184,3 +185,53 @@ def test_the_budget_follows_the_speed_of_the_machine(
     assert here_is_fast.exceeded(100).startswith("100 processor seconds, ")
     assert here_is_fast.exceeded(0) == ""
     assert 20 < here_is_slow.limit() / here_is_fast.limit() < 500
+
+
+def test_a_worker_that_dies_is_named_and_the_next_one_goes_on(pytester: pytest.Pytester) -> None:
+    pytester.makefile(".toml", requirements=FILES["tests/requirements.toml"])
+    pytester.makeini("[pytest]\nmarkers =\n  requirement(*ids): ids\n  long: of the long form")
+    pytester.makeconftest(f"""
+        import sys; sys.path.insert(0, {ROOT!r})
+        import pytest
+        import tests.requirement_report as report
+        import tests.refusals as refusals
+        report.load_requirements.__defaults__ = ("requirements.toml",)
+        refusals._SHOWN = "shown"
+        plugins = ("costs", "forms", "prepared", "requirement_report", "refusals")
+        pytest_plugins = [f"tests.{{name}}" for name in plugins]
+        @pytest.fixture(autouse=True)
+        def begun(grounds): grounds.begin()
+    """)
+    pytester.makepyfile("""
+        import os
+        import pytest
+        from tests.prepared import prepared
+        class Player: pass
+        def walked(folder):
+            walks = []
+            prepared(Player(), (), lambda: walks.append((folder / "file").touch()))
+            assert os.listdir(folder) == ["file"]
+            return len(walks)
+        @pytest.mark.requirement("PL-1")
+        def test_before(tmp_path): assert walked(tmp_path) == 1
+        @pytest.mark.long
+        @pytest.mark.requirement("PL-2")
+        def test_long(): pass
+        def test_dies(): os._exit(1)
+        WALKS = [0, 1]
+        def test_after(tmp_path): assert walked(tmp_path) == WALKS.pop()
+        def test_again(tmp_path): assert walked(tmp_path) == WALKS.pop()
+    """)
+    run = pytester.runpytest_subprocess("-n", "1", "--costs", "--requirements", "--refusals")
+    named = "*worker 'gw0' crashed while running '*.py::test_dies'*"
+    run.stdout.fnmatch_lines(
+        [
+            named,
+            "* processor seconds *",
+            "PL-1 * 1  One",
+            "long form alone: PL-2",
+            "*1 failed, 3 passed*",
+        ]
+    )
+    assert "INTERNALERROR" not in run.stdout.str() + run.stderr.str()
+    assert run.ret == 1
