@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
 import re
@@ -49,14 +50,16 @@ status = "built"
     "tests/test_one.py": '''\
 """The tests of the small checkout."""
 
+import fcntl
+
 import pytest
 
 
 @pytest.mark.requirement("PL-1")
 def test_short() -> None:
-    """Wait for what the test of the tests has to say."""
-    with open("fifo") as file:
-        assert file.readline() == "go on\\n"
+    """Wait until nobody else holds the file."""
+    with open("held") as file:
+        fcntl.flock(file, fcntl.LOCK_SH)
 
 
 @pytest.mark.long
@@ -70,6 +73,7 @@ def test_new() -> None:
 ''',
     "benchmarks/suite.toml": "processor_seconds = 0.01\nunit_seconds = 0.05\n",
 }
+LONGEST_S = 120  # of a run that is refused, or that has one small test
 BUSY = "this checkout is being tested by another bin/test: wait for it"
 COSTLY = {"tests/test_one.py": {"test_short": 0.1}}
 
@@ -101,21 +105,24 @@ class Checkout:
 
     def test(self, *arguments: str) -> tuple[int, str]:
         process = self.start(*arguments)
-        out, err = process.communicate()
+        try:
+            out, err = process.communicate(timeout=LONGEST_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise
         return process.returncode, out + err
 
     @contextlib.contextmanager
     def waiting_run(self) -> Iterator[subprocess.Popen[str]]:
         """Start a whole run, which waits in test_short until this context ends."""
-        os.mkfifo(self.path / "fifo")
-        handle = os.open(self.path / "fifo", os.O_RDWR)  # opening it so never waits
-        run = self.start()
-        try:
-            yield run
-        finally:
-            os.write(handle, b"go on\n")
-            run.wait()
-            os.close(handle)
+        with open(self.path / "held", "wb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            run = self.start()
+            try:
+                yield run
+            finally:
+                fcntl.flock(file, fcntl.LOCK_UN)
+                run.wait()
 
 
 @pytest.fixture
