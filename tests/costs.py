@@ -64,8 +64,9 @@ class Costs:
             for line in lines(self.spent):
                 terminalreporter.line(line)
         if config.getoption("--write-durations"):
+            known = renewed(load_durations(), self.spent, str(config.rootpath))
             with open(DURATIONS, "w", encoding="utf-8") as file:
-                json.dump(durations_of(self.spent), file, indent=1, sort_keys=True)
+                json.dump(known, file, indent=1, sort_keys=True)
                 file.write("\n")
 
 
@@ -106,6 +107,29 @@ def durations_of(spent: dict[str, float]) -> Durations:
     return found
 
 
+def renewed(known: Durations, spent: dict[str, float], root: str) -> Durations:
+    """Return the durations that are known after a run of some tests, or of all.
+
+    What it did not run stays as it was, in the files that are still there.
+    """
+    functions = {name.partition("[")[0] for name in spent}
+    found = durations_of(spent)
+    for file, costs in known.items():
+        left = {name: s for name, s in costs.items() if f"{file}::{name}" not in functions}
+        if left and os.path.exists(os.path.join(root, file)):
+            found[file] = left | found.get(file, {})
+    return found
+
+
+def load_durations() -> Durations:
+    """Return the durations that are known; none where the file is missing."""
+    if not os.path.exists(DURATIONS):
+        return {}
+    with open(DURATIONS, encoding="utf-8") as file:
+        durations: Durations = json.load(file)
+    return durations
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options."""
     parser.addoption("--costs", action="store_true", help="print what tests have cost")
@@ -125,8 +149,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Leave out what is not cheap, if `--quick` asks for it."""
     if not config.getoption("--quick"):
         return
-    with open(DURATIONS, encoding="utf-8") as file:
-        durations: Durations = json.load(file)
+    durations = load_durations()
     costly = []
     for item in items:
         path, _, function = item.nodeid.partition("::")

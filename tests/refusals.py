@@ -88,8 +88,8 @@ class Reached:
         note_refusals(ROOT, lambda path, line: self.lines.add((path, line)))
         # Below the product's own folder, which a place shows; it hides the machine's /tmp.
         os.makedirs(_SHOWN, exist_ok=True)
-        self._folder = tempfile.TemporaryDirectory(prefix="refusals-", dir=_SHOWN)
-        self._python, self._notes = wrapper(self._folder.name)
+        self.folder = tempfile.TemporaryDirectory(prefix="refusals-", dir=_SHOWN)
+        self._python, self._notes = wrapper(self.folder.name)
         sys.executable = self._python
 
     @pytest.hookimpl(tryfirst=True)
@@ -224,6 +224,7 @@ def pytest_configure(config: pytest.Config) -> None:
         return
     own = Reached()
     config.pluginmanager.register(own, "refusals")
+    config.add_cleanup(own.folder.cleanup)
     # xdist's workers print no summary, but they are asked for one.
     if not hasattr(config, "workerinput"):
         whole = bool(config.getoption("--requirements")) and is_whole(config)

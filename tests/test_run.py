@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
 import re
@@ -21,6 +22,7 @@ from shared.resources import ROOT
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytest_plugins = ["pytester"]
 PLUGINS = ("costs", "forms", "requirement_report")
 FILES = {
     "pyproject.toml": """\
@@ -48,14 +50,16 @@ status = "built"
     "tests/test_one.py": '''\
 """The tests of the small checkout."""
 
+import fcntl
+
 import pytest
 
 
 @pytest.mark.requirement("PL-1")
 def test_short() -> None:
-    """Wait for what the test of the tests has to say."""
-    with open("fifo") as file:
-        assert file.readline() == "go on\\n"
+    """Wait until nobody else holds the file."""
+    with open("held") as file:
+        fcntl.flock(file, fcntl.LOCK_SH)
 
 
 @pytest.mark.long
@@ -69,6 +73,7 @@ def test_new() -> None:
 ''',
     "benchmarks/suite.toml": "processor_seconds = 0.01\nunit_seconds = 0.05\n",
 }
+LONGEST_S = 120  # of a run that is refused, or that has one small test
 BUSY = "this checkout is being tested by another bin/test: wait for it"
 COSTLY = {"tests/test_one.py": {"test_short": 0.1}}
 
@@ -100,21 +105,24 @@ class Checkout:
 
     def test(self, *arguments: str) -> tuple[int, str]:
         process = self.start(*arguments)
-        out, err = process.communicate()
+        try:
+            out, err = process.communicate(timeout=LONGEST_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise
         return process.returncode, out + err
 
     @contextlib.contextmanager
     def waiting_run(self) -> Iterator[subprocess.Popen[str]]:
         """Start a whole run, which waits in test_short until this context ends."""
-        os.mkfifo(self.path / "fifo")
-        handle = os.open(self.path / "fifo", os.O_RDWR)  # opening it so never waits
-        run = self.start()
-        try:
-            yield run
-        finally:
-            os.write(handle, b"go on\n")
-            run.wait()
-            os.close(handle)
+        with open(self.path / "held", "wb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            run = self.start()
+            try:
+                yield run
+            finally:
+                fcntl.flock(file, fcntl.LOCK_UN)
+                run.wait()
 
 
 @pytest.fixture
@@ -184,3 +192,53 @@ def test_the_budget_follows_the_speed_of_the_machine(
     assert here_is_fast.exceeded(100).startswith("100 processor seconds, ")
     assert here_is_fast.exceeded(0) == ""
     assert 20 < here_is_slow.limit() / here_is_fast.limit() < 500
+
+
+def test_a_worker_that_dies_is_named_and_the_next_one_goes_on(pytester: pytest.Pytester) -> None:
+    pytester.makefile(".toml", requirements=FILES["tests/requirements.toml"])
+    pytester.makeini("[pytest]\nmarkers =\n  requirement(*ids): ids\n  long: of the long form")
+    pytester.makeconftest(f"""
+        import sys; sys.path.insert(0, {ROOT!r})
+        import pytest
+        import tests.requirement_report as report
+        import tests.refusals as refusals
+        report.load_requirements.__defaults__ = ("requirements.toml",)
+        refusals._SHOWN = "shown"
+        plugins = ("costs", "forms", "prepared", "requirement_report", "refusals")
+        pytest_plugins = [f"tests.{{name}}" for name in plugins]
+        @pytest.fixture(autouse=True)
+        def begun(grounds): grounds.begin()
+    """)
+    pytester.makepyfile("""
+        import os
+        import pytest
+        from tests.prepared import prepared
+        class Player: pass
+        def walked(folder):
+            walks = []
+            prepared(Player(), (), lambda: walks.append((folder / "file").touch()))
+            assert os.listdir(folder) == ["file"]
+            return len(walks)
+        @pytest.mark.requirement("PL-1")
+        def test_before(tmp_path): assert walked(tmp_path) == 1
+        @pytest.mark.long
+        @pytest.mark.requirement("PL-2")
+        def test_long(): pass
+        def test_dies(): os._exit(1)
+        WALKS = [0, 1]
+        def test_after(tmp_path): assert walked(tmp_path) == WALKS.pop()
+        def test_again(tmp_path): assert walked(tmp_path) == WALKS.pop()
+    """)
+    run = pytester.runpytest_subprocess("-n", "1", "--costs", "--requirements", "--refusals")
+    named = "*worker 'gw0' crashed while running '*.py::test_dies'*"
+    run.stdout.fnmatch_lines(
+        [
+            named,
+            "* processor seconds *",
+            "PL-1 * 1  One",
+            "long form alone: PL-2",
+            "*1 failed, 3 passed*",
+        ]
+    )
+    assert "INTERNALERROR" not in run.stdout.str() + run.stderr.str()
+    assert run.ret == 1
