@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import stat
 import subprocess
 import tempfile
 from typing import TYPE_CHECKING, NamedTuple
 
+from shared.git.known import Known
 from shared.git.limited import run_for
 from state.errors import Refused
 
@@ -113,32 +113,6 @@ class Object(NamedTuple):
     content: bytes = b""
 
 
-# What tells a file or folder from another that is put into its place, or a file from what it was.
-Mark = tuple[int, int, int] | None
-
-
-def mark_of(path: str) -> Mark:
-    """Return the mark of a file or folder, None if there is none."""
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    # The times of a folder say nothing: git itself makes files in its own all the time.
-    changed = 0 if stat.S_ISDIR(found.st_mode) else found.st_ctime_ns
-    return found.st_dev, found.st_ino, changed
-
-
-class Known:
-    """What git has said of a repository: settings, the marks of their files, and lasting facts."""
-
-    __slots__ = ("facts", "files", "settings")
-
-    def __init__(self) -> None:
-        self.facts: dict[tuple[object, ...], bytes] = {}
-        self.files: dict[str, Mark] = {}
-        self.settings: dict[str, str] = {}
-
-
 class Git:
     """Runs git commands on one repository, with given environment variables and git settings.
 
@@ -182,15 +156,10 @@ class Git:
         A key has its section and name in lower case. One without a value has an empty one here. Git
         is asked again once a file that it had them from is another.
         """
-        known = self.known
-        if not known.files or any(mark_of(path) != mark for path, mark in known.files.items()):
+        if not self.known.holds:
             words = ("config", "--list", "--show-origin", "-z")
-            rows = [*map(os.fsdecode, self.as_set_up().run(*words).split(b"\0"))]
-            files = {row.removeprefix("file:") for row in rows[:-1:2] if row.startswith("file:")}
-            paths = {os.path.join(self._folder, path) for path in files} or {self.git_dir}
-            known.files = {path: mark_of(path) for path in paths}
-            known.settings = dict(row.partition("\n")[::2] for row in rows[1::2])
-        return known.settings
+            self.known.read(self.as_set_up().run(*words), self._folder)
+        return self.known.settings
 
     def on_index(self, index: str, **env: str) -> Git:
         """Return a copy of this Git that uses `index` as index file, which need not exist yet."""

@@ -8,17 +8,18 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from shared.git.command import OLDEST, Git, Known, discover, mark_of, said, version
+from shared.git.command import OLDEST, Git, discover, said, version
 from shared.git.environments import is_environment
 from shared.git.files import refusing
 from shared.git.kept import KEPT_FILES, is_kept
+from shared.git.known import Known, mark_of
 from state.errors import Problem, Refused
 from state.files import write_atomic
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from shared.git.command import Mark
+    from shared.git.known import Mark
 
 PLANNER = ".planner"
 
