@@ -19,7 +19,7 @@ from shared.plan_file import check_active
 from shared.resources import CONFIG_FILE
 from shared.steps.entry_points import workflow_of
 from shared.user_config import limited, load_user_config
-from shared.workspace import base_of, config_of, open_repository
+from shared.workspace import base_of, open_workspace
 from state import store
 from state.actors import UNPROVEN
 from state.errors import Refused
@@ -109,9 +109,8 @@ def _move(state: State, plan: Plan) -> str:
 
     Returns the remark that says so and names the files in which those met other changes.
     """
-    repository, vault = open_repository(state)
+    repository, vault, _, config = open_workspace(state)
     base = base_of(plan)
-    link = config_of(state).link
     with undisturbed(state.state_dir):
         # Without the user's hook: work that is half done moves along as it is.
         found = capture(
@@ -120,14 +119,14 @@ def _move(state: State, plan: Plan) -> str:
             vault,
             base.tree,
             runner=Confined(repository=repository.root),
-            leave_out=link,
+            leave_out=config.link,
             hook=False,
         )
         planned = {file for milestone in plan.milestones for file in files_of(milestone)}
         moved = on_tree(state, plan, found.changes, planned)
         new = base_of(moved)
         commit = new.snapshot or new.commit
-        config = limited(load_config(repository.git, commit), load_user_config())
+        settings = limited(load_config(repository.git, commit), load_user_config())
     store.save_plan(state.plan_path, moved)
-    write_settings(state, repository, config, commit)
+    write_settings(state, repository, settings, commit)
     return moved.remarks[-1]

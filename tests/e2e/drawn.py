@@ -103,7 +103,6 @@ class Run(Watched):
         ]
         self.work = [item for milestone in planned for item in milestone.items()]
         self.answers["design.json"] = design_of(planned)
-        self.edits = dict.fromkeys(ends((path, "rename") for path in PATHS), "")
         self.altered = 0
         self.fails = False
         self.verdicts = self.verdict
@@ -122,10 +121,11 @@ class Run(Watched):
 
     def edit_worktree(self, files: dict[str, str | bytes], worktree: str = "worktree") -> None:
         """Do what is left of the work, change what each intent names, settle a merge's rest."""
+        del files
         folder = Path(self.state_dir, worktree)
         if not folder.is_dir():
             raise FileNotFoundError(folder)
-        own = self.planned() & {*files}
+        own = self.planned(worktree.rpartition("milestones/")[2])
         left, self.work = self.work, []
         for path, kind in left:
             if own.isdisjoint(ends([(path, kind)])):
@@ -147,9 +147,10 @@ class Run(Watched):
             self.answers["design.json"] = []
         super().write_answers()
 
-    def planned(self) -> set[str]:
-        """Return the files that the plan as it is now asks to change."""
-        milestones = self.plan_json()["milestones"]
+    def planned(self, milestone: str = "worktree") -> set[str]:
+        """Return the files that the plan as it is now asks to change, or a milestone of it."""
+        every = self.plan_json()["milestones"]
+        milestones = [m for m in every if milestone in {"worktree", m["id"]}]
         intents = {i["file"] for m in milestones for i in m["code_intents"]}
         return intents.union(*(m["files"] for m in milestones))
 

@@ -116,6 +116,20 @@ def test_a_removed_worktree_is_made_again_and_said_once(
 
 
 @pytest.mark.requirement("PL-32")
+def test_a_worktree_that_is_missed_by_a_rebase_is_made_again_and_the_rebase_works(
+    make_repo: Callable[..., Repository],
+) -> None:
+    journey = Journey(make_repo("project", FILES)).to("code")
+    journey.repository.commit({"src/a.py": f"# mine\n{FILES['src/a.py']!s}"}, "Mine")
+    remove_folder(journey)
+    said = journey.planner("mode", "rebase")
+    assert "it is made again" in said.text
+    assert journey.planner("mode", "rebase").code == 0
+    journey.to("committed")
+    assert_committed(journey)
+
+
+@pytest.mark.requirement("PL-32")
 def test_a_worktree_removed_after_a_rebase_names_what_was_captured_on_the_former_base(
     make_repo: Callable[..., Repository],
 ) -> None:

@@ -117,6 +117,8 @@ class Watched(Journey):
         for path in differing(before.index, after.index):
             assert moved, f"{argv}: the index of {path}"
             assert after.index.get(path) in changes[path], f"{argv}: the index of {path}"
+        if moved and not killed:
+            self._check_index(argv, before, after, changes)
         if refused:
             assert not moved, argv
             assert argv[:2] == ("exec", "run") or after.tree == before.tree, argv
@@ -143,6 +145,14 @@ class Watched(Journey):
             assert change == done.get(path), f"{argv} has changed {path}: {change}"
         for path, (_, new) in done.items():
             assert not whole or after.tree.get(path) == new, f"{argv} has left out {path}"
+
+    @staticmethod
+    def _check_index(argv: tuple[str, ...], before: Seen, after: Seen, changes: Changes) -> None:
+        """Check that a commit's files are in the index; what was staged of them stays staged."""
+        for path, change in changes.items():
+            wanted = change[argv[0] != "undo"]
+            if before.index.get(path) in change:
+                assert after.index.get(path) == wanted, f"{argv}: the index of {path} is left"
 
     def _check_refs(
         self, argv: tuple[str, ...], before: Seen, after: Seen, changes: Changes
