@@ -101,7 +101,7 @@ def test_a_place_is_reached_by_any_of_its_lines() -> None:
 
 
 @pytest.mark.parametrize(
-    "workers", [pytest.param((), marks=pytest.mark.long), ("-n", "2")], ids=["one-process", "xdist"]
+    "workers", [(), pytest.param(("-n", "2"), marks=pytest.mark.long)], ids=["one-process", "xdist"]
 )
 def test_a_whole_run_fails_for_what_it_did_not_reach_and_a_part_says_nothing_of_it(
     pytester: pytest.Pytester, workers: tuple[str, ...]
