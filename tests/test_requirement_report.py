@@ -59,7 +59,7 @@ def test_every_id_of_each_family_is_listed() -> None:
 
 
 @pytest.mark.parametrize(
-    "workers", [pytest.param((), marks=pytest.mark.long), ("-n", "2")], ids=["one-process", "xdist"]
+    "workers", [(), pytest.param(("-n", "2"), marks=pytest.mark.long)], ids=["one-process", "xdist"]
 )
 def test_a_built_requirement_with_a_passing_test_is_counted(
     suite: pytest.Pytester, workers: tuple[str, ...]
@@ -71,7 +71,7 @@ def test_a_built_requirement_with_a_passing_test_is_counted(
 
 
 @pytest.mark.parametrize(
-    "workers", [pytest.param((), marks=pytest.mark.long), ("-n", "2")], ids=["one-process", "xdist"]
+    "workers", [(), pytest.param(("-n", "2"), marks=pytest.mark.long)], ids=["one-process", "xdist"]
 )
 def test_a_built_requirement_without_a_test_fails_the_whole_suite(
     suite: pytest.Pytester, workers: tuple[str, ...]

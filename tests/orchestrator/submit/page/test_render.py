@@ -285,7 +285,7 @@ def test_hostile_texts_change_no_element_of_the_page_and_are_all_shown() -> None
     assert page.text.count(visible(HOSTILE)) > 60
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(ANYTHING)
 def test_any_text_anywhere_stays_text(text: str) -> None:
     text = text.encode("utf-8", "replace").decode()  # a plan holds no lone surrogate
