@@ -264,13 +264,17 @@ def _worker_grounds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground
 
 
 @pytest.fixture
-def grounds(request: pytest.FixtureRequest, _worker_grounds: Grounds) -> Grounds | None:
-    """Return the folders that this test finds empty; None in the rooms of WITHOUT."""
-    _worker_grounds.in_use = False
+def grounds(request: pytest.FixtureRequest, _worker_grounds: Grounds) -> Iterator[Grounds | None]:
+    """Return the folders that this test finds empty; None in the rooms of WITHOUT.
+
+    What fixtures of a module do lies elsewhere and comes between two tests: it is really done.
+    """
     if request.node.nodeid.startswith(WITHOUT):
-        return None
+        yield None
+        return
     _worker_grounds.clear()
-    return _worker_grounds
+    yield _worker_grounds
+    _worker_grounds.in_use = False
 
 
 @pytest.fixture

@@ -34,6 +34,7 @@ REACHED = os.path.join(os.path.dirname(__file__), "refusals_reached.json")
 LEAST_PERCENT = 95  # in the long form
 _DEFINITION = os.path.join("state", "errors.py")
 _KEY = "refusals"
+# Below the product's own folder, which a place shows; it hides the machine's /tmp.
 _SHOWN = os.path.join(ROOT, ".deps")
 
 
@@ -83,12 +84,12 @@ def _is_refusal(called: ast.expr) -> bool:
 class Reached:
     """Notes from which lines of the product `Refused` was made, here and in launchers of tests."""
 
-    def __init__(self) -> None:
+    def __init__(self, beside: str) -> None:
+        """Keep notes of other processes in a folder in `beside`."""
         self.lines: set[tuple[str, int]] = set()
         note_refusals(ROOT, lambda path, line: self.lines.add((path, line)))
-        # Below the product's own folder, which a place shows; it hides the machine's /tmp.
-        os.makedirs(_SHOWN, exist_ok=True)
-        self.folder = tempfile.TemporaryDirectory(prefix="refusals-", dir=_SHOWN)
+        os.makedirs(beside, exist_ok=True)
+        self.folder = tempfile.TemporaryDirectory(prefix="refusals-", dir=beside)
         self._python, self._notes = wrapper(self.folder.name)
         sys.executable = self._python
 
@@ -123,6 +124,10 @@ class Report:
         if not LONG:
             with open(REACHED, encoding="utf-8") as file:
                 self.in_long_form.update(json.load(file))
+
+    def pytest_configure_node(self, node: Any) -> None:  # noqa: ANN401 – as below
+        """Have a worker's folder in ours, so that it goes with ours even where the worker dies."""
+        node.workerinput[_KEY] = self.own.folder.name
 
     def pytest_testnodedown(self, node: Any) -> None:  # noqa: ANN401 – xdist's, without types
         """Take the notes of a worker that has ended."""
@@ -222,7 +227,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Note refusals from here on when asked to."""
     if not config.getoption("--refusals"):
         return
-    own = Reached()
+    own = Reached(getattr(config, "workerinput", {}).get(_KEY, _SHOWN))
     config.pluginmanager.register(own, "refusals")
     config.add_cleanup(own.folder.cleanup)
     # xdist's workers print no summary, but they are asked for one.

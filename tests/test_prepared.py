@@ -275,7 +275,14 @@ def test_opted_out_rooms_have_new_folders_and_walk_and_the_others_do_not(
             prepared.prepared(Player(), ("step",), step)
             assert (tmp_path / "file").exists()
             SEEN.append((tmp_path, len(walks)))
-        def test_seen():
+        @pytest.fixture(scope="module")
+        def of_module():
+            walks = []
+            for _ in range(2):
+                prepared.prepared(Player(), ("elsewhere",), lambda: walks.append(1))
+            return walks
+        def test_seen(of_module):
+            assert len(of_module) == 2
             (first, walks), (second, others) = SEEN
             assert (first == second, walks, others) == {wanted}
     """

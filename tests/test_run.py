@@ -240,5 +240,6 @@ def test_a_worker_that_dies_is_named_and_the_next_one_goes_on(pytester: pytest.P
             "*1 failed, 3 passed*",
         ]
     )
+    assert os.listdir("shown") == []
     assert "INTERNALERROR" not in run.stdout.str() + run.stderr.str()
     assert run.ret == 1
