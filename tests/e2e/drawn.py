@@ -209,8 +209,7 @@ def settle_stray(journey: Journey, found: re.Match[str]) -> None:
     if os.path.lexists(run.tree / file):
         (run.tree / file).unlink()
     if file in run.base_entries():
-        words = ("checkout", "--quiet", "HEAD", "--", file)
-        subprocess.run(["git", *words], cwd=run.tree, check=True)
+        subprocess.run(["git", "checkout", "--quiet", "HEAD", "--", file], cwd=run.tree, check=True)
 
 
 # What the host does whom a refusal asks, by its words.

@@ -39,7 +39,7 @@ class Seen(NamedTuple):
     """What is the user's, at one moment."""
 
     tree: Entries
-    index: Entries
+    staged: Entries
     refs: dict[str, str]
     rest: dict[str, bytes]  # HEAD, settings, and the list of stashes
 
@@ -114,9 +114,9 @@ class Watched(Journey):
         changes = plan.changes if plan.digest in self.approved else {}
         self._check_tree(argv, before, after, changes, whole=not killed)
         moved = self._check_refs(argv, before, after, changes)
-        for path in differing(before.index, after.index):
+        for path in differing(before.staged, after.staged):
             assert moved, f"{argv}: the index of {path}"
-            assert after.index.get(path) in changes[path], f"{argv}: the index of {path}"
+            assert after.staged.get(path) in changes[path], f"{argv}: the index of {path}"
         if moved and not killed:
             self._check_index(argv, before, after, changes)
         if refused:
@@ -151,8 +151,8 @@ class Watched(Journey):
         """Check that a commit's files are in the index; what was staged of them stays staged."""
         for path, change in changes.items():
             wanted = change[argv[0] != "undo"]
-            if before.index.get(path) in change:
-                assert after.index.get(path) == wanted, f"{argv}: the index of {path} is left"
+            if before.staged.get(path) in change:
+                assert after.staged.get(path) == wanted, f"{argv}: the index of {path} is left"
 
     def _check_refs(
         self, argv: tuple[str, ...], before: Seen, after: Seen, changes: Changes
@@ -182,7 +182,7 @@ class Watched(Journey):
         git = self.repository.path / ".git"
         data = (git / "index").read_bytes() if (git / "index").exists() else b""
         if data != self.index_bytes:
-            self.index_bytes, self.index = data, staged(self.repository)
+            self.index_bytes, self.index = data, index_of(self.repository)
         rest = {name: (git / name).read_bytes() for name in ("HEAD", "config")}
         stashes = git / "logs" / "refs" / "stash"
         rest["stashes"] = stashes.read_bytes() if stashes.exists() else b""
@@ -258,7 +258,7 @@ def blob_id(data: bytes) -> str:
     return hashlib.sha1(b"blob %d\0%b" % (len(data), data)).hexdigest()  # noqa: S324 – git's own
 
 
-def staged(repository: Repository) -> Entries:
+def index_of(repository: Repository) -> Entries:
     """Return what the index holds; of an unmerged path the last stage, its number with the mode."""
     rows = [row.split("\t") for row in repository.git("ls-files", "-sz").split("\0") if row]
     found = {name: tuple(head.split()) for head, name in rows}
