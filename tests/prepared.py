@@ -21,6 +21,7 @@ import pickle
 import shutil
 import stat
 import tempfile
+import time
 from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, TypeVar, cast
 
 import pytest
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 WITHOUT = ("tests/clients/", "tests/faults/", "tests/shared/place/")
 _MOST_BYTES = 5_000_000
+# What is planned or waits for an approval has time limits, the shortest of half an hour.
+_MOST_AGE_S = 600
 # Differs in every test and says nothing to the product.
 _NO_MATTER = ("PYTEST_CURRENT_TEST",)
 # What pickle raises for values that it cannot copy.
@@ -63,6 +66,7 @@ class Kept(NamedTuple):
     tree: Tree
     pickled: bytes
     returns_player: bool
+    made_s: float  # by the monotonic clock
 
 
 class Grounds:
@@ -190,7 +194,8 @@ def prepared(player: object, step: tuple[object, ...], walk: Callable[[], T]) ->
     key = before and _key(player, step, before)
     if before is None or not key:
         return walk()
-    if (same := grounds.kept.get(key)) is not None:
+    same = grounds.kept.get(key)
+    if same is not None and time.monotonic() - same.made_s < _MOST_AGE_S:
         grounds.write(same.tree, before)
         fields, answer = pickle.loads(same.pickled)  # noqa: S301 – our own, of this process
         vars(player).update(fields)
@@ -251,7 +256,7 @@ def _keep(grounds: Grounds, key: bytes, player: object, answer: object) -> None:
         pickled = pickle.dumps(result)
     except _NO_PICKLE:
         return
-    grounds.kept[key] = Kept(after, pickled, answer is player)
+    grounds.kept[key] = Kept(after, pickled, answer is player, time.monotonic())
     grounds.known.add(digest_of(after))
 
 

@@ -33,7 +33,7 @@ class Player:
     attribute = 1
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
+        self.folder = self.path = folder
         self.answers: Any = {"design": ["one"]}
         self.read: list[str] = []
 
@@ -259,6 +259,21 @@ def _begin(repository: Repository) -> None:
     repository.commit(FILES, "Begin")
 
 
+def test_a_walk_in_a_folder_of_its_own_is_really_done(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    before = Player.walks
+    for name in ("one", "two"):
+        (elsewhere / name).mkdir()
+        player = Player(elsewhere / "now")
+        (elsewhere / name).rename(player.folder)
+        player.prepare()
+        assert (player.folder / "full-of").exists()
+        player.folder.rename(elsewhere / name)
+    assert Player.walks == before + 2
+
+
 def test_opted_out_rooms_have_new_folders_and_walk_and_the_others_do_not(
     pytester: pytest.Pytester,
 ) -> None:
@@ -272,7 +287,9 @@ def test_opted_out_rooms_have_new_folders_and_walk_and_the_others_do_not(
             assert not list(tmp_path.iterdir())
             walks = []
             step = lambda: walks.append((tmp_path / "file").touch())
-            prepared.prepared(Player(), ("step",), step)
+            player = Player()
+            player.path = tmp_path
+            prepared.prepared(player, ("step",), step)
             assert (tmp_path / "file").exists()
             SEEN.append((tmp_path, len(walks)))
         @pytest.fixture(scope="module")
