@@ -1,5 +1,1 @@
 """What is measured against the budgets; `benchmarks/run` prints it."""
-
-from shared.dependencies import ensure
-
-ensure()

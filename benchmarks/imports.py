@@ -12,7 +12,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     Graph = Mapping[str, set[str]]
 
@@ -26,26 +26,16 @@ LEFT_OUT = (
     os.path.join("cli", "demo", "intent"),
     os.path.join("cli", "demo", "requirements"),
 )
-TOP = "."
 
 
 class Module(NamedTuple):
-    """A Python file of the program; `folder` is the folder it lies in, TOP for none."""
+    """A Python file of the program; `folder` is the folder it lies in, "." for none."""
 
     name: str
     path: str
     folder: str
     lines: int
     tree: ast.Module
-
-
-class Chain(NamedTuple):
-    """The longest chain of imports; files that import one another in a circle count as one."""
-
-    floors: Sequence[Sequence[str]]
-
-    def __str__(self) -> str:
-        return " → ".join("+".join(floor) for floor in self.floors)
 
 
 def read_modules(root: str = ROOT) -> dict[str, Module]:
@@ -96,40 +86,19 @@ def origin_of(module: Module, node: ast.ImportFrom) -> str:
     return ".".join([*above, *([node.module] if node.module else [])])
 
 
-def folder_graph(modules: Mapping[str, Module], graph: Graph) -> dict[str, set[str]]:
-    """Return which folders each folder imports from; each subfolder is a folder of its own."""
-    return _grouped(graph, {name: module.folder for name, module in modules.items()})
-
-
 def top_folder_graph(modules: Mapping[str, Module], graph: Graph) -> dict[str, set[str]]:
     """Return which top folders each top folder imports from, subfolders included."""
-    return _grouped(graph, {n: m.folder.split(os.sep)[0] for n, m in modules.items()})
-
-
-def _grouped(graph: Graph, group_of: Mapping[str, str]) -> dict[str, set[str]]:
-    groups: dict[str, set[str]] = {group: set() for group in group_of.values()}
+    top_of = {name: module.folder.split(os.sep)[0] for name, module in modules.items()}
+    tops: dict[str, set[str]] = {top: set() for top in top_of.values()}
     for name, imported in graph.items():
-        groups[group_of[name]] |= {group_of[i] for i in imported} - {group_of[name]}
-    return groups
+        tops[top_of[name]] |= {top_of[i] for i in imported} - {top_of[name]}
+    return tops
 
 
 def circles(graph: Graph) -> list[list[str]]:
     """Return the groups of names that import one another in a circle, the largest first."""
     groups = [sorted(group) for group in _components(graph) if len(group) > 1]
     return sorted(groups, key=lambda group: (-len(group), group))
-
-
-def longest_chain(graph: Graph) -> Chain:
-    """Return the longest chain of imports; names in a circle count as one."""
-    best: dict[int, list[list[str]]] = {}
-    groups = _components(graph)
-    group_of = {name: at for at, group in enumerate(groups) for name in group}
-    # Tarjan's order: what a group imports comes before it.
-    for at, group in enumerate(groups):
-        below = {group_of[i] for name in group for i in graph[name]} - {at}
-        rest = max((best[b] for b in sorted(below)), key=len, default=[])
-        best[at] = [sorted(group), *rest]
-    return Chain(max(best.values(), key=len, default=[]))
 
 
 def _components(graph: Graph) -> list[list[str]]:

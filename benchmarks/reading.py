@@ -7,6 +7,7 @@ above it is our own imports and work, which no user of a read-only command shoul
 from __future__ import annotations
 
 from contextlib import chdir
+from statistics import median
 from tempfile import TemporaryDirectory
 
 from benchmarks.commands import make_scene, planner, sample
@@ -27,7 +28,7 @@ def measure_reading(rounds: int) -> list[Figure]:
         with chdir(scene.folder):
             samples = sample(scene, commands, rounds, ("-I", "-S", "-c", LEAST, packages()))
     bare = samples.pop("bare")
-    note = f"import click, sqlite3: {sorted(bare)[len(bare) // 2] * 1000:.1f} ms"
+    note = f"import click, sqlite3: {median(bare) * 1000:.1f} ms"
     return [
         Figure(f"planner {name} / import click, sqlite3", ratio(took, bare), "×", BUDGET, note)
         for name, took in samples.items()

@@ -40,8 +40,9 @@ SECTIONS = {
         "pr": "cli.pull_request",
     },
     "This machine and repository": {
-        "setup": "cli.setup", "doctor": "cli.doctor", "init": "cli.init", "config": "cli.config",
-        "prune": "cli.prune", "repair": "cli.doctor", "demo": "cli.demo", "help": "cli.main",
+        "setup": "cli.setup.command", "doctor": "cli.doctor", "init": "cli.init",
+        "config": "cli.config", "prune": "cli.prune", "repair": "cli.doctor", "demo": "cli.demo",
+        "help": "cli.main",
     },
     "What your assistant runs": {
         "step": "cli.run", "context": "cli.context", "plan": "cli.plan", "tree": "cli.tree",

@@ -13,7 +13,6 @@ from orchestrator.submit.message import subject_of
 from orchestrator.submit.pull_request import body_of, push_commands
 from shared.builders import Block
 from shared.git.published import branch_of
-from shared.git.repository import repository_at
 from shared.plan_file import load_approved
 from state.errors import Refused
 
@@ -34,7 +33,7 @@ def pr_command(state_dir: str | None, *, only_prints: bool) -> None:
     if state.run.status != "COMPLETED" or commit is None:
         text = "the run has no commit yet that a pull request could be about"
         raise Refused("conflict", "pr", text, "carry the plan out", state.command("exec", "run"))
-    plan, repository = load_approved(state), repository_at(state.run.repository)
+    plan, repository = load_approved(state), state.repository
     branch = branch_of(repository, commit)
     title, body = subject_of(plan), body_of(state, plan)
     pushes = push_commands(repository, plan, branch, commit)

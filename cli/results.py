@@ -12,7 +12,6 @@ from orchestrator.submit.patches import patches
 from shared import archive, drift, plan_refs, resources
 from shared.builders import Block
 from shared.candidates import read_found
-from shared.git.repository import repository_at
 from shared.steps.printing import print_current
 from shared.verified import facts_of
 from state import store
@@ -218,7 +217,7 @@ def _first(rows: Sequence[str]) -> str:
 
 def _proved(state: State, changes: Sequence[Change]) -> str:
     """Return in words what the commit was proved to hold, and where its plan is kept."""
-    repository = repository_at(state.run.repository)
+    repository = state.repository
     proved = by_hand.told(state, repository, changes) or (
         "Proved: against its parent the commit holds exactly the approved changes "
         f"and {' and '.join(archive.paths(state)) or 'nothing else'}."

@@ -81,7 +81,10 @@ def captured_still(state: State, plan: Plan) -> Captured | None:
 
 def _check_ignored(workspace: Workspace, files: Iterable[str]) -> None:
     """Raise Refused for planned files that were written and that git ignores."""
-    names = "".join(f"{file}\0" for file in sorted(files)).encode()
+    there = [f for f in sorted(files) if os.path.lexists(os.path.join(workspace.worktree, f))]
+    if not there:
+        return
+    names = "".join(f"{file}\0" for file in there).encode()
     git = open_worktree(workspace.repository, workspace.worktree).git
     rows = git.attempt("check-ignore", "-z", "-v", "--stdin", stdin=names).stdout.split(b"\0")
     fields = [os.fsdecode(field) for field in rows]
@@ -93,7 +96,6 @@ def _check_ignored(workspace: Workspace, files: Iterable[str]) -> None:
             "change that rule in the worktree, or take the file out of the plan: intents and tests",
         )
         for source, _line, rule, file in zip(*[iter(fields)] * 4, strict=False)
-        if os.path.lexists(os.path.join(workspace.worktree, file))
     ]
     if problems:
         raise Refused.of(problems)

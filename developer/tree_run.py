@@ -112,7 +112,7 @@ def _job(state: State, plan: Plan, command: str, milestone: str | None) -> tuple
     confirmed = seen and state.database.is_confirmed(commands_hash(job.to_confirm))
     job = replace(job, confirmed=confirmed, config=replace(job.config, time_limit_s=limit))
     if milestone is not None:
-        repository = repository_at(job.repository)
+        repository = repository_at(job.repository, job.opened)
         path = tree_of(state, milestone)
         start = open_worktree(repository, path).made_at or job.base_commit
         tree = repository.git.text("rev-parse", f"{start}^{{tree}}")

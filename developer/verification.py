@@ -56,6 +56,7 @@ def job_of(state: State, plan: Plan) -> Job:
         in_place=level(state.run.repository).holds,
         chosen=tuple(chosen_commands(state.state_dir)),
         beside=archive.paths(state),
+        opened=state.opened,
     )
 
 

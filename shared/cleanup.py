@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from shared import resources
 from shared.git.files import remove_tree
-from shared.git.repository import repository_at
 from shared.git.vault import remove_vault
 from shared.git.worktree import remove_worktree
 from state.errors import Refused
@@ -23,7 +22,7 @@ def tidy(state: State) -> None:
     A file that cannot be removed is left: the run has ended all the same.
     """
     with contextlib.suppress(OSError, Refused):
-        repository = repository_at(state.run.repository)
+        repository = state.repository
         remove_worktree(repository, state.worktree)
         remove_worktree(repository, resources.part_worktree_path(state.state_dir))
         remove_tree(resources.fingerprint_path(state.state_dir))

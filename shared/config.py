@@ -101,7 +101,8 @@ def file_at(git: Git, commit: str, path: str) -> bytes | None:
 
     Refused (`invalid`) for a link, a folder and a larger file.
     """
-    entry = git.run("ls-tree", "-z", "--long", "--full-tree", commit, "--", f":(top,literal){path}")
+    words = ("ls-tree", "-z", "--long", "--full-tree", commit, "--", f":(top,literal){path}")
+    entry = git.lasting(*words, of=[commit])
     if not entry:
         return None
     mode, _, blob, size, *_ = entry.split()
@@ -111,7 +112,7 @@ def file_at(git: Git, commit: str, path: str) -> bytes | None:
     if int(size) > MOST_BYTES:
         text = f"is longer than {MOST_BYTES // 1024} kB at the commit {commit[:12]}"
         raise Refused("invalid", path, text, f"make {path} shorter, or remove it")
-    return git.run("cat-file", "blob", blob.decode())
+    return git.lasting("cat-file", "blob", blob.decode(), of=[blob.decode()])
 
 
 def parse_config(data: bytes) -> Config:

@@ -23,22 +23,27 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from shared.git.fingerprint import Difference
+    from shared.git.repository import Repository
     from shared.run import State
 
 SHOWN = 20
 
 
 class WatchedTree(NamedTuple):
-    """A repository, the folder with the fingerprint of its files, and folders not compared."""
+    """A repository, the folder with the fingerprint of its files, and folders not compared.
+
+    `opened` is what `repository_at` says.
+    """
 
     repository: str
     folder: str
     aside: tuple[str, ...] = ()
+    opened: dict[str, Repository] | None = None
 
 
 def tree_of(state: State) -> WatchedTree:
     """Return the run's repository as a WatchedTree, to be compared with its fingerprint."""
-    return tree_in(state.state_dir, state.run.repository)
+    return tree_in(state.state_dir, state.run.repository)._replace(opened=state.opened)
 
 
 def tree_in(state_dir: str, repository: str) -> WatchedTree:
@@ -68,12 +73,13 @@ def is_watched(tree: WatchedTree) -> bool:
 
 def take(tree: WatchedTree) -> None:
     """Write a fingerprint of the repository's files as they are now, replacing the old one."""
-    fingerprint.take(repository_at(tree.repository), tree.folder, tree.aside)
+    fingerprint.take(repository_at(tree.repository, tree.opened), tree.folder, tree.aside)
 
 
 def differences(tree: WatchedTree) -> list[Difference] | None:
     """Return the paths that changed since the repository's fingerprint; None if it has none."""
-    return fingerprint.compare(repository_at(tree.repository), tree.folder, tree.aside)
+    repository = repository_at(tree.repository, tree.opened)
+    return fingerprint.compare(repository, tree.folder, tree.aside)
 
 
 def check(tree: WatchedTree, way_out: str) -> None:
@@ -113,7 +119,7 @@ def absorb(state: State, paths: Iterable[str]) -> None:
     ]
     for tree in trees:
         if fingerprint.is_taken(tree.folder):
-            repository = repository_at(tree.repository)
+            repository = repository_at(tree.repository, state.opened)
             fingerprint.absorb(repository, tree.folder, written, tree.aside)
 
 

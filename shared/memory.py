@@ -97,7 +97,8 @@ def _archived(repository: Repository, head: str) -> list[bytes]:
     """Return the lines of `git ls-tree` for the folder of plans at a commit; none without one."""
     if not head:
         return []
-    return repository.git.names("ls-tree", "-z", head, f"{resources.ARCHIVE_FOLDER}/")
+    words = ("ls-tree", "-z", head, f"{resources.ARCHIVE_FOLDER}/")
+    return repository.git.lasting(*words, of=[head]).split(b"\0")[:-1]
 
 
 def _digest(data: bytes) -> str:
@@ -177,17 +178,21 @@ def _text(value: object) -> str:
 
 def recall(folder: str, query: str, limit: int) -> list[Found]:
     """Return what earlier plans of the repository around a folder say to a query, best first."""
-    memory = open_memory(find_repository(folder))
+    return _recall(find_repository(folder), query, limit)
+
+
+def _recall(repository: Repository, query: str, limit: int) -> list[Found]:
+    memory = open_memory(repository)
     try:
         return memory.recall(query, limit)
     finally:
         memory.close()
 
 
-def useful(folder: str, query: str) -> list[Found]:
+def useful(state: State, query: str) -> list[Found]:
     """Return the best few that fit a query well; none where nothing can be recalled."""
     try:
-        found = recall(folder, query, _LOOKED_FOR)
+        found = _recall(state.repository, query, _LOOKED_FOR)
     except Refused:
         return []
     return [one for one in found if one.confidence >= USEFUL][:_BEST]
@@ -220,7 +225,7 @@ def as_block(one: Found) -> Json:
 
 def keep_for_design(state: State, query: str) -> None:
     """Store the best few of earlier plans in a run's folder, for who designs the change."""
-    found = useful(state.run.repository, query)
+    found = useful(state, query)
     if found:
         lines = [line_of(one) for one in found]
         write_json(resources.recalled_path(state.state_dir), lines)

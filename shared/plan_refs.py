@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from shared import approval
 from shared.git import refs
-from shared.git.repository import head, repository_at
+from shared.git.repository import head
 from shared.resources import quote
 from state.changes import apart, plan_changes
 from state.errors import Refused
@@ -45,7 +45,7 @@ def keep_draft(state: State, plan: Plan, text: str) -> None:
     """Store a frozen plan and its readable text under its own ref, which nothing pushes."""
     files = _files(state, plan, text)
     told = refs.Told(f"Frozen plan: {_title(plan)}\n", _seconds(plan.frozen_at or ""), _base(plan))
-    refs.keep(repository_at(state.run.repository), f"{DRAFTS}{plan.digest}", files, told)
+    refs.keep(state.repository, f"{DRAFTS}{plan.digest}", files, told)
 
 
 def keep(state: State, plan: Plan, text: str) -> None:
@@ -53,7 +53,7 @@ def keep(state: State, plan: Plan, text: str) -> None:
 
     Refused if a ref of this name holds something else than the plan.
     """
-    repository, digest = repository_at(state.run.repository), plan.digest or ""
+    repository, digest = state.repository, plan.digest or ""
     files = _files(state, plan, text)
     files[APPROVAL] = read_bytes(approval.path_in(state.state_dir))
     seconds = int(repository.git.text("log", "-1", "--format=%ct", _commit_of(state)))
@@ -78,19 +78,19 @@ def _commit_of(state: State) -> str:
 
 def find(repository: Repository, digest: str) -> Kept | None:
     """Return the plan with this digest from a ref, its `wrong` set if the ref was rewritten."""
-    there = [f"{place}{digest}" for place in (KEPT, FETCHED)]
-    found = [read(repository, ref, digest) for ref in there if refs.commit_at(repository, ref)]
+    places = [f"{place}{digest}" for place in (KEPT, FETCHED)]
+    there = refs.listed_refs(repository, *places)
+    found = [read(repository, ref, digest) for ref in places if ref in there]
     return next((kept for kept in found if not kept.wrong), found[0] if found else None)
 
 
 def read(repository: Repository, ref: str, digest: str) -> Kept:
     """Return what a ref holds, and in `wrong` why that is not the plan that the ref names."""
-    data = refs.file_in(repository, ref, PLAN)
+    data, said = refs.files_in(repository, ref, PLAN, APPROVAL)
     if data is None:
         return Kept(ref, b"", None, f"{ref} has no {PLAN}")
     if settled_digest(data) != digest:
         return Kept(ref, data, None, f"{ref} was rewritten: its {PLAN} is not the plan it names")
-    said = refs.file_in(repository, ref, APPROVAL)
     try:
         found = None if said is None else approval.parse(said, f"{ref}:{APPROVAL}")
     except Refused as refusal:
@@ -102,12 +102,11 @@ def read(repository: Repository, ref: str, digest: str) -> Kept:
 
 def remote_of(repository: Repository) -> str:
     """Return the remote that the current branch belongs to, else the first one, "" without any."""
-    git = repository.git
-    branch = head(repository).branch or ""
-    own = git.attempt("config", f"branch.{branch}.remote").stdout.decode().strip()
-    names = git.text("remote").splitlines()
-    first = "origin" if "origin" in names else next(iter(names), "")
-    return own if own in names else first
+    names = repository.git.text("remote").splitlines()
+    if not names:
+        return ""
+    own = repository.git.settings().get(f"branch.{head(repository).branch}.remote", "")
+    return own if own in names else "origin" if "origin" in names else names[0]
 
 
 def push_command(repository: Repository, digest: str) -> str:
@@ -139,8 +138,8 @@ def committed(repository: Repository) -> set[str]:
 
 def frozen(repository: Repository) -> set[str]:
     """Return the digest of every plan that a ref names, drafts too."""
-    names = refs.listed_refs(repository, DRAFTS)
-    return committed(repository) | {name.rpartition("/")[2] for name in names}
+    names = refs.listed_refs(repository, DRAFTS, KEPT, FETCHED)
+    return {name.rpartition("/")[2] for name in names}
 
 
 def _title(plan: Plan) -> str:

@@ -26,6 +26,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from shared.git.repository import Repository
     from state.database import Run
 
 
@@ -33,12 +34,13 @@ class State:
     """A run with its state directory; `plan` is read from disk at every access.
 
     `run` is as the time limits leave it that had passed when it was opened: `overdue` says which.
-    `agents` are the rows of those who plan it. `rebuilt` is what `Vault.rebuilt` says.
+    `agents` are the rows of those who plan it. `rebuilt` is what `Vault.rebuilt` says, `opened`
+    what `repository_at` does.
     """
 
     __slots__ = (
-        "_config", "agents", "database", "opened_at", "overdue", "rebuilt", "run", "state_dir",
-        "worktree",
+        "_config", "agents", "database", "opened", "opened_at", "overdue", "rebuilt", "run",
+        "state_dir", "worktree",
     )  # fmt: skip
 
     def __init__(self, state_dir: str, database: Database, run: Run) -> None:
@@ -49,8 +51,16 @@ class State:
         self.agents = database.planning_of(run.run_id)
         self.run, self.overdue = limits.run_at(run, self.agents, self.opened_at)
         self.rebuilt: dict[tuple[object, ...], str] = {}
+        self.opened: dict[str, Repository] = {}
         self._config: dict[str, Any] | None = None
         database.agent = agent_name(None, run.repository)
+
+    @property
+    def repository(self) -> Repository:
+        """Return the user's git repository, opened."""
+        from shared.git.repository import repository_at  # most printed steps need no git
+
+        return repository_at(self.run.repository, self.opened)
 
     @property
     def plan_path(self) -> str:

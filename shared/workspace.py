@@ -11,7 +11,6 @@ from shared.builders import first_of
 from shared.config import Config
 from shared.git.links import link
 from shared.git.refill import refill
-from shared.git.repository import repository_at
 from shared.git.vault import open_vault
 from shared.git.worktree import is_lost, open_worktree
 from state import store
@@ -68,7 +67,7 @@ def _make_again(state: State, repository: Repository, vault: Vault) -> None:
 
 def open_repository(state: State) -> tuple[Repository, Vault]:
     """Return the user's repository and the run's own bare repository beside it, the vault."""
-    repository = repository_at(state.run.repository)
+    repository = state.repository
     vault = open_vault(repository, resources.vault_path(state.state_dir))
     return repository, replace(vault, rebuilt=state.rebuilt)
 

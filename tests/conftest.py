@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import difflib
-import gc
 import os
 import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tests.prepared import Grounds
+
 pytest_plugins = [
+    "tests.costs",
     "tests.forms",
+    "tests.prepared",
     "tests.requirement_report",
     "tests.branch_coverage",
     "tests.refusals",
@@ -42,6 +46,23 @@ GIT_CONFIG = """\
 """
 
 
+# A busy machine is no finding; what one run of a commit has drawn, the next one draws again.
+settings.register_profile(
+    "tests", deadline=None, database=None, derandomize=False,
+    suppress_health_check=[HealthCheck.too_slow],
+)  # fmt: skip
+settings.load_profile("tests")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Let Hypothesis draw by the commit, unless `--hypothesis-seed` is given."""
+    from tests.forms import SEED  # a plugin, which pytest imports after this file
+
+    if config.getoption("hypothesis_seed") is None:
+        config.option.hypothesis_seed = str(SEED)
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add `--update-golden`."""
     parser.addoption(
@@ -49,20 +70,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-def pytest_runtest_logstart() -> None:
-    """Keep what the tests before left in memory out of the times of this one.
-
-    A garbage collection walks through all objects, here those of thousands of tests too; a process
-    of the product has none of them.
-    """
-    gc.collect()
-    gc.freeze()
-
-
 @pytest.fixture(autouse=True)
-def _own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+def _own_home(
+    grounds: Grounds | None,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Give every test a home, a git identity and a fixed clock zone; nothing of the developer's."""
-    home = tmp_path_factory.mktemp("home")
+    home = grounds.home if grounds else tmp_path_factory.mktemp("home")
     (home / ".gitconfig").write_text(GIT_CONFIG, encoding="utf-8")
     for name in list(os.environ):
         if name.startswith((*OWN_VARIABLES, *ASSISTANTS)):
@@ -75,6 +90,8 @@ def _own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
     monkeypatch.setenv("GIT_TERMINAL_PROMPT", "0")
     monkeypatch.setenv("TZ", "UTC")
+    if grounds:
+        grounds.begin()
 
 
 class Golden(Protocol):
@@ -152,14 +169,17 @@ class Repository:
 @pytest.fixture
 def make_repo(tmp_path: Path) -> Callable[..., Repository]:
     """Return a function that makes repositories: `make_repo(name="repo", files={...})`."""
+    from tests.prepared import prepared  # a plugin, which pytest imports after this file
 
     def make(name: str = "repo", files: dict[str, str | bytes] | None = None) -> Repository:
-        path = tmp_path / name
-        path.mkdir(parents=True)
-        repository = Repository(path)
+        repository = Repository(tmp_path / name)
+        prepared(repository, ("make", files), lambda: begin(repository, files))
+        return repository
+
+    def begin(repository: Repository, files: dict[str, str | bytes] | None) -> None:
+        repository.path.mkdir(parents=True)
         repository.git("init", "--quiet")
         repository.commit(files or {"README.md": "# Sample\n"}, "Begin")
-        return repository
 
     return make
 

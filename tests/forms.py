@@ -8,20 +8,22 @@ follows from the commit, so that later commits show what this one leaves out.
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 from typing import TYPE_CHECKING, TypeVar
+
+import pytest
 
 from shared.resources import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import pytest
-
 MARK = "long"
 LONG = os.environ.get("PLANNER_LONG") == "1"
 
 T = TypeVar("T")
+_LEFT_OUT = pytest.StashKey[int]()
 
 
 def _seed() -> int:
@@ -44,11 +46,27 @@ def part(cases: Sequence[T], every: int) -> Sequence[T]:
     return cases[SEED % every :: every]
 
 
+def some(cases: Sequence[T], wanted: int) -> Sequence[T]:
+    """Return all cases in the long form, in the short one at least `wanted` of them, spread out."""
+    return part(cases, len(cases) // wanted)
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave the tests of the long form out of the short one."""
     if LONG:
         return
     left = [item for item in items if item.get_closest_marker(MARK)]
     if left:
+        config.stash[_LEFT_OUT] = len(left)
         config.hook.pytest_deselected(items=left)
         items[:] = [item for item in items if not item.get_closest_marker(MARK)]
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Say which command runs what was left out; it may have been all that was asked for."""
+    if left := config.stash.get(_LEFT_OUT, 0):
+        named = config.args_source is pytest.Config.ArgsSource.ARGS
+        command = shlex.join(["bin/test", "--long", *(config.args if named else ())])
+        terminalreporter.line(f"{left} left out, of the long form alone: {command} runs them")

@@ -9,14 +9,13 @@ import contextlib
 import io
 import itertools
 import json
-import re
+import os
 import shlex
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
-from xml.etree import ElementTree as ET
+from typing import TYPE_CHECKING, Any, Self, cast
 
-from cli.demo.reading import evidence_in
+from cli.demo.driver import ANSWER, Answer
 from cli.main import main
 from orchestrator.plan.finish import finish_phase
 from orchestrator.plan.gate import decide_gate, take_gate
@@ -25,10 +24,12 @@ from shared.named_files import find_answer
 from shared.resources import ROOT, launcher
 from shared.run import open_state
 from state.files import read_json
+from tests.prepared import kept
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+    from xml.etree import ElementTree as ET
 
     from state.phases import Phase
     from tests.conftest import Repository
@@ -76,53 +77,7 @@ _DOCUMENTING = {POINTS["docs"], POINTS["written docs"], "plan-docs 1", "exec-doc
 
 def parsed(text: str) -> ET.Element:
     """Parse what was printed as XML; fails if it is not well-formed."""
-    return ET.fromstring(text)  # noqa: S314 – our own output, and what it may hold is the question
-
-
-class Answer(NamedTuple):
-    """What one call printed."""
-
-    code: int
-    text: str
-    stderr: str = ""
-
-    @property
-    def block(self) -> ET.Element:
-        return parsed(self.text)
-
-    @property
-    def problems(self) -> list[tuple[str, str]]:
-        """Kind and text of each problem of an error block."""
-        return [(p.attrib["kind"], p.text or "") for p in self.block.iter("problem")]
-
-    def data(self, name: str) -> str:
-        """Text of a data element; empty where there is none."""
-        return next((d.text or "" for d in self.block.iter("data") if d.get("name") == name), "")
-
-    def next(self, on: str | None = None) -> str:
-        """Command of the first `next`, or of the one for this outcome."""
-        found = [n.text or "" for n in self.block.iter("next") if on in (None, n.get("on"))]
-        assert found, f"nothing is next on {on}:\n{self.text}"
-        return found[0]
-
-    def person(self) -> str:
-        return self.block.findtext("person") or ""
-
-    def runs(self) -> list[str]:
-        """Command of each agent that the block has started."""
-        return [e.text or "" for e in self.block.iter("run")]
-
-    def asked(self) -> list[str]:
-        """Ids of the questions that a reviewer's block asks, in order."""
-        return [line.split()[0] for line in self.data("questions").splitlines()]
-
-    def commands(self) -> list[str]:
-        """Every command of the block: in next, run, person, and in backquotes in our own text."""
-        found = [e.text or "" for e in self.block.iter() if e.tag in ("next", "run", "person")]
-        for element in self.block.iter():
-            if element.tag in ("task", "rules"):
-                found += re.findall(rf"`({re.escape(SHOWN)}[^`]*)`", element.text or "")
-        return found
+    return Answer(0, text).block
 
 
 @contextlib.contextmanager
@@ -160,8 +115,8 @@ def shell(command: str, cwd: Path | str) -> Answer:
 def all_pass(block: Answer) -> list[dict[str, Any]]:
     """Answer every question of a reviewer's block with PASS and evidence, without a verdict."""
     return [
-        {"id": line.split()[0], "status": "PASS", "evidence": evidence_in(block.block, line)}
-        for line in block.data("questions").splitlines()
+        {"id": line.split()[0], "status": "PASS", "evidence": evidence}
+        for line, evidence in block.evidence().items()
     ]
 
 
@@ -206,7 +161,42 @@ def default_answers() -> dict[str, Any]:
     }  # fmt: skip
 
 
-class Journey:
+class Driven:
+    """A run in a repository; `last` is the block that the host has before it."""
+
+    repository: Repository
+    state_dir = ""
+    last = Answer(0, "<result></result>")
+
+    def call(self, *words: str) -> Answer:
+        """Run a command in the repository."""
+        return call(self.repository.path, *words)
+
+    def planner(self, *words: str) -> Answer:
+        """Run a command for the run, uncounted; the block before the host stays."""
+        return self.call(*words, "--state-dir", self.state_dir)
+
+    def write_answer(self, name: str, value: object) -> None:
+        """Write an answer file: a text as it is, all else as JSON."""
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        # Half a character is no UTF-8: JSON has it by its number.
+        data = text.encode("utf-8", "backslashreplace")
+        with open(f"{self.state_dir}/answers/{name}", "wb") as file:
+            file.write(data)
+
+
+def at_home(text: str, run: Driven) -> str:
+    """Return a text with paths as long as a user's: what it costs does not depend on the tests."""
+    for found, name in (
+        (str(run.repository.path), "/home/user/src/shop"),
+        (os.path.basename(run.state_dir), "20260102-abcdef"),
+        (SHOWN, "/home/user/.claude/skills/planner/bin/planner"),
+    ):
+        text = text.replace(found, name)
+    return text
+
+
+class Journey(Driven):
     """One run in one repository; `last` is the block that the host has before it.
 
     Agents that a block starts are played in this process, by `be_agent`. `review` goes to start
@@ -240,15 +230,13 @@ class Journey:
         self.agents: list[str] = []
         self.calls: list[tuple[str, ...]] = []
         self.read: list[str] = []
-        self.last = Answer(0, "<result></result>")
-        self.state_dir = ""
 
     # single calls
 
     def run(self, *argv: str) -> Answer:
         """Run a command from the repository and count it; `last` stays."""
         self.calls.append(argv)
-        answer = call(self.repository.path, *argv)
+        answer = self.call(*argv)
         self.read.append(answer.text)
         return answer
 
@@ -291,12 +279,9 @@ class Journey:
             store_answers(state, phase, rows, group=given.get("--group"), who=role or "host")
             take_gate(state, phase, role or "host")
         answer = self.planner("step", open_state(self.state_dir, "/").run.workflow)
-        return Answer(0, "<result></result>") if role and self.review == "full" else answer
+        return Driven.last if role and self.review == "full" else answer
 
-    def planner(self, *argv: str) -> Answer:
-        """Run a command for this run, uncounted."""
-        return call(self.repository.path, *argv, "--state-dir", self.state_dir)
-
+    @kept
     def start(self, *options: str) -> Answer:
         """Start the run, with as much review as `review` says."""
         if "--review" not in options and self.review != "auto":
@@ -304,7 +289,7 @@ class Journey:
         if "--depth" not in options:
             options = (*options, "--depth", "full")
         self.last = self.run("start", self.request, *options)
-        self.state_dir = self.last.block.get("state_dir", "")
+        self.state_dir = self.last.state_dir
         return self.last
 
     # the way
@@ -313,10 +298,11 @@ class Journey:
     def point(self) -> str:
         """Where the run is: `planner 2`, or the root tag of a block that is not a step."""
         block = self.last.block
-        if block.tag != "step":
-            return block.tag
-        return f"{block.get('workflow')} {block.get('number')}"
+        return (
+            f"{block.get('workflow')} {block.get('number')}" if block.tag == "step" else block.tag
+        )
 
+    @kept
     def to(self, point: str) -> Self:
         """Go on without failures until the run is at a point of POINTS.
 
@@ -381,33 +367,27 @@ class Journey:
         self.write_answers()
         if self.last.runs():
             return  # agents have done it
-        if (command := self.handing_in()) is not None:
-            self.write_milestone(command)
-        elif self.point in _CODING and f"{self.state_dir}/worktree" in self.last.text:
+        place = self.last.worktree() if self.point in _CODING else None
+        if place and place[1]:
+            self.write_milestone(place[1])
+        elif place:
             self.edit_worktree(self.edits)
             if self.promises_document:
                 self.promise_document()
         elif self.point in _DOCUMENTING and self.promises_document:
             self.edit_worktree(self.documents)
         elif self.last.block.tag == "step" and self.last.asked():
-            name = self.last.next("done").rpartition("answers/")[2].split()[0]
-            self.write_answer(name, self.verdicts(self.last))
+            self.write_answer(self.last.reads(), self.verdicts(self.last))
 
-    def handing_in(self) -> list[str] | None:
-        """Return the words of the command that hands a milestone in, if the block names one."""
-        found = [words_of(n.text or "") for n in self.last.block.iter("next")]
-        return next((words for words in found if words[:2] == ["exec", "done"]), None)
-
-    def write_milestone(self, command: list[str]) -> None:
+    def write_milestone(self, name: str) -> None:
         """Write the files of a milestone in its own worktree, and how it went."""
-        name = command[command.index("--milestone") + 1]
         plan = json.loads(self.planner("plan", "show", "--json").text)
         own = next(m for m in plan["milestones"] if m["id"] == name)
         planned = {*own["files"], *own["tests"]["files"]}
         edits = {file: text for file, text in self.edits.items() if file in planned}
         self.edit_worktree(edits, f"milestones/{name}")
-        result = command[command.index("--file") + 1].removeprefix("answers/")
-        self.write_answer(result, self.results.get(name, {"status": "success", "output": "done"}))
+        done = self.results.get(name, {"status": "success", "output": "done"})
+        self.write_answer(self.last.reads(), done)
 
     def promise_document(self) -> None:
         """Have the plan promise a text in README.md that the code step does not write."""
@@ -419,7 +399,7 @@ class Journey:
 
     def write_answers(self) -> None:
         """Write every answer file that the block's task or commands name."""
-        named = set(re.findall(r"answers/([\w-]+\.\w+)", self.last.text))
+        named = set(ANSWER.findall(self.last.text))
         for name, value in {**self.answers, **self.later_edits(named)}.items():
             if name in named:
                 whole = name == "design.json" and self.point == POINTS["context"]
@@ -435,12 +415,6 @@ class Journey:
         }
         return {name: value for name, value in edits.items() if value is not None}
 
-    def write_answer(self, name: str, value: object) -> None:
-        """Write one answer file: text as it is, all else as JSON."""
-        text = value if isinstance(value, str) else json.dumps(value)
-        with open(f"{self.state_dir}/answers/{name}", "w", encoding="utf-8") as file:
-            file.write(text)
-
     def edit_worktree(self, files: dict[str, str | bytes], worktree: str = "worktree") -> None:
         """Write files into the scratch worktree, or into another one of the run."""
         for name, content in files.items():
@@ -448,6 +422,8 @@ class Journey:
             with open(f"{self.state_dir}/{worktree}/{name}", "wb") as file:
                 file.write(data)
 
+
+__all__ = ["Answer"]
 
 if __name__ == "__main__":
     sys.exit("a module for tests")

@@ -5,6 +5,7 @@ A command is killed at one with kill -9, or something else is done then and the 
 
 from __future__ import annotations
 
+import bisect
 import contextlib
 import os
 import shutil
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.forms import some
 from tests.journey import call
 
 if TYPE_CHECKING:
@@ -50,20 +52,69 @@ def killed_at(number: int, folder: Path, *words: str, codes: Sequence[int] = (EN
 
     A command that ends must do so with one of the exit codes `codes`.
     """
-    child = os.fork()
-    if child == 0:
-        try:
-            with at_moment(number, lambda: os.kill(os.getpid(), signal.SIGKILL)):
-                code = call(folder, *words).code
-        except BaseException:  # noqa: BLE001 – told to the parent by the exit code
-            traceback.print_exc()
-            code = 99
-        os._exit(code)
-    _, status = os.waitpid(child, 0)
+
+    def run() -> int:
+        with at_moment(number, lambda: os.kill(os.getpid(), signal.SIGKILL)):
+            return call(folder, *words).code
+
+    status = _status_of(run)
     if os.WIFSIGNALED(status):
         return True
     assert os.waitstatus_to_exitcode(status) in codes, f"moment {number}: {words}"
     return False
+
+
+def moments_of(folder: Path, *words: str, codes: Sequence[int] = (ENDED,)) -> range:
+    """Run a command to its end, and return the numbers of its moments.
+
+    It runs in a process of its own too, because what a run leaves in memory spares the next one
+    some of them.
+    """
+    reading, writing = os.pipe()
+
+    def run() -> int:
+        with at_moment(0, lambda: None) as count:
+            code = call(folder, *words).code
+        os.write(writing, str(count()).encode())
+        return code
+
+    status = _status_of(run)
+    os.close(writing)
+    with open(reading, encoding="ascii") as file:
+        told = file.read()
+    assert os.waitstatus_to_exitcode(status) in codes, words
+    return range(1, int(told) + 1)
+
+
+def first_moment(
+    kept: Kept, words: Sequence[str], moments: Sequence[int], happened: Callable[[], bool]
+) -> int:
+    """Kill a command at the first of its moments at which something has happened; return which.
+
+    What has happened by one moment has happened by all later ones.
+    """
+
+    def happened_by(moment: int) -> bool:
+        kept.restore()
+        assert killed_at(moment, kept.path, *words), f"it ended before moment {moment}"
+        return happened()
+
+    moment = moments[bisect.bisect_left(moments, True, key=happened_by)]  # noqa: FBT003 – sought
+    assert happened_by(moment), "at no moment"
+    return moment
+
+
+def _status_of(run: Callable[[], int]) -> int:
+    """Run a function in a child, which ends with the code that it returns; return the status."""
+    child = os.fork()
+    if child == 0:
+        try:
+            code = run()
+        except BaseException:  # noqa: BLE001 – told to the parent by the exit code
+            traceback.print_exc()
+            code = 99
+        os._exit(code)
+    return os.waitpid(child, 0)[1]
 
 
 @contextlib.contextmanager
@@ -97,14 +148,16 @@ def at_moment(number: int, act: Callable[[], object]) -> Iterator[Callable[[], i
 
 
 def kill_everywhere(
-    kept: Kept, words: Sequence[str], check: Callable[[int], None], every: int = 1
+    kept: Kept, words: Sequence[str], check: Callable[[int], None], wanted: int
 ) -> int:
-    """Kill a command at every moment, or each `every`-th, and check each time; return how often."""
-    number = times = 1
-    while True:
+    """Kill a command at every moment, in the short form at `wanted` or a few more; check each time.
+
+    Returns how often.
+    """
+    kept.restore()
+    moments = some(moments_of(kept.path, *words), wanted)
+    for number in moments:
         kept.restore()
-        if not killed_at(number, kept.path, *words):
-            return times - 1
+        assert killed_at(number, kept.path, *words), f"it ended before moment {number}"
         check(number)
-        number += every
-        times += 1
+    return len(moments)

@@ -6,7 +6,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from shared.lifecycle import CURRENT, ORIGINAL, read_lifecycle
-from tests.journey import FILES, Answer, Journey, call, words_of
+from tests.journey import FILES, Answer, Driven, Journey, words_of
+from tests.prepared import kept
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,8 +20,8 @@ MESSAGE = "Add two in f\n\nThe constant is two; the name stays.\n"
 TIME = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"
 
 
-class Rounds:
-    """One lifecycle in one repository; `last` is the block that the host has before it."""
+class Rounds(Driven):
+    """One lifecycle in one repository."""
 
     def __init__(self, repository: Repository, *options: str, codepath: Path | None = None) -> None:
         self.repository = repository
@@ -33,23 +34,18 @@ class Rounds:
             "tests/test_a.py": "from a import f\n\nassert f(1) == 3\n",
         }
         self.design: list[dict[str, Any]] | None = None
-        self.last = Answer(0, "<result></result>")
-        self.state_dir = ""
 
     # single calls
 
+    @kept
     def start(self) -> Answer:
         """Begin the lifecycle, as a user does who names the lane and the folder."""
         words = ("start", "--planning", "--codepath", str(self.codepath), *self.options)
-        self.last = call(self.repository.path, *words)
+        self.last = self.call(*words)
         if self.last.code == 0:
-            self.state_dir = self.last.block.get("state_dir", "")
+            self.state_dir = self.last.state_dir
             self.read.append(self.last.text)
         return self.last
-
-    def planner(self, *words: str) -> Answer:
-        """Run a command of the lifecycle; the block before the host stays."""
-        return call(self.repository.path, *words, "--state-dir", self.state_dir)
 
     def run(self, *words: str) -> Answer:
         """Run a command of the lifecycle; what it prints is the block before the host now."""
@@ -58,7 +54,7 @@ class Rounds:
 
     def follow(self, on: str | None = None) -> Answer:
         """Run the command that the block names for an outcome."""
-        self.last = call(self.repository.path, *words_of(self.last.next(on)))
+        self.last = self.call(*words_of(self.last.next(on)))
         self.read.append(self.last.text)
         return self.last
 
@@ -72,11 +68,6 @@ class Rounds:
 
     def text(self, name: str) -> str:
         return self.path(name).read_text(encoding="utf-8")
-
-    def answer(self, name: str, text: str) -> None:
-        """Write an answer file of the lifecycle."""
-        with open(f"{self.state_dir}/answers/{name}", "w", encoding="utf-8") as file:
-            file.write(text)
 
     def names(self) -> list[str]:
         """Return the files of the planning folder, times in their names replaced."""
@@ -92,8 +83,7 @@ class Rounds:
     @property
     def state(self) -> str:
         """Return the name of the state that the lifecycle is in."""
-        block = self.planner("step", "requirements").block
-        return block.get("name", block.tag)
+        return self.planner("step", "requirements").name
 
     @property
     def facts(self) -> Any:  # noqa: ANN401 – its fields are what tests look at
@@ -101,12 +91,14 @@ class Rounds:
 
     # the way
 
+    @kept
     def to_prompt(self) -> Answer:
         """Go on to the state in which the user writes their requirements."""
         if not self.state_dir:
             self.start()
-        return self.follow("yes") if self.last.block.get("name") == "startup" else self.last
+        return self.follow("yes") if self.last.name == "startup" else self.last
 
+    @kept
     def to_review(self, wanted: str = WANTED) -> Answer:
         """Write requirements and begin their review."""
         self.to_prompt()
@@ -115,7 +107,7 @@ class Rounds:
 
     def review(self, refined: str = WANTED) -> None:
         """Do what the reviewing agent does: its edits in front, in place of earlier ones."""
-        answer = call(self.repository.path, *words_of(self.last.runs()[0]))
+        answer = self.call(*words_of(self.last.runs()[0]))
         assert answer.code == 0, answer.text
         self.read.append(answer.text)
         name = "new_requirements.md"
@@ -123,16 +115,18 @@ class Rounds:
         kept = mark + original if mark else self.text(name)
         self.write(name, f"{CURRENT}\n\n{refined}\n{kept}")
 
+    @kept
     def to_accepted(self, wanted: str = WANTED) -> Answer:
         """Have the requirements reviewed, so that the user is asked about them."""
         self.to_review(wanted)
         self.review(wanted)
         return self.follow("done")
 
+    @kept
     def to_plan(self, wanted: str = WANTED) -> Journey:
         """Accept the requirements, so that the plan that implements them begins."""
         self.to_accepted(wanted)
-        self.answer("summary.md", SUMMARY)
+        self.write_answer("summary.md", SUMMARY)
         return self.begin_plan(self.follow("yes"))
 
     def begin_plan(self, block: Answer) -> Journey:
@@ -143,22 +137,25 @@ class Rounds:
         if self.design is not None:
             plan.answers["design.json"] = self.design
         plan.edits = self.edits
-        plan.last, plan.state_dir = block, block.block.get("state_dir", "")
+        plan.last, plan.state_dir = block, block.state_dir
         assert plan.planner("start", "--review", "none").code == 0
         self.plan = plan
         return plan
 
+    @kept
     def to_applied(self, wanted: str = WANTED) -> Answer:
         """Have the plan made, approved and applied."""
         self.last = self.to_plan(wanted).to("applied").last
         self.read.append(self.last.text)
         return self.last
 
+    @kept
     def to_ready(self, wanted: str = WANTED) -> Answer:
         """Complete the requirements, so that the user is shown the commit."""
         self.to_applied(wanted)
         return self.follow("done")
 
+    @kept
     def to_committed(self, wanted: str = WANTED) -> Answer:
         """Make the commit, with which a new round begins."""
         self.to_ready(wanted)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from shared.mode.where import open_database
 from tests.journey import Answer, call
+from tests.prepared import kept
 
 if TYPE_CHECKING:
     from state.database import Planning
@@ -51,6 +52,7 @@ class Lightly:
         self.repository.write(".planner/answers/light.json", json.dumps(plan))
         return self.run("mode", "submit", "--file", "answers/light.json")
 
+    @kept
     def to(self, stage: str) -> Lightly:
         """Go on until the mode is at a stage."""
         self.mode("enter", "Move to ISO dates", "--reason", "several files")

@@ -2,13 +2,16 @@
 
 A place is a call of `Refused`. What no test reaches is listed with the reason in refusals.toml; an
 unlisted one fails a run of the whole suite, and so does a listed one that was reached. What needs a
-program or a right that not every machine has is listed with the words of the skipped test.
+program or a right that not every machine has is listed with the words of the skipped test. The long
+form keeps what it has reached in refusals_reached.json; in the short form, a place that stands
+there is named and no failure.
 """
 
 from __future__ import annotations
 
 import ast
 import functools
+import json
 import os
 import sys
 import tempfile
@@ -20,15 +23,18 @@ import pytest
 from benchmarks.imports import read_modules
 from shared.resources import ROOT
 from state.errors import Refused
+from tests.forms import LONG
 from tests.refusal_notes import note_refusals, wrapper
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
 LIST = os.path.join(os.path.dirname(__file__), "refusals.toml")
-LEAST_PERCENT = 95
+REACHED = os.path.join(os.path.dirname(__file__), "refusals_reached.json")
+LEAST_PERCENT = 95  # in the long form
 _DEFINITION = os.path.join("state", "errors.py")
 _KEY = "refusals"
+# Below the product's own folder, which a place shows; it hides the machine's /tmp.
 _SHOWN = os.path.join(ROOT, ".deps")
 
 
@@ -78,13 +84,13 @@ def _is_refusal(called: ast.expr) -> bool:
 class Reached:
     """Notes from which lines of the product `Refused` was made, here and in launchers of tests."""
 
-    def __init__(self) -> None:
+    def __init__(self, beside: str) -> None:
+        """Keep notes of other processes in a folder in `beside`."""
         self.lines: set[tuple[str, int]] = set()
         note_refusals(ROOT, lambda path, line: self.lines.add((path, line)))
-        # Below the product's own folder, which a place shows; it hides the machine's /tmp.
-        os.makedirs(_SHOWN, exist_ok=True)
-        self._folder = tempfile.TemporaryDirectory(prefix="refusals-", dir=_SHOWN)
-        self._python, self._notes = wrapper(self._folder.name)
+        os.makedirs(beside, exist_ok=True)
+        self.folder = tempfile.TemporaryDirectory(prefix="refusals-", dir=beside)
+        self._python, self._notes = wrapper(self.folder.name)
         sys.executable = self._python
 
     @pytest.hookimpl(tryfirst=True)
@@ -114,6 +120,14 @@ class Report:
     def __init__(self, own: Reached, *, whole_suite: bool) -> None:
         self.own, self.whole_suite = own, whole_suite
         self.skipped: set[str] = set()
+        self.in_long_form: set[str] = set()
+        if not LONG:
+            with open(REACHED, encoding="utf-8") as file:
+                self.in_long_form.update(json.load(file))
+
+    def pytest_configure_node(self, node: Any) -> None:  # noqa: ANN401 – as below
+        """Have a worker's folder in ours, so that it goes with ours even where the worker dies."""
+        node.workerinput[_KEY] = self.own.folder.name
 
     def pytest_testnodedown(self, node: Any) -> None:  # noqa: ANN401 – xdist's, without types
         """Take the notes of a worker that has ended."""
@@ -128,8 +142,15 @@ class Report:
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Fail a run of the whole suite that is not as refusals.toml says."""
-        if self.whole_suite and not session.exitstatus and self.wrong():
+        if not self.whole_suite or session.exitstatus:
+            return
+        if self.wrong():
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        elif LONG:
+            left = {place.name for place in unreached(self.own.lines)}
+            names = sorted({place.name for place in places()} - left)
+            with open(REACHED, "w", encoding="utf-8") as file:
+                file.write(json.dumps(names, indent=1) + "\n")
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print how many places were reached, and after a whole run what is not as listed."""
@@ -140,7 +161,12 @@ class Report:
             f"{len(every) - len(left)} of {len(every)} places that refuse were reached, "
             f"{percent:.1f} %"
         )
-        for line in self.wrong() if self.whole_suite else ():
+        if not self.whole_suite:
+            return
+        for place in left:
+            if place.name in self.in_long_form:
+                terminalreporter.write_line(f"the long form alone reaches {place.name}")
+        for line in self.wrong():
             terminalreporter.write_line(line)
 
     def wrong(self) -> list[str]:
@@ -148,8 +174,9 @@ class Report:
         with open(LIST, "rb") as file:
             listed = tomllib.load(file)
         left, every = unreached(self.own.lines), places()
-        found = not_as_listed(listed, left, self.skipped)
-        if 100 * len(left) > (100 - LEAST_PERCENT) * len(every):
+        missed = [place for place in left if place.name not in self.in_long_form]
+        found = not_as_listed(listed, missed, self.skipped)
+        if LONG and 100 * len(left) > (100 - LEAST_PERCENT) * len(every):
             found.append(f"fewer than {LEAST_PERCENT} % of the places that refuse were reached")
         return found
 
@@ -200,8 +227,9 @@ def pytest_configure(config: pytest.Config) -> None:
     """Note refusals from here on when asked to."""
     if not config.getoption("--refusals"):
         return
-    own = Reached()
+    own = Reached(getattr(config, "workerinput", {}).get(_KEY, _SHOWN))
     config.pluginmanager.register(own, "refusals")
+    config.add_cleanup(own.folder.cleanup)
     # xdist's workers print no summary, but they are asked for one.
     if not hasattr(config, "workerinput"):
         whole = bool(config.getoption("--requirements")) and is_whole(config)

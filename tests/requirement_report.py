@@ -1,8 +1,9 @@
 """pytest plugin: reports which requirement has passing tests and which has none.
 
 With `--requirements` (a run of the whole suite) a built requirement without a passing test fails
-the run. A test that names an unknown id fails, always. Works in one process and under xdist:
-the ids travel with each test's report.
+the run; in the short form, one whose tests are all of the long form is named. A test that names an
+unknown id fails, always. Works in one process and under xdist: the ids travel with each test's
+report, and those of tests that are left out with the worker's last words.
 """
 
 from __future__ import annotations
@@ -10,15 +11,17 @@ from __future__ import annotations
 import os
 import tomllib
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Sequence
 
 LIST = os.path.join(os.path.dirname(__file__), "requirements.toml")
 MARK = "requirement"
+LONG_MARK = "long"
+_KEY = "requirements of the long form"
 
 
 class Requirement(NamedTuple):
@@ -53,6 +56,17 @@ class RequirementReport:
         self.requirements = requirements
         self.whole_suite = whole_suite
         self.passed: Counter[str] = Counter()
+        self.left_out: set[str] = set()
+
+    def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
+        """Note the ids of the tests that only the long form runs."""
+        for item in items:
+            if item.get_closest_marker(LONG_MARK):
+                self.left_out.update(requirements_of(item))
+
+    def pytest_testnodedown(self, node: Any) -> None:  # noqa: ANN401 – xdist's, without types
+        """Take what a worker has noted."""
+        self.left_out.update(getattr(node, "workeroutput", {}).get(_KEY, []))
 
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         """Fail a test that is marked with an id which is not in the list."""
@@ -75,7 +89,10 @@ class RequirementReport:
             self.passed.update(str(name) for key, name in report.user_properties if key == MARK)
 
     def missing(self) -> list[str]:
-        """Return the ids marked as built for which no test passed."""
+        """Return the ids marked as built that no form of the suite shows."""
+        return [name for name in self._without_test() if name not in self.left_out]
+
+    def _without_test(self) -> list[str]:
         return [
             name for name, one in self.requirements.items() if one.built and not self.passed[name]
         ]
@@ -83,8 +100,9 @@ class RequirementReport:
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Fail a run of the whole suite if a built requirement has no passing test."""
-        worker = hasattr(session.config, "workerinput")
-        if self.whole_suite and not worker and not session.exitstatus and self.missing():
+        if hasattr(session.config, "workeroutput"):
+            session.config.workeroutput[_KEY] = sorted(self.left_out)
+        elif self.whole_suite and not session.exitstatus and self.missing():
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
@@ -96,15 +114,20 @@ class RequirementReport:
             terminalreporter.line(line)
 
     def lines(self) -> list[str]:
-        """Return the table: a line per built requirement, one line for all that are planned."""
+        """Return the table: a line per built requirement; those of the long form; those planned."""
         width = max(map(len, self.requirements))
         table = [
-            f"{name:<{width}}  {self.passed[name] or 'NO TEST':>7}  {one.title}"
+            f"{name:<{width}}  {self._shown(name):>7}  {one.title}"
             for name, one in self.requirements.items()
             if one.built
         ]
+        long = [name for name in self._without_test() if name in self.left_out]
         planned = [name for name, one in self.requirements.items() if not one.built]
-        return [*table, f"planned: {compact(planned)}"]
+        return [*table, f"long form alone: {compact(long)}", f"planned: {compact(planned)}"]
+
+    def _shown(self, name: str) -> str:
+        without = "long" if name in self.left_out else "NO TEST"
+        return str(self.passed[name] or without)
 
 
 def compact(names: list[str]) -> str:

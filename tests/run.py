@@ -1,46 +1,111 @@
 """`bin/test`: every check that CI makes, with the locked tools, in one command.
 
+Three forms: without a word what CI runs on a commit, `--long` everything, `--quick` the inner loop.
 Standard library only. The tools see this checkout, the locked packages and the standard library,
 none of the user's own packages: pytest would load plugins from them.
 """
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
 import subprocess
 import sys
 import tempfile
+import time
+from typing import TYPE_CHECKING
 
 ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 sys.path.insert(0, ROOT)
 
-from shared.dependencies import BESIDE, ensure  # noqa: E402 – found by the line above
-from state.errors import Refused  # noqa: E402
+from benchmarks.suite import Budget  # noqa: E402 – found by the line above
+from shared.dependencies import BESIDE, ensure  # noqa: E402 – the same
+from state.errors import Refused  # noqa: E402 – the same
 
-CHECKS_ONLY = "--checks"
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+CHECKS_ONLY, LONG, QUICK = "--checks", "--long", "--quick"
+DURATIONS = os.path.join(ROOT, "tests", "durations.json")
+# Options of pytest for each form; tests/forms.py, durations.py and the reports say what they do.
+FORMS = {
+    "": ("--requirements", "--refusals", "--costs"),
+    LONG: ("--requirements", "--refusals", "--costs", "--measure", "--write-durations"),
+    QUICK: ("--quick",),
+}
 
 
 def main(arguments: list[str]) -> int:
-    """Run everything, or just pytest with `arguments`, paths from our root; 0: nothing failed."""
+    """Run a form of the suite, or just pytest with `arguments`; 0: nothing failed.
+
+    Paths are those from our root. After `--long`, pytest's arguments choose among all tests.
+    """
     try:
         packages = [ensure("core", BESIDE), ensure("dev", BESIDE)]
     except Refused as refusal:
         for problem in refusal.problems:
             sys.stderr.write(f"bin/test: {problem.at}: {problem.text()}\n")
         return 1
-    environment = test_environment(packages)
-    if arguments and arguments != [CHECKS_ONLY]:
-        return run(pytest(*arguments), environment, ROOT)
+    environment = tool_environment(packages)
+    form = arguments[0] if arguments and arguments[0] in FORMS else ""
+    rest = arguments[1:] if form else arguments
+    if form == LONG:
+        environment["PLANNER_LONG"] = "1"
+    if rest and rest != [CHECKS_ONLY]:
+        chosen = (QUICK,) if form == QUICK else ()
+        return run(pytest(*chosen, *rest), environment, ROOT)
     # mypy would take our own folder on this path for someone else's packages.
     outside = environment | {"PYTHONPATH": os.pathsep.join(packages)}
-    if not arguments:
+    if rest:
+        return report(failed_checks(packages[1], outside))
+    if form == QUICK and not os.path.exists(DURATIONS):
+        sys.stderr.write(f"bin/test: {DURATIONS} is missing: bin/test --long writes it\n")
+        return 2
+    with alone() as no_other:
+        if no_other:
+            return run_form(form, packages[1], environment, outside)
+    sys.stderr.write("bin/test: this checkout is being tested by another bin/test: wait for it\n")
+    return 2
+
+
+def run_form(form: str, dev: str, environment: dict[str, str], outside: dict[str, str]) -> int:
+    """Run the static checks and a form of the suite; 0: nothing failed, and within the budget."""
+    began = time.monotonic()
+    budget = Budget() if form == "" else None
+    if form != QUICK:
         fetch_programs()
-    failed = [name for name, command in checks(packages[1]) if run(command, outside, ROOT)]
-    if not arguments and run_whole_suite(environment):
+    failed = failed_checks(dev, outside)
+    if run_tests(FORMS[form], environment):
         failed.append("pytest")
+    spent = os.times()
+    processor_s = spent.user + spent.system + spent.children_user + spent.children_system
+    sys.stdout.write(f"{time.monotonic() - began:.0f} s, {processor_s:.0f} processor seconds\n")
+    if budget and (text := budget.exceeded(processor_s)):
+        sys.stderr.write(f"bin/test: {text}\n")
+        failed.append("the budget")
+    return report(failed)
+
+
+def report(failed: list[str]) -> int:
     if failed:
         sys.stderr.write(f"bin/test: failed: {', '.join(failed)}\n")
     return 1 if failed else 0
+
+
+@contextlib.contextmanager
+def alone() -> Iterator[bool]:
+    """Keep other runs of a whole form out of this checkout; yields False where there is one.
+
+    Two at once share the processors, so that each would find the other's tests too slow.
+    """
+    with open(os.path.join(BESIDE, "test.lock"), "wb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        else:
+            yield True
 
 
 def fetch_programs() -> None:
@@ -51,18 +116,19 @@ def fetch_programs() -> None:
         sys.stderr.write(f"bin/test: requirements/ci.lock: {refusal.problems[0].text()}\n")
 
 
-def checks(dev: str) -> list[tuple[str, list[str]]]:
-    """Return name and command of each static check."""
+def failed_checks(dev: str, environment: dict[str, str]) -> list[str]:
+    """Run the static checks and return the names of those that failed."""
     ruff = os.path.join(dev, "bin", "ruff")
-    return [
+    checks = (
         ("ruff check", [ruff, "check"]),
         ("ruff format", [ruff, "format", "--check"]),
         ("mypy", [*python(), "-m", "mypy", "--strict", "--python-executable", sys.executable]),
-    ]
+    )
+    return [name for name, command in checks if run(command, environment, ROOT)]
 
 
-def run_whole_suite(environment: dict[str, str]) -> int:
-    """Run all tests on all cores, with branch coverage and reports by requirement and refusal."""
+def run_tests(options: tuple[str, ...], environment: dict[str, str]) -> int:
+    """Run the tests of a form on all cores."""
     with (
         tempfile.TemporaryDirectory(prefix="planner-coverage-") as report,
         tempfile.TemporaryDirectory(prefix="planner-tests-") as folder,
@@ -72,9 +138,7 @@ def run_whole_suite(environment: dict[str, str]) -> int:
             "COVERAGE_FILE": os.path.join(report, "coverage"),
             "TMPDIR": folder,
         }
-        command = pytest(
-            "-n", "auto", "--dist", "worksteal", "--requirements", "--refusals", "--measure"
-        )
+        command = pytest("-n", "auto", "--dist", "worksteal", *options)
         return run([*command, "--basetemp", os.path.join(folder, "pytest")], measured, ROOT)
 
 
@@ -92,7 +156,7 @@ def python() -> list[str]:
     return [sys.executable, "-S", "-P", "-X", "utf8"]
 
 
-def test_environment(packages: list[str]) -> dict[str, str]:
+def tool_environment(packages: list[str]) -> dict[str, str]:
     """Return the environment for the tools: our folders first, no settings of the user's Python."""
     kept = {
         name: value

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shared.strategy import read_strategy
-from tests.journey import SHOWN, Answer, call, words_of
+from tests.journey import SHOWN, Answer, Driven, words_of
+from tests.prepared import kept
 
 if TYPE_CHECKING:
     from tests.conftest import Repository
@@ -128,50 +128,40 @@ SELF_EXTEND: Json = {
 }
 
 
-class Choice:
-    """One strategy in one repository; `last` is the block that the host has before it."""
+class Choice(Driven):
+    """One strategy in one repository."""
 
     def __init__(self, repository: Repository, *options: str, request: str = REQUEST) -> None:
         self.repository, self.options, self.request = repository, options, request
         self.read: list[str] = []
-        self.last = Answer(0, "<result></result>")
-        self.state_dir = ""
 
+    @kept
     def start(self) -> Answer:
         """Start the run, with no option that says how to plan."""
-        self.last = call(self.repository.path, "start", self.request, *self.options)
-        self.state_dir = self.last.block.get("state_dir", "")
+        self.last = self.call("start", self.request, *self.options)
+        self.state_dir = self.last.state_dir
         self.read.append(self.last.text)
         return self.last
 
-    def planner(self, *words: str) -> Answer:
-        """Run a command for this run; the block before the host stays."""
-        return call(self.repository.path, *words, "--state-dir", self.state_dir)
-
     def follow(self, on: str | None = None) -> Answer:
         """Run the command that the block names for an outcome."""
-        answer = call(self.repository.path, *words_of(self.last.next(on)))
+        answer = self.call(*words_of(self.last.next(on)))
         self.read.append(answer.text)
         if answer.code == 0:
             self.last = answer
         return answer
 
-    def write(self, name: str, value: object) -> None:
-        """Write an answer file: a text as it is, all else as JSON."""
-        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        Path(self.state_dir, "answers", name).write_text(text, encoding="utf-8")
-
+    @kept
     def choose(self, value: object) -> Answer:
         """Hand in a strategic plan."""
         if not self.state_dir:
             self.start()
-        self.write("strategy.json", value)
+        self.write_answer("strategy.json", value)
         return self.follow("done")
 
     def gather(self, **value: object) -> Answer:
         """Hand in context, or the progress of goals."""
-        name = self.last.next("done").rpartition("answers/")[2].split()[0]
-        self.write(name, value)
+        self.write_answer(self.last.reads(), value)
         return self.follow("done")
 
     def ends(self, *goals: str, status: str = "done") -> Answer:
@@ -186,15 +176,16 @@ class Choice:
 
     def answers(self, text: str = "The answer.") -> Answer:
         """Hand in the answer for the user."""
-        self.write("answer.md", text)
+        self.write_answer("answer.md", text)
         return self.follow("done")
 
     def judge(self, verdict: str, **more: object) -> Answer:
         """Hand in a verdict; one that asks for another try says why."""
         if verdict != "APPROVE":
-            self.write("verdict.json", {**FAILURE, **more})
+            self.write_answer("verdict.json", {**FAILURE, **more})
         return self.follow(verdict.lower())
 
+    @kept
     def to_retry(self) -> Answer:
         """Go on to the second attempt, after an answer was not accepted."""
         mode, first = TEMPLATES["9.1 discovery"]
@@ -208,8 +199,7 @@ class Choice:
     @property
     def name(self) -> str:
         """Return the name of the step that the host has before it, or the root of the block."""
-        block = self.last.block
-        return block.get("name", block.tag)
+        return self.last.name
 
     @property
     def facts(self) -> Any:  # noqa: ANN401 – its fields are what tests look at

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 TESTS = """\
 import pytest
@@ -19,6 +21,7 @@ def test_no_cycle(n):
 """
 
 
+@pytest.mark.long  # as all that measures coverage
 def test_every_worker_counts_in_the_report(tmp_path: Path) -> None:
     (tmp_path / "test_waves.py").write_text(TESTS, encoding="utf-8")
     command = [sys.executable, "-S", "-P", "-m", "pytest", "-c", str(ROOT / "pyproject.toml")]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -79,6 +80,8 @@ BY_NAME = {
     "cli/main": "loads only the module of the command that is run",
     "shared/mode/sessions": "prefers the C module of the standard library's hashlib",
 }
+# Of the lines of Python.
+SHARED_PERCENT = 45
 EMPTY_NAMES = {"utils", "helpers", "common", "base", "manager"}
 
 MODULES = {
@@ -153,6 +156,15 @@ def test_inside_orchestrator_imports_only_go_down() -> None:
 def test_no_module_imports_itself_through_others() -> None:
     found = [" ↔ ".join(group) for group in circles(GRAPH)]
     assert not found, f"{found} · allowed: no circles; move what both need below both"
+
+
+def test_shared_holds_less_than_half_of_the_program() -> None:
+    """What one room alone needs belongs there: in shared everybody has to know it."""
+    lines: Counter[str] = Counter()
+    for place, module in MODULES.items():
+        lines[place.split("/")[0]] += module.lines
+    share = 100 * lines["shared"] / lines.total()
+    assert share <= SHARED_PERCENT, f"{share:.1f} % · allowed: {SHARED_PERCENT} %"
 
 
 def test_every_row_of_the_tables_is_needed() -> None:

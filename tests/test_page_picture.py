@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cli.demo import PLANNER, RECORDED, _stage
-from cli.demo.host import Player
+from cli.demo.host import Call, Player
 from tests.browser import open_browser
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from xml.etree.ElementTree import Element
 
 ROOT = Path(__file__).resolve().parent.parent
 PICTURE = ROOT / "docs" / "page.png"
@@ -24,7 +23,7 @@ WIDTH, HEIGHT = 1100, 574  # as far as the text to type in a chat
 class Photographer(Player):
     """The demo's assistant, who takes a picture of the page before anybody approves."""
 
-    def call(self, words: Sequence[str], by: str) -> Element:
+    def call(self, words: Sequence[str], by: str) -> Call:
         """Run a command; before the approval, draw the page that waits for it."""
         if by == "person":
             [page] = Path(self.stage.folder).glob(".planner/runs/*/review.html")

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import ast
+import json
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from shared.resources import ROOT
 from state.errors import Refused
+from tests import refusals
 from tests.refusal_notes import wrapper
-from tests.refusals import LEAST_PERCENT, calls, is_whole, not_as_listed, places, unreached
+from tests.refusals import calls, is_whole, not_as_listed, places, unreached
 
 if TYPE_CHECKING:
     from tests.conftest import Repository
 
 ALLOWED, RETRY = 3, 4
+REACHED = "state/files.py:parse_json"
+UNLISTED = "not reached, and not in refusals.toml: "
 pytest_plugins = ["pytester"]
 
 
@@ -100,33 +105,106 @@ def test_a_place_is_reached_by_any_of_its_lines() -> None:
     assert place not in unreached([(place.path, place.last)])
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one-process", "xdist"])
-def test_a_whole_run_fails_for_what_it_did_not_reach_and_a_part_says_nothing_of_it(
-    pytester: pytest.Pytester, workers: tuple[str, ...]
-) -> None:
+@pytest.fixture
+def suite(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
+    """Return a suite that reaches one place, with what the long form has reached elsewhere."""
     pytester.makepyfile(
         "import pytest\n"
         "from state.errors import Refused\n"
-        "from shared.git.repository import repository_at\n"
-        "def test_it(tmp_path):\n"
+        "from state.files import parse_json\n"
+        "def test_it():\n"
         "    with pytest.raises(Refused):\n"
-        "        repository_at(str(tmp_path))\n"
+        "        parse_json(b'{', 'x')\n"
     )
     pytester.makeconftest(
         f"import sys; sys.path.insert(0, {ROOT!r})\n"
+        "import tests.refusals as refusals\n"
+        "refusals.REACHED = 'reached.json'\n"
         "pytest_plugins = ['tests.refusals']\n"
         "def pytest_addoption(parser): parser.addoption('--requirements', action='store_true')\n"
     )
-    whole = pytester.runpytest_subprocess("--requirements", "--refusals", *workers)
-    reached = next(line for line in whole.outlines if "places that refuse were reached" in line)
-    assert 0 < int(reached.split()[0]) < 10
-    whole.stdout.fnmatch_lines(["not reached, and not in refusals.toml: *"])
-    whole.stdout.fnmatch_lines([f"fewer than {LEAST_PERCENT} %*"])
+    # What a run of it in this process leaves behind.
+    for owner, name in ((refusals, "REACHED"), (sys, "executable"), (Refused, "__init__")):
+        monkeypatch.setattr(owner, name, getattr(owner, name))
+    names = [p.name for p in places() if not isinstance(read_list().get(p.name), str)]
+    write_reached(pytester, sorted(set(names)))
+    return pytester
+
+
+def read_list() -> dict[str, Any]:
+    return tomllib.loads(Path(refusals.LIST).read_text(encoding="utf-8"))
+
+
+def write_reached(suite: pytest.Pytester, names: list[str]) -> None:
+    (suite.path / "reached.json").write_text(json.dumps(names), encoding="utf-8")
+
+
+def read_reached(suite: pytest.Pytester) -> list[str]:
+    names: list[str] = json.loads((suite.path / "reached.json").read_text(encoding="utf-8"))
+    return names
+
+
+def whole_run(suite: pytest.Pytester, *more: str) -> pytest.RunResult:
+    """Run the suite in this process, which has read the product's files once."""
+    return suite.runpytest_inprocess("--requirements", "--refusals", *more)
+
+
+def names_of(lines: list[str], beginning: str) -> set[str]:
+    """Return the names of the places in lines like `beginning: path:line function`."""
+    found = [line.removeprefix(beginning).split() for line in lines if line.startswith(beginning)]
+    return {f"{at.partition(':')[0]}:{function}" for at, function in found}
+
+
+def test_workers_hand_over_what_they_reached_and_the_long_form_alone_reaches_is_no_failure(
+    suite: pytest.Pytester,
+) -> None:
+    names = read_reached(suite)
+    run = suite.runpytest_subprocess("--requirements", "--refusals", "-n", "1")
+    reached = next(line for line in run.outlines if "places that refuse were reached" in line)
+    assert reached.startswith("1 of ")
+    beginning = "the long form alone reaches "
+    alone = {line.removeprefix(beginning) for line in run.outlines if line.startswith(beginning)}
+    assert set(names) - alone == {REACHED}
+    assert alone < set(names)
+    assert "not reached" not in run.stdout.str()
+    assert run.ret == 0
+
+
+def test_what_no_form_reaches_fails_a_whole_run_and_a_part_says_nothing_of_it(
+    suite: pytest.Pytester,
+) -> None:
+    missing, *names = read_reached(suite)
+    write_reached(suite, names)
+    whole = whole_run(suite)
+    assert names_of(whole.outlines, UNLISTED) == {missing}
+    assert f"the long form alone reaches {names[0]}" in whole.outlines
+    assert "fewer than" not in whole.stdout.str()
     assert whole.ret == 1
-    some = pytester.runpytest_subprocess("--requirements", "--refusals", "-k", "it", *workers)
-    assert reached in some.outlines
-    assert "not reached" not in some.stdout.str()
+    some = whole_run(suite, "-k", "it")
+    assert "places that refuse were reached" in some.stdout.str()
+    assert missing.partition(":")[0] not in some.stdout.str()
+    assert "the long form alone" not in some.stdout.str()
     assert some.ret == 0
+
+
+def test_the_long_form_keeps_what_it_has_reached_where_all_is_as_listed(
+    suite: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = read_reached(suite)
+    monkeypatch.setattr(refusals, "LONG", True)
+    failed = whole_run(suite)
+    assert len(names_of(failed.outlines, UNLISTED)) > 100
+    failed.stdout.fnmatch_lines([f"fewer than {refusals.LEAST_PERCENT} %*"])
+    assert failed.ret == 1
+    assert read_reached(suite) == names
+
+    listed = sorted(read_list().keys() | names_of(failed.outlines, UNLISTED))
+    text = "".join(f"{json.dumps(name)} = 'out of reach'\n" for name in listed)
+    (suite.path / "listed.toml").write_text(text, encoding="utf-8")
+    monkeypatch.setattr(refusals, "LIST", "listed.toml")
+    monkeypatch.setattr(refusals, "LEAST_PERCENT", 0)
+    assert whole_run(suite).ret == 0
+    assert read_reached(suite) == [REACHED]
 
 
 @pytest.mark.parametrize("part", [["-m", "slow"], ["--deselect", "x"], ["test_x.py"], []])

@@ -29,12 +29,12 @@ def test_it(): assert {holds}
 @pytest.fixture
 def suite(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
     pytester.makefile(".toml", requirements=LIST)
-    pytester.makeini("[pytest]\nmarkers = requirement(*ids): ids")
+    pytester.makeini("[pytest]\nmarkers =\n  requirement(*ids): ids\n  long: of the long form")
     pytester.makeconftest(
         f"import sys; sys.path.insert(0, {ROOT!r})\n"
         "import tests.requirement_report as report\n"
         "report.load_requirements.__defaults__ = ('requirements.toml',)\n"
-        "pytest_plugins = ['tests.requirement_report']\n"
+        "pytest_plugins = ['tests.forms', 'tests.requirement_report']\n"
     )
     monkeypatch.setattr(load_requirements, "__defaults__", load_requirements.__defaults__)
     return pytester
@@ -58,7 +58,9 @@ def test_every_id_of_each_family_is_listed() -> None:
     assert set(load_requirements()) == every | begun
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one-process", "xdist"])
+@pytest.mark.parametrize(
+    "workers", [(), pytest.param(("-n", "2"), marks=pytest.mark.long)], ids=["one-process", "xdist"]
+)
 def test_a_built_requirement_with_a_passing_test_is_counted(
     suite: pytest.Pytester, workers: tuple[str, ...]
 ) -> None:
@@ -68,7 +70,9 @@ def test_a_built_requirement_with_a_passing_test_is_counted(
     assert result.ret == 0
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one-process", "xdist"])
+@pytest.mark.parametrize(
+    "workers", [(), pytest.param(("-n", "2"), marks=pytest.mark.long)], ids=["one-process", "xdist"]
+)
 def test_a_built_requirement_without_a_test_fails_the_whole_suite(
     suite: pytest.Pytester, workers: tuple[str, ...]
 ) -> None:
@@ -76,6 +80,24 @@ def test_a_built_requirement_without_a_test_fails_the_whole_suite(
     result = suite.runpytest_subprocess("--requirements", *workers)
     result.stdout.fnmatch_lines(["PL-1 *NO TEST  One"])
     assert result.ret == 1
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "1")], ids=["one-process", "xdist"])
+def test_a_requirement_that_only_the_long_form_shows_is_named_and_one_of_no_form_fails(
+    suite: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, workers: tuple[str, ...]
+) -> None:
+    long = MARKED.replace("@", "@pytest.mark.long\n@", 1).format(name="PL-1", holds="{holds}")
+    suite.makepyfile(test_a=long.format(holds=True), test_b="def test_it(): pass")
+    short = suite.runpytest_subprocess("--requirements", *workers)
+    short.stdout.fnmatch_lines(["PL-1 *long  One", "long form alone: PL-1", "planned: PL-2"])
+    assert short.ret == 0
+    if workers:
+        return
+    monkeypatch.setenv("PLANNER_LONG", "1")
+    suite.makepyfile(test_a=long.format(holds=False) + "    # a test that fails shows nothing")
+    failed = suite.runpytest_subprocess("--requirements", *workers)
+    failed.stdout.fnmatch_lines(["PL-1 *NO TEST  One", "long form alone: none"])
+    assert failed.ret == 1
 
 
 def test_a_run_of_some_tests_does_not_fail_for_requirements_without_one(

@@ -27,13 +27,20 @@ from state.errors import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from xml.etree.ElementTree import Element
+
+    from cli.demo.driver import Answer
 
 RECORDED = os.path.dirname(os.path.abspath(__file__))
 PLANNER = os.path.join(resources.ROOT, "bin", "planner")
 # Neither the user's git settings nor the role of a caller apply to the sample.
 OWN_ENVIRONMENT = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
-IDENTITY = ("user.name", "Planner demo"), ("user.email", "demo@example.invalid")
+SETTINGS = """
+[user]
+	name = Planner demo
+	email = demo@example.invalid
+[commit]
+	gpgSign = false
+"""
 
 
 @click.command("demo")
@@ -76,7 +83,7 @@ def play(folder: str, depth: str = "full") -> dict[str, Any]:
         request = file.read().strip()
     chosen = ["--depth", depth] if depth != "full" else []
     last = host.play([PLANNER, "start", request, "--review", "full", *chosen])
-    proved = _is_proof(last) and _is_valid(host, last)
+    proved = bool(last.data("proof")) and _is_valid(host, last)
     _keep_blocks(host, os.path.join(folder, "calls"))
     return {"proved": proved, "request": request, **_told(host, last),
             "seconds": round(time.monotonic() - started, 1)}  # fmt: skip
@@ -112,8 +119,8 @@ def make_sample(repository: str) -> None:
     shutil.copytree(os.path.join(RECORDED, "repo"), repository, ignore=unwanted)
     options = ("--template=", "--initial-branch=main")
     git = init_repository(repository, OWN_ENVIRONMENT, *options)
-    for name, value in (*IDENTITY, ("commit.gpgSign", "false")):
-        git.run("config", name, value)
+    with open(os.path.join(git.git_dir, "config"), "a", encoding="utf-8") as file:
+        file.write(SETTINGS)
     git.run("add", "--all")
     git.run("commit", "--quiet", "--message", "Render durations, sizes, counts and lists")
 
@@ -152,73 +159,64 @@ def _where(result: dict[str, Any]) -> str:
     return "".join(f"  {name:<9} {text}\n" for name, text in rows)
 
 
-def _told(host: Player, last: Element) -> dict[str, Any]:
+def _told(host: Player, last: Answer) -> dict[str, Any]:
     typed = [c for c in host.calls if c.by == "person"]
-    blocks = [c.block for c in host.calls]
-    proof = last.findtext("data[@name='proof']", "")
     return {
-        "digest": last.get("digest", ""),
-        "commit": last.get("commit", ""),
-        "asked": [text for block in blocks for text in _questions(host, block)],
-        "refused": [first_words(p) for block in blocks for p in block.iter("problem")],
-        "failed": list(dict.fromkeys(text for block in blocks for text in _findings(block))),
-        "at_once": _waves(blocks),
-        "blocked": list(dict.fromkeys(text for block in blocks for text in _blocked(block))),
+        "digest": last.block.get("digest", ""),
+        "commit": last.block.get("commit", ""),
+        "asked": [text for call in host.calls for text in _questions(host, call)],
+        "refused": [first_words(text) for call in host.calls for _, text in call.problems],
+        "failed": list(dict.fromkeys(text for call in host.calls for text in _findings(call))),
+        "at_once": _waves(host.calls),
+        "blocked": list(dict.fromkeys(text for call in host.calls for text in _blocked(call))),
         "approved": shown(typed[-1].words) if typed else "",
-        "files": [line.rpartition(": ")[0] for line in proof.splitlines()],
+        "files": [line.rpartition(": ")[0] for line in last.data("proof").splitlines()],
         "agents": len(host.agents),
         "calls": len(host.calls),
         "person": len(typed),
     }
 
 
-def _questions(host: Player, block: Element) -> list[str]:
+def _questions(host: Player, asked: Answer) -> list[str]:
     """Return the questions to the user in a printed block, with the recorded answers."""
     picked = host.stage.recorded.choices
     return [
         f"{ask.findtext('question')} → {option.text}"
-        for ask in block.findall("ask")
+        for ask in asked.block.findall("ask")
         for option in ask.findall("option")
         if option.text in picked
     ]
 
 
-def _waves(blocks: Sequence[Element]) -> list[int]:
+def _waves(calls: Sequence[Answer]) -> list[int]:
     """Return how many agents each wave of milestones had that had more than one."""
-    steps = [block for block in blocks if block.get("name") == "impl-execute"]
-    counts = [len(block.findall("dispatch/run")) for block in steps]
+    counts = [len(call.runs()) for call in calls if call.name == "impl-execute"]
     return [count for count in counts if count > 1]
 
 
-def _blocked(block: Element) -> list[str]:
+def _blocked(answer: Answer) -> list[str]:
     """Return the blocked milestones in a printed block, each with the reason."""
-    ways = {following.get("on", "") for following in block.findall("next")}
-    lines = block.findtext("data[@name='waiting']", "").splitlines()
+    ways = {following.get("on", "") for following in answer.block.findall("next")}
+    lines = answer.data("waiting").splitlines()
     return [line for line in lines if f"retry {line.partition(':')[0]}" in ways]
 
 
-def _findings(block: Element) -> list[str]:
+def _findings(answer: Answer) -> list[str]:
     """Return the review findings that a work step has to fix, each with its scope."""
-    items = block.findtext("data[@name='findings']", "").splitlines()
-    return [line.partition(" FAIL ")[2] for line in items]
+    return [line.partition(" FAIL ")[2] for line in answer.data("findings").splitlines()]
 
 
-def _is_proof(block: Element) -> bool:
-    return block.tag == "result" and block.find("data[@name='proof']") is not None
-
-
-def _is_valid(host: Player, last: Element) -> bool:
+def _is_valid(host: Player, last: Answer) -> bool:
     """Return whether the CI validation command finds that the commit matches the plan exactly."""
-    commit = ["--repo", host.stage.folder, "--commit", last.get("commit", "")]
-    host.call([PLANNER, "validate", *commit, "--require", "exact"], "host")
-    return host.calls[-1].code == 0
+    commit = ["--repo", host.stage.folder, "--commit", last.block.get("commit", "")]
+    return host.call([PLANNER, "validate", *commit, "--require", "exact"], "host").code == 0
 
 
 def _keep_blocks(host: Player, folder: str) -> None:
     os.mkdir(folder)
     for number, call in enumerate(host.calls, 1):
         with open(os.path.join(folder, f"{number:02}.txt"), "wb") as file:
-            file.write(f"{call.by}: {shown(call.words)}\n\n".encode() + call.printed)
+            file.write(f"{call.by}: {shown(call.words)}\n\n{call.text}".encode())
 
 
 @contextmanager

@@ -6,21 +6,22 @@ demo a test of what they say.
 
 from __future__ import annotations
 
+import os
 import shlex
 import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
-from xml.etree import ElementTree as ET
+from xml.etree.ElementTree import ParseError
 
-from cli.demo.reading import asked_in, evidence_in, ways_on, worktree_in
-from cli.demo.recorded import ANSWER, state_dirs
+from cli.demo.driver import Answer
 from cli.demo.telling import listed, outcome, quoted, shown
-from shared import resources
 from state.errors import Refused
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from xml.etree.ElementTree import Element
 
     from cli.demo.recorded import Recorded
 
@@ -28,15 +29,13 @@ MOST_CALLS, REFUSED = 40, 1  # of one player; the exit code that means: fix and 
 _REPORT = "run the demo again, or report it with what was printed"
 
 
-class Call(NamedTuple):
-    """One command that the demo ran; `by` is who would run it: the assistant, an agent or you."""
+@dataclass(frozen=True)
+class Call(Answer):
+    """One command of the demo, answered; `by` ran it: the assistant, an agent, or you."""
 
-    words: Sequence[str]
-    by: str
-    code: int
-    block: ET.Element
-    printed: bytes
-    seconds: float
+    words: Sequence[str] = ()
+    by: str = ""
+    seconds: float = 0.0
 
 
 class Stage(NamedTuple):
@@ -59,69 +58,58 @@ class Player:
         self.worktree = ""
         self.editor = name
 
-    def play(self, words: Sequence[str]) -> ET.Element:
-        """Run a command, then the commands that printed blocks ask for; return the last block."""
+    def play(self, words: Sequence[str]) -> Call:
+        """Run a command, then the commands that printed blocks ask for; return the last call."""
         for _ in range(MOST_CALLS):
-            block = self.call(words, self.name)
-            if block.tag != "error":
-                words = self.follow(block)
+            call = self.call(words, self.name)
+            if call.block.tag != "error":
+                words = self.follow(call)
             elif not self.edit():
                 words = []
             if not words:
-                return block
+                return call
         raise Refused("refused", "demo", f"not ended after {MOST_CALLS} calls", _REPORT)
 
-    def call(self, words: Sequence[str], by: str) -> ET.Element:
-        """Run a printed command unchanged and return the block that it prints."""
+    def call(self, words: Sequence[str], by: str) -> Call:
+        """Run a printed command unchanged; what it prints is a block."""
         started = time.monotonic()
         done = subprocess.run(
             list(words), cwd=self.stage.folder, env=dict(self.stage.env), check=False,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         )  # fmt: skip
+        seconds = time.monotonic() - started
+        call = Call(done.returncode, done.stdout.decode(errors="replace"), "", words, by, seconds)
         try:
-            block = ET.fromstring(done.stdout)  # noqa: S314 – our own output
-        except ET.ParseError as error:
+            told = outcome(call)
+        except ParseError as error:
             text = f"the command printed no block ({error}) and ended with {done.returncode}"
             raise Refused("internal", shown(words), text, _REPORT) from None
-        call = Call(words, by, done.returncode, block, done.stdout, time.monotonic() - started)
         self.calls.append(call)
-        self.say(f"{call.seconds:5.1f} s  {shown(words)}\n         → {outcome(block)}")
-        return block
+        self.say(f"{seconds:5.1f} s  {shown(words)}\n         → {told}")
+        return call
 
-    def follow(self, block: ET.Element) -> list[str]:
+    def follow(self, answer: Answer) -> list[str]:
         """Do what a printed block asks for; return the next command as words, or an empty list."""
-        written = self.write(block)
-        if place := worktree_in(block):
+        written = self.write(answer)
+        if place := answer.worktree():
             self.worktree, self.editor = place[0], place[1] or self.name
             self.edit()
-        for command in block.findall("person"):
-            words = shlex.split(command.text or "")
+        for command in answer.all("person"):
+            words = shlex.split(command)
             self.say(f"         you would type: {shown(words)}")
             self.call(words, "person")
-        stuck = [dispatch for dispatch in block.findall("dispatch") if not self.send(dispatch)]
-        if stuck:
-            return []
-        picked = self.stage.recorded.chosen(block.findall("ask"))
-        for following in ways_on(block):
-            named = ANSWER.findall(following.text or "")
-            if written.issuperset(named) and (not picked or following.get("on") in picked):
-                return shlex.split(following.text or "")
-        return []
+        starts = answer.block.findall("dispatch")
+        stuck = [dispatch for dispatch in starts if not self.send(dispatch)]
+        return [] if stuck else shlex.split(answer.way(written, self.stage.recorded.choices))
 
-    def write(self, block: ET.Element) -> set[str]:
-        """Write the recorded answers that a printed block asks for; return their file names."""
-        text = "\n".join(part.text or "" for part in block if part.tag in ("task", "next"))
-        homes = state_dirs(block.findall("next"))
-        questions = {line: evidence_in(block, line) for line in asked_in(block)}
-        written = set()
-        for name in sorted(set(ANSWER.findall(text))):
-            if answer := self.stage.recorded.answer(name, questions):
-                path = resources.answer_path(homes.get(name, block.get("state_dir", "")), name)
-                with open(path, "w", encoding="utf-8") as file:
-                    file.write(answer)
-                self.say(f"         {self.name} writes answers/{name}")
-                written.add(name)
-        return written
+    def write(self, answer: Answer) -> Iterable[str]:
+        """Write the recorded answers that a printed block asks for; return the paths."""
+        texts = self.stage.recorded.answers(answer)
+        for path, text in texts.items():
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+            self.say(f"         {self.name} writes answers/{os.path.basename(path)}")
+        return texts
 
     def edit(self) -> bool:
         """Make the next recorded edits in the scratch worktree; return whether any were made."""
@@ -132,7 +120,7 @@ class Player:
             self.say(f"         {self.name} edits {listed(names)}")
         return bool(names)
 
-    def send(self, dispatch: ET.Element) -> bool:
+    def send(self, dispatch: Element) -> bool:
         """Start all agents that a printed block asks for, at once; return whether all finished."""
         runs = [shlex.split(run.text or "") for run in dispatch.findall("run")]
         role, alone = dispatch.get("agent", ""), len(runs) == 1
@@ -147,4 +135,4 @@ class Player:
             self.say(quoted("\n".join(lines)))
         self.calls += [call for agent in agents for call in agent.calls]
         self.agents += names
-        return all(block.tag != "error" for block in ended)
+        return all(call.block.tag != "error" for call in ended)

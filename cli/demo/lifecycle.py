@@ -14,6 +14,8 @@ from shared.lifecycle import HISTORY
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
+    from cli.demo.driver import Answer
+
 RECORDED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "requirements")
 ROUNDS = 2
 _WRITING, _REVIEW = "new-requirements", "requirements-review"
@@ -22,16 +24,14 @@ _WRITING, _REVIEW = "new-requirements", "requirements-review"
 class Refiner(Player):
     """The demo's assistant in the lifecycle; its user and reviewing agent edit the requirements."""
 
-    def follow(self, block: Element) -> list[str]:
+    def follow(self, answer: Answer) -> list[str]:
         """Do what a printed block asks for; where requirements are to be written, the user does.
 
         When the user has no more requirements, they are finished and nothing is next.
         """
-        if block.get("name") != _WRITING or self.requirements("user"):
-            return super().follow(block)
-        finished = block.findtext("next[@on='finished']")
-        if finished:
-            self.call(shlex.split(finished), self.name)
+        if answer.name != _WRITING or self.requirements("user"):
+            return super().follow(answer)
+        self.call(shlex.split(answer.next("finished")), self.name)
         return []
 
     def send(self, dispatch: Element) -> bool:
@@ -55,8 +55,8 @@ def told(repository: str, host: Player) -> dict[str, Any]:
     folder = os.path.join(repository, resources.PLANNING_FOLDER)
     with open(os.path.join(folder, HISTORY), encoding="utf-8") as file:
         history = file.read()
-    notes = [c.block.findtext("data[@name='note']", "") for c in host.calls]
-    messages = [c.block.findtext("data[@name='message']", "") for c in host.calls]
+    notes = [c.data("note") for c in host.calls]
+    messages = [c.data("message") for c in host.calls]
     proofs = [note for note in notes if "exactly as the plan" in note]
     return {
         "proved": len(proofs) == ROUNDS,

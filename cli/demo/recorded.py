@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import re
-import shlex
 import shutil
 from collections import Counter
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from xml.etree.ElementTree import Element
+    from collections.abc import Mapping
 
-
-ANSWER = re.compile(r"answers/([\w-]+\.\w+)")
+    from cli.demo.driver import Answer
 
 
 class Recorded:
@@ -45,6 +40,12 @@ class Recorded:
         failed = any(row["status"] == "FAIL" for row in rows)
         return json.dumps([*rows, {"verdict": "fail" if failed else "pass"}], indent=1)
 
+    def answers(self, asked: Answer) -> dict[str, str]:
+        """Return the next recorded answers to what a block asks for, by the path of each file."""
+        evidence = asked.evidence()
+        texts = {p: self.answer(name, evidence) for name, p in asked.answer_paths().items()}
+        return {path: text for path, text in texts.items() if text}
+
     def edit(self, who: str, worktree: str) -> list[str]:
         """Copy a demo player's next recorded edits into a worktree; return the file names."""
         folder = self.next_edit(who)
@@ -63,17 +64,6 @@ class Recorded:
         self.times[who] = number
         return folder
 
-    def chosen(self, asks: Iterable[Element]) -> set[str]:
-        """Return how a block may name the options that the user picks: by value, or with the id.
-
-        A question without a recorded choice adds an empty name.
-        """
-        picked = set()
-        for ask in asks:
-            values = [o.get("value", "") for o in ask.findall("option") if o.text in self.choices]
-            picked |= {f"{ask.get('id')} {values[0]}", values[0]} if values else {""}
-        return picked
-
 
 def _verdict(line: str, findings: list[dict[str, str]], evidence: str) -> dict[str, str]:
     item = line.partition(" ")[0]
@@ -88,13 +78,3 @@ def _read(path: str) -> str:
         return ""
     with open(path, encoding="utf-8") as file:
         return file.read()
-
-
-def state_dirs(following: Iterable[Element]) -> dict[str, str]:
-    """Return by name of an answer the state directory in which a printed command reads it."""
-    found: dict[str, str] = {}
-    for command in following:
-        words = shlex.split(command.text or "")
-        for home in (b for a, b in pairwise(words) if a == "--state-dir"):
-            found |= dict.fromkeys(ANSWER.findall(command.text or ""), home)
-    return found

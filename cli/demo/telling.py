@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from xml.etree.ElementTree import Element
 
+    from cli.demo.driver import Answer
+
 LONGEST_WORD = 40  # a digest or commit has 40 or more
 MOST_NAMES = 3
 
@@ -40,15 +42,16 @@ def quoted(told: str) -> str:
     return "   │ " + told.replace("\n", "\n   │ ")
 
 
-def outcome(block: Element) -> str:
+def outcome(answer: Answer) -> str:
     """Return a one-line summary of a printed block."""
+    block = answer.block
     if block.tag == "error":
-        return "; ".join(f"{p.get('kind')}: {first_words(p)}" for p in block.iter("problem"))
+        return "; ".join(f"{kind}: {first_words(text)}" for kind, text in answer.problems)
     if block.tag == "result":
         parts = [_part(data) for data in block.findall("data")]
         return ", ".join(parts or (f"{value} {name}" for name, value in block.items())) or "done"
     asked = [f", asks: {ask.findtext('question')}" for ask in block.findall("ask")]
-    step = f"{block.get('workflow')} {block.get('number')}/{block.get('of')} {block.get('name')}"
+    step = f"{block.get('workflow')} {block.get('number')}/{block.get('of')} {answer.name}"
     return step + "".join(asked)
 
 
@@ -57,6 +60,6 @@ def _part(data: Element) -> str:
     return name if "\n" in text or len(text) > LONGEST_WORD else f"{name}: {text}"
 
 
-def first_words(problem: Element) -> str:
+def first_words(problem: str) -> str:
     """Return the first clause of an error text."""
-    return (problem.text or "").partition(";")[0].partition(" · ")[0].partition("\n")[0]
+    return problem.partition(";")[0].partition(" · ")[0].partition("\n")[0]

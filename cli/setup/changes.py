@@ -6,7 +6,6 @@ way sets up, brings up to date and removes, and doing it twice changes nothing.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ from cli.setup import documents
 from cli.setup.hosts import Wanted, foreign_guard
 from cli.setup.journal import Change, Content, content_of, missing
 from cli.setup.record import NOTHING, Edited, Placed
+from shared.mode.sessions import sha256
 from state.errors import Problem, Refused
 
 if TYPE_CHECKING:
@@ -138,11 +138,6 @@ class Work:
         mode = here.mode if here else _NEW_SETTINGS
         content = None if after is None else Content(after.encode(), mode)
         self.changes.append(Change(real, here, content))
-
-
-def sha256(data: bytes) -> str:
-    """Return the SHA-256 of bytes as hexadecimal digits."""
-    return hashlib.sha256(data).hexdigest()
 
 
 def content_of_link(path: str) -> Content | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 from typing import TYPE_CHECKING
 
@@ -10,11 +9,10 @@ from cli.setup import record
 from cli.setup.changes import Work
 from cli.setup.hosts import HOSTS, parts_of
 from cli.setup.journal import content_of
-from cli.setup.run import BY_WHICH_PROJECT
 from orchestrator.run.doctor import Finding
 from shared import resources
-from shared.git.repository import find_repository
 from shared.installed import contents
+from shared.mode import sessions
 from state.errors import Refused
 
 if TYPE_CHECKING:
@@ -44,10 +42,9 @@ def _ours() -> list[tuple[str, tuple[bytes, int]]]:
 
 def _names(folder: str, placed: dict[str, record.Placed]) -> Iterator[str]:
     """Yield the names of the record for all that is to be examined."""
-    with contextlib.suppress(Refused):
-        folder = find_repository(folder).root
+    project = sessions.repository_root(folder)
     for name, host in HOSTS.items():
-        inside = f"{name}{BY_WHICH_PROJECT}{folder}"
+        inside = f"{name}{record.BY_WHICH_PROJECT}{project}"
         if inside in placed:
             yield inside
         if name in placed or (host.is_here() and inside not in placed):
@@ -55,7 +52,7 @@ def _names(folder: str, placed: dict[str, record.Placed]) -> Iterator[str]:
 
 
 def _examined(name: str, placed: dict[str, record.Placed]) -> Iterator[Finding]:
-    known, _, project = name.partition(BY_WHICH_PROJECT)
+    known, _, project = name.partition(record.BY_WHICH_PROJECT)
     host = HOSTS[known]
     wanted = host.wanted(host.folder(project), bool(project))
     work = Work(wanted, placed.get(name, record.NOTHING))

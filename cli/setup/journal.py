@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import hashlib
 import os
 import shutil
 import stat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cli.setup.record import readable
+from shared.mode.sessions import sha256
 from shared.resources import setup_path
 from state.errors import Problem, Refused
 from state.files import TEMPORARY, read_json, sweep, sync_folder, write_atomic, write_json
@@ -183,7 +183,7 @@ def _mark(content: Content | None) -> str:
     """Return what tells one content from another."""
     if content is None:
         return ""
-    return f"link {content.link}" if content.link else hashlib.sha256(content.data).hexdigest()
+    return f"link {content.link}" if content.link else sha256(content.data)
 
 
 def _write(path: str, content: Content | None) -> None:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from cli.setup.splices import Inserted
 
 _VERSION = 1
+# Between an assistant and the project that it is set up for, in names of the record.
+BY_WHICH_PROJECT = " in "
 
 
 class Edited(NamedTuple):

@@ -9,7 +9,7 @@ import shutil
 from typing import TYPE_CHECKING, NamedTuple
 
 from cli.setup import record
-from cli.setup.changes import Work, sha256
+from cli.setup.changes import Work
 from cli.setup.hosts import HOSTS, Wanted
 from cli.setup.journal import Change, Content, content_of, only_setup
 from cli.setup.journal import carry_out as write_all
@@ -17,6 +17,7 @@ from shared import resources
 from shared.git.repository import find_repository
 from shared.installed import contents
 from shared.mode import sessions
+from shared.mode.sessions import sha256
 from shared.place import memory
 from state.errors import Refused
 
@@ -29,7 +30,6 @@ _PACKAGES = (
     "architect", "cli", "developer", "orchestrator", "quality_reviewer", "shared", "state",
     "technical_writer",
 )  # fmt: skip
-BY_WHICH_PROJECT = " in "
 
 
 class Asked(NamedTuple):
@@ -110,7 +110,7 @@ def check_paths() -> None:
 
 def _names(asked: Asked, project: str, before: dict[str, record.Placed]) -> list[str]:
     """Return the assistants to work on, by the names of the record."""
-    inside = f"{BY_WHICH_PROJECT}{project}" if project else ""
+    inside = f"{record.BY_WHICH_PROJECT}{project}" if project else ""
     if asked.hosts:
         return [f"{host}{inside}" for host in dict.fromkeys(asked.hosts)]
     if asked.remove:
@@ -119,7 +119,7 @@ def _names(asked: Asked, project: str, before: dict[str, record.Placed]) -> list
 
 
 def _work(name: str, asked: Asked, project: str, before: dict[str, record.Placed]) -> Work:
-    host = HOSTS[name.partition(BY_WHICH_PROJECT)[0]]
+    host = HOSTS[name.partition(record.BY_WHICH_PROJECT)[0]]
     wanted = Wanted() if asked.remove else host.wanted(host.folder(project), bool(project))
     return Work(wanted, before.get(name, record.NOTHING))
 
@@ -164,7 +164,9 @@ def _remove_the_rest() -> None:
 def _with_retry(problems: list[Problem], works: dict[str, Work], asked: Asked) -> list[Problem]:
     """Return the problems, each with the command for the assistants that have none."""
     good = [
-        name.partition(BY_WHICH_PROJECT)[0] for name, work in works.items() if not work.problems
+        name.partition(record.BY_WHICH_PROJECT)[0]
+        for name, work in works.items()
+        if not work.problems
     ]
     options = [f"--{name}" for name in ("project", "remove") if getattr(asked, name)]
     for problem in problems:
@@ -177,7 +179,7 @@ def _told(works: dict[str, Work], asked: Asked, project: str) -> dict[str, str]:
     """Return for each assistant what was done and what is left to do."""
     told = {}
     for name, work in works.items():
-        host = HOSTS[name.partition(BY_WHICH_PROJECT)[0]]
+        host = HOSTS[name.partition(record.BY_WHICH_PROJECT)[0]]
         done = "removed" if asked.remove else "set up"
         said = done if work.changes else ("nothing to remove" if asked.remove else "up to date")
         note = "" if asked.remove else host.wanted(host.folder(project), bool(project)).note

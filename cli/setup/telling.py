@@ -6,8 +6,8 @@ import os
 from typing import TYPE_CHECKING
 
 from cli.setup.hosts import HOSTS, parts_of
+from cli.setup.record import BY_WHICH_PROJECT
 from cli.setup.report import difference, still_planned
-from cli.setup.run import BY_WHICH_PROJECT
 from orchestrator.run.doctor import way_out
 from shared import resources
 from shared.builders import visible

@@ -75,7 +75,7 @@ class AtHome:
         return trial
 
     def _try(self, tree: str, tool: Tool) -> Trial | None:
-        repo = repository_at(self.job.repository)
+        repo = repository_at(self.job.repository, self.job.opened)
         words = tool.words(repo.git, open_worktree(repo, self.job.worktree).git)
         if not words:
             return Trial(Ran(0, ""))

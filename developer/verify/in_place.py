@@ -158,7 +158,7 @@ def scene(job: Job, tree: str, commit: str, folder: str = "") -> Iterator[Scene]
 
     Temporary files lie in `folder`, by default where whoever calls holds the lock on the worktree.
     """
-    repo = repository_at(job.repository)
+    repo = repository_at(job.repository, job.opened)
     with scratch(folder or os.path.dirname(job.file(""))) as made:
         found = cover(repo, tree, commit, os.path.join(made, "cover"))
         root = os.path.realpath(repo.root)

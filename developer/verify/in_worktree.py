@@ -49,7 +49,7 @@ class InWorktree:
     def base(self) -> list[Ended]:
         """Run the commands on the base commit; Refused where that cannot be set up."""
         job = self._job
-        repository, base = repository_at(job.repository), job.file("base")
+        repository, base = repository_at(job.repository, job.opened), job.file("base")
         remove_worktree(repository, base)
         make_worktree(repository, base, job.base_commit)
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from developer.verify.process import failing_pipes
@@ -12,6 +12,8 @@ from state.files import read_json, unusable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from shared.git.repository import Repository
 
 Baseline = Literal["pass", "fail", "not-run"]
 Outcome = Literal["pass", "fail", "known-failure"]
@@ -31,7 +33,8 @@ class Job:
     `tests` are the files that milestones name as their tests; these are never made unparsable.
     With `in_place` the commands run in the place if it can be entered, else in the worktree, which
     they may only if a person has `confirmed` them. `chosen` are commands that the assistant chose,
-    `beside` the paths of our own files that the commit will add.
+    `beside` the paths of our own files that the commit will add. `opened` is what `repository_at`
+    says.
     """
 
     state_dir: str
@@ -45,6 +48,7 @@ class Job:
     confirmed: bool = False
     chosen: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
+    opened: dict[str, Repository] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def commands(self) -> tuple[str, ...]:
@@ -83,7 +87,8 @@ class Job:
 
     def to_json(self) -> dict[str, Any]:
         """Return all settings of the verification as JSON."""
-        return {**asdict(self), "config": self.config.to_json()}
+        settings = {name: value for name, value in vars(self).items() if name != "opened"}
+        return {**settings, "config": self.config.to_json()}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Job:

@@ -56,7 +56,7 @@ def set_up(
     job: Job, worktree: str, stage: str, stopped: Callable[[], bool] = bool
 ) -> tuple[str, ...]:
     """Link folders into a worktree and run its setup commands; `stage` names their log files."""
-    config, repository = job.config, repository_at(job.repository)
+    config, repository = job.config, repository_at(job.repository, job.opened)
     tree = open_worktree(repository, worktree)
     marker = job.file(_MARKER.format(stage))
     wanted = {"worktree": _stamp(tree), "link": [*config.link], "setup": [*config.setup]}

@@ -27,7 +27,7 @@ Listed = tuple[str, int, int]
 
 def current_tree(job: Job) -> str:
     """Return the git tree id of the scratch worktree's present files, as a capture sees them."""
-    repository = repository_at(job.repository)
+    repository = repository_at(job.repository, job.opened)
     tree = open_worktree(repository, job.worktree)
     clear_stale_locks(tree.admin)
     left_out = [name.encode() for name in job.config.link]
@@ -42,7 +42,7 @@ def committed_tree(job: Job, tree: str) -> str:
     if not job.beside:
         return tree
     with scratch(os.path.dirname(job.file(""))) as folder:
-        git = repository_at(job.repository).git.on_index(os.path.join(folder, "index"))
+        git = repository_at(job.repository, job.opened).git.on_index(os.path.join(folder, "index"))
         git.run("read-tree", tree)
         for path in job.beside:
             text = stand_in(path)
@@ -58,6 +58,8 @@ def stand_in(path: str) -> bytes:
 
 def differing(git: Git, old: str, new: str, kinds: str = "") -> list[str]:
     """Return the paths that differ between two git trees; `kinds` is git's `--diff-filter`."""
+    if old == new:
+        return []
     args = ["diff-tree", "-r", "-z", "--no-renames", "--name-only", f"--diff-filter={kinds}"]
     return [os.fsdecode(name) for name in git.names(*args, old, new)]
 

@@ -94,19 +94,20 @@ class _Verification:
     def run(self) -> dict[str, Any]:
         """Run all verify commands and return the content for result.json."""
         job = self.job
-        repository = repository_at(job.repository)
+        repository = repository_at(job.repository, job.opened)
         self.notes += displaced(restore_files(job.file("canary")))
         for attempt in range(TRIES):
             before = users_tree(repository)
             done = self._in_place() if job.in_place else self._by(InWorktree(job, self._say))
-            moved = self._moved(before, users_tree(repository))
+            then = users_tree(repository)
+            moved = self._moved(before, then)
             if not moved:
                 break
             if attempt == TRIES - 1:
                 raise _void(job, moved)
         after = current_tree(job)
         wrote = _wrote(differing(repository.git, done.tree, after))
-        touched = _touched(before, users_tree(repository))
+        touched = _touched(before, then)
         done = replace(done, touched=touched, wrote=wrote, notes=tuple(self.notes))
         return {"key": job.key(done.tree), "after": job.key(after), "done": done.to_json()}
 
@@ -170,7 +171,8 @@ class _Verification:
 
     def _code(self, tree: str) -> list[str]:
         """Return the changed code files that are not tests."""
-        changed = differing(repository_at(self.job.repository).git, self.job.base_tree, tree, "AMT")
+        git = repository_at(self.job.repository, self.job.opened).git
+        changed = differing(git, self.job.base_tree, tree, "AMT")
         tests = [test.rstrip("/") for test in self.job.tests]
         return [p for p in changed if is_code(p) and not any(within(p, test) for test in tests)]
 

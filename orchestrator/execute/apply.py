@@ -19,7 +19,7 @@ from shared.git.carry import carry_over
 from shared.git.fit import check_fit
 from shared.git.journal import journal_state
 from shared.git.kept import is_kept
-from shared.git.repository import head, repository_at
+from shared.git.repository import head
 from shared.git.worktree import made_at
 from shared.plan_file import load_approved
 from shared.todo import refresh_todo
@@ -81,7 +81,7 @@ def _keep_up(state: State) -> None:
     applied = journal_state(resources.journal_path(state.state_dir)) not in (None, "undone")
     if is_kept(state.run.repository) and not applied and state.run.status == "ACTIVE":
         load_approved(state)
-        keep_up(repository_at(state.run.repository))
+        keep_up(state.repository)
 
 
 def _verify_on_new_head(state: State) -> Running | None:

@@ -83,7 +83,7 @@ def _consent(state: State, asked: Approval, now: float, given: Given) -> tuple[A
         consent = check_consent(asked.digest, guarded=guarded, now=now)
         return asked._replace(word=consent.channel, who=consent.who), consent
     check_person(asked.digest)
-    repository = repository_at(state.run.repository)
+    repository = state.repository
     if given.file is not None:
         found = approval.load(given.file)
         if (found.digest, found.base) != (asked.digest, asked.base):

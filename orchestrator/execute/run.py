@@ -15,7 +15,7 @@ from shared import resources
 from shared.execution.holder import hold
 from shared.git.journal import journal_state
 from shared.git.new_branch import switch_to_new
-from shared.git.repository import head, repository_at
+from shared.git.repository import head
 from shared.git.users_files import check_tree
 from shared.lifecycle import lane_of
 from shared.plan_file import load_approved
@@ -63,7 +63,7 @@ def _go_to_branch(state: State, branch: str) -> None:
     """Put the user's HEAD on a new branch for an approved plan that is not committed yet."""
     with state.lock("exec run"):
         load_approved(state)
-        repository = repository_at(state.run.repository)
+        repository = state.repository
         if repository.is_private or lane_of(state.state_dir):
             text = "this run makes no commit of its own that could be on a branch"
             raise Refused("usage", "--branch", text, "leave --branch out")
@@ -78,7 +78,7 @@ def commit_or_end(state: State) -> Sequence[Change]:
 
     Returns the changes that are proved.
     """
-    if not repository_at(state.run.repository).is_private:
+    if not state.repository.is_private:
         return commit_plan(state)
     with state.lock("exec commit"):
         changes = plan_changes(load_approved(state))

@@ -15,7 +15,7 @@ from orchestrator.requirements import closed
 from orchestrator.requirements_steps import run_of
 from shared import resources
 from shared.git.proof import trailers
-from shared.git.repository import check_startable, repository_at
+from shared.git.repository import check_startable
 from shared.lifecycle import HISTORY, read_lifecycle
 from state.errors import Refused
 from state.files import write_json
@@ -43,7 +43,7 @@ class Closed(NamedTuple):
 
 def commit_completed(state: State, facts: Lifecycle) -> Closed:
     """Make the commit that was shown to the user, prove it, and begin a new round."""
-    repository = repository_at(state.run.repository)
+    repository = state.repository
     problems = check_startable(facts.codepath)
     if problems:
         raise Refused.of(problems)
@@ -65,7 +65,7 @@ def commit_completed(state: State, facts: Lifecycle) -> Closed:
 def recover(state: State) -> None:
     """Finish a commit that was made before a crash; one that was not made stays open."""
     facts = read_lifecycle(state.state_dir)
-    if _is_committed(repository_at(state.run.repository), facts):
+    if _is_committed(state.repository, facts):
         _close(state, facts)
     else:
         forget(state)

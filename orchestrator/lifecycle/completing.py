@@ -25,7 +25,6 @@ from orchestrator.requirements_steps import run_of
 from orchestrator.submit.message import files_beside
 from shared import archive
 from shared.git.change import ends
-from shared.git.repository import repository_at
 from shared.lifecycle import HISTORY, IN_WORK, TODO, WORKFLOW, lane_of, write_lifecycle
 from shared.named_files import find_answer
 from shared.requirements_text import open_todos
@@ -74,7 +73,7 @@ def complete(state: State, answers: Answers) -> None:
         plan = applied_plan(run) if run else None
         if not facts.stamp:
             if run is not None and plan is not None:
-                repository = repository_at(state.run.repository)
+                repository = state.repository
                 check_planned(run, plan, staging.changed_files(repository))
                 refresh_todo(run)
             facts.agreed = facts.agreed or answers.agree
@@ -171,7 +170,7 @@ def _stage(
     state: State, facts: Lifecycle, answers: Answers, run: State | None, plan: Plan | None
 ) -> None:
     """Write what the commit needs, and stage all of it: what the user is shown is committed."""
-    repository = repository_at(state.run.repository)
+    repository = state.repository
     known = [*facts.others, *facts.left_out, *facts.wanted]
     unknown = [path for path in answers.wanted if path not in known]
     if unknown:
@@ -251,7 +250,7 @@ def leave_commit(state: State) -> None:
             here = state.command("step", WORKFLOW)
             raise Refused("conflict", "--leave-commit", text, "complete them first", here)
         run = run_of(facts)
-        repository = repository_at(state.run.repository)
+        repository = state.repository
         path, old = facts.path(HISTORY), facts.lines
         # Whose commit it is and what it says is the user's to decide, so it gets no line.
         facts.lines = history.without_commit(old) or history.completed(_completed(facts))

@@ -14,7 +14,7 @@ from orchestrator.requirements import STEPS, after
 from orchestrator.requirements_steps import run_of
 from orchestrator.run.choices import Choices
 from orchestrator.run.start import Started, join, start_run
-from shared.git.repository import check_startable, head, repository_at
+from shared.git.repository import check_startable, head
 from shared.lifecycle import HISTORY, IN_WORK, NEW, TODO, write_lifecycle
 from shared.named_files import find_answer
 from shared.requirements_text import read_requirements, requirements_in
@@ -74,7 +74,7 @@ def _operations(state: State, facts: Lifecycle, name: str, summary: str | None) 
     history.read_text(facts.path(HISTORY))
     text = ""
     if facts.git:
-        commit = head(repository_at(state.run.repository)).commit
+        commit = head(state.repository).commit
         text = history.at_head(commit)
     text += history.started(lines)
     return [*operations, append(facts.path(HISTORY), text)]

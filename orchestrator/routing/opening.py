@@ -44,7 +44,7 @@ def begin(state: State, mode: str) -> None:
 
 def recalled(state: State, queries: list[str]) -> list[Json]:
     """Return what earlier plans say to some queries, as blocks of gathered context, each once."""
-    found = [as_block(one) for query in queries for one in useful(state.run.repository, query)]
+    found = [as_block(one) for query in queries for one in useful(state, query)]
     unique = {block["node_ids"][0]: {**block, "gathered_at": now()} for block in found}
     return list(unique.values())
 

@@ -11,7 +11,7 @@ from shared.drift import tree_of
 from shared.git.change import ends
 from shared.git.journal import journal_state
 from shared.git.proof import compare_trees
-from shared.git.repository import find_repository, repository_at
+from shared.git.repository import find_repository
 from shared.plan_file import check_frozen
 from shared.run import State
 from state.changes import plan_changes
@@ -45,7 +45,7 @@ def adopt(state_dir: str, folder: str) -> State:
 
 
 def _take_up(state: State, plan: Plan) -> None:
-    repository = repository_at(state.run.repository)
+    repository = state.repository
     depth = "full" if plan_changes(plan) else "intent"
     values: dict[str, Any] = {
         "workflow": "executor", "digest": plan.digest, "revision": plan.revision,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from shared.git.proof import Staged, compare_trees, trailers
 from shared.git.repository import within
+from shared.git.verdict import message_of
 from shared.todo import agreed_in
 
 if TYPE_CHECKING:
@@ -22,8 +23,7 @@ def beside_plan(repository: Repository, commit: str) -> dict[str, Staged]:
     should look at them: only the plan's files were approved by its digest. Empty for a commit
     without such trailers.
     """
-    message = repository.git.text("log", "-1", "--format=%B", commit, "--")
-    names = [m[1] for m in map(_NAMED.fullmatch, trailers(message)) if m]
+    names = [m[1] for m in map(_NAMED.fullmatch, trailers(message_of(repository, commit))) if m]
     if not names or not repository.git.ok("rev-parse", "--verify", "-q", f"{commit}^"):
         return {}
     changed = compare_trees(repository, f"{commit}^", commit)

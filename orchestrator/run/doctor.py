@@ -12,23 +12,27 @@ import sys
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from orchestrator.run.prune import DEFAULT_AGE, prune_worktrees, seconds_of, taken
 from orchestrator.run.unknown_runs import lost_database
 from shared import bounded_toml, resources
 from shared.builders import counted
 from shared.git.command import OLDEST, version
 from shared.git.journal import journal_state
-from shared.git.repository import check_startable, find_repository
+from shared.git.repository import check_repository, find_repository
 from shared.known_secrets import is_secret_name
 from shared.mode import sessions
-from shared.place.level import try_again
+from shared.place.level import try_beside
 from shared.strategy import WORKFLOW as STRATEGY
 from state import store
 from state.database import Database, Run
 from state.errors import Refused
+from state.stages import ACTIVE, CANCELLED, COMPLETED, IDLE
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from shared.git.command import Git
+    from shared.place.level import Level
+    from state.errors import Problem
 
 OK, NOTE, PROBLEM = "OK", "note", "problem"
 _STALE_HOURS = 24
@@ -59,10 +63,15 @@ class Finding(NamedTuple):
 
 def examine(folder: str, state_dir: str | None) -> list[Finding]:
     """Return the findings on this machine, on the repository around `folder` and on its runs."""
-    found = [*_machine(), _place(folder), *_stale_sessions(time.time()), *_repository(folder)]
-    with contextlib.suppress(Refused):  # which was found just now
-        git = find_repository(folder).git
-        found += [_config(git), *_tracked_secrets(git)]
+    level = try_beside(sessions.repository_root(folder))
+    git = version()
+    # An old git fails at what it is asked here, which would say nothing about the repository.
+    repository = _repository(folder) if git >= OLDEST else []
+    rest = [*_stale_sessions(time.time()), *repository, *_runs(folder, state_dir)]
+    return [*_machine(git), _place(level()), *rest]
+
+
+def _runs(folder: str, state_dir: str | None) -> list[Finding]:
     path = (
         resources.database_path(os.path.realpath(state_dir))
         if state_dir
@@ -71,14 +80,13 @@ def examine(folder: str, state_dir: str | None) -> list[Finding]:
     gone = path if state_dir else lost_database(folder)
     if gone and not resources.is_database(gone):
         state = f"{gone} is gone; plans are left"
-        return [*found, Finding("database", state, resources.command("repair"))]
+        return [Finding("database", state, resources.command("repair"))]
     if path is None:
-        return [*found, Finding("runs", "none yet"), *_worktrees(folder)]
-    return [*found, *_database(path)]
+        return [Finding("runs", "none yet"), *_worktrees(folder)]
+    return _database(path)
 
 
-def _machine() -> list[Finding]:
-    git = version()
+def _machine(git: tuple[int, ...]) -> list[Finding]:
     shown = ".".join(map(str, git))
     oldest = ".".join(map(str, OLDEST))
     old = f"install git {oldest} or newer" if git < OLDEST else ""
@@ -89,9 +97,9 @@ def _machine() -> list[Finding]:
     ]
 
 
-def _place(folder: str) -> Finding:
-    """Report what holds shell commands while planning, tried now; planning works at each level."""
-    what, level = "shell commands while planning", try_again(sessions.repository_root(folder))
+def _place(level: Level) -> Finding:
+    """Report what holds shell commands while planning; planning works at each level."""
+    what = "shell commands while planning"
     if level.holds:
         return Finding(what, level.told())
     return Finding(what, level.held(), hint=level.way or "planning works so too; see docs/place.md")
@@ -137,7 +145,15 @@ def _config(git: Git) -> Finding:
 
 
 def _repository(folder: str) -> list[Finding]:
-    problems = check_startable(folder)
+    try:
+        repository = find_repository(folder)
+    except Refused as refusal:
+        return _startable(refusal.problems)
+    git = repository.git
+    return [*_startable(check_repository(repository)), _config(git), *_tracked_secrets(git)]
+
+
+def _startable(problems: Sequence[Problem]) -> list[Finding]:
     if not problems:
         return [Finding("repository", "a run can start here")]
     return [Finding("repository", p.problem, p.allowed or p.retry) for p in problems]
@@ -172,12 +188,16 @@ def _database(path: str) -> list[Finding]:
         ]
     state = f"{path}, {counted(len(runs), 'run')}" if not damage else "; ".join(damage)
     found = [Finding("database", state, resources.command("repair") if damage else "")]
-    found += [f for run in runs if run.status in ("IDLE", "ACTIVE") for f in _run(run)]
-    return found + _space(database)
+    found += [f for run in runs if run.status in (IDLE, ACTIVE) for f in _run(run)]
+    ended = any(run.status in (COMPLETED, CANCELLED) for run in runs)
+    return found + (_space(database) if ended else [])
 
 
 def _space(database: Database) -> list[Finding]:
     """Report what ended runs take that a prune would free; nothing is wrong with that."""
+    # Not at the top: it loads what changes a repository, and mostly nothing is there to prune.
+    from orchestrator.run.prune import DEFAULT_AGE, seconds_of, taken
+
     number, size = taken(database, seconds_of(DEFAULT_AGE))
     if not number:
         return []
@@ -221,6 +241,8 @@ def _restore(run: Run) -> str:
 
 def _worktrees(folder: str) -> list[Finding]:
     """Report git's records of worktrees that went with all that we knew of their runs."""
+    from orchestrator.run.prune import prune_worktrees  # as above
+
     with contextlib.suppress(Refused):
         if gone := prune_worktrees(None, find_repository(folder).root, dry_run=True):
             text = f"git has records of {len(gone)} that are gone, such as {gone[0]}"

@@ -6,7 +6,6 @@ import time
 from calendar import timegm
 from typing import TYPE_CHECKING, NamedTuple
 
-from orchestrator.run.prune import DEFAULT_AGE, ended_at, seconds_of
 from shared import resources
 from shared.git.journal import journal_state
 from shared.git.published import branch_of
@@ -69,6 +68,9 @@ def _committed(state: State, view: View | None) -> list[str]:
 
 
 def _kept(state: State) -> str:
+    # Not at the top: status loads this module, and mostly the run has not ended.
+    from orchestrator.run.prune import DEFAULT_AGE, ended_at, seconds_of
+
     ended = timegm(time.strptime(ended_at(state.database, state.run), "%Y-%m-%dT%H:%M:%SZ"))
     day = time.strftime("%Y-%m-%d", time.localtime(ended + seconds_of(DEFAULT_AGE)))
     return f"logs and answers of the run: kept until you run `planner prune` on {day} or later"

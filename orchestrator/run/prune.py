@@ -114,7 +114,7 @@ def _needed(state: State, journal: str) -> str:
         return f"{name}: it was interrupted"
     commit = state.run.commit_id
     with contextlib.suppress(Refused):
-        if commit and is_kept(repository_at(state.run.repository), commit):
+        if commit and is_kept(state.repository, commit):
             return ""
     return f"{name}: what was applied is in no commit of a branch, and undo needs it"
 

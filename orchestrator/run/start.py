@@ -38,7 +38,6 @@ from shared.git.repository import (
     check_path,
     check_startable,
     exclude_planner,
-    find_repository,
     head,
     private_around,
     uncommitted,
@@ -116,6 +115,7 @@ def _start_run(
         state = _create(repository, (request or "").strip(), run_id, state_dir, chosen)
         if chosen.lane:
             write_json(resources.lane_path(home), dict(chosen.lane))
+    state.opened[repository.root] = repository
     settle(state)
     return _go_on(repository, state, chosen, before, agent)
 
@@ -147,12 +147,13 @@ def _go_on(
 def _check_startable(folder: str, request: str | None, state_dir: str | None) -> Repository:
     """Return the repository around a folder; Refused with every reason why no run starts there."""
     alone = is_in_no_repository(folder) and private_around(folder) is None
-    problems = [] if alone else check_startable(folder)
+    opened: list[Repository] = []
+    problems = [] if alone else check_startable(folder, opened)
     problems += check_value("TEXT", request or "")
     problems += check_path(os.path.realpath(state_dir)) if state_dir else []
     if problems:
         raise Refused.of(problems)
-    return keep_files(os.path.realpath(folder)) if alone else find_repository(folder)
+    return keep_files(os.path.realpath(folder)) if alone else opened[0]
 
 
 def render_start(started: Started) -> str:

@@ -39,12 +39,12 @@ class Asked(NamedTuple):
 
 def judge(file: str, asked: Asked) -> Judged:
     """Return what the approval in `file` proves; Refused if the file does not have the form."""
-    return judge_approval(approval.load(file), file, asked)
+    found = approval.load(file)
+    return judge_approval(find_repository(asked.repository), found, file, asked)
 
 
-def judge_approval(found: Approval, file: str, asked: Asked) -> Judged:
+def judge_approval(repository: Repository, found: Approval, file: str, asked: Asked) -> Judged:
     """Return what an approval proves that was read from `file`, a path or the name of a ref."""
-    repository = find_repository(asked.repository)
     problems = _about(file, found, repository, asked)
     channel = ""
     text = f"it says {label(found.word)}; only a signature can prove that, and it has none"

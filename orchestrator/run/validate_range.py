@@ -233,5 +233,5 @@ class _Judge:
         if plan.approval is None:
             return f"{plan.place} has no approval", []
         asked = self.asked._replace(digests=[plan.digest])
-        judged = judge_approval(plan.approval, plan.place, asked)
+        judged = judge_approval(self.repository, plan.approval, plan.place, asked)
         return judged.text, judged.problems

@@ -58,10 +58,11 @@ def rehearse(state: State, plan: Plan, data: bytes) -> str:
     repository, note = replace(repository, settings=tuple(filters)), ""
     changes, beside = plan_changes(plan), files_beside(state, plan, data)
     again = state.command("plan", "freeze")
-    problems = check_state(repository) + _check_tree(repository, vault, changes, again)
+    at = head(repository)
+    problems = check_state(repository, at) + _check_tree(repository, vault, changes, again)
     problems += [*check_extra(repository, beside), *check_signing(repository, again)]
     try:
-        intended = intend(repository, vault, changes, message_of(plan), beside)
+        intended = intend(repository, vault, at, changes, message_of(plan), beside)
     except Refused as refusal:
         problems += [p for p in refusal.problems if not problems]
     else:

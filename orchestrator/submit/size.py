@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shared.git.large import MEBIBYTE, MOST_COMPARED, sizes_of
-from shared.git.repository import repository_at
 from shared.workspace import config_of
 from state.changes import apart, plan_changes
 from state.errors import Problem, Refused
@@ -23,7 +22,7 @@ def check_size(state: State, plan: Plan) -> None:
     if not large:
         return
     blobs = {blob for change in large for blob in (change.before, change.after) if blob}
-    sizes = sizes_of(repository_at(state.run.repository).git, blobs)
+    sizes = sizes_of(state.repository.git, blobs)
     most = config_of(state).max_patch_mb
     compared = max(most, MOST_COMPARED // MEBIBYTE)
     way = "keep it with git-lfs; or commit it yourself first and leave it out of the plan; or have "

@@ -22,6 +22,8 @@ class Objects:
     def __init__(self, repository: Repository, vault: Vault) -> None:
         self._repository, self._git = repository, repository.git
         self._vault = vault
+        self._held: dict[str, bytes] = {}
+        self._asked: set[str] = set()
         self._listed: tuple[str, dict[str, Entry]] | None = None
         self.entries = cache(self._entries)
         self.read = cache(self._read)
@@ -36,7 +38,7 @@ class Objects:
         # A plan's trees differ in few files, and the repository may have very many.
         known, files = self._listed
         found = dict(files)
-        for path, (_, after) in compare_trees(self._repository, known, tree).items():
+        for path, (_, after) in self.differing(known, tree).items():
             if after is None:
                 del found[path]
             else:
@@ -53,7 +55,15 @@ class Objects:
 
     def _read(self, blob: str) -> bytes:
         """Return the content of a git blob (a stored file) as bytes."""
+        if blob in self._held:
+            return self._held[blob]
         return self._git.run("cat-file", "blob", blob)
+
+    def hold(self, blobs: Collection[str]) -> None:
+        """Read these git blobs at once; those that are missing are left to `read`."""
+        found = self._git.objects(sorted({*blobs} - self._asked))
+        self._held |= {one.id: one.content for one in found if one.kind == "blob"}
+        self._asked.update(blobs)
 
     def rebuild(self, base_tree: str, changes: Sequence[Change]) -> str:
         """Apply a plan's patches to the git tree `base_tree` and return the resulting tree's id."""

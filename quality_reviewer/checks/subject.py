@@ -41,6 +41,9 @@ class Trees(Protocol):
     def read(self, blob: str) -> bytes:
         """Return the content of a git blob (a stored file) as bytes."""
 
+    def hold(self, blobs: Collection[str]) -> None:
+        """Make ready for `read`, at once, those of the git blobs that there are."""
+
     def rebuild(self, base_tree: str, changes: Sequence[Change]) -> str:
         """Apply patches to the git tree `base_tree`; return the new tree's id, or raise Refused."""
 
@@ -63,6 +66,9 @@ class NoTrees:
     def read(self, blob: str) -> bytes:
         """Raise LookupError, because a plan without a base commit has no git blobs."""
         raise LookupError(blob)
+
+    def hold(self, blobs: Collection[str]) -> None:
+        """Do nothing, because a plan without a base commit has no git blobs."""
 
     def rebuild(self, base_tree: str, changes: Sequence[Change]) -> str:  # noqa: ARG002 – the same
         """Raise LookupError, because a plan without a base commit has no git trees."""
@@ -117,14 +123,24 @@ class Subject:
 
         Empty too if it is too large for a patch: hundreds of megabytes are not read.
         """
-        return b"" if change.encoding == BLOB else self._content(change.before, change.old_mode)
+        return self._content(change, change.before, change.old_mode)
 
     def after(self, change: Change) -> bytes:
         """Return a file's content after the plan's changes; empty if deleted or a symbolic link."""
-        return b"" if change.encoding == BLOB else self._content(change.after, change.mode)
+        return self._content(change, change.after, change.mode)
 
-    def _content(self, blob: str | None, mode: str | None) -> bytes:
-        return b"" if blob is None or mode == LINK else self.trees.read(blob)
+    def _content(self, change: Change, blob: str | None, mode: str | None) -> bytes:
+        if blob is None or mode == LINK or change.encoding == BLOB:
+            return b""
+        self.trees.hold(self._blobs)
+        return self.trees.read(blob)
+
+    @cached_property
+    def _blobs(self) -> Collection[str]:
+        """The changed files before and after, which most checks read: git is asked once."""
+        files = [c for c in self.changes if c.encoding != BLOB]
+        ends = [(c.before, c.old_mode) for c in files] + [(c.after, c.mode) for c in files]
+        return {blob for blob, mode in ends if blob and mode != LINK}
 
 
 def is_file(change: Change) -> bool:

@@ -156,7 +156,7 @@ def _open(repo: Repository, worktree: str, base_tree: str, leave_out: Iterable[s
     clear_stale_locks(tree.admin)
     give_back(repo, worktree)
     git, commit = tree.git, tree.made_at
-    if commit and git.text("rev-parse", f"{commit}^{{tree}}") == base_tree:
+    if commit and tree.head != commit and git.text("rev-parse", f"{commit}^{{tree}}") == base_tree:
         # A commit or branch made in the worktree is undone; its content stays and is captured.
         git.run("update-ref", "--no-deref", "HEAD", commit)
     left_out = tuple(name.rstrip("/").encode("utf-8") for name in leave_out)

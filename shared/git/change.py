@@ -6,7 +6,7 @@ import base64
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from shared.git.large import BLOB, MEBIBYTE, MOST_MB, sizes_of, too_large
+from shared.git.large import BLOB, MEBIBYTE, MOST_MB, raw, sizes_of, too_large
 from shared.git.patches import ANOTHER_GIT, split_patches
 from state.errors import Problem, Refused
 
@@ -147,13 +147,19 @@ def read_changes(
     changes beyond have none, and their encoding says that their content is a blob beside the plan.
     """
     named = ["--", *(f":(literal){path}" for path in paths)] if paths else []
-    large = too_large(vault.git, limit, named, base_tree, tree)
+    fields = raw(vault.git, named, base_tree, tree)
+    large = too_large(vault.git, limit, fields, base_tree, tree)
     left_out = [f":(exclude,literal){row.name.decode()}" for row in large]
     named = [*(named or ["--"]), *left_out] if large else named
-    changes = _read(vault, limit, "--find-renames=50%", "-l1000", base_tree, tree, *named)
+    # Only a file that is gone can have become a new one.
+    moves = large or {b" A", b" D"} <= {meta[-2:] for meta in fields[0::2]}
+    how = ("--find-renames=50%", "-l1000") if moves else ("--no-renames",)
+    rows = _rows(vault, *how, base_tree, tree, *named) if moves else fields
+    changes = _read(vault, limit, rows, *how, base_tree, tree, *named)
     if any(change.old_file and change.mode == LINK for change in changes):
         # The patch of a renamed link has no mode, and git then refuses what replaces the link.
-        changes = _read(vault, limit, "--no-renames", base_tree, tree, *named)
+        what = ("--no-renames", base_tree, tree, *named)
+        changes = _read(vault, limit, _rows(vault, *what), *what)
     changes = [*_fitting(changes, limit), *(_change(row.meta, [row.name], None) for row in large)]
     return sorted(changes, key=lambda change: change.file.encode())
 
@@ -173,12 +179,15 @@ def _fitting(changes: Sequence[FileChange], limit: int) -> list[FileChange]:
     return [replace(c, patch=None, encoding=BLOB) if c.file in apart else c for c in changes]
 
 
-def _read(vault: Vault, limit: int, *what: str) -> list[FileChange]:
-    rows = vault.git.run("diff-tree", "-z", "--raw", *_PAIRS, *what).split(b"\0")
+def _rows(vault: Vault, *what: str) -> list[bytes]:
+    return vault.git.run("diff-tree", "-z", "--raw", *_PAIRS, *what).split(b"\0")[:-1]
+
+
+def _read(vault: Vault, limit: int, rows: Sequence[bytes], *what: str) -> list[FileChange]:
     patches = split_patches(vault.git.pieces("diff-tree", *_PATCHES, *what), limit)
     changes: list[FileChange] = []
     at = used = 0
-    while at < len(rows) - 1:
+    while at < len(rows):
         meta, moved = rows[at], rows[at].split(b" ")[4][:1] in b"RC"
         names = rows[at + 1 : at + (3 if moved else 2)]
         at += 1 + len(names)

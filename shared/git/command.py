@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import os
 import re
 import subprocess
 import tempfile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from shared.git.known import Known
 from shared.git.limited import run_for
 from state.errors import Refused
 
@@ -73,6 +73,7 @@ _WAYS = (
     (_FILTER, f"{_CONFINED} it writes is lost: fix it, {_AGAIN}"),
 )
 
+_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 MOST_OF_A_PIECE = 1 << 20
 _SAID_MAX_CHARS = 2_000
 _LOCK = re.compile(r"Unable to create '([^']+\.lock)': File exists")
@@ -104,16 +105,25 @@ def project_environment(folder: str, *, with_settings: bool = False) -> dict[str
     return kept | {"GIT_CEILING_DIRECTORIES": os.pathsep.join(filter(None, above))}
 
 
+class Object(NamedTuple):
+    """A git object's id, kind and content, all empty where there is no such object."""
+
+    id: str = ""
+    kind: str = ""
+    content: bytes = b""
+
+
 class Git:
     """Runs git commands on one repository, with given environment variables and git settings.
 
     Git is always told the repository (`git_dir`) and its working tree (no `root` means bare).
     Left to search, it would find the user's repository whenever ours is damaged, so only
-    `Repository`, `Worktree` and `Vault` make a `Git`. With `config` None, git has just the user's
-    settings, as needed to run the user's hooks.
+    `Repository` and `Vault` make a `Git`. With `config` None, git has just the user's
+    settings, as needed to run the user's hooks. `known` is what `settings` has read, for this one
+    and all that share it.
     """
 
-    __slots__ = ("config", "env", "git_dir", "root")
+    __slots__ = ("config", "env", "git_dir", "known", "root")
 
     def __init__(
         self,
@@ -122,24 +132,45 @@ class Git:
         *,
         env: Mapping[str, str] | None = None,
         config: Sequence[str] | None = SAFE,
+        known: Known | None = None,
     ) -> None:
         self.git_dir = git_dir
         self.root = root
         self.env = dict(env or {})
         self.config = None if config is None else tuple(config)
+        self.known = known or Known()
 
     def having(self, *config: str, **env: str) -> Git:
         """Return a copy of this Git with further git settings and environment variables."""
-        settings = (*(self.config or ()), *config)
-        return Git(self.git_dir, self.root, env={**self.env, **env}, config=settings)
+        given = (*(self.config or ()), *config)
+        env = {**self.env, **env}
+        return Git(self.git_dir, self.root, env=env, config=given, known=self.known)
 
     def as_set_up(self) -> Git:
         """Return a copy of this Git with only the user's settings, so that the user's hooks run."""
-        return Git(self.git_dir, self.root, env=self.env, config=None)
+        return Git(self.git_dir, self.root, env=self.env, config=None, known=self.known)
+
+    def settings(self) -> Mapping[str, str]:
+        """Return the user's git settings as git lists them, by key.
+
+        A key has its section and name in lower case. One without a value has an empty one here. Git
+        is asked again once a file that it had them from is another.
+        """
+        if not self.known.holds:
+            words = ("config", "--list", "--show-origin", "-z")
+            self.known.read(self.as_set_up().run(*words), self._folder)
+        return self.known.settings
 
     def on_index(self, index: str, **env: str) -> Git:
         """Return a copy of this Git that uses `index` as index file, which need not exist yet."""
         return self.having(*OWN_INDEX, GIT_INDEX_FILE=index, **env)
+
+    def is_on(self, key: str, *, default: bool) -> bool:
+        """Return whether a git setting is on that can be on or off."""
+        value = self.settings().get(key.lower())
+        if value not in ("true", "false", None):
+            value = os.fsdecode(self.attempt("config", "--type=bool", key).stdout.strip())
+        return {"true": True, "false": False}.get(value or "", default)
 
     def attempt(
         self, *args: str, stdin: bytes | None = None, limit_s: float | None = None
@@ -181,6 +212,14 @@ class Git:
             raise failed(f"git {args[0]}", said(done.stderr, done.returncode), _CAUSE)
         return done.stdout
 
+    def lasting(self, *args: str, of: Sequence[str]) -> bytes:
+        """Return the same as `run`; git is asked once where the objects `of` are named by ids."""
+        if not all(map(_ID.fullmatch, of)):
+            return self.run(*args)
+        if args not in self.known.facts:
+            self.known.facts[args] = self.run(*args)
+        return self.known.facts[args]
+
     def text(self, *args: str, stdin: bytes | None = None) -> str:
         """Run git and return its output as text, without the last newline."""
         return os.fsdecode(self.run(*args, stdin=stdin).removesuffix(b"\n"))
@@ -192,6 +231,22 @@ class Git:
     def names(self, *args: str, stdin: bytes | None = None) -> list[bytes]:
         """Run git and return its NUL-separated output as a list; the caller passes `-z`."""
         return _parts(self.run(*args, stdin=stdin))
+
+    def objects(self, names: Sequence[str]) -> Iterator[Object]:
+        """Yield the git object that each of `names` names, in order, all read by one process."""
+        if not names:
+            return
+        stdin = "".join(f"{name}\n" for name in names)
+        data, at = self.run("cat-file", "--batch", stdin=os.fsencode(stdin)), 0
+        for _ in names:
+            end = data.index(b"\n", at)
+            *known, size = os.fsdecode(data[at:end]).split(" ")
+            at = end + 1
+            if size.isdigit():  # else a word that says why there is none
+                yield Object(known[0], known[1], data[at : at + int(size)])
+                at += int(size) + 1
+            else:
+                yield Object()
 
     def pieces(self, *args: str) -> Iterator[bytes]:
         """Run git and yield its output in pieces, as it comes; Refused at its end if it fails."""
@@ -294,7 +349,6 @@ def said(stderr: bytes, code: int) -> str:
     return "; ".join(kept)[:_SAID_MAX_CHARS] or f"git ended with exit code {code} and said nothing"
 
 
-@functools.cache
 def version() -> tuple[int, ...]:
     """Return the version of the git on PATH, for example (2, 39, 5)."""
     done = _start(["git", "version"], os.sep, user_environment(), None)
@@ -302,6 +356,11 @@ def version() -> tuple[int, ...]:
     return tuple(int(part) for part in found[0].split(".")) if found else (0,)
 
 
+# Settings that make any git fsync the objects it writes. Git from 2.36 on warns of the second,
+# which `said` leaves out.
+DURABLE = ("core.fsync=all", "core.fsyncObjectFiles=true")
+
+
 def durable() -> tuple[str, ...]:
-    """Return the git settings (`key=value`) that make git fsync the objects it writes."""
-    return ("core.fsync=all",) if version() >= (2, 36) else ("core.fsyncObjectFiles=true",)
+    """Return those of DURABLE that the git on PATH knows, for a git whose output is shown."""
+    return DURABLE[:1] if version() >= (2, 36) else DURABLE[1:]

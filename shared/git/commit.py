@@ -25,7 +25,7 @@ from shared.git.intended import (
 )
 from shared.git.lending import clean, forget, give_back, lend, users_ignored
 from shared.git.limited import OUT_OF_TIME
-from shared.git.proof import Staged, check_commit, find_committed
+from shared.git.proof import Staged, check_commit, find_committed, parents_of
 from shared.git.repository import head
 from shared.git.settle import tail
 from shared.git.signing import is_signed, signing_program
@@ -81,17 +81,19 @@ def commit(  # noqa: PLR0913 – options, each named where it is given
     after a crash, there is still one commit. Refused, with branch and index as they were, if the
     plan does not fit HEAD or the index, or if the commit is not the plan.
     """
-    problems = check_state(repo)
+    at = head(repo)
+    problems = check_state(repo, at)
     if problems:
         raise Refused.of(problems)
-    plan, branch = whole(repo, changes, extra), head(repo).branch
-    done = None if is_before(repo, changes) else find_committed(repo, changes, message, extra)
+    plan = whole(repo, changes, extra)
+    before = is_before(repo, at.tree, changes)
+    done = None if before else find_committed(repo, changes, message, extra)
     if done is None:
-        problems = check_intended(repo, changes, extra, leave)
+        problems = check_intended(repo, at.tree, changes, extra, leave)
         if problems:
             raise Refused.of(problems)
         hooked = bool(hooks_on_files(repo))
-        intended = intend(repo, vault, changes, message, extra)
+        intended = intend(repo, vault, at, changes, message, extra)
         if hooked and first is not None:
             first(intended)
         with _lent(repo, worktree, vault, held or changes) if hooked else contextlib.nullcontext():
@@ -102,8 +104,7 @@ def commit(  # noqa: PLR0913 – options, each named where it is given
             _check_made(repo, intended, done, check_commit(repo, done, changes, extra))
             _move(repo, vault, intended, done)
     _refresh(repo, plan, extra)
-    parent = repo.git.text("rev-parse", f"{done}^")
-    return Committed(done, parent, branch or "")
+    return Committed(done, parents_of(repo, done)[0], at.branch or "")
 
 
 def hooks_on_files(repo: Repository) -> list[str]:

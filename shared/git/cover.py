@@ -14,6 +14,7 @@ import stat
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.change import GITLINK
+from shared.git.few_paths import tree_at
 from shared.git.files import refusing
 from shared.git.repository import PLANNER, within
 from shared.git.stage import scan
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from shared.git.command import Git
     from shared.git.repository import Repository
+    from shared.git.stage import Scan
 
 
 class Cover(NamedTuple):
@@ -54,15 +56,17 @@ def cover(repo: Repository, tree: str, commit: str, folder: str) -> Cover:
         # With its time, by which git knows of which files it may not trust the times.
         shutil.copy2(os.path.join(repo.git_dir, "index"), index)
     git = repo.git.on_index(index)
-    differing = _differing(git, tree)
-    if _marked(git):
-        # assume-unchanged and skip-worktree: what git does not look at has to come from the tree.
-        differing |= _marked(git)
+    found = scan(git)
+    differing = _differing(git, found, tree)
+    if found.unwatched:
+        # What git does not look at has to come from the tree.
+        differing |= found.unwatched
         os.unlink(index)
     git.run("read-tree", "--reset", tree)
     with open(os.path.join(git_files, "HEAD"), "x", encoding="ascii") as file:
         file.write(f"{commit}\n")
-    held = _held(git)
+    there = tree_at(repo.git, tree, [*map(os.fsdecode, differing)])
+    held = {os.fsencode(path) for path, entry in there.items() if entry.mode != GITLINK}
     wanted = sorted(name for name in differing if name in held)
     git.run(
         "checkout-index", "-f", "-z", "--stdin", f"--prefix={files}/",
@@ -78,9 +82,8 @@ def cover(repo: Repository, tree: str, commit: str, folder: str) -> Cover:
     return Cover(files, tuple(present), tuple(gone), git_files)
 
 
-def _differing(git: Git, tree: str) -> set[bytes]:
+def _differing(git: Git, found: Scan, tree: str) -> set[bytes]:
     """Return the paths at which the working tree may differ from `tree`."""
-    found = scan(git)
     rows = git.names(
         "diff-index", "--cached", "-z", "--name-only", "--no-renames", "--ignore-submodules=all",
         tree,
@@ -89,18 +92,6 @@ def _differing(git: Git, tree: str) -> set[bytes]:
     return {
         name.rstrip(b"/") for name in names if not within(os.fsdecode(name.rstrip(b"/")), PLANNER)
     }
-
-
-def _marked(git: Git) -> set[bytes]:
-    """Return the paths of which the user told git not to look at the file."""
-    rows = git.names("ls-files", "-v", "-z")
-    return {row[2:] for row in rows if row[:1] == b"S" or row[:1].islower()}
-
-
-def _held(git: Git) -> set[bytes]:
-    """Return the files in git's index, without submodules."""
-    rows = (row.split(b"\t", 1) for row in git.names("ls-files", "-s", "-z"))
-    return {name for meta, name in rows if not meta.startswith(GITLINK.encode())}
 
 
 def _is_same(root: str, files: str, path: str) -> bool:

@@ -39,19 +39,21 @@ def tree_at(git: Git, tree: str, paths: Collection[str]) -> dict[str, Entry]:
     if sum(len(path) + 1 for path in wanted | above) > _MOST_BYTES:
         every = all_of(git, tree)
         return {p: e for p, e in every.items() if p in wanted | above or _is_below(p, wanted)}
-    rows = _listed(git, tree, "--", *sorted(wanted | above))
+    rows = _listed(git, tree, paths=sorted(wanted | above))
     asked = wanted | above  # git also lists what lies beside them
     found = {p: entry for p, entry in rows.items() if p in asked and entry.mode != _FOLDER}
     inside = sorted(path for path in wanted if path in rows and path not in found)
-    return found | (_listed(git, "-r", tree, "--", *inside) if inside else {})
+    return found | (_listed(git, tree, "-r", paths=inside) if inside else {})
 
 
 def _is_below(path: str, wanted: Collection[str]) -> bool:
     return any(path[:at] in wanted for at, char in enumerate(path) if char == "/")
 
 
-def _listed(git: Git, *what: str) -> dict[str, Entry]:
-    out = git.having(GIT_LITERAL_PATHSPECS="1").run("ls-tree", "-z", "--full-tree", *what)
+def _listed(git: Git, tree: str, *options: str, paths: Sequence[str] = ()) -> dict[str, Entry]:
+    git = git.having(GIT_LITERAL_PATHSPECS="1")
+    named = ["--", *paths] if paths else []
+    out = git.lasting("ls-tree", "-z", "--full-tree", *options, tree, *named, of=[tree])
     found: dict[str, Entry] = {}
     for row in out.decode("utf-8", "surrogateescape").split("\0")[:-1]:
         meta, _, path = row.partition("\t")
@@ -61,7 +63,7 @@ def _listed(git: Git, *what: str) -> dict[str, Entry]:
 
 def all_of(git: Git, tree: str) -> dict[str, Entry]:
     """Return mode and blob of every file in a git tree; odd bytes of a path become surrogates."""
-    return _listed(git, "-r", tree)
+    return _listed(git, tree, "-r")
 
 
 def alike(git: Git, tree: str, paths: Collection[str]) -> set[str]:
@@ -106,11 +108,22 @@ def index_at(git: Git, paths: Collection[str]) -> dict[str, Entry]:
     return found
 
 
-def seed_index(git: Git, tree: str, paths: Collection[str]) -> None:
-    """Put into an empty index what a tree has at these paths, and the attributes that rule them."""
+def tree_and_rules(git: Git, tree: str, paths: Collection[str]) -> dict[str, Entry]:
+    """Return the same as `tree_at`, with the files of git attributes that rule these paths."""
     rules = {f"{folder}/.gitattributes" for folder in folders_of(paths)} | {".gitattributes"}
-    there = {p: e for p, e in tree_at(git, tree, {*paths} | rules).items() if e.mode != GITLINK}
-    git.run("update-index", "--add", "-z", "--index-info", stdin=index_lines(there, ""))
+    return tree_at(git, tree, {*paths} | rules)
+
+
+def fill_index(
+    git: Git, there: Mapping[str, Entry], over: Mapping[str, Entry | None], zero: str
+) -> None:
+    """Put entries into an empty index, without submodules, and over these what `over` has.
+
+    There is none in the end where `over` has None.
+    """
+    seed = {path: entry for path, entry in there.items() if entry.mode != GITLINK}
+    lines = index_lines(seed, zero) + index_lines(over, zero)
+    git.run("update-index", "--add", "--replace", "-z", "--index-info", stdin=lines)
 
 
 def rebuild(
@@ -128,7 +141,7 @@ def rebuild(
     made_from = (into, base_tree, frozenset(whole))  # no two name the same path
     if made_from not in vault.rebuilt:
         with vault.fresh_index(GIT_OBJECT_DIRECTORY=into or vault.objects) as git:
-            seed_index(git, base_tree, planned)
+            fill_index(git, tree_and_rules(git, base_tree, planned), {}, "")
             apply_patches(git, changes)
             after = {path: end.after for path, end in planned.items()}
             vault.rebuilt[made_from] = replace_at(git, base_tree, after)
@@ -138,8 +151,20 @@ def rebuild(
 def replace_at(git: Git, tree: str, entries: Mapping[str, Entry | None]) -> str:
     """Return the id of a git tree with these entries replaced, or removed where None.
 
-    Only the folders above them are read and written.
+    Only the folders above them are read and written. The same is made once for each object folder,
+    and not again where the repository's own has it.
     """
+    made, what = git.known.facts, (tree, frozenset(entries.items()))
+    into = git.env.get("GIT_OBJECT_DIRECTORY", "")
+    for folder in (into, ""):
+        if (folder, *what) in made:
+            return made[folder, *what].decode()
+    found = _replaced(git, tree, entries)
+    made[into, *what] = found.encode()
+    return found
+
+
+def _replaced(git: Git, tree: str, entries: Mapping[str, Entry | None]) -> str:
     wanted = {os.fsencode(path): entry for path, entry in entries.items()}
     folders = {os.fsencode(folder) for folder in folders_of(entries)} | {b""}
     rows = _read_folders(git, tree, folders)
@@ -181,20 +206,13 @@ def _depth(folder: bytes) -> int:
 
 def _read_trees(git: Git, ids: Sequence[str]) -> list[_Rows]:
     """Return the entries of git trees, in order, from one process."""
-    if not ids:
-        return []
-    asked = b"".join(f"{one}^{{tree}}\n".encode() for one in ids)
-    data, found = git.run("cat-file", "--batch", stdin=asked), []
-    at = 0
-    for _ in ids:
-        end = data.index(b"\n", at)
-        head = data[at:end].split(b" ")
-        if head[1:2] != [b"tree"]:
-            text = f"a folder of the plan's base is gone: {os.fsdecode(b' '.join(head))}"
+    names = [f"{one}^{{tree}}" for one in ids]
+    found = []
+    for name, tree in zip(names, git.objects(names), strict=True):
+        if tree.kind != "tree":
+            text = f"a folder of the plan's base is gone: {name} missing"
             raise Refused("not_found", "git", text, "fetch the plan's base commit")
-        size, width = int(head[2]), len(head[0]) // 2
-        found.append(_parse_tree(data[end + 1 : end + 1 + size], width))
-        at = end + 1 + size + 1
+        found.append(_parse_tree(tree.content, len(tree.id) // 2))
     return found
 
 

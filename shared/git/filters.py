@@ -31,7 +31,7 @@ _PLAIN_MERGE = "git merge-file --marker-size=%L %A %O %B"
 
 def drivers(git: Git) -> dict[str, str]:
     """Return what git's settings say of filters: by key, such as `filter.lfs.clean`, the value."""
-    return _settings(git, r"^filter\.")
+    return {key: value for key, value in git.settings().items() if key.startswith("filter.")}
 
 
 def confined(git: Git, worktree: str, repository: str) -> list[str]:
@@ -63,15 +63,9 @@ def hold_content(users: Git, git: Git, names: Iterable[bytes]) -> bool:
 
 def merging_plainly(git: Git) -> list[str]:
     """Return the git settings with which git merges files as text, by no driver of the user's."""
-    found = _settings(git, r"^merge\..*\.driver$")
+    found = [key for key in git.settings() if re.fullmatch(r"merge\..*\.driver", key, re.DOTALL)]
     _check_names(found)
     return [f"{key}={_PLAIN_MERGE}" for key in found]
-
-
-def _settings(git: Git, keys: str) -> dict[str, str]:
-    done = git.attempt("config", "-z", "--get-regexp", keys)
-    rows = [os.fsdecode(row).partition("\n") for row in done.stdout.split(b"\0") if row]
-    return {key: value for key, _, value in rows}
 
 
 def _check_names(settings: Iterable[str]) -> None:

@@ -63,8 +63,9 @@ def take(repo: Repository, folder: str, aside: Collection[str] = ()) -> None:
     sweep(folder)
     with contextlib.suppress(FileNotFoundError):
         os.unlink(os.path.join(folder, "index"))
+    head = repo.git.attempt("rev-parse", "--verify", "-q", "HEAD^{commit}").stdout.strip()
     now = _look(repo, folder, aside)
-    _save(folder, now.rows(), now.seal)
+    _save(folder, now.rows() | {_HEAD + head}, now.seal)
 
 
 @refusing()
@@ -96,7 +97,8 @@ def absorb(
     now = seen.rows()
     kept = {row for row in then if _name(row) not in written}
     rows = kept | {row for row in now if _name(row) in written}
-    _save(folder, rows, seen.seal if rows == now else b"")
+    same = {row for row in rows if not row.startswith(_HEAD)} == now
+    _save(folder, rows, seen.seal if same else b"")
 
 
 def is_taken(folder: str) -> bool:
@@ -108,11 +110,13 @@ def is_taken(folder: str) -> bool:
 
 def head_then(folder: str) -> str:
     """Return the commit at HEAD when the fingerprint was taken; empty if there was no commit."""
-    return next((_name(r).decode() for r in _load(folder) if r.startswith(b"head\t")), "")
+    return next((_name(r).decode() for r in _load(folder) if r.startswith(_HEAD)), "")
 
 
 # A row is `KIND IDENTITY<tab>PATH`; a set of rows is the fingerprint. The first row stored is its
-# seal, by which an unchanged repository is known without comparing rows.
+# seal, by which an unchanged repository is known without comparing rows; another is HEAD's, which
+# may move.
+_HEAD = b"head\t"
 _SEAL = b"seal "
 _SEAL_BYTES = len(_SEAL) + 2 * sha256().digest_size
 
@@ -131,10 +135,9 @@ class _Seen(NamedTuple):
 
     @property
     def seal(self) -> bytes:
-        """What tells this state from any other; HEAD may move."""
+        """What tells this state from any other."""
         digest = sha256()
-        few = sorted(row for row in self.few if not row.startswith(b"head\t"))
-        for text in (b"\0".join(few), self.staged, self.files):
+        for text in (b"\0".join(sorted(self.few)), self.staged, self.files):
             digest.update(sha256(text).digest())
         return digest.hexdigest().encode()
 
@@ -167,9 +170,8 @@ def _name(row: bytes) -> bytes:
 
 def _look(repo: Repository, folder: str, aside: Collection[str]) -> _Seen:
     """Return the repository's present state, for a fingerprint."""
-    done = repo.git.attempt("rev-parse", "--verify", "-q", "HEAD^{commit}")
     staged = repo.git.run("ls-files", "-v", "-s", "-z")
-    few = {b"head\t" + done.stdout.strip(), *own_files(repo)}
+    few = {*own_files(repo)}
     link = f" {GITLINK} ".encode()
     for name in {_name(row) for row in _split(staged) if link in row} if link in staged else ():
         few |= _look_inside(repo, folder, name)
@@ -192,9 +194,7 @@ def _look_inside(repo: Repository, folder: str, name: bytes) -> set[bytes]:
     inner = os.path.join(folder, f"inside-{sha256(name).hexdigest()[:16]}")
     os.makedirs(inner, exist_ok=True)
     found = _look(inside, inner, ()).rows()
-    return {
-        row.replace(b"\t", b"\t" + name + b"/", 1) for row in found if not row.startswith(b"head\t")
-    }
+    return {row.replace(b"\t", b"\t" + name + b"/", 1) for row in found}
 
 
 # files of the tree
@@ -217,8 +217,12 @@ def _files(repo: Repository, folder: str, staged: bytes, left: Sequence[bytes]) 
         found = {n for n in names.changed | names.untracked if not covered(n, left)}
         gone = found & names.gone
         odd = {n: _odd(repo.root, n) for n in found - gone if not n.endswith(b"/")}
-        stage_names(git, gone, {n for n, what in odd.items() if not what}, "--info-only")
-        listed = git.run("ls-files", "-s", "-z")
+        present = {name for name, what in odd.items() if not what}
+        if gone or present:
+            stage_names(git, gone, present, "--info-only")
+            listed = git.run("ls-files", "-s", "-z")
+        else:
+            listed = b"".join(row[2:] + b"\0" for row in names.listed)
         # Git makes no index while there is nothing to put into one.
         if os.path.exists(index):
             os.replace(index, known)
@@ -312,12 +316,11 @@ def _differences(then: set[bytes], now: set[bytes]) -> list[Difference]:
 
 
 def _kinds(rows: set[bytes]) -> dict[bytes, set[str]]:
-    """Return the kinds of a fingerprint's rows for each path, without HEAD's row: HEAD may move."""
+    """Return the kinds of a fingerprint's rows for each path, without HEAD's row."""
     found: dict[bytes, set[str]] = {}
     for row in rows:
-        kind = row[: row.index(b" ")].decode() if not row.startswith(b"head\t") else ""
-        if kind:
-            found.setdefault(_name(row), set()).add(kind)
+        if not row.startswith(_HEAD):
+            found.setdefault(_name(row), set()).add(row[: row.index(b" ")].decode())
     return found
 
 

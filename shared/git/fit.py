@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.change import ends
-from shared.git.few_paths import index_at, tree_at
+from shared.git.few_paths import index_at, tree_and_rules
 from shared.git.intended import check_clashes
 from shared.git.proof import describe
 from shared.git.users_files import (
@@ -50,8 +50,9 @@ def check_fit(
     Uncommitted work of the user's is to be committed or stashed, and then the command `ways.again`
     works: a revision would meet the same work once more. What is committed needs a revision.
     """
-    planned, states = ends(changes), states_before(repo, vault, changes)
-    head = tree_at(repo.git, "HEAD", planned)
+    planned = ends(changes)
+    head = tree_and_rules(repo.git, "HEAD", planned)
+    states = states_before(repo, vault, changes, head)
     problems: list[Problem] = []
     for path, end in planned.items():
         state, committed = states[path], head.get(path)

@@ -1,4 +1,4 @@
-"""Read and repair the scratch worktree's `.git` file, which says where its git folder is.
+"""Read and repair the files by which a worktree finds its git folder, and that the user's own.
 
 Without it they would find the user's repository, which lies around the run.
 """
@@ -30,6 +30,16 @@ def read_git_file(worktree: str) -> str | None:
         return None
     target = os.fsdecode(text.removeprefix(b"gitdir: ").rstrip(b"\r\n"))
     return os.path.realpath(os.path.join(worktree, target))
+
+
+def common_dir(git_dir: str) -> str:
+    """Return the git folder that this one, of a linked worktree, shares; else this one itself."""
+    try:
+        with open(os.path.join(git_dir, "commondir"), "rb") as file:
+            shared = os.fsdecode(file.read().rstrip(b"\r\n"))
+    except FileNotFoundError:
+        return git_dir
+    return os.path.realpath(os.path.join(git_dir, shared))
 
 
 def repair_git_file(worktree: str, admin: str) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.command import SINGLE_CALL, user_environment
 from shared.git.files import refusing, write_new
+from shared.git.git_file import common_dir
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -103,6 +104,9 @@ def hook_folder(git: Git, users: str = "") -> str:
 
     Where that has no such folder, as for one that git ignores, it starts at the root `users`.
     """
-    named = git.as_set_up().text("rev-parse", "--git-path", "hooks")
+    if "core.hookspath" in git.settings():
+        named = git.as_set_up().text("rev-parse", "--git-path", "hooks")
+    else:
+        named = os.path.join(common_dir(git.git_dir), "hooks")
     folder = os.path.join(git.root or git.git_dir, named)
     return folder if os.path.isdir(folder) or not users else os.path.join(users, named)

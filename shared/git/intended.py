@@ -10,9 +10,16 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.change import Ends, Entry, apply_patches, ends
-from shared.git.few_paths import folders_of, index_at, replace_at, seed_index, tree_at
+from shared.git.few_paths import (
+    fill_index,
+    folders_of,
+    index_at,
+    replace_at,
+    tree_and_rules,
+    tree_at,
+)
 from shared.git.proof import check_trailers, describe, extra_entries
-from shared.git.repository import check_branch, check_underway, head
+from shared.git.repository import check_branch, check_underway
 from state.errors import Problem, Refused
 
 if TYPE_CHECKING:
@@ -78,13 +85,17 @@ class Made(NamedTuple):
 
 
 def intend(
-    repo: Repository, vault: Vault, changes: Sequence[Change], message: str, extra: Extra
+    repo: Repository,
+    vault: Vault,
+    at: Head,
+    changes: Sequence[Change],
+    message: str,
+    extra: Extra,
 ) -> Intended:
-    """Return the commit that the changes and the `extra` files are to become on the present HEAD.
+    """Return the commit that the changes and the `extra` files are to become on this HEAD.
 
     Its tree is stored in the user's repository. Refused if HEAD has all of it already.
     """
-    at = head(repo)
     tree = _plan_tree(repo, vault, at, changes, extra)
     if tree == at.tree:
         text = "HEAD already holds all changes of the plan, so nothing is committed"
@@ -92,26 +103,30 @@ def intend(
     return Intended(at, tree, message)
 
 
-def check_state(repo: Repository) -> list[Problem]:
+def check_state(repo: Repository, at: Head) -> list[Problem]:
     """Return a problem if HEAD is on no branch or a git operation such as a merge is under way."""
-    return [*check_branch(repo), *check_underway(repo)]
+    return [*check_branch(at), *check_underway(repo)]
 
 
 def check_intended(
-    repo: Repository, changes: Sequence[Change], extra: Extra, leave: Collection[str] = ()
+    repo: Repository,
+    tree: str,
+    changes: Sequence[Change],
+    extra: Extra,
+    leave: Collection[str] = (),
 ) -> list[Problem]:
     """Return a problem for all that in HEAD, index and folders is in the way of the commit.
 
-    What is staged of a path in `leave` is not judged.
+    `tree` is HEAD's. What is staged of a path in `leave` is not judged.
     """
     plan = whole(repo, changes, extra)
-    problems = [*_check_head(repo, plan, extra), *check_index(repo, plan, leave)]
+    problems = [*_check_head(repo, tree, plan, extra), *check_index(repo, plan, leave)]
     return problems + check_extra(repo, extra)
 
 
 def check_head(repo: Repository, changes: Sequence[Change]) -> list[Problem]:
     """Return a problem for each planned file that in HEAD is not as it was before the plan."""
-    return _check_head(repo, ends(changes), {})
+    return _check_head(repo, "HEAD", ends(changes), {})
 
 
 def whole(repo: Repository, changes: Sequence[Change], extra: Extra) -> dict[str, Ends]:
@@ -122,15 +137,17 @@ def whole(repo: Repository, changes: Sequence[Change], extra: Extra) -> dict[str
     }
 
 
-def is_before(repo: Repository, changes: Sequence[Change]) -> bool:
-    """Return whether HEAD still has every planned file as it was before the plan."""
+def is_before(repo: Repository, tree: str, changes: Sequence[Change]) -> bool:
+    """Return whether HEAD's tree still has every planned file as it was before the plan."""
     planned = ends(changes)
-    now = tree_at(repo.git, "HEAD", planned)
+    now = tree_at(repo.git, tree, planned)
     return bool(changes) and all(now.get(p) == end.before for p, end in planned.items())
 
 
-def _check_head(repo: Repository, plan: Mapping[str, Ends], extra: Extra) -> list[Problem]:
-    now = tree_at(repo.git, "HEAD", plan)
+def _check_head(
+    repo: Repository, tree: str, plan: Mapping[str, Ends], extra: Extra
+) -> list[Problem]:
+    now = tree_at(repo.git, tree, plan)
     problems: list[Problem] = []
     for path, end in plan.items():
         found = now.get(path)
@@ -202,7 +219,7 @@ def _plan_tree(
     """Return the git tree of HEAD plus the plan's changes, stored in the user's repository."""
     with vault.fresh_index(GIT_OBJECT_DIRECTORY=repo.objects) as git:
         planned = {path: end.after for path, end in ends(changes).items()}
-        seed_index(git, at.tree, planned)
+        fill_index(git, tree_and_rules(git, at.tree, planned), {}, "")
         apply_patches(git, changes)
         for data in extra.values():
             if isinstance(data, bytes):

@@ -6,7 +6,6 @@ user's files changes. From then on either side can be written, any number of tim
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import stat
@@ -173,7 +172,13 @@ def read_raw(root: str, path: str) -> Raw | None:
     if found is None:
         return None
     kind, bits, data = found
-    return Raw(kind, hashlib.sha256(data).hexdigest(), kind == "file" and bool(bits & 0o100))
+    return Raw(kind, _sha256(data), kind == "file" and bool(bits & 0o100))
+
+
+def _sha256(data: bytes) -> str:
+    import hashlib  # not at the top: OpenSSL is slow to load, and most only ask for the state
+
+    return hashlib.sha256(data).hexdigest()
 
 
 def is_on_side(root: str, journal: Journal, move: Move, side: Side) -> bool:
@@ -196,14 +201,14 @@ def store(folder: str, copy: str, source: str, bits: int | None = None) -> Store
     bits = own if bits is None else bits
     write_new(os.path.join(folder, copy), data, 0o600)
     executable = kind == "file" and bool(bits & 0o100)
-    return Stored(Raw(kind, hashlib.sha256(data).hexdigest(), executable), bits, copy)
+    return Stored(Raw(kind, _sha256(data), executable), bits, copy)
 
 
 def load_copy(folder: str, stored: Stored) -> bytes:
     """Return the bytes of a file copy in the journal; Refused if they do not match their hash."""
     path = os.path.join(folder, stored.copy)
     found = read_bytes(path)
-    if found is None or hashlib.sha256(found[2]).hexdigest() != stored.raw.sha256:
+    if found is None or _sha256(found[2]) != stored.raw.sha256:
         text = "the journal's copy of this file is missing or damaged"
         raise Refused("invalid", path, text, "restore the copy from a backup")
     return found[2]

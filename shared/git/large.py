@@ -29,13 +29,19 @@ class Row(NamedTuple):
     size: int
 
 
-def too_large(git: Git, limit: int, named: Sequence[str], *trees: str) -> list[Row]:
+def raw(git: Git, named: Sequence[str], *trees: str) -> list[bytes]:
+    """Return how two git trees differ, without renames: `git diff-tree --raw`, and each path."""
+    return git.lasting(*_RAW, *trees, *named, of=trees).split(b"\0")[:-1]
+
+
+def too_large(git: Git, limit: int, fields: Sequence[bytes], *trees: str) -> list[Row]:
     """Return the files changed between two git trees that no patch is to be made of.
 
     Of the binaries the largest, until the patches of the others may fit into `limit` bytes, and
     texts that are too large to be compared. Of other texts only the patch says whether it fits.
+    `fields` are what `raw` says of the trees.
     """
-    found = _rows(git, named, *trees)
+    found = _rows(git, fields)
     most = max(limit, MOST_COMPARED)
     large = [row for row in found if row.size > most]
     rest = sorted((row for row in found if row.size <= most), key=lambda row: -row.size)
@@ -58,8 +64,7 @@ def sizes_of(git: Git, blobs: Iterable[str]) -> dict[str, int]:
     return {name: int(size) for name, _, size in (r.partition(" ") for r in rows) if size.isdigit()}
 
 
-def _rows(git: Git, named: Sequence[str], *trees: str) -> list[Row]:
-    fields = git.run(*_RAW, *trees, *named).split(b"\0")[:-1]
+def _rows(git: Git, fields: Sequence[bytes]) -> list[Row]:
     rows = list(zip(fields[0::2], fields[1::2], strict=True))
     ids = [meta.decode().split(" ")[2:4] for meta, _ in rows]
     sizes = sizes_of(git, (blob for both in ids for blob in both if blob.strip("0")))

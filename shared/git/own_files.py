@@ -24,7 +24,9 @@ _OWN_FILES = ("config", "info/attributes", "info/exclude")
 def own_files(repo: Repository) -> Iterator[bytes]:
     """Yield a fingerprint row `own IDENTITY<tab>PATH` for each git configuration file and hook."""
     folders = {".git/hooks": os.path.join(repo.common_dir, "hooks")}
-    chosen = repo.git.as_set_up().attempt("config", "--path", "core.hooksPath").stdout
+    chosen = b""
+    if "core.hookspath" in repo.git.settings():
+        chosen = repo.git.as_set_up().attempt("config", "--path", "core.hooksPath").stdout
     if chosen.strip():
         named = os.fsdecode(chosen.removesuffix(b"\n"))
         folders[named] = os.path.join(repo.root, named)

@@ -7,7 +7,7 @@ import stat
 from typing import TYPE_CHECKING
 
 from shared.git.change import Ends, apply_patches, ends, index_lines
-from shared.git.few_paths import seed_index
+from shared.git.few_paths import fill_index, tree_and_rules
 from shared.git.files import refusing, remove_tree
 from shared.git.journal import (
     Journal,
@@ -121,12 +121,11 @@ def _stage_after(repo: Repository, vault: Vault, changes: Sequence[Change], stag
         apply_patches(git, changes)
     with vault.scratch() as scratch:
         git = quarantined(repo, vault, os.path.join(scratch, "index"), repo.root)
-        seed_index(git, "HEAD", after)
-        lines = index_lines(after, repo.zero)
-        git.run("update-index", "--add", "--replace", "-z", "--index-info", stdin=lines)
+        there = tree_and_rules(git, "HEAD", after)
+        fill_index(git, there, after, repo.zero)
         names = "".join(f"{path}\0" for path, entry in after.items() if entry).encode()
         git.run("checkout-index", "-z", "--stdin", f"--prefix={staged}/", stdin=names)
-    _refuse(compare_at(repo, vault, after, staged))
+    _refuse(compare_at(repo, vault, after, staged, there))
 
 
 def _bits(before: Stored | None, end: Ends, staged: str) -> int:

@@ -10,7 +10,7 @@ import os
 import re
 from typing import TYPE_CHECKING
 
-from shared.git.command import Git, durable
+from shared.git.command import DURABLE, Git
 from shared.git.files import refusing
 from shared.git.kept import KEPT_FILES
 from shared.git.repository import PLANNER, Repository, check_path, private_at
@@ -81,7 +81,7 @@ def record(root: str, secrets: Iterable[str]) -> Repository:
     lines += ["/" + _ODD.sub(r"\\\1", path) for path in secrets if "\n" not in path]
     os.makedirs(os.path.join(repository.git_dir, "info"), exist_ok=True)
     write_atomic(os.path.join(repository.git_dir, "info", "exclude"), os.fsencode("\n".join(lines)))
-    git = repository.git.having(*durable(), "i18n.commitEncoding=UTF-8", **IDENTITY)
+    git = repository.git.having(*DURABLE, "i18n.commitEncoding=UTF-8", **IDENTITY)
     git.run("add", "--all", "--", ".")
     tree = git.text("write-tree")
     old, held = (os.fsdecode(git.attempt("rev-parse", "-q", "--verify", name).stdout).strip()

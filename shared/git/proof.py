@@ -53,7 +53,7 @@ def check_commit(
     Compared with its only parent, exactly the planned paths may differ, each from `before` to
     `after`, and the `allowed` paths, with exactly these bytes (None: removed).
     """
-    parents = repo.git.text("rev-list", "--parents", "-n1", commit, "--").split(" ")[1:]
+    parents = parents_of(repo, commit)
     if len(parents) != 1:
         text = f"the commit has {len(parents)} parents, but the plan's commit must have one"
         return [Problem("refused", commit, text)]
@@ -76,12 +76,18 @@ def check_commit(
     return problems
 
 
+def parents_of(repo: Repository, commit: str) -> list[str]:
+    """Return the parents of a commit."""
+    said = repo.git.lasting("rev-list", "--parents", "-n1", commit, "--", of=[commit])
+    return said.decode().split()[1:]
+
+
 def compare_trees(repo: Repository, old: str, new: str) -> dict[str, Ends]:
     """Return each path that differs between two trees or commits, with its file in both."""
     if old == new:
         return {}
     shape = ("-r", "-z", "--raw", "--full-index", "--no-renames")
-    rows = repo.git.names("diff-tree", *shape, old, new)
+    rows = repo.git.lasting("diff-tree", *shape, old, new, of=[old, new]).split(b"\0")[:-1]
     found: dict[str, Ends] = {}
     for meta, name in zip(rows[0::2], rows[1::2], strict=True):
         old_mode, mode, before, after = meta.decode().lstrip(":").split(" ")[:4]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from shared.git.command import durable
+from shared.git.command import DURABLE
 from shared.git.files import refusing
 from state.errors import Refused
 
@@ -41,7 +41,7 @@ def keep(repo: Repository, ref: str, files: Mapping[str, bytes | str], told: Tol
         return found
     at = f"@{told.seconds} +0000"
     dates = {"GIT_AUTHOR_DATE": at, "GIT_COMMITTER_DATE": at}
-    git = repo.git.having(*durable(), "i18n.commitEncoding=UTF-8", **dates)
+    git = repo.git.having(*DURABLE, "i18n.commitEncoding=UTF-8", **dates)
     blobs = {
         name: data
         if isinstance(data, str)
@@ -55,10 +55,12 @@ def keep(repo: Repository, ref: str, files: Mapping[str, bytes | str], told: Tol
     # does after here, it does not have the commit just made, and git makes no ref of it.
     git.run("cat-file", "-e", f"{told.base}^{{commit}}")
     words = ("update-ref", "--no-deref", ref, made, repo.zero)
-    done = git.attempt(*words)
-    if done.returncode and not commit_at(repo, ref):
+    if git.ok(*words):
+        return made
+    found = commit_at(repo, ref)
+    if not found:
         git.run(*words)
-    return commit_at(repo, ref)
+    return found or made
 
 
 def leads_to(repo: Repository, ref: str) -> str:
@@ -99,7 +101,7 @@ def blob(repo: Repository, name: str) -> bytes:
     return repo.git.run("cat-file", "blob", name)
 
 
-def file_in(repo: Repository, commit: str, name: str) -> bytes | None:
-    """Return the content of a file at the top of a commit, None if the commit has no such file."""
-    done = repo.git.attempt("cat-file", "blob", f"{commit}:{name}")
-    return None if done.returncode else done.stdout
+def files_in(repo: Repository, commit: str, *names: str) -> list[bytes | None]:
+    """Return the content of files at the top of a commit, None for each that it does not have."""
+    found = repo.git.objects([f"{commit}:{name}" for name in names])
+    return [one.content if one.kind == "blob" else None for one in found]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,13 +12,19 @@ from shared.git.command import OLDEST, Git, discover, said, version
 from shared.git.environments import is_environment
 from shared.git.files import refusing
 from shared.git.kept import KEPT_FILES, is_kept
+from shared.git.known import Known, mark_of
 from state.errors import Problem, Refused
 from state.files import write_atomic
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from shared.git.known import Mark
+
 PLANNER = ".planner"
+
+# With one of these settings, a linked worktree can have others than the user's working tree.
+_OWN_SETTINGS = re.compile(r"^(includeif\.|extensions\.worktreeconfig$)", re.MULTILINE)
 
 # In `git ls-tree -r -z`: the entry of a submodule.
 _SUBMODULE = re.compile(rb"\x00160000 commit [0-9a-f]+\t([^\0]+)")
@@ -38,7 +44,8 @@ _UNDERWAY = {
 class Repository:
     """A git repository with a working tree, or one of its linked worktrees, as absolute paths.
 
-    `settings` are further git settings (`key=value`) for every command.
+    `settings` are further git settings (`key=value`) for every command, `known` what `Git.settings`
+    has read, by git folder, and `marks` what `_marks` said when it was opened.
     """
 
     root: str
@@ -47,15 +54,23 @@ class Repository:
     objects: str
     object_format: str
     settings: tuple[str, ...] = ()
+    known: dict[str, Known] = field(default_factory=dict, compare=False, repr=False)
+    marks: tuple[Mark, ...] = field(default=(), compare=False, repr=False)
 
     @cached_property
     def git(self) -> Git:
         """Git commands in the user's working tree, with settings that keep hooks from running."""
         return self.git_in(self.root)
 
-    def git_in(self, root: str) -> Git:
-        """Return a Git on this repository with the folder `root` as its working tree."""
-        git = Git(self.git_dir, root)
+    def git_in(self, root: str, git_dir: str = "") -> Git:
+        """Return a Git on this repository with the folder `root` as its working tree.
+
+        `git_dir` is the git folder of a linked worktree.
+        """
+        settings_of = git_dir = git_dir or self.git_dir
+        if git_dir != self.git_dir and not _OWN_SETTINGS.search("\n".join(self.git.settings())):
+            settings_of = self.git_dir
+        git = Git(git_dir, root, known=self.known.setdefault(settings_of, Known()))
         return git.having(*self.settings) if self.settings else git
 
     @property
@@ -77,15 +92,30 @@ class Head(NamedTuple):
     tree: str
 
 
-def repository_at(root: str) -> Repository:
-    """Return the repository whose working tree's root is `root`, never an enclosing one."""
+def repository_at(root: str, opened: dict[str, Repository] | None = None) -> Repository:
+    """Return the repository whose working tree's root is `root`, never an enclosing one.
+
+    `opened` are those that a command has opened so far, by root: one of these is opened again only
+    if something else has taken its place, or its settings were changed.
+    """
+    known = opened.get(root) if opened else None
+    if known and known.marks == _marks(known):
+        return known
     found = find_repository(root, os.path.dirname(os.path.realpath(root)))
     if os.path.realpath(found.root) != os.path.realpath(root):
         text = f"is no longer the root of a git repository; the next one is at {found.root}"
         raise Refused(
             "not_found", root, text, allowed="restore its `.git`, then run the same command again"
         )
+    if opened is not None:
+        opened[root] = found
     return found
+
+
+def _marks(repo: Repository) -> tuple[Mark, ...]:
+    """Return what tells a repository on disk from one that is put into its place."""
+    config = os.path.join(repo.common_dir, "config")
+    return tuple(map(mark_of, (os.path.join(repo.root, ".git"), repo.git_dir, config)))
 
 
 def init_repository(root: str, env: Mapping[str, str], *options: str) -> Git:
@@ -123,7 +153,8 @@ def find_repository(path: str, ceiling: str = "") -> Repository:
         text = "the repository's path contains a line break"
         raise Refused("refused", path, text, "rename the folder") from error
     common, objects = (os.path.abspath(os.path.join(path, name)) for name in (common, objects))
-    return Repository(root, git_dir, common, objects, object_format)
+    found = Repository(root, git_dir, common, objects, object_format)
+    return replace(found, marks=_marks(found))
 
 
 def private_at(root: str) -> Repository | None:
@@ -131,7 +162,8 @@ def private_at(root: str) -> Repository | None:
     if not is_kept(root):
         return None
     path = os.path.join(root, KEPT_FILES)
-    return Repository(root, path, path, os.path.join(path, "objects"), "sha1")
+    found = Repository(root, path, path, os.path.join(path, "objects"), "sha1")
+    return replace(found, marks=_marks(found))
 
 
 def private_around(path: str, ceiling: str = "") -> Repository | None:
@@ -150,10 +182,13 @@ def private_around(path: str, ceiling: str = "") -> Repository | None:
     return None
 
 
-def check_startable(path: str) -> list[Problem]:
-    """Return a problem for each reason why no run of the planner can start in `path`."""
-    if version() < OLDEST:
-        found = ".".join(map(str, version()))
+def check_startable(path: str, opened: list[Repository] | None = None) -> list[Problem]:
+    """Return a problem for each reason why no run of the planner can start in `path`.
+
+    The repository around it is added to `opened`.
+    """
+    if (present := version()) < OLDEST:
+        found = ".".join(map(str, present))
         return [
             Problem(
                 "refused", "git", f"git {found} is too old", allowed="install git 2.30 or newer"
@@ -163,6 +198,13 @@ def check_startable(path: str) -> list[Problem]:
         repo = find_repository(path)
     except Refused as refusal:
         return list(refusal.problems)
+    if opened is not None:
+        opened.append(repo)
+    return check_repository(repo)
+
+
+def check_repository(repo: Repository) -> list[Problem]:
+    """Return a problem for each reason why no run of the planner can start in a repository."""
     if repo.is_private:
         return check_path(repo.root)
     return [
@@ -184,11 +226,12 @@ def check_path(folder: str) -> list[Problem]:
 
 
 def _check_head(repo: Repository) -> list[Problem]:
-    if not repo.git.ok("rev-parse", "--verify", "-q", "HEAD^{commit}"):
+    try:
+        return check_branch(head(repo))
+    except Refused:
         problem = "the repository has no commit yet, so there is nothing to plan against"
         retry = 'git commit --allow-empty -m "Start"'
         return [Problem("refused", "HEAD", problem, retry=retry)]
-    return check_branch(repo)
 
 
 def _check_own_folder(repo: Repository) -> list[Problem]:
@@ -204,9 +247,9 @@ def _check_own_folder(repo: Repository) -> list[Problem]:
     return [Problem("refused", PLANNER, problem, allowed, f"git rm -r -q :/{PLANNER}")]
 
 
-def check_branch(repo: Repository) -> list[Problem]:
+def check_branch(at: Head) -> list[Problem]:
     """Return a problem if HEAD is detached, that is, on no branch."""
-    if repo.git.ok("symbolic-ref", "-q", "HEAD"):
+    if at.branch:
         return []
     problem = "HEAD is detached: a commit made here would be on no branch"
     return [
@@ -249,9 +292,14 @@ def _check_identity(repo: Repository) -> list[Problem]:
 
 def head(repo: Repository) -> Head:
     """Return the commit, branch and tree of the repository's HEAD."""
-    commit, tree = repo.git.text("rev-parse", "HEAD^{commit}", "HEAD^{tree}").split("\n")
-    ref = repo.git.attempt("symbolic-ref", "-q", "HEAD").stdout.decode("utf-8", "replace").strip()
-    return Head(commit, ref.removeprefix("refs/heads/") or None, tree)
+    found = repo.git.run(
+        "rev-parse", "HEAD^{commit}", "HEAD^{tree}", "--symbolic-full-name", "HEAD"
+    )
+    commit, tree, *ref = found.decode("utf-8", "replace").removesuffix("\n").split("\n")
+    if not ref:  # another ref has this name
+        asked = repo.git.attempt("symbolic-ref", "-q", "HEAD").stdout
+        ref = [asked.decode("utf-8", "replace").strip() or "HEAD"]
+    return Head(commit, None if ref[0] == "HEAD" else ref[0].removeprefix("refs/heads/"), tree)
 
 
 def uncommitted(repo: Repository) -> list[str]:
@@ -276,7 +324,8 @@ def _is_environment(repo: Repository, name: bytes) -> bool:
 def submodules(repo: Repository, tree: str) -> list[str]:
     """Return the paths of the submodules in the git tree `tree`, in its order."""
     # With `-d` git leaves out the files, of which there may be very many.
-    rows = b"\0" + repo.git.run("ls-tree", "-r", "-d", "-z", "--full-tree", tree)
+    words = ("ls-tree", "-r", "-d", "-z", "--full-tree", tree)
+    rows = b"\0" + repo.git.lasting(*words, of=[tree])
     return [os.fsdecode(name) for name in _SUBMODULE.findall(rows)]
 
 

@@ -26,7 +26,7 @@ class _OutOfTimeError(Exception):
 
 def is_signed(repo: Repository) -> bool:
     """Return whether the user's git settings ask for signed commits."""
-    return repo.git.attempt("config", "--type=bool", "commit.gpgSign").stdout.strip() == b"true"
+    return repo.git.is_on("commit.gpgSign", default=False)
 
 
 def signing_program(repo: Repository) -> str:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import posixpath
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.change import GITLINK, Entry
@@ -21,16 +21,23 @@ if TYPE_CHECKING:
 # Running Python leaves these folders; they never count as work.
 _BY_PRODUCTS = ("__pycache__",)
 
-# In `ls-files -v`: an entry that is marked so that git does not look at its file.
-_HIDING = re.compile(rb"\0(?:S|[a-z]) ")
-
 
 class Scan(NamedTuple):
-    """Paths that differ from git's index; `gone` is part of `changed`; `x/` is a repository."""
+    """Paths that differ from git's index; `gone` is part of `changed`; `x/` is a repository.
+
+    `listed` is what the index holds, as `git ls-files -v -s -z` prints it.
+    """
 
     changed: set[bytes]
     gone: set[bytes]
     untracked: set[bytes]
+    listed: list[bytes]
+
+    @property
+    def unwatched(self) -> set[bytes]:
+        """The paths marked, by assume-unchanged or skip-worktree, so that git looks at no file."""
+        marked = (row for row in self.listed if row[:1] == b"S" or row[:1].islower())
+        return {row.split(b"\t", 1)[1] for row in marked}
 
 
 def scan(git: Git) -> Scan:
@@ -42,12 +49,14 @@ def scan(git: Git) -> Scan:
     left_out = [f"--exclude={name}/" for name in _BY_PRODUCTS]
     shape = ("-z", "--name-status", "--no-renames", "--ignore-submodules=all")
     # Both walk the whole tree, so they run at the same time.
-    with git.names_beside("ls-files", "-z", "--others", "--exclude-standard", *left_out) as others:
-        rows = git.names("diff-files", *shape)
-        untracked = without_environments(set(others()))
+    words = ("ls-files", "-v", "-s", "-c", "-o", "-z", "--exclude-standard", *left_out)
+    with git.names_beside(*words) as listed:
+        rows, index = git.names("diff-files", *shape), listed()
+    others = [*itertools.takewhile(lambda row: row.startswith(b"? "), index)]
+    untracked = without_environments({row[2:] for row in others})
     status = dict(zip(rows[1::2], rows[0::2], strict=True))
     gone = {name for name, letter in status.items() if letter == b"D"}
-    return Scan(set(status), gone, untracked)
+    return Scan(set(status), gone, untracked, index[len(others) :])
 
 
 def stage_names(git: Git, gone: Iterable[bytes], present: Iterable[bytes], *options: str) -> None:
@@ -117,37 +126,35 @@ def stage_all(
     file system can't hold are taken from the index. The names are staged
     except nested repositories and those at or below `leave_out`. The tree is that of the index.
     """
-    without_bits = git.attempt("config", "--type=bool", "core.fileMode").stdout == b"false\n"
+    without_bits = not git.is_on("core.fileMode", default=True)
     bits = _modes(git) if without_bits else {}
     left = tuple(leave_out)
-    rows = _start_from(git, index, tree, left, anew=without_bits)
     names = scan(git)
+    rows = _start_from(git, index, tree, left, names, anew=without_bits)
+    names = scan(git) if rows is None else names
     changed = {name for name in names.changed if not covered(name, left)}
     untracked = {name for name in names.untracked if not covered(name, left)}
     plain = {name for name in untracked if not name.endswith(b"/")}
     stage_names(git, changed & names.gone, (changed - names.gone) | plain)
     if without_bits:
         _take_bits(git, bits)
-    found = Scan(changed, changed & names.gone, untracked)
+    found = Scan(changed, changed & names.gone, untracked, names.listed)
     return found, staged_tree(git, tree, zero, None if changed or plain else rows)
 
 
 def _start_from(
-    git: Git, index: str, tree: str, left: tuple[bytes, ...], *, anew: bool
+    git: Git, index: str, tree: str, left: tuple[bytes, ...], names: Scan, *, anew: bool
 ) -> _Rows | None:
     """Set git's index to `tree`, or leave it where a scan makes of it the same as of `tree`.
 
     To write a large index takes long, and a large file staged before would be read again. Returns
     how an index that was left differs from `tree`.
     """
-    with git.names_beside("ls-files", "-v", "-z") as marked:
-        rows = None if anew else _staged(git, tree)
-        if _HIDING.search(b"\0" + b"\0".join(marked())):
-            # assume-unchanged and skip-worktree would hide edits; a new index has no such marks.
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(index)
-            rows = None
-    if rows is not None and _may_stay(git, rows, left):
+    if names.unwatched:
+        # Edits would be hidden; a new index has no such marks.
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(index)
+    elif not anew and _may_stay(git, rows := _staged(git, tree), left):
         return rows
     git.run("read-tree", "--reset", tree)
     return None

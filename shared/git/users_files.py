@@ -7,8 +7,8 @@ import shlex
 import stat
 from typing import TYPE_CHECKING, NamedTuple
 
-from shared.git.change import GITLINK, LINK, Entry, ends, index_lines, listed
-from shared.git.few_paths import seed_index, tree_at
+from shared.git.change import GITLINK, LINK, Entry, ends, listed
+from shared.git.few_paths import fill_index, tree_and_rules
 from state.errors import Problem
 
 if TYPE_CHECKING:
@@ -45,14 +45,17 @@ def check_before(repo: Repository, vault: Vault, changes: Sequence[Change]) -> l
 
 
 def states_before(
-    repo: Repository, vault: Vault, changes: Sequence[Change]
+    repo: Repository,
+    vault: Vault,
+    changes: Sequence[Change],
+    there: Mapping[str, Entry] | None = None,
 ) -> dict[str, Entry | Blocked | None]:
     """Return the mode and blob that git would commit at each planned path, before an apply."""
     planned = ends(changes)
     wanted = {path: end.before for path, end in planned.items()}
     removed = {path for path, end in planned.items() if end.after is None}
     added = {path for path, end in planned.items() if end.after is not None}
-    return read_states(repo, vault, wanted, PathChanges(removed, added))
+    return read_states(repo, vault, wanted, PathChanges(removed, added), there=there)
 
 
 def check_tree(repo: Repository, vault: Vault, changes: Sequence[Change]) -> list[Problem]:
@@ -62,10 +65,14 @@ def check_tree(repo: Repository, vault: Vault, changes: Sequence[Change]) -> lis
 
 
 def compare_at(
-    repo: Repository, vault: Vault, wanted: Mapping[str, Entry | None], root: str
+    repo: Repository,
+    vault: Vault,
+    wanted: Mapping[str, Entry | None],
+    root: str,
+    there: Mapping[str, Entry],
 ) -> list[Problem]:
     """Return a problem for each file below `root` that git would commit other than as `wanted`."""
-    return _compare(repo, read_states(repo, vault, wanted, root=root), wanted)
+    return _compare(repo, read_states(repo, vault, wanted, root=root, there=there), wanted)
 
 
 class PathChanges(NamedTuple):
@@ -87,15 +94,17 @@ def read_states(
     wanted: Mapping[str, Entry | None],
     changes: PathChanges = NOTHING,
     root: str | None = None,
+    there: Mapping[str, Entry] | None = None,
 ) -> dict[str, Entry | Blocked | None]:
     """Return the mode and blob that git would commit at each wanted path of the user's tree.
 
     Git reads the files through an index that holds these paths of HEAD and, over them, what is
     wanted, so filters and line ends work as for a file that is already as wanted. Objects go into
     the vault. A folder where a file is `added` counts as nothing if every file in it is `removed`.
+    `there` is what `tree_and_rules` says of HEAD, if known.
     """
     root = root or repo.root
-    there = tree_at(repo.git, "HEAD", wanted)
+    there = tree_and_rules(repo.git, "HEAD", wanted) if there is None else there
     links = [path for path, entry in there.items() if entry.mode == GITLINK]
     states: dict[str, Entry | Blocked | None] = {}
     present: list[str] = []
@@ -107,26 +116,15 @@ def read_states(
             present.append(path)
         states[path] = found if isinstance(found, Blocked) else None
     if present:
-        now = _hashed(repo, vault, wanted, present, root)
+        with vault.scratch() as folder:
+            git = quarantined(repo, vault, os.path.join(folder, "index"), root)
+            fill_index(git, there, wanted, repo.zero)
+            names = "".join(f"{path}\0" for path in present).encode("utf-8")
+            words = ("--add", "--remove", "--replace", "-z", "--stdin")
+            git.run("update-index", *words, stdin=names)
+            now = listed(git)
         states |= {path: now.get(path) for path in present}
     return states
-
-
-def _hashed(
-    repo: Repository,
-    vault: Vault,
-    wanted: Mapping[str, Entry | None],
-    present: Sequence[str],
-    root: str,
-) -> dict[str, Entry]:
-    with vault.scratch() as folder:
-        git = quarantined(repo, vault, os.path.join(folder, "index"), root)
-        seed_index(git, "HEAD", wanted)
-        seed = index_lines(wanted, repo.zero)
-        git.run("update-index", "--add", "--replace", "-z", "--index-info", stdin=seed)
-        names = "".join(f"{path}\0" for path in present).encode("utf-8")
-        git.run("update-index", "--add", "--remove", "--replace", "-z", "--stdin", stdin=names)
-        return listed(git)
 
 
 def quarantined(repo: Repository, vault: Vault, index: str, root: str) -> Git:
@@ -219,7 +217,7 @@ def same(repo: Repository, state: Entry | Blocked | None, entry: Entry | None) -
 
 def is_set(repo: Repository, key: str) -> bool:
     """Return whether the git setting `key`, which is on by default, is on."""
-    return repo.git.attempt("config", "--type=bool", key).stdout.strip() != b"false"
+    return repo.git.is_on(key, default=True)
 
 
 def difference(state: Entry | Blocked | None, entry: Entry | None) -> str:

@@ -12,7 +12,7 @@ import tempfile
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from shared.git.command import OWN_INDEX, Git, durable
+from shared.git.command import DURABLE, OWN_INDEX, Git
 from shared.git.files import refusing
 from shared.git.scratch import scratch, sweep
 from state.files import write_atomic
@@ -64,7 +64,7 @@ def open_vault(repo: Repository, path: str) -> Vault:
     git = Git(
         path,
         None,
-        config=(*_SETTINGS, *durable()),
+        config=(*_SETTINGS, *DURABLE),
         env={
             "GIT_CONFIG_NOSYSTEM": "1",
             "GIT_CONFIG_SYSTEM": os.devnull,
@@ -76,6 +76,8 @@ def open_vault(repo: Repository, path: str) -> Vault:
             "XDG_CONFIG_HOME": path,
         },
     )
+    # Whatever the user's repository holds, this one borrows.
+    git.known.facts = repo.git.known.facts
     vault = Vault(path, os.path.join(path, "objects"), git)
     _make(repo, vault)
     _borrow(repo, vault)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.change import Ends, ends, patch_bytes, read_changes, revert_changes
 from shared.git.large import BLOB
-from shared.git.proof import compare_trees, entry_at
+from shared.git.proof import compare_trees, entry_at, parents_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -51,10 +52,16 @@ class Compared(NamedTuple):
 def read_commit(repo: Repository, commit: str) -> Made:
     """Return a commit with what it changes against its first parent."""
     git = repo.git
-    message = git.text("log", "-1", "--format=%B", commit, "--")
-    parents = git.text("rev-list", "--parents", "-n1", commit, "--").split(" ")[1:]
+    message = message_of(repo, commit)
+    parents = parents_of(repo, commit)
     parent = parents[0] if parents else git.text("hash-object", "-t", "tree", "--stdin")
     return Made(commit, parent, message, compare_trees(repo, parent, commit))
+
+
+def message_of(repo: Repository, commit: str) -> str:
+    """Return the message of a commit."""
+    said = repo.git.lasting("log", "-1", "--format=%B", commit, "--", of=[commit])
+    return os.fsdecode(said.removesuffix(b"\n"))
 
 
 def own_files_of_merge(repo: Repository, commit: str) -> list[str]:

@@ -11,7 +11,6 @@ import os
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from shared.git.command import Git
 from shared.git.files import refusing, remove_behind, remove_tree
 from shared.git.filters import confined
 from shared.git.git_file import read_git_file, repair_git_file
@@ -21,6 +20,7 @@ from state.files import write_atomic
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from shared.git.command import Git
     from shared.git.repository import Repository
 
 # In git's own folder of a worktree once the worktree is complete; holds the commit of its base.
@@ -36,22 +36,27 @@ _CHECKOUT = ("checkout.workers=4",)
 
 
 class Worktree(NamedTuple):
-    """A git worktree of the user's tree `root`, and `admin`, where git keeps its record of it."""
+    """A git worktree of the user's repository, and `admin`, where git keeps its record of it."""
 
     path: str
     admin: str
-    root: str
+    repo: Repository
 
     @property
     def git(self) -> Git:
         """Git commands in the worktree, whatever its `.git` names; filters run in the place."""
-        git = Git(self.admin, self.path)
-        return git.having(*_CHECKOUT, *confined(git, self.path, self.root))
+        git = self.repo.git_in(self.path, self.admin)
+        return git.having(*_CHECKOUT, *confined(git, self.path, self.repo.root))
 
     @property
     def index_file(self) -> str:
         """The path of the worktree's own git index file."""
         return os.path.join(self.admin, "index")
+
+    @property
+    def head(self) -> str | None:
+        """What its HEAD file holds: a commit's id only if HEAD is detached there."""
+        return _read_commit(os.path.join(self.admin, "HEAD"))
 
     @property
     def made_at(self) -> str | None:
@@ -96,7 +101,7 @@ def _create(repo: Repository, path: str, commit: str) -> None:
     if admin is None:
         text = "git made a worktree but has no record of it"
         raise Refused("internal", path, text, "run the same command again")
-    tree = Worktree(path, admin, repo.root)
+    tree = Worktree(path, admin, repo)
     git = tree.git
     if os.path.exists(os.path.join(admin, "config.worktree")):
         # Git copies the user's sparse checkout; here every file is wanted.
@@ -120,7 +125,7 @@ def _reconnect(repo: Repository, path: str, commit: str) -> str:
         admin = _new_record(repo, path, commit)
     repair_git_file(path, admin)
     if not os.path.exists(os.path.join(admin, "index")):
-        Worktree(path, admin, repo.root).git.run("read-tree", "--reset", commit)
+        Worktree(path, admin, repo).git.run("read-tree", "--reset", commit)
     return admin
 
 
@@ -198,7 +203,7 @@ def open_worktree(repo: Repository, path: str) -> Worktree:
         admin = _restore_record(repo, path)
     if os.path.isdir(path):
         repair_git_file(path, admin)
-    return Worktree(path, admin, repo.root)
+    return Worktree(path, admin, repo)
 
 
 def _restore_record(repo: Repository, path: str) -> str:
@@ -238,7 +243,7 @@ def restore_record(repo: Repository, path: str, commit: str) -> Worktree:
     admin = _admin(repo, path) or _new_record(repo, path, commit)
     clear_stale_locks(admin)
     repair_git_file(path, admin)
-    tree = Worktree(path, admin, repo.root)
+    tree = Worktree(path, admin, repo)
     tree.git.run("update-ref", "--no-deref", "HEAD", commit)
     tree.git.run("read-tree", "--reset", commit)
     set_made_at(tree, commit)

@@ -7,6 +7,7 @@ or the user's rights have changed since it was tried. A run tries for real all t
 from __future__ import annotations
 
 import binascii
+import marshal
 import os
 import sys
 import time
@@ -15,7 +16,7 @@ from shared.place.memory import recall, remember
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from shared.place.report import Report
     from shared.place.values import Place
@@ -94,6 +95,29 @@ def try_again(repository: str) -> Level:
         found = Level(NAMESPACES)
     _remember(repository, found)
     return found
+
+
+def try_beside(repository: str) -> Callable[[], Level]:
+    """Try again in a process of its own, and return what waits for its end and gives the level."""
+    reader, writer = os.pipe()
+    sys.stdout.flush()  # else the copy would write the same once more
+    child = os.fork()
+    if not child:
+        try:
+            found = try_again(repository)
+            os.write(writer, marshal.dumps([getattr(found, name) for name in Level.__slots__]))
+        finally:
+            os._exit(0)
+    os.close(writer)
+
+    def tried() -> Level:
+        with os.fdopen(reader, "rb") as file:
+            told = file.read()
+        os.waitpid(child, 0)
+        # Whatever has ended that process is raised here.
+        return Level(*marshal.loads(told)) if told else try_again(repository)  # noqa: S302 – ours
+
+    return tried
 
 
 def run_twice(place: Place, argv: Sequence[str]) -> Report:

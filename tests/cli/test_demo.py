@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from tests.conftest import Golden
 
 ROOT = Path(__file__).resolve().parents[2]
-HOST = ROOT / "cli" / "demo" / "host.py"
 NOT_COPIED = (".git", ".deps", ".hypothesis", ".*_cache", "__pycache__", "tests")
 
 
@@ -191,8 +190,9 @@ def test_a_folder_that_is_there_already_is_left_alone(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
 
 
-def test_the_host_is_short_and_names_no_step() -> None:
-    source = HOST.read_text()
+@pytest.mark.parametrize("name", ["host.py", "driver.py"])
+def test_the_host_is_short_and_names_no_step(name: str) -> None:
+    source = (ROOT / "cli" / "demo" / name).read_text()
     workflows = discover_workflows().values()
     names = {w.name for w in workflows} | {s.name for w in workflows for s in w.steps.values()}
     names |= {phase for w in workflows for phase in w.phases("full")}
@@ -229,7 +229,7 @@ def make_player(folder: Path, recorded: dict[str, str] | None = None) -> tuple[P
 def test_a_refusal_that_no_recorded_edit_fixes_ends_the_demo(tmp_path: Path) -> None:
     player, _ = make_player(tmp_path)
     words = make_program(tmp_path, '<error><problem kind="refused">no</problem></error>', 1)
-    assert player.play(words).tag == "error"
+    assert player.play(words).block.tag == "error"
     assert len(player.calls) == 1
 
 
@@ -237,7 +237,7 @@ def test_a_refusal_is_fixed_while_there_are_recorded_edits(tmp_path: Path) -> No
     player, _ = make_player(tmp_path, {"edits/host/1/a": "one", "edits/host/2/a": "two"})
     player.worktree = str(tmp_path / "worktree")
     words = make_program(tmp_path, '<error><problem kind="refused">no</problem></error>', 1)
-    assert player.play(words).tag == "error"
+    assert player.play(words).block.tag == "error"
     assert len(player.calls) == 3
     assert (tmp_path / "worktree" / "a").read_text() == "two"
 
@@ -246,7 +246,7 @@ def test_the_host_does_not_try_to_fix_a_fault_of_the_program(tmp_path: Path) -> 
     player, _ = make_player(tmp_path, {"edits/host/1/a": "one"})
     player.worktree = str(tmp_path / "worktree")
     words = make_program(tmp_path, '<error><problem kind="internal">no</problem></error>', 3)
-    assert player.play(words).tag == "error"
+    assert player.play(words).block.tag == "error"
     assert len(player.calls) == 1
     assert list((tmp_path / "worktree").iterdir()) == []
 
@@ -279,7 +279,7 @@ def test_agents_work_in_parallel_and_are_reported_one_after_the_other(tmp_path: 
     make_program(tmp_path, "<result>$(echo met > pipe)</result>", name="two")
     runs = f"<run>{tmp_path}/one</run><run>{tmp_path}/two</run>"
     words = make_program(tmp_path, f'<step><dispatch agent="who">{runs}</dispatch></step>')
-    assert player.play(words).tag == "step"
+    assert player.play(words).block.tag == "step"
     assert [call.by for call in player.calls] == ["host", "who 1", "who 2"]
     assert player.calls[1].block.text == "met"
     assert player.agents == ["who 1", "who 2"]
@@ -292,7 +292,7 @@ def test_an_agent_ends_with_a_result_and_its_host_goes_on(tmp_path: Path) -> Non
     make_program(tmp_path, "<result>the end</result>", name="after")
     dispatch = f'<dispatch agent="who"><run>{tmp_path}/work</run></dispatch>'
     words = make_program(tmp_path, f"<step>{dispatch}<next>{tmp_path}/after</next></step>")
-    assert player.play(words).text == "the end"
+    assert player.play(words).block.text == "the end"
     assert [call.by for call in player.calls] == ["host", "who", "host"]
 
 
@@ -301,7 +301,7 @@ def test_the_host_ends_when_its_agent_is_stuck(tmp_path: Path) -> None:
     make_program(tmp_path, '<error><problem kind="refused">no</problem></error>', 1, name="work")
     dispatch = f'<dispatch agent="who"><run>{tmp_path}/work</run></dispatch>'
     words = make_program(tmp_path, f"<step>{dispatch}<next>{tmp_path}/program</next></step>")
-    assert player.play(words).tag == "step"
+    assert player.play(words).block.tag == "step"
     assert len(player.calls) == 2
 
 
@@ -311,7 +311,7 @@ def test_a_command_whose_answer_is_not_recorded_is_passed_over(tmp_path: Path) -
     first = f"<next>{tmp_path}/program --file answers/a.md</next>"
     second = f"<next>{tmp_path}/read --file answers/b.md</next>"
     words = make_program(tmp_path, f'<step state_dir="{tmp_path}">{first}{second}</step>')
-    assert player.play(words).text == "my words"
+    assert player.play(words).block.text == "my words"
 
 
 def test_a_question_is_answered_as_the_user_would(tmp_path: Path) -> None:
@@ -320,7 +320,7 @@ def test_a_question_is_answered_as_the_user_would(tmp_path: Path) -> None:
     options = '<option value="l">Left</option><option value="r">Right</option>'
     ways = f'<next on="Q l">{tmp_path}/program</next><next on="Q r">{tmp_path}/right</next>'
     words = make_program(tmp_path, f'<step><ask id="Q">{options}</ask>{ways}</step>')
-    assert player.play(words).text == "right"
+    assert player.play(words).block.text == "right"
 
 
 def test_of_many_questions_only_what_is_wrong_is_recorded(tmp_path: Path) -> None:

@@ -14,16 +14,16 @@ import secrets
 import shlex
 from collections import Counter
 from typing import TYPE_CHECKING, Any
-from xml.etree import ElementTree as ET
+from xml.etree.ElementTree import ParseError
 
 from cli.demo import RECORDED
-from cli.demo.reading import asked_in, evidence_in, ways_on, worktree_in
-from cli.demo.recorded import ANSWER, Recorded, state_dirs
-from shared import resources
+from cli.demo.driver import Answer
+from cli.demo.recorded import Recorded
 from tests.clients.scripted_model import TASK, Script
 
 if TYPE_CHECKING:
     from collections.abc import Generator
+    from xml.etree.ElementTree import Element
 
     from tests.clients.scripted_model import JSON, Call, Turn
 
@@ -181,7 +181,7 @@ class Bot(Script):
         """Begin, or go on with the block in which a person had to act."""
         block = _block_in(heard)
         if block is None and self.kept["block"]:
-            block = ET.fromstring(self.kept["block"])  # noqa: S314 – our own output
+            block = Answer(0, self.kept["block"])
         if block is None:
             skill = self.tools.skill()
             if skill:
@@ -203,59 +203,38 @@ class Bot(Script):
         """Run a command, then those that printed blocks ask for."""
         for _ in range(_MOST_CALLS):
             text = yield self.tools.shell(command)
-            block = _block_in(text)
-            if block is None:
+            answer = _block_in(text)
+            if answer is None:
                 yield f"this is not a block: {text}"
                 return
-            if block.tag == "error":
+            if answer.block.tag == "error":
                 following = command if (yield from self._edit(name)) else ""
                 following = following or f"! {text}"
             else:
-                following = yield from self._follow(block, name, "")
+                following = yield from self._follow(answer, name, "")
             if following.startswith("! ") or not following:
                 yield following or "done"
                 return
             command = following
 
-    def _follow(self, block: ET.Element, name: str, answer: str) -> Generator[Turn, str, str]:
+    def _follow(self, answer: Answer, name: str, said: str) -> Generator[Turn, str, str]:
         """Do what a block asks for; return the next command, "" where there is none for us."""
-        asks, persons = block.findall("ask"), block.findall("person")
-        if (asks or persons) and not answer:
-            self._keep(ET.tostring(block, encoding="unicode"))
+        asks, persons = answer.block.findall("ask"), answer.all("person")
+        if (asks or persons) and not said:
+            self._keep(answer.text)
             asked = [ask.findtext("question", "") for ask in asks]
-            yield WAITS + " | ".join(asked or [p.text or "" for p in persons])
+            yield WAITS + " | ".join(asked or persons)
             return ""
         self._keep("")
-        written = yield from self._write(block)
-        if place := worktree_in(block):
+        texts = self.recorded.answers(answer)
+        for path, text in texts.items():
+            yield from self._put(path, text)
+        if place := answer.worktree():
             self.kept["worktree"] = place[0]
             yield from self._edit(name)
-        for dispatch in block.findall("dispatch"):
+        for dispatch in answer.block.findall("dispatch"):
             yield from self._send(dispatch)
-        picked = {
-            value for ask in asks for option in ask.findall("option")
-            if option.text and option.text in answer
-            for value in (f"{ask.get('id')} {option.get('value')}", option.get("value", ""))
-        }  # fmt: skip
-        for way in ways_on(block):
-            named = ANSWER.findall(way.text or "")
-            if written.issuperset(named) and (not asks or way.get("on") in picked):
-                return way.text or ""
-        return ""
-
-    def _write(self, block: ET.Element) -> Generator[Turn, str, set[str]]:
-        """Write the answers that a block asks for; return their file names."""
-        text = "\n".join(part.text or "" for part in block if part.tag in ("task", "next"))
-        homes = state_dirs(block.findall("next"))
-        questions = {line: evidence_in(block, line) for line in asked_in(block)}
-        written = set()
-        for name in sorted(set(ANSWER.findall(text))):
-            answer = self.recorded.answer(name, questions)
-            if answer:
-                home = homes.get(name, block.get("state_dir", ""))
-                yield from self._put(resources.answer_path(home, name), answer)
-                written.add(name)
-        return written
+        return answer.way(texts, said)
 
     def _edit(self, name: str) -> Generator[Turn, str, bool]:
         """Make the next recorded edits in the worktree; return whether there were any."""
@@ -274,7 +253,7 @@ class Bot(Script):
             yield look
         yield self.tools.write(path, text)
 
-    def _send(self, dispatch: ET.Element) -> Talk:
+    def _send(self, dispatch: Element) -> Talk:
         """Start all agents of a dispatch at once, or do their work where there are none."""
         commands = [run.text or "" for run in dispatch.findall("run")]
         self.kept["editor"] = dispatch.get("agent", "")
@@ -315,16 +294,18 @@ def _lines(path: str, sign: str) -> list[str]:
         return [f"{sign}{line}" for line in file.read().splitlines()]
 
 
-def _block_in(text: str) -> ET.Element | None:
+def _block_in(text: str) -> Answer | None:
     """Return the block in what a client passes on of a command's output; None without one."""
     if text.lstrip().startswith('{"'):
         found = json.loads(text)
         text = str(found.get("stdout", "")) + str(found.get("output", ""))
     match = _BLOCK.search(text)
+    answer = Answer(0, match[0] if match else "")
     try:
-        return ET.fromstring(match[0]) if match else None  # noqa: S314 – our own output
-    except ET.ParseError:
+        answer.block  # noqa: B018 – parses it
+    except ParseError:
         return None
+    return answer
 
 
 def digest_in(text: str) -> str:

@@ -20,7 +20,17 @@ if TYPE_CHECKING:
 
 SESSION = "7b0a5dfe-3c1f-4d52-9a0e-5f1f0c1d2e3f"
 OTHER = "0c7de1a4-5b0f-4c7e-8a52-0d1f6b7c8e9a"
-CLAUDES = ("claude-2.1.330", "claude-2.1.197")
+# Both give equal results, so the short form plays only the newer one.
+CLAUDES = ("claude-2.1.330", pytest.param("claude-2.1.197", marks=pytest.mark.long))
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Leave to the long form what is not marked as a smoke test: a client takes seconds to start.
+
+    Of each client these are: it finds the skill, reads a denial, cannot approve.
+    """
+    if not item.get_closest_marker("smoke"):
+        item.add_marker(pytest.mark.long)
 
 
 @pytest.fixture

@@ -47,6 +47,7 @@ def assert_not_approved(waiting: Journey, played: Played) -> None:
 # The way that counts
 
 
+@pytest.mark.smoke
 def test_typed_as_a_prompt(claude: Claude, waiting: Journey, digest: str) -> None:
     played = claude.play(["done"], prompt=f"/planner:approve {digest}")
     assert stage(waiting) == "executing", played
@@ -92,6 +93,7 @@ def test_by_the_skill_of_the_planner_itself(claude: Claude, waiting: Journey, di
     assert_not_approved(waiting, claude.play([("Skill", given), "done"]))
 
 
+@pytest.mark.smoke
 def test_by_bash(claude: Claude, waiting: Journey, digest: str) -> None:
     claude.permit("Bash")
     command = f"{LAUNCHER} mode approve {digest}"

@@ -49,6 +49,7 @@ def attempts(planning: Journey) -> list[Call]:
     ]
 
 
+@pytest.mark.smoke
 def test_calls_that_write_are_denied_and_the_model_reads_why(
     claude: Claude, planning: Journey
 ) -> None:

@@ -38,6 +38,7 @@ def patch(path: str, text: str) -> Call:
     return shell("apply_patch <<'EOF'\n{}\nEOF".format("\n".join(lines)))
 
 
+@pytest.mark.smoke
 def test_calls_that_write_are_denied_and_the_model_reads_why(codex: Codex, run: Journey) -> None:
     before = run.repository.git("status", "--porcelain")
     tried = [
@@ -161,6 +162,7 @@ def test_a_guard_that_is_stopped_denies(codex: Codex, run: Journey, stopped: str
     assert not (run.repository.path / "made").exists()
 
 
+@pytest.mark.smoke
 @pytest.mark.requirement("PM-13")
 def test_a_command_that_codex_runs_cannot_approve(codex: Codex, run: Journey) -> None:
     """Not even where no hook is: its commands are known by what it sets in them."""

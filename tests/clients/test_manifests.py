@@ -83,6 +83,7 @@ def test_gemini_takes_the_extension_without_hooks() -> None:
     assert "ook" not in listed.partition("Context files")[2]
 
 
+@pytest.mark.smoke
 def test_the_skill_is_valid_and_under_its_own_name(tmp_path: Path) -> None:
     for folder in (tmp_path / "planner", tmp_path / "other" / "planner"):
         folder.parent.mkdir(exist_ok=True)

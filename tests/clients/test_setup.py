@@ -66,6 +66,7 @@ def check(results: list[Result], *, any_text: bool = True) -> None:
     assert "only a person" in person
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("name", CLAUDES)
 def test_claude_code_loads_the_skill_and_plans_unasked(name: str, repo: Repository) -> None:
     set_up("claude")
@@ -83,6 +84,7 @@ def test_claude_code_loads_the_skill_and_plans_unasked(name: str, repo: Reposito
     assert [r.is_error for r in played.results[6:]] == [False, False], played.results[6:]
 
 
+@pytest.mark.smoke
 def test_vibe_loads_the_skill_and_plans_unasked(repo: Repository) -> None:
     set_up("vibe")
     vibe = Vibe("vibe-3.0.2", repo.path)
@@ -94,6 +96,7 @@ def test_vibe_loads_the_skill_and_plans_unasked(repo: Repository) -> None:
     check(played.results[1:])
 
 
+@pytest.mark.smoke
 def test_codex_loads_the_skill_and_plans_unasked(repo: Repository) -> None:
     """A command that the rule allows runs outside of codex's sandbox, which forbids `.git`."""
     set_up("codex")
@@ -105,6 +108,7 @@ def test_codex_loads_the_skill_and_plans_unasked(repo: Repository) -> None:
     check(played.results, any_text=False)
 
 
+@pytest.mark.smoke
 @pytest.mark.requirement("HO-4")
 def test_gemini_loads_the_skill_and_plans_unasked(repo: Repository) -> None:
     """Without a terminal it denies whatever it would ask for."""
@@ -127,6 +131,7 @@ def test_gemini_loads_the_skill_and_plans_unasked(repo: Repository) -> None:
     assert [r.is_error for r in played.results[6:]] == [False, False, True, True]
 
 
+@pytest.mark.smoke
 @pytest.mark.requirement("HO-4")
 def test_opencode_loads_the_skill_and_plans_unasked(repo: Repository) -> None:
     set_up("opencode")
@@ -154,6 +159,7 @@ LAUNCHED = {
 }
 
 
+@pytest.mark.smoke
 @pytest.mark.requirement("HO-4")
 @pytest.mark.parametrize(("words", "decision"), LAUNCHED.items())
 def test_codex_reads_our_rules_as_they_are_meant(words: str, decision: str) -> None:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.conftest import Repository
-    from tests.e2e.drive import Block
+    from tests.journey import Answer
 
 APP = "def answer():\n    return 1\n"
 NEW_APP = "def answer():\n    return 2\n"
@@ -53,9 +53,9 @@ def changed_paths(repository: Repository) -> set[str]:
     return {*filter(None, names.split("\0"))}
 
 
-def assert_proved(repository: Repository, block: Block, *paths: str) -> None:
+def assert_proved(repository: Repository, block: Answer, *paths: str) -> None:
     """Check that the run ended in a proven commit of exactly `paths`, and a clean tree."""
     assert block.code == 0, block.text
-    assert block.root.get("commit") == repository.git("rev-parse", "HEAD"), block.text
+    assert block.block.get("commit") == repository.git("rev-parse", "HEAD"), block.text
     assert changed_paths(repository) == set(paths)
     assert repository.git("status", "--porcelain") == ""

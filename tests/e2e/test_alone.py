@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cli.demo.reading import asked_in
 from shared.qr.schema import read_review
 from shared.qr.types import REVIEWER
 from shared.resources import review_path
@@ -71,7 +70,7 @@ def test_all_questions_about_a_large_plan_come_in_one_list(make_repo: Repositori
     items = read_review(review_path(journey.state_dir, "plan-design")).items
     questions = [item.id for item in items if item.by == REVIEWER]
     assert len(questions) > 7
-    assert [line.split()[0] for line in asked_in(journey.last.block)] == questions
+    assert journey.last.asked() == questions
 
 
 def test_a_design_without_the_context_is_refused_and_nothing_is_stored(alone: Journey) -> None:

@@ -1,11 +1,10 @@
 """Many processes change one plan at once: nothing is lost, nothing is done twice (PL-11, 90).
 
-Sixteen processes make six changes each; with PLANNER_LONG=1, twenty-five.
+Sixteen processes make twelve changes each; in the short form eight make five.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from concurrent.futures import ThreadPoolExecutor
@@ -16,15 +15,16 @@ import pytest
 from state.database import Database
 from state.store import load_plan
 from state.validator import check_plan
-from tests.e2e.drive import Block, Host
+from tests.e2e.drive import Host
+from tests.forms import LONG
 
 if TYPE_CHECKING:
     from tests.conftest import Repository
+    from tests.journey import Answer
 
 pytestmark = [pytest.mark.requirement("PL-11"), pytest.mark.slow]
 
-PROCESSES = 16
-CHANGES = 25 if os.environ.get("PLANNER_LONG") else 6
+PROCESSES, CHANGES = (16, 12) if LONG else (8, 5)
 MOST_TRIES = 200
 
 
@@ -80,7 +80,7 @@ class Worker:
             if block.code == 0:
                 self.titles.append((version + 1, text))
                 return
-            (problem,) = block.root
+            (problem,) = block.block
             assert problem.get("kind") == "conflict", block.text
             found = re.search(r"allowed: version (\d+)", problem.text or "")
             assert found is not None, block.text
@@ -88,7 +88,7 @@ class Worker:
         raise AssertionError("the version was stale every time")
 
 
-def applied(block: Block) -> list[str]:
+def applied(block: Answer) -> list[str]:
     assert block.code == 0, block.text
     return block.data("applied").splitlines()
 
@@ -97,13 +97,13 @@ def test_changes_of_many_processes_are_all_stored_with_ids_of_their_own(
     project: Repository,
 ) -> None:
     host = Host(project.path, processes=True)
-    host.to("plan-design-execute")
+    host.to("design")
     workers = [Worker(number, host) for number in range(PROCESSES)]
     with ThreadPoolExecutor(PROCESSES) as pool:
         for done in [pool.submit(worker.work) for worker in workers]:
             done.result()
 
-    plan = load_plan(str(host.state_dir / "plan.json"))
+    plan = load_plan(f"{host.state_dir}/plan.json")
     found = {r.id: (r.risk, r.version) for r in plan.planning_context.known_risks}
     expected: dict[str, Any] = {}
     for worker in workers:
@@ -132,13 +132,13 @@ def test_changes_of_many_processes_are_all_stored_with_ids_of_their_own(
 def test_the_same_batch_from_many_processes_at_once_is_done_once(project: Repository) -> None:
     """A batch that is repeated after a lost answer, or sent twice, is not done again."""
     host = Host(project.path, processes=True)
-    host.to("plan-design-execute")
+    host.to("design")
     edits = [{"op": "add", "kind": "risk", "fields": {"risk": str(n)}} for n in range(3)]
-    (host.state_dir / "answers" / "batch.json").write_text(json.dumps(edits))
+    host.write_answer("batch.json", edits)
     words = ("plan", "batch", "--file", "answers/batch.json")
     with ThreadPoolExecutor(6) as pool:
         blocks = list(pool.map(lambda _: host.planner(*words), range(6)))
     assert {block.text for block in blocks} == {blocks[0].text}
     assert applied(blocks[0]) == ["add R-001 v1", "add R-002 v1", "add R-003 v1"]
-    plan = load_plan(str(host.state_dir / "plan.json"))
+    plan = load_plan(f"{host.state_dir}/plan.json")
     assert [r.risk for r in plan.planning_context.known_risks] == ["0", "1", "2"]

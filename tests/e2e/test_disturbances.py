@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.conftest import Repository
+from tests.forms import part
 from tests.journey import FILES, Journey
 from tests.ways_out import Walk
 
@@ -27,7 +28,6 @@ STAGES = (
     "context", "design", "captured", "freeze", "submitted", "approved", "applied", "committed",
 )  # fmt: skip
 MARK = "# mine, 7c1f\n"
-LONG = os.environ.get("PLANNER_LONG") == "1"
 
 
 def mine(journey: Journey, name: str = "src/a.py") -> str:
@@ -153,7 +153,7 @@ def assert_kept(journey: Journey, text: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.requirement("PL-29", "PL-31", "PL-32")
-@pytest.mark.parametrize(("how", "stage"), CELLS if LONG else CELLS[::7])
+@pytest.mark.parametrize(("how", "stage"), part(CELLS, 13))
 def test_whatever_the_user_does_meanwhile_the_printed_ways_lead_to_an_end(
     make_repo: Repositories, how: str, stage: str
 ) -> None:
@@ -188,7 +188,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.mark.slow
 @pytest.mark.requirement("PL-29", "PL-31", "PL-32")
-@pytest.mark.parametrize("stage", STAGES if LONG else STAGES[2::3])
+@pytest.mark.parametrize("stage", part(STAGES, 5))
 def test_a_full_disk_is_named_and_with_room_on_it_the_run_ends(
     small_disk: Path, stage: str
 ) -> None:

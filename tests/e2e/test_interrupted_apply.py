@@ -8,8 +8,9 @@ import pytest
 
 from shared import resources
 from shared.git.journal import journal_state
+from tests.forms import part
 from tests.journey import FILES, Journey
-from tests.kills import Kept, killed_at
+from tests.kills import Kept, first_moment, moments_of
 from tests.ways_out import Walk
 
 if TYPE_CHECKING:
@@ -59,15 +60,15 @@ DEEDS: dict[str, Callable[[Repository], None]] = {
 def half_applied(journey: Journey) -> None:
     """Kill `exec apply` when it has written one of the two planned files."""
     project = journey.repository
-    kept, journal = Kept(project), resources.journal_path(journey.state_dir)
-    words = ("exec", "apply", "--state-dir", journey.state_dir)
-    for moment in range(84, 400):
-        kept.restore()
-        assert killed_at(moment, project.path, *words), "it ended"
-        changed = project.git("status", "--porcelain").split()[1::2]
-        if journal_state(journal) == "applying" and changed == [WRITTEN]:
-            return
-    raise AssertionError("never killed between two files")
+    kept, words = Kept(project), ("exec", "apply", "--state-dir", journey.state_dir)
+    moments = moments_of(project.path, *words)
+
+    def changed() -> list[str]:
+        return project.git("status", "--porcelain").split()[1::2]
+
+    first_moment(kept, words, moments, lambda: WRITTEN in changed())
+    assert changed() == [WRITTEN]
+    assert journal_state(resources.journal_path(journey.state_dir)) == "applying"
 
 
 @pytest.mark.requirement("PL-31")
@@ -78,9 +79,9 @@ def test_whatever_the_user_commits_after_an_interrupted_apply_nothing_needs_hand
     project, block, planned = journey.repository, journey.last, dict(journey.edits)
     half_applied(journey)
     kept = Kept(project)
-    for name, deed in DEEDS.items():
+    for name in part([*DEEDS], 2):
         kept.restore()
-        deed(project)
+        DEEDS[name](project)
         journey.last = block
         # What a developer makes of the plan and of what the user has committed.
         journey.edits = {file: f"{content!s}# both\n" for file, content in planned.items()}

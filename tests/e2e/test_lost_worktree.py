@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.forms import part, some
 from tests.journey import FILES, Journey, words_of
-from tests.kills import Kept, killed_at
+from tests.kills import Kept, killed_at, moments_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -74,8 +76,13 @@ def assert_committed(journey: Journey) -> None:
 
 
 @pytest.mark.requirement("PL-32")
-@pytest.mark.parametrize("way", [remove_all_records, prune_while_it_is_away])
-@pytest.mark.parametrize("point", ["design", "code", "submitted", "applied"])
+@pytest.mark.parametrize(
+    ("way", "point"),
+    part(
+        [*product([remove_all_records, prune_while_it_is_away],
+                  ["design", "code", "submitted", "applied"])], 3,
+    ),
+)  # fmt: skip
 def test_a_lost_record_is_repaired_and_no_work_is_lost(
     make_repo: Callable[..., Repository], way: Callable[[Journey], None], point: str
 ) -> None:
@@ -89,8 +96,13 @@ def test_a_lost_record_is_repaired_and_no_work_is_lost(
 
 
 @pytest.mark.requirement("PL-32")
-@pytest.mark.parametrize("way", [remove_by_git, remove_folder, remove_and_write_one_file])
-@pytest.mark.parametrize("point", ["design", "code", "docs"])
+@pytest.mark.parametrize(
+    ("way", "point"),
+    part(
+        [*product([remove_by_git, remove_folder, remove_and_write_one_file],
+                  ["design", "code", "docs"])], 4,
+    ),
+)  # fmt: skip
 def test_a_removed_worktree_is_made_again_and_said_once(
     make_repo: Callable[..., Repository], way: Callable[[Journey], None], point: str
 ) -> None:
@@ -186,10 +198,10 @@ def test_a_worktree_whose_making_again_was_killed_is_made_whole(
     remove_folder(journey)
     command = words_of(journey.last.next())
     kept = Kept(journey.repository)
-    for moment in range(30, 180, 15):
+    moments = moments_of(journey.repository.path, *command, codes=(0, 1))
+    for moment in some(moments, 3):
         kept.restore()
-        if not killed_at(moment, journey.repository.path, *command, codes=(0, 1)):
-            break
+        assert killed_at(moment, journey.repository.path, *command), moment
         journey.planner(*command[:4])  # makes it again if that is not done
         assert (tree_of(journey) / "README.md").exists()
         assert "was changed" not in journey.planner(*command[:4]).text

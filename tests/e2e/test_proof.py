@@ -4,36 +4,35 @@ from __future__ import annotations
 
 import json
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.conftest import Repository
 from tests.e2e.conftest import NEW_APP, answer_two, assert_proved, committed
 from tests.e2e.drive import Host
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from tests.journey import call
 
 
 @pytest.mark.requirement("PL-19", "PL-26")
 def test_plan_json_alone_is_executed_in_a_clone(project: Repository, tmp_path: Path) -> None:
     author = Host(project.path, answer_two, ["src/app.py"])
-    author.to("init")
-    frozen = (author.state_dir / "plan.json").read_bytes()
+    author.to("submitted")
+    frozen = Path(author.state_dir, "plan.json").read_bytes()
     project.git("clone", "-q", str(project.path), str(tmp_path / "clone"))
     clone = Repository(tmp_path / "clone")
     reader = Host(clone.path)
-    reader.state_dir = tmp_path / "elsewhere"
-    reader.state_dir.mkdir()
-    (reader.state_dir / "plan.json").write_bytes(frozen)
+    reader.state_dir = str(tmp_path / "elsewhere")
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "plan.json").write_bytes(frozen)
     digest = json.loads(frozen)["digest"]
-    wrong = reader.planner("mode", "approve", "0" * 64)
+    there = ("--state-dir", reader.state_dir)
+    wrong = call(clone.path, "mode", "approve", "0" * 64, *there)
     assert wrong.code == 1
     assert digest in wrong.text
-    approved = reader.planner("mode", "approve", digest)
-    assert approved.code == 0, approved.text
-    assert_proved(clone, reader.to("the end", approved), "src/app.py")
+    reader.last = call(clone.path, "mode", "approve", digest, *there)
+    assert reader.last.code == 0, reader.last.text
+    assert_proved(clone, reader.to("committed").last, "src/app.py")
     assert committed(clone, "src/app.py") == NEW_APP.encode()
     assert (project.path / "src/app.py").read_text() != NEW_APP
 
@@ -43,20 +42,19 @@ def test_a_frozen_plan_edited_by_hand_is_refused_with_the_place_by_every_command
     project: Repository,
 ) -> None:
     host = Host(project.path, answer_two, ["src/app.py"])
-    approval = host.to("init")
-    path = host.state_dir / "plan.json"
+    approval = host.to("submitted").last
+    path = Path(host.state_dir, "plan.json")
     edited = path.read_text().replace("It is old.", "It is odd.")
     path.write_text(edited)
-    (approve,) = approval.all("person")
-    (host.state_dir / "answers" / "edits.json").write_text("[]")
+    host.write_answer("edits.json", [])
     for block in (
-        host.follow(approve),
+        host.follow(approval.person()),
         host.planner("exec", "apply"),
         host.planner("exec", "commit"),
         host.planner("plan", "freeze"),
         host.planner("plan", "batch", "--file", "answers/edits.json"),
         host.planner("plan", "revise"),
-        host.planner("validate", "--require-frozen", str(path)),
+        host.call("validate", "--require-frozen", str(path)),
     ):
         assert block.code == 1, block.text
         assert "overview" in block.text
@@ -67,7 +65,7 @@ def test_a_frozen_plan_edited_by_hand_is_refused_with_the_place_by_every_command
 @pytest.mark.requirement("PL-29", "PL-30")
 def test_one_byte_more_in_the_tree_fails_reconcile(project: Repository) -> None:
     host = Host(project.path, answer_two, ["src/app.py"])
-    block = host.to("reconcile")
+    block = host.to("applied").last
     before = project.git("rev-parse", "HEAD")
     for path, text in (("src/app.py", f"{NEW_APP}\n"), ("notes.txt", "a note.\n")):
         kept = (project.path / path).read_bytes()
@@ -84,7 +82,7 @@ def test_a_deviation_that_a_person_accepts_stays_out_of_the_commit_and_is_in_the
     project: Repository,
 ) -> None:
     host = Host(project.path, answer_two, ["src/app.py"])
-    block = host.to("reconcile")
+    block = host.to("applied").last
     project.write("notes.txt", "my own note\n")
     reported = host.planner(
         "exec", "deviate", "M-001", "--file", "notes.txt", "--reason", "the user wrote it"
@@ -93,8 +91,7 @@ def test_a_deviation_that_a_person_accepts_stays_out_of_the_commit_and_is_in_the
     refused = host.follow(block.next("done"))
     assert refused.code == 1
     assert "notes.txt" in refused.text
-    (accept,) = reported.all("person")
-    assert host.follow(accept).code == 0
+    assert host.follow(reported.person()).code == 0
     done = host.follow(block.next("done"))
     assert done.code == 0, done.text
     assert project.git("status", "--porcelain") == " M notes.txt"
@@ -107,16 +104,16 @@ def test_a_deviation_that_a_person_accepts_stays_out_of_the_commit_and_is_in_the
 @pytest.mark.requirement("PL-30", "PL-29")
 def test_one_byte_more_in_the_commit_fails_validate(project: Repository) -> None:
     host = Host(project.path, answer_two, ["src/app.py"])
-    assert_proved(project, host.to("the end"), "src/app.py")
-    plan = host.state_dir / "plan.json"
+    assert_proved(project, host.to("committed").last, "src/app.py")
+    plan = Path(host.state_dir, "plan.json")
     check = ("validate", "--require-frozen", str(plan), "--repo", str(project.path), "--commit")
-    assert host.planner(*check, "HEAD").code == 0
+    assert host.call(*check, "HEAD").code == 0
     message = project.git("log", "-1", "--format=%B")
 
     def amended(message: str = message) -> str:
         project.git("add", "--all")
         project.git("commit", "-q", "--amend", "-m", message)
-        found = host.planner(*check, "HEAD")
+        found = host.call(*check, "HEAD")
         assert found.code == 1, found.text
         return found.text
 
@@ -127,6 +124,6 @@ def test_one_byte_more_in_the_commit_fails_validate(project: Repository) -> None
     assert "notes.txt" in amended()
     project.git("checkout", "HEAD^", "--", "notes.txt")
     assert "Plan-Digest" in amended("Change it")
-    shutil.copy(plan, host.state_dir / "kept.json")
+    shutil.copy(plan, f"{host.state_dir}/kept.json")
     plan.write_bytes(plan.read_bytes().replace(b"It is old.", b"It is odd."))
     assert "overview" in amended()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,7 +13,6 @@ from tests.e2e.drive import Host
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from tests.conftest import Repository
 
@@ -30,7 +30,7 @@ def test_the_plan_holds_what_a_reformatting_hook_makes_so_the_commit_is_not_refo
     )
     untidy = NEW_APP.replace("2", "2   ")
     host = Host(project.path, lambda tree: (tree / "src/app.py").write_text(untidy), ["src/app.py"])
-    assert_proved(project, host.to("the end"), "src/app.py")
+    assert_proved(project, host.to("committed").last, "src/app.py")
     assert committed(project, "src/app.py") == f"{NEW_APP}# tidy\n".encode()
 
 
@@ -38,12 +38,12 @@ def test_trailing_blanks_survive_apply_whitespace_fix(project: Repository) -> No
     project.git("config", "--global", "apply.whitespace", "fix")
     text = "def answer():  \n\treturn 2\t\n\n\n"
     host = Host(project.path, lambda tree: (tree / "src/app.py").write_text(text), ["src/app.py"])
-    assert_proved(project, host.to("the end"), "src/app.py")
+    assert_proved(project, host.to("committed").last, "src/app.py")
     assert committed(project, "src/app.py") == text.encode()
 
 
 def test_settings_that_change_diffs_do_not_change_the_plan(
-    make_repo: Callable[..., Repository], tmp_path: Path
+    make_repo: Callable[..., Repository], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ran = tmp_path / "ran"
     liar = tmp_path / "liar"
@@ -63,8 +63,9 @@ def test_settings_that_change_diffs_do_not_change_the_plan(
         "core.quotePath": "true",
     }.items():
         project.git("config", "--global", name, value)
-    host = Host(project.path, answer_two, ["src/app.py"], env={"GIT_EXTERNAL_DIFF": str(liar)})
-    assert_proved(project, host.to("the end"), "src/app.py")
+    monkeypatch.setenv("GIT_EXTERNAL_DIFF", str(liar))
+    host = Host(project.path, answer_two, ["src/app.py"], processes=True)
+    assert_proved(project, host.to("committed").last, "src/app.py")
     assert committed(project, "src/app.py") == NEW_APP.encode()
     assert not ran.exists(), ran.read_text()
 
@@ -86,7 +87,7 @@ def test_line_ends_follow_autocrlf_in_the_tree_and_stay_lf_in_the_commit(
         (tree / "new.txt").write_bytes(b"new\r\n")
 
     files = ["dos.txt", "new.txt", "unix.txt"]
-    assert_proved(project, Host(project.path, edit, files).to("the end"), *files)
+    assert_proved(project, Host(project.path, edit, files).to("committed").last, *files)
     assert committed(project, "dos.txt") == b"one\nzwei\n"
     assert committed(project, "unix.txt") == b"one\ntwo\nthree\n"
     assert committed(project, "new.txt") == b"new\n"
@@ -97,7 +98,7 @@ def test_carriage_returns_that_are_committed_stay(make_repo: Callable[..., Repos
     project = make_repo("project", {"mixed.txt": b"one\r\ntwo\nthree\r\n"})
     mixed = b"one\r\nzwei\nthree\r\nfour"
     host = Host(project.path, lambda tree: (tree / "mixed.txt").write_bytes(mixed), ["mixed.txt"])
-    assert_proved(project, host.to("the end"), "mixed.txt")
+    assert_proved(project, host.to("committed").last, "mixed.txt")
     assert committed(project, "mixed.txt") == mixed
 
 
@@ -105,7 +106,7 @@ def test_a_latin_1_file_keeps_its_bytes(make_repo: Callable[..., Repository]) ->
     project = make_repo("project", {"süß.txt": "süß\nsauer\n".encode("latin-1")})
     new = "süß\nsäuerlich\n".encode("latin-1")
     host = Host(project.path, lambda tree: (tree / "süß.txt").write_bytes(new), ["süß.txt"])
-    assert_proved(project, host.to("the end"), "süß.txt")
+    assert_proved(project, host.to("committed").last, "süß.txt")
     assert committed(project, "süß.txt") == new
 
 
@@ -142,8 +143,8 @@ def test_an_edited_script_that_a_capture_runs_changes_nothing_of_the_users(
 
     before = (git / "config").read_bytes()
     host = Host(project.path, edit, [place, "ran.txt"])
-    assert host.to("init").name == "init"
-    assert (host.state_dir / "worktree/ran.txt").read_text() == "# ran\n"
+    host.to("submitted")
+    assert Path(host.state_dir, "worktree/ran.txt").read_text() == "# ran\n"
     assert (project.path / "notes.txt").read_text() == "a note\n"
     assert not (home / "evil").exists()
     assert not (git / "hooks/pre-push").exists()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.conftest import Repository
-    from tests.e2e.drive import Block
+    from tests.journey import Answer
 
 
 @pytest.fixture
@@ -61,10 +61,9 @@ def test_uncommitted_work_is_intact_after_the_commit(wip: Repository, base: str)
     before = own_work(wip)
     host = Host(wip.path, answer_two, ["src/app.py"])
     asked = host.start()
-    assert {e.get("value") for e in asked.root.iter("option")} == {"head", "snapshot"}
-    started = host.follow(asked.next(base))
-    block = host.to("the end", started)
-    assert block.code == 0, block.text
+    assert {e.get("value") for e in asked.block.iter("option")} == {"head", "snapshot"}
+    host.follow(asked.next(base))
+    host.to("committed")
     assert changed_paths(wip) == {"src/app.py"}
     assert committed(wip, "src/app.py") == NEW_APP.encode()
     assert own_work(wip) == before
@@ -81,7 +80,8 @@ def test_the_snapshot_is_in_the_worktree_and_in_no_ref(wip: Repository) -> None:
         answer_two(tree)
 
     host = Host(wip.path, edit, ["src/app.py"])
-    host.to("init", host.follow(host.start().next("snapshot")))
+    host.follow(host.start().next("snapshot"))
+    host.to("submitted")
     assert seen == ["1\n2 staged\n3 loose\n", "u\n"]
     assert wip.git(*own) == refs
     assert wip.git("stash", "list") == ""
@@ -99,24 +99,27 @@ def test_a_plan_on_uncommitted_work_is_refused_until_that_work_is_committed(
         (tree / "src/app.py").write_text(mine.replace("1", "2"))
 
     host = Host(project.path, edit, ["src/app.py"])
-    refused = host.to("the end", host.follow(host.start().next("snapshot")))
+    host.follow(host.start().next("snapshot"))
+    assert host.to("code review").advance().name == "freeze"
+    refused = host.advance()
     assert refused.code == 1
     assert "src/app.py" in refused.text
     assert "commit your own work on this file first" in refused.text
     assert (project.path / "src/app.py").read_text() == mine
     project.commit(message="My own work")
     assert host.planner("mode", "rebase").code == 0
-    assert_proved(project, host.to("the end", host.planner("step", "planner")), "src/app.py")
+    host.last = host.planner("step", "planner")
+    assert_proved(project, host.to("committed").last, "src/app.py")
     assert committed(project, "src/app.py") == mine.replace("1", "2").encode()
 
 
 @pytest.mark.requirement("PL-29")
 def test_a_hook_that_edits_at_commit_is_refused_and_the_branch_stays(project: Repository) -> None:
     host = Host(project.path, answer_two, ["src/app.py"])
-    block = host.to("reconcile")
+    block = host.to("applied").last
     before = project.git("rev-parse", "HEAD")
     set_hook(project, "pre-commit", "echo '# sneaked in' >> src/app.py\ngit add src/app.py\n")
-    refused = host.to("the end", block)
+    refused = host.advance()
     assert refused.code == 1
     assert "src/app.py" in refused.text
     assert "the branch was not moved" in refused.text
@@ -127,33 +130,31 @@ def test_a_hook_that_edits_at_commit_is_refused_and_the_branch_stays(project: Re
     assert committed(project, "src/app.py") == NEW_APP.encode()
 
 
-def run_after(host: Host, approval: Block) -> Block:
+def run_after(host: Host, approval: Answer) -> Answer:
     """Approve and carry the plan out as printed; return what that says."""
-    (approve,) = approval.all("person")
-    return host.follow(host.follow(approve).next("done"))
+    return host.follow(host.follow(approval.person()).next("done"))
 
 
-def accept_own_edit(host: Host, refused: Block, name: str) -> Block:
+def accept_own_edit(host: Host, refused: Answer, name: str) -> Answer:
     """Be refused because of `name`, which the user changed, and accept that as the refusal says."""
     assert refused.code == 1, refused.text
     assert name in refused.text
-    rebase = "".join(refused.all("problem")).rpartition("accepts them: ")[2]
+    rebase = refused.problems[-1][1].rpartition("accepts them: ")[2]
     accepted = host.follow(rebase)
     assert accepted.code == 0, accepted.text
     assert name in accepted.data("accepted")
     return accepted
 
 
-def accept_before_approval(host: Host, approval: Block, name: str) -> None:
+def accept_before_approval(host: Host, approval: Answer, name: str) -> None:
     """Try to approve, and accept the edit that keeps the approval from going through."""
-    (approve,) = approval.all("person")
-    accept_own_edit(host, host.follow(approve), name)
+    accept_own_edit(host, host.follow(approval.person()), name)
 
 
 @pytest.mark.requirement("PL-26")
 def test_head_that_moved_elsewhere_goes_through(project: Repository) -> None:
     host = Host(project.path, answer_two, ["src/app.py"])
-    approval = host.to("init")
+    approval = host.to("submitted").last
     moved = project.commit({"notes.txt": "somebody else's\n"})
     accept_before_approval(host, approval, "notes.txt")
     assert_proved(project, run_after(host, approval), "src/app.py")
@@ -171,11 +172,11 @@ def test_verify_runs_again_where_head_has_moved(make_repo: Callable[..., Reposit
     host = Host(
         project.path, lambda tree: (tree / "src/app.sh").write_text("answer=2\n"), ["src/app.sh"]
     )
-    approval = host.to("init")
+    approval = host.to("submitted").last
     assert "sh test.sh: pass" in approval.data("summary")
     moved = project.commit({"limit.sh": "limit=1\n"}, "The plan does not fit this any more")
     accept_before_approval(host, approval, "limit.sh")
-    refused = host.to("the end", approval)
+    refused = run_after(host, approval)
     assert refused.code == 1, refused.text
     assert "sh test.sh" in refused.text
     assert project.git("rev-parse", "HEAD") == moved
@@ -197,7 +198,7 @@ def test_a_planned_file_that_moved_is_refused_and_a_revision_is_the_way_out(
             answer_two(tree)
 
     host = Host(project.path, edit, ["src/app.py"])
-    approval = host.to("init")
+    approval = host.to("submitted").last
     project.commit({"src/app.py": theirs})
     accept_before_approval(host, approval, "src/app.py")
     refused = run_after(host, approval)
@@ -207,7 +208,7 @@ def test_a_planned_file_that_moved_is_refused_and_a_revision_is_the_way_out(
     assert project.git("status", "--porcelain") == ""
     revised = host.follow(refused.retry())
     assert revised.code == 0, revised.text
-    host.answers["design.json"] = "[]"
-    assert_proved(project, host.to("the end", revised), "src/app.py")
+    host.answers["design.json"] = []
+    assert_proved(project, host.to("committed").last, "src/app.py")
     assert "# theirs" in met[0]
     assert committed(project, "src/app.py") == theirs.replace("1", "2").encode()

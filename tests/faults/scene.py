@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import sqlite3
@@ -13,8 +12,9 @@ from pathlib import Path
 from shared.git.journal import journal_state
 from state.store import load_plan
 from tests.conftest import Repository
-from tests.e2e.drive import PLANNER, Host
+from tests.e2e.drive import Host
 from tests.faults.strace import Ended, run
+from tests.journey import LAUNCHER
 
 EDITS = [
     {"op": "add", "kind": "decision", "as": "$d",
@@ -27,7 +27,7 @@ FILES = ["changed.txt", "gone.txt", "link", "new/file.txt", "run.sh"]
 class Scene:
     """One repository and its run in `live`; `restore` makes both as they were when kept."""
 
-    def __init__(self, folder: Path, planner: str = PLANNER) -> None:
+    def __init__(self, folder: Path, planner: str = LAUNCHER) -> None:
         self.planner = planner
         self.live, self.kept = folder / "live", folder / "kept"
         self.live.mkdir(parents=True)
@@ -68,7 +68,7 @@ class Scene:
 
     @property
     def state_dir(self) -> Path:
-        return self.host.state_dir
+        return Path(self.host.state_dir)
 
     def tree(self) -> dict[str, tuple[int, bytes]]:
         """Return kind, bits and bytes of every file of the user, empty folders included."""
@@ -122,22 +122,21 @@ def _edit(tree: Path) -> None:
     (tree / "run.sh").chmod(0o755)
 
 
-def batch_scene(folder: Path, planner: str = PLANNER) -> Scene:
+def batch_scene(folder: Path, planner: str = LAUNCHER) -> Scene:
     """Return a scene at the moment before `plan batch`."""
     scene = Scene(folder, planner)
     scene.host.start()
-    (scene.state_dir / "answers" / "edits.json").write_text(json.dumps(EDITS))
+    scene.host.write_answer("edits.json", EDITS)
     scene.user_works()
     scene.keep()
     return scene
 
 
-def apply_scene(folder: Path, until: str = "load-verify") -> Scene:
+def apply_scene(folder: Path, until: str = "approved") -> Scene:
     """Return a scene at the moment before `exec apply`, or with it done before `exec commit`."""
     scene = Scene(folder)
-    approval = scene.host.to("init")
-    block = scene.host.follow(approval.all("person")[0])
+    scene.host.to("approved")
     scene.user_works()
-    assert scene.host.to(until, block).name == until
+    scene.host.to(until)
     scene.keep()
     return scene

@@ -6,15 +6,15 @@ import os
 import shutil
 import sqlite3
 import sys
-from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.e2e.drive import PLANNER
 from tests.faults import strace
-from tests.faults.trial import KILLED, LONG
+from tests.faults.trial import KILLED, chosen
+from tests.forms import part
+from tests.journey import LAUNCHER
 from tests.shared.execution.scene import Scene, checkpoint, milestone
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.requirement("PC-8", "PC-10"),
 ]
-WANTED = 4
+WANTED = 3
 COMMANDS = {
     "decide": ("decide", "CP-001", "jwt"),
     "retry": ("retry", "M-001"),
@@ -79,13 +79,13 @@ def stored(scene: Scene) -> dict[str, list[tuple[object, ...]]]:
     return rows
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", part([*COMMANDS], 3))
 def test_a_command_that_steers_is_done_once_whatever_fails_on_the_way(
     tmp_path: Path, say: Say, name: str
 ) -> None:
     live, kept = tmp_path / "live", tmp_path / "kept"
     scene = prepared(live, name)
-    python = [sys.executable, "-I", "-S", "-X", "utf8", PLANNER]
+    python = [sys.executable, "-I", "-S", "-X", "utf8", LAUNCHER]
     command = [*python, *COMMANDS[name], "--state-dir", scene.state_dir]
     shutil.copytree(live, kept)
     before = stored(scene)
@@ -99,9 +99,9 @@ def test_a_command_that_steers_is_done_once_whatever_fails_on_the_way(
     assert after != before
     tracer = strace.Tracer(tmp_path / "trace")
     restore()
-    every = list(product(tracer.points(command), strace.FAULTS))
-    chosen = every if LONG else every[:: max(1, len(every) // WANTED) // 3 * 3 + 1]
-    for point, fault in chosen:
+    points = tracer.points(command)
+    faults = chosen(points, WANTED)
+    for point, fault in faults:
         restore()
         ended = tracer.fail(point, fault, command)
         where = f"{fault} at {tuple(point)}: {ended.text[:300]}{ended.errors[-300:]}"
@@ -112,4 +112,4 @@ def test_a_command_that_steers_is_done_once_whatever_fails_on_the_way(
         assert again.code == 0, where + again.text
         assert stored(scene) == after, where
         assert not [f for f in os.listdir(scene.state_dir) if f.endswith(".tmp")], where
-    say(f"{name}: {len(every)} faults, {len(chosen)} tried, all recovered")
+    say(f"{name}: {len(points)} points, {len(faults)} faults, all recovered")

@@ -13,7 +13,8 @@ import pytest
 
 from tests.faults.scene import apply_scene, batch_scene
 from tests.faults.strace import Ended, environment
-from tests.faults.trial import LONG, Trial, check_apply, check_batch, check_run
+from tests.faults.trial import Trial, check_apply, check_batch, check_run
+from tests.forms import LONG
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     Say = Callable[[str], None]
 
-ROUNDS = 100 if LONG else 10
+ROUNDS = 40 if LONG else 4
 
 pytestmark = pytest.mark.slow
 

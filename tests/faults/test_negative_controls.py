@@ -116,6 +116,7 @@ def test_two_writers_lose_nothing(tmp_path: Path) -> None:
     assert lost_updates(batch_scene(tmp_path / "scene")) == 0
 
 
+@pytest.mark.long
 def test_without_the_lock_a_writer_loses_what_another_wrote(
     tmp_path: Path, without: Callable[[str, str], str]
 ) -> None:
@@ -123,6 +124,7 @@ def test_without_the_lock_a_writer_loses_what_another_wrote(
     assert lost_updates(batch_scene(tmp_path / "scene", planner)) == 1
 
 
+@pytest.mark.long
 def test_without_the_atomic_rename_a_kill_leaves_a_broken_plan(
     tmp_path: Path, without: Callable[[str, str], str]
 ) -> None:
@@ -142,6 +144,7 @@ def test_bytes_are_on_disk_before_their_name_and_the_name_before_the_answer(
     assert order == ["write", "fsync", "rename", "fsync folder"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("old", "new", "missing"),
     [

@@ -6,17 +6,16 @@ import os
 import shutil
 import sqlite3
 import sys
-from itertools import product
 from typing import TYPE_CHECKING
 
 import pytest
 
 from shared.resources import template_path
 from tests.conftest import Repository
-from tests.e2e.drive import PLANNER
 from tests.faults import strace
-from tests.faults.trial import KILLED, LONG
-from tests.journey import call
+from tests.faults.trial import KILLED, chosen
+from tests.forms import part
+from tests.journey import LAUNCHER, call
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +28,7 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.requirement("PC-14", "PC-15"),
 ]
-WANTED = 6
+WANTED = 3
 COMMANDS = {
     "add": ("queue", "add", "The third", "--after", "Q-001"),
     "remove": ("queue", "remove", "Q-001"),
@@ -71,7 +70,7 @@ def prepared(root: Path) -> None:
         assert call(root, *words).code == 0
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", part([*COMMANDS], 2))
 def test_a_command_of_the_queue_is_done_once_whatever_fails_on_the_way(
     tmp_path: Path, say: Say, name: str
 ) -> None:
@@ -88,16 +87,16 @@ def test_a_command_of_the_queue_is_done_once_whatever_fails_on_the_way(
             shutil.rmtree(one.resolve())
             shutil.copytree(kept, one.resolve())
 
-    python = [sys.executable, "-I", "-S", "-X", "utf8", PLANNER]
+    python = [sys.executable, "-I", "-S", "-X", "utf8", LAUNCHER]
     command = ["env", "-C", str(live), *python, *COMMANDS[name]]
     assert strace.run(command).code == 0
     after = stored(live)
     assert after != before
     tracer = strace.Tracer(tmp_path / "trace")
     restore()
-    every = list(product(tracer.points(command), strace.FAULTS))
-    chosen = every if LONG else every[:: max(1, len(every) // WANTED) // 3 * 3 + 1]
-    for point, fault in chosen:
+    points = tracer.points(command)
+    faults = chosen(points, WANTED)
+    for point, fault in faults:
         restore()
         ended = tracer.fail(point, fault, command)
         where = f"{fault} at {tuple(point)}: {ended.text[:300]}{ended.errors[-300:]}"
@@ -108,4 +107,4 @@ def test_a_command_of_the_queue_is_done_once_whatever_fails_on_the_way(
         assert stored(live) == after, where
         assert strace.run(command).code == 0, "a command whose answer was lost is repeated"
         assert stored(live) == after, where
-    say(f"{name}: {len(every)} faults, {len(chosen)} tried, all recovered")
+    say(f"{name}: {len(points)} points, {len(faults)} faults, all recovered")

@@ -1,19 +1,19 @@
 """kill -9 of each command of whole runs, while the user works on: nothing is lost or stuck (90).
 
-A few runs in the short form, a thousand kills with PLANNER_LONG=1.
+A few runs in the short form. In the long one about two hundred kills: each single moment of a
+command is tried by other tests, here is seen what several of them leave together.
 """
 
 from __future__ import annotations
 
 import contextlib
-import os
 import random
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.e2e.test_disturbances import DISTURBANCES, MARK, MARKED, assert_kept
-from tests.faults.trial import LONG
+from tests.forms import LONG, SEED
 from tests.journey import FILES, Journey, words_of
 from tests.kills import killed_at
 from tests.ways_out import ENDED, Walk
@@ -23,13 +23,12 @@ if TYPE_CHECKING:
 
     from tests.conftest import Repository
 
-RUNS = 500 if LONG else 3  # about two kills a run come before the end of their command
+RUNS = 100 if LONG else 3  # about two kills a run come before the end of their command
 MOST_COMMANDS = 25
 LATEST_MOMENT = 90
 REFUSED = 1
 # After these the run is gone, or is to be ended by hand: tests/e2e/test_disturbances.py has them.
 HARMLESS = [name for name in DISTURBANCES if name not in {"clean", "second run"}]
-SEED = int(os.environ.get("PLANNER_SEED", "0"))
 
 
 @pytest.mark.slow

@@ -4,25 +4,37 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import re
-from itertools import product
 from stat import S_ISDIR
 from typing import TYPE_CHECKING
 
 from tests.faults import strace
+from tests.forms import LONG, SEED, some
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from tests.faults.scene import Scene
-    from tests.faults.strace import Ended
+    from tests.faults.strace import Ended, Point
 
     Check = Callable[["Trial", Ended, int], None]
 
-LONG = os.environ.get("PLANNER_LONG") == "1"
 KILLED = (-9, 137)
 MOST_LOCKS = 3  # of one git: it may hold those of HEAD, of the branch and of all packed refs
+
+
+def chosen(points: Sequence[Point], wanted: int) -> list[tuple[Point, str]]:
+    """Return what to make fail, and how: `wanted` points or a few more, the faults in turn.
+
+    In the long form each point is killed, and gets one of the errors: that one is drawn.
+    """
+    if not LONG:
+        turn = enumerate(some(points, wanted), SEED)
+        return [(point, strace.FAULTS[number % len(strace.FAULTS)]) for number, point in turn]
+    chance, (kill, *errors) = random.Random(SEED), strace.FAULTS  # noqa: S311 – it only chooses
+    return [(point, kill) for point in points] + [(p, chance.choice(errors)) for p in points]
 
 
 class Trial:
@@ -36,24 +48,20 @@ class Trial:
         self.history = scene.history()
 
     def fail_everywhere(self, folder: Path, wanted: int, check: Check) -> str:
-        """Fail at about `wanted` points, or at all; return the figures, raise what was found."""
+        """Fail at `wanted` points, or at all; return the figures, raise what was found."""
         tracer = strace.Tracer(folder)
         self.scene.restore()
         points = tracer.points(self.scene.command(*self.words))
-        every = list(product(points, strace.FAULTS))
-        # A step that three does not divide takes the faults in turn.
-        step = 1 if LONG else max(1, len(every) // wanted) // 3 * 3 + 1
-        chosen = every[::step]
-        wrong = []
-        for number, (point, fault) in enumerate(chosen):
+        faults, wrong = chosen(points, wanted), []
+        for number, (point, fault) in enumerate(faults):
             self.scene.restore()
             ended = tracer.fail(point, fault, self.scene.command(*self.words))
             if said := self.problem(check, ended, number):
                 wrong.append(f"{fault} at {tuple(point)}: {said}")
-        assert not wrong, f"{len(wrong)} of {len(chosen)}:\n" + "\n".join(wrong)
+        assert not wrong, f"{len(wrong)} of {len(faults)}:\n" + "\n".join(wrong)
         own = sum(point.process == 0 for point in points)
         name, gits = " ".join(self.words[:2]), len(points) - own
-        return f"{name}: {own} points, {gits} in git; {len(chosen)} faults, all recovered"
+        return f"{name}: {own} points, {gits} in git; {len(faults)} faults, all recovered"
 
     def problem(self, check: Check, ended: Ended, number: int) -> str:
         """Return what is wrong after a fault and its recovery, or ''."""

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from shared.run import open_state
 from state.files import read_json, write_json
+from tests.e2e.drive import design
 from tests.faults.scene import Scene
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-FILES = {"M-001": "changed.txt", "M-002": "gone.txt"}
 RESULT = {"status": "success", "output": "done"}
 
 
@@ -20,9 +20,9 @@ def waves_scene(folder: Path, point: str) -> tuple[Scene, list[str]]:
     """Return a scene at depth intent and the command that comes next at `point`."""
     scene = Scene(folder)
     host = scene.host
-    host.answers["design.json"] = json.dumps(_design())
-    block = host.to("init", host.start("--depth", "intent", "--review", "none"))
-    assert host.follow(block.all("person")[0]).name == "load-verify"
+    host.answers["design.json"] = design(["changed.txt", "new/file.txt"], ["gone.txt"])
+    host.start("--depth", "intent", "--review", "none")
+    host.to("approved")
     path = str(scene.state_dir / "config.json")
     config = read_json(path)
     config["config"]["max_parallel_steps"] = 2
@@ -74,23 +74,3 @@ def progress(scene: Scene) -> dict[str, object]:
     }
     state.database.close()
     return found
-
-
-def _design() -> list[dict[str, object]]:
-    overview = {"title": "Change it", "problem": "It is old.", "approach": "Make it new."}
-    edits: list[dict[str, object]] = [
-        {"op": "set", "id": "overview", "version": 1, "fields": overview}
-    ]
-    for number, (name, file) in enumerate(FILES.items(), 1):
-        files = [file, "new/file.txt"] if name == "M-001" else [file]
-        fields = {
-            "name": f"Part {number}", "files": files, "requirements": ["T-1"],
-            "acceptance_criteria": ["it is changed"], "tests": {"skip_reason": "nothing to run"},
-        }  # fmt: skip
-        edits.append({"op": "add", "kind": "milestone", "as": f"$m{number}", "fields": fields})
-        edits += [
-            {"op": "add", "kind": "intent",
-             "fields": {"milestone": f"$m{number}", "file": one, "behavior": "is new"}}
-            for one in files
-        ]  # fmt: skip
-    return edits

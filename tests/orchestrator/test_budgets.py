@@ -6,7 +6,6 @@ which `plan diff` prints, nor what a person's commands print.
 
 from __future__ import annotations
 
-import os
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ import pytest
 
 from shared.resources import ROOT
 from tests.conftest import GOLDEN
-from tests.journey import FILES, SHOWN, VERIFIED, Answer, Journey, passing, words_of
+from tests.journey import FILES, VERIFIED, Answer, Journey, at_home, passing, words_of
 from tests.larger_tasks import larger
 from tests.orchestrator.execute.waves import at_once, intents
 from tests.orchestrator.test_golden import tokens
@@ -129,24 +128,18 @@ def unstarted(make_repo: Repositories) -> Journey:
     return journey
 
 
-def at_home(text: str, journey: Journey) -> str:
-    """Return a text without the change and with paths as short as a user's."""
+def read_by(journey: Journey, text: str) -> str:
+    """Return what counts of a text: without the change, with paths as long as a user's."""
     text = re.sub(r" · \d+ s\b", " · 1 s", text)
     text = re.sub(r'<data name="change">.*?</data>\n', "", text, flags=re.DOTALL)
-    for found, name in (
-        (str(journey.repository.path), "/home/user/src/shop"),
-        (os.path.basename(journey.state_dir), "20260102-abcdef"),
-        (SHOWN, "/home/user/.claude/skills/planner/bin/planner"),
-    ):
-        text = text.replace(found, name)
-    return text
+    return at_home(text, journey)
 
 
 def costs(journey: Journey, texts: list[str]) -> list[str]:
     """Return a line for each text: what it is and how many tokens."""
     lines = [f"{'SKILL.md':<36} {skill():>5}"] if texts is journey.read else []
     for text in texts:
-        shown = at_home(text, journey)
+        shown = read_by(journey, text)
         named = re.match(
             r'<step workflow="([\w-]+)"(?: path="[^"]+")? name="([\w-]+)" .*? number="(\d+)"', shown
         )
@@ -158,7 +151,7 @@ def costs(journey: Journey, texts: list[str]) -> list[str]:
 def figures(journey: Journey, texts: list[str], extra: int = 0) -> tuple[int, int, str]:
     """Return tokens and calls of agents, and the table of them for a golden file."""
     calls = [c for c in journey.calls if c[0] not in PERSON]
-    spent = sum(tokens(at_home(text, journey)) for text in texts) + extra
+    spent = sum(tokens(read_by(journey, text)) for text in texts) + extra
     total = f"tokens {spent}, calls {len(calls)}, sub-agents {len(journey.agents)}"
     return spent, len(calls), "\n".join([total, *costs(journey, texts)]) + "\n"
 
@@ -307,7 +300,7 @@ def test_a_revision_of_one_file_stays_within_its_budget(
     journey.edits = {"src/a.py": "TWO = 2\n\n\ndef f(x):\n    return x + TWO\n"}
     prove(journey)
     calls = [c for c in journey.calls[begun:] if c[0] not in PERSON]
-    spent = sum(tokens(at_home(text, journey)) for text in journey.read[read:])
+    spent = sum(tokens(read_by(journey, text)) for text in journey.read[read:])
     table = [f"tokens {spent}, calls {len(calls)}", *costs(journey, journey.read[read:])]
     golden("budgets/revision.txt", "\n".join(table) + "\n")
     assert len(calls) <= REVISION_CALLS
@@ -344,7 +337,7 @@ def test_carrying_out_intents_stays_within_its_budget(
     own = [(call, text) for call, text in pairs if not by_agent(call)]
     assert len([a for a in journey.agents if "exec-implement" in a]) == len("123")
     texts = [text for call, text in own if call[0] not in PERSON]
-    spent = sum(tokens(at_home(text, journey)) for text in texts)
+    spent = sum(tokens(read_by(journey, text)) for text in texts)
     table = [f"tokens {spent}, calls {len(texts)}", *costs(journey, texts)]
     golden("budgets/waves.txt", "\n".join(table) + "\n")
     assert spent <= WAVES_TOKENS

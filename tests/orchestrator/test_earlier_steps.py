@@ -15,7 +15,7 @@ from shared.resources import ROOT
 from shared.steps.entry_points import discover_workflows
 from tests.journey import FILES, VERIFIED, Journey, call, words_of
 from tests.larger_tasks import larger
-from tests.orchestrator.test_golden import snapshot
+from tests.orchestrator.test_tours import snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -481,9 +481,8 @@ _COUNT = iter(range(10_000))
 @pytest.mark.slow
 @pytest.mark.requirement("PL-20", "PL-21", "PL-25")
 @settings(
-    deadline=None,
     max_examples=6,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(walk=WALKS, depth=st.sampled_from(["full", "intent"]))
 def test_every_walk_of_verdicts_ends_at_the_freeze(

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cli.demo.reading import asked_in
 from shared.qr.types import AGENT, ASSISTANT, FAIL
 from shared.resources import rendered_plan_path, review_page_path
 from shared.run import open_state
@@ -54,7 +53,7 @@ def test_agents_answers_are_counted_question_by_question(make_repo: Repositories
     asked: list[str] = []
 
     def verdicts(block: Answer) -> list[dict[str, Any]]:
-        asked.extend(asked_in(block.block))
+        asked.extend(block.asked())
         return all_pass(block)
 
     journey.verdicts = verdicts
@@ -68,7 +67,7 @@ def test_agents_answers_are_counted_question_by_question(make_repo: Repositories
 
 def test_the_assistant_that_reads_its_own_change_is_not_called_a_reviewer(small: Journey) -> None:
     block = small.follow(small.last.next("alone"))
-    number = len(asked_in(block.block))
+    number = len(block.asked())
     assert "def test" in block.data("change") or "assert" in block.data("change")
     small.write_answer("verdicts-plan-code-1.json", all_pass(block))
     small.follow(block.next("done"))

@@ -69,7 +69,7 @@ def test_entries_of_the_task_are_numbered_and_excluded_ones_marked() -> None:
         max_leaves=10,
     )
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_any_json_is_a_context_or_refused(value: Any) -> None:  # noqa: ANN401
     context, problems = outcome(check_context, value)
     assert problems or check_context(context) == context

@@ -388,7 +388,7 @@ class TestRoundTrips:
         assert database.outcomes(run, "plan-docs") == []
 
     @given(st.lists(st.text(max_size=10), max_size=4), st.text(max_size=20), st.text(max_size=20))
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=40)
     def test_any_text_comes_back_as_it_was(
         self,
         tmp_path_factory: pytest.TempPathFactory,
@@ -556,7 +556,7 @@ class TestDamage:
         assert problem.kind == "invalid"
 
     @given(st.data())
-    @settings(max_examples=80, deadline=None)
+    @settings(max_examples=80)
     def test_any_damage_is_read_or_refused(
         self, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
     ) -> None:

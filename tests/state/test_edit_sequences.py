@@ -131,7 +131,7 @@ def hold(before: Plan, after: Plan) -> None:
 
 @pytest.mark.requirement("PL-11", "PL-12")
 @given(st.none() | st.none() | st.sampled_from(ROLES), st.data())
-@settings(max_examples=1000 if LONG else 100, deadline=None)
+@settings(max_examples=1000 if LONG else 100)
 def test_any_sequence_of_likely_edits_gives_a_sound_plan_or_a_refusal(
     role: str | None, data: st.DataObject
 ) -> None:
@@ -149,7 +149,7 @@ def test_any_sequence_of_likely_edits_gives_a_sound_plan_or_a_refusal(
 
 @pytest.mark.requirement("PL-11", "PL-12")
 @given(st.lists(WILD | edits(versions(SAMPLE)), max_size=4))
-@settings(max_examples=4000 if LONG else 150, deadline=None)
+@settings(max_examples=4000 if LONG else 150)
 def test_any_json_gives_a_sound_plan_or_a_refusal(batch: list[Any]) -> None:
     done, _ = outcome(apply_edits, SAMPLE, batch, None)
     if done:
@@ -158,7 +158,7 @@ def test_any_json_gives_a_sound_plan_or_a_refusal(batch: list[Any]) -> None:
 
 @pytest.mark.requirement("PL-10", "PL-11")
 @given(st.text(st.characters(), max_size=30), st.sampled_from(sorted(SETS)), st.data())
-@settings(max_examples=2000 if LONG else 100, deadline=None)
+@settings(max_examples=2000 if LONG else 100)
 def test_any_text_in_any_field_comes_back_as_it_went_in_or_is_refused(
     text: str, entity: str, data: st.DataObject
 ) -> None:
@@ -180,7 +180,7 @@ def test_any_text_in_any_field_comes_back_as_it_went_in_or_is_refused(
 
 @pytest.mark.requirement("PL-11")
 @given(st.text(st.characters(), max_size=10))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_any_text_as_id_kind_name_or_field_is_a_refusal_or_an_edit(text: str) -> None:
     for edit in (
         {"op": text},

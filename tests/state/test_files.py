@@ -340,7 +340,7 @@ except Refused as refused:
         lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
     )
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_json_is_the_same_after_writing_and_reading(
     tmp_path_factory: pytest.TempPathFactory, value: object
 ) -> None:

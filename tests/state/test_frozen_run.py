@@ -198,7 +198,7 @@ def run(
 @pytest.fixture
 def frozen(run: Run) -> Run:
     """Return a run whose plan is frozen and submitted."""
-    run.answer("design.json", design(["src/app.py"], []))
+    run.answer("design.json", design(["src/app.py"]))
     run.answer("more.json", [add("risk", risk="r")])
     run.good("plan", "done", "--phase", "plan-design", "--batch", "answers/design.json")
     (run.state_dir / "worktree" / "src" / "app.py").write_text("A = 2\n")
@@ -304,7 +304,7 @@ def test_validate_names_the_place_of_an_edit_by_hand(frozen: Run) -> None:
 
 @pytest.mark.requirement("PL-11", "PL-12")
 def test_the_same_batch_twice_in_a_row_is_done_once_with_the_same_answer(run: Run) -> None:
-    run.answer("batch.json", design(["src/app.py"], []))
+    run.answer("batch.json", design(["src/app.py"]))
     words = ("plan", "batch", "--file", "answers/batch.json")
     first = ET.tostring(run.good(*words))
     after = run.plan.read_bytes()
@@ -315,7 +315,7 @@ def test_the_same_batch_twice_in_a_row_is_done_once_with_the_same_answer(run: Ru
 
 @pytest.mark.requirement("PL-11")
 def test_a_refused_edit_leaves_the_file_as_it_was_byte_for_byte(run: Run) -> None:
-    run.answer("batch.json", design(["src/app.py"], []))
+    run.answer("batch.json", design(["src/app.py"]))
     run.good("plan", "batch", "--file", "answers/batch.json")
     before = run.everything()
     listing = os.listdir(run.state_dir)
@@ -405,7 +405,7 @@ DAMAGE: dict[str, Callable[[bytes], bytes]] = {
 def test_a_damaged_plan_is_an_error_for_every_command_and_is_left_as_it_is(
     run: Run, damage: str
 ) -> None:
-    run.answer("batch.json", design(["src/app.py"], []))
+    run.answer("batch.json", design(["src/app.py"]))
     run.good("plan", "batch", "--file", "answers/batch.json")
     run.answer("more.json", [])
     data = DAMAGE[damage](run.plan.read_bytes())

@@ -94,7 +94,7 @@ def test_a_plan_is_the_same_after_saving_and_loading(tmp_path: Path) -> None:
 
 
 @given(st.binary(max_size=200) | st.text(max_size=60).map(str.encode))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_any_bytes_are_a_plan_or_refused(
     tmp_path_factory: pytest.TempPathFactory, data: bytes
 ) -> None:
@@ -105,7 +105,7 @@ def test_any_bytes_are_a_plan_or_refused(
 
 
 @given(st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_any_flipped_bytes_are_a_plan_or_refused(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:

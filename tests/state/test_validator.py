@@ -215,7 +215,6 @@ def test_an_odd_path_inside_the_repository_is_fine(path: str) -> None:
 
 
 @given(st.text(max_size=12), st.lists(st.sampled_from(["..", ".", "", ".git", "a"]), max_size=4))
-@settings(deadline=None)
 def test_no_accepted_path_climbs_out(text: str, parts: list[str]) -> None:
     path = "/".join([*parts, text])
     if path_problem(path) is None:
@@ -270,7 +269,7 @@ def planned(draw: st.DrawFn) -> Plan:
 
 
 @given(planned())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_waves_hold_each_milestone_once_after_what_it_needs_with_no_shared_file(
     plan: Plan,
 ) -> None:
@@ -289,7 +288,7 @@ def test_waves_hold_each_milestone_once_after_what_it_needs_with_no_shared_file(
 
 
 @given(st.lists(st.lists(st.integers(0, 5), max_size=3), min_size=1, max_size=6))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_any_dependencies_give_waves_or_are_refused_with_a_way_round_the_circle(
     wanted: list[list[int]],
 ) -> None:

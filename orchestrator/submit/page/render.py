@@ -112,6 +112,6 @@ def _footer(facts: Facts) -> Node:
     plan = facts.plan
     digest = [", ", Element("code", plan.digest)] if plan.digest else None
     return Element("p", [
-        "Made by planner facts. This page shows the plan; what is approved is its digest", digest,
+        "Made by planner review. This page shows the plan; what is approved is its digest", digest,
         ". The commit names it in its line ", Element("code", "Plan-Digest:"), ".",
     ])  # fmt: skip

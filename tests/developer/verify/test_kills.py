@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 
 from shared.resources import ROOT
+from tests.forms import LONG
 from tests.place import need_place
 from tests.shared.place.arena import without_namespaces
 
 PROGRAM = Path(__file__).with_name("kills.py")
 NOBODY = 23456
-# The long form has 200 of each kind.
-TIMES = os.environ.get("KILLS_OF_VERIFY", "5")
+TIMES = "60" if LONG else "3"
 
 
 def killed(*before: str, user: int | None = None) -> dict[str, object]:

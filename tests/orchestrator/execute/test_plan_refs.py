@@ -19,7 +19,7 @@ from state.freeze import settled_digest
 from state.frozen_bytes import digest_of
 from tests.conftest import Repository
 from tests.journey import FILES, Journey, call
-from tests.kills import Kept, kill_everywhere
+from tests.kills import Kept, first_moment, kill_everywhere, moments_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -187,13 +187,13 @@ def test_a_commit_that_is_killed_gets_its_ref_when_the_command_is_repeated(
 ) -> None:
     journey = Journey(make_repo(files=FILES)).to("applied")
     repository, digest = journey.repository, digest_in(journey)
-    between: list[bool] = []
+
+    def committed() -> bool:
+        return repository.git("rev-list", "--count", "HEAD") == "2"
 
     def check(moment: int) -> None:
-        committed = repository.git("rev-list", "--count", "HEAD") == "2"
-        between.append(committed and not refs(repository, KEPT))
         if refs(repository, KEPT):
-            assert committed, f"moment {moment}: a ref of a commit that is not there"
+            assert committed(), f"moment {moment}: a ref of a commit that is not there"
         again = journey.planner("exec", "commit")
         assert again.code == 0, f"moment {moment}: {again.text}"
         approval = json.loads(shown(repository, KEPT + digest, "approval.json"))
@@ -202,8 +202,13 @@ def test_a_commit_that_is_killed_gets_its_ref_when_the_command_is_repeated(
         assert refs(repository, OURS) == [KEPT + digest]
 
     words = ("exec", "commit", "--state-dir", journey.state_dir)
-    kill_everywhere(Kept(repository), words, check, every=13)
-    assert any(between), "never killed between the commit and its ref"
+    kept = Kept(repository)
+    kill_everywhere(kept, words, check, wanted=2)
+    kept.restore()
+    moments = moments_of(repository.path, *words)
+    between = first_moment(kept, words, moments, committed)
+    assert refs(repository, KEPT) == []
+    check(between)
 
 
 def test_undo_after_the_commit_leaves_the_ref_and_no_file(done: Journey) -> None:

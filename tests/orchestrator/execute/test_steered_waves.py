@@ -100,12 +100,11 @@ def test_a_milestone_whose_worktree_was_removed_is_named_and_gets_a_new_one(
     make_repo: Repositories,
 ) -> None:
     journey = writing(make_repo)
-    done = words_of(milestone_agent(journey, "M-001").next("done"))[:-2]
-    name = done[done.index("--file") + 1].removeprefix("answers/")
-    journey.write_answer(name, {"status": "success", "output": "done"})
+    task = milestone_agent(journey, "M-001")
+    journey.write_answer(task.reads(), {"status": "success", "output": "done"})
     place = Path(journey.state_dir, "milestones/M-001")
     journey.repository.git("worktree", "remove", "--force", str(place))
-    refused = journey.planner(*done)
+    refused = journey.call(*words_of(task.next("done")))
     assert refused.problems[0][0] == "not_found", refused.text
     assert "this milestone has no worktree" in refused.problems[0][1]
     assert f'at="{place}"' in refused.text

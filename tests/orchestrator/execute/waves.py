@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from shared.run import open_state
 from state.files import read_json, write_json
+from tests.journey import words_of
 from tests.larger_tasks import larger
 
 if TYPE_CHECKING:
@@ -69,12 +70,8 @@ def hand_in(journey: Journey, name: str, files: dict[str, str], **result: Any) -
     """Be the agent of a milestone that writes files and hands in; return the answer."""
     task = milestone_agent(journey, name)
     journey.edit_worktree(dict(files), f"milestones/{name}")
-    words = task.next("done").split()
-    journey.write_answer(
-        words[words.index("--file") + 1].removeprefix("answers/"),
-        result or {"status": "success", "output": "done"},
-    )
-    return journey.planner(*words[1 : words.index("--state-dir")])
+    journey.write_answer(task.reads(), result or {"status": "success", "output": "done"})
+    return journey.call(*words_of(task.next("done")))
 
 
 def status_of(journey: Journey) -> dict[str, str]:

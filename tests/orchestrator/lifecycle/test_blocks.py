@@ -44,7 +44,7 @@ def happy(make_repo: Repositories) -> Iterator[Stop]:
     rounds.review("- f adds two\n")
     rounds.follow("done")
     yield "result.left-read-only", rounds, rounds.planner("requirements", "accept", "--quit")
-    rounds.answer("summary.md", SUMMARY)
+    rounds.write_answer("summary.md", SUMMARY)
     asked = rounds.follow("yes")
     begun = call(rounds.repository.path, *words_of(asked.next("head")))
     plan = rounds.begin_plan(begun)
@@ -68,7 +68,7 @@ def recovered(make_repo: Repositories) -> Iterator[Stop]:
     rounds.write("todo.md", "- [ ] M-001 Add two\n")
     yield "1-startup.found", rounds, rounds.start()
     yield "4-implement.not-begun", rounds, rounds.follow("resume")
-    rounds.answer("commit.md", MESSAGE)
+    rounds.write_answer("commit.md", MESSAGE)
     yield "5-complete.open", rounds, rounds.follow("complete")
     rounds.start()
     yield "5-complete.marked", rounds, rounds.follow("mark-complete")
@@ -120,7 +120,7 @@ def test_every_printed_command_runs_from_a_foreign_folder(
     for name, rounds, answer in tour(make_repo):
         for name_of_answer, text in (("summary.md", SUMMARY), ("commit.md", MESSAGE)):
             if rounds.state_dir and name_of_answer in answer.text:
-                rounds.answer(name_of_answer, text)
+                rounds.write_answer(name_of_answer, text)
         for command in answer.commands():
             plain = normalised(command, rounds)
             if plain not in seen and name != "0-folder":

@@ -29,7 +29,7 @@ def left_behind(rounds: Rounds, message: str = MESSAGE) -> Answer:
     rounds.write("todo.md", "- [x] done\n")
     rounds.start()
     rounds.follow("mark-complete")
-    rounds.answer("commit.md", message)
+    rounds.write_answer("commit.md", message)
     return rounds.follow("done")
 
 
@@ -95,7 +95,7 @@ def test_both_files_get_one_time_that_is_free(rounds: Rounds) -> None:
 @pytest.mark.requirement("RL-9", "RL-1")
 def test_todos_that_are_not_done_are_the_users_to_judge(rounds: Rounds) -> None:
     rounds.to_plan()
-    rounds.answer("commit.md", MESSAGE)
+    rounds.write_answer("commit.md", MESSAGE)
     asked = rounds.run("complete", "--message", "answers/commit.md")
     assert asked.data("not done") == "plan current_requirements.md"
     assert rounds.path("current_requirements.md").exists()
@@ -119,7 +119,7 @@ def test_plan_and_planning_folder_are_staged_and_what_else_changed_is_named(
     rounds.repository.write("node_modules/x/index.js", "noise\n")
     rounds.repository.write("__pycache__/a.pyc", "ignored\n")
     rounds.to_accepted()
-    rounds.answer("summary.md", "f adds two.\n")
+    rounds.write_answer("summary.md", "f adds two.\n")
     asked = rounds.follow("yes")
     begun = call(rounds.repository.path, *words_of(asked.next("head")))
     rounds.last = rounds.begin_plan(begun).to("applied").last
@@ -141,7 +141,7 @@ def test_a_planning_folder_that_git_ignores_stays_out_of_the_commit_and_is_named
 ) -> None:
     rounds.repository.commit({".gitignore": "planning/\n"})
     rounds.to_accepted()
-    rounds.answer("summary.md", "f adds two.\n")
+    rounds.write_answer("summary.md", "f adds two.\n")
     rounds.last = rounds.begin_plan(rounds.follow("yes")).to("applied").last
     ready = rounds.follow("done")
     assert {*staged(rounds)} == {"src/a.py", "tests/test_a.py"}
@@ -375,7 +375,7 @@ def test_nothing_is_completed_where_there_is_nothing(rounds: Rounds) -> None:
     rounds.to_plan()
     rounds.path("current_requirements.md").unlink()
     rounds.path("todo.md").unlink()
-    rounds.answer("commit.md", MESSAGE)
+    rounds.write_answer("commit.md", MESSAGE)
     answer = rounds.run("complete", "--message", "answers/commit.md", "--agree")
     assert answer.problems[0][0] == "not_found"
     assert [n for n in rounds.names() if "TIME" in n] == []

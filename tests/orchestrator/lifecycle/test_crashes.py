@@ -22,9 +22,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.slow, pytest.mark.requirement("RL-11")]
 
-# Of the moments of a command, how many are left out in the short form.
-LONG = os.environ.get("PLANNER_LONG") == "1"
-STEPS = {"implement": 23, "commit": 17, "complete": 5}
+KILLS = 2  # of a command, in the short form
 
 NEW, CURRENT_FILE = "new_requirements.md", "current_requirements.md"
 
@@ -63,7 +61,7 @@ def decline(rounds: Rounds) -> tuple[str, ...]:
 
 def implement(rounds: Rounds) -> tuple[str, ...]:
     rounds.to_accepted()
-    rounds.answer("summary.md", SUMMARY)
+    rounds.write_answer("summary.md", SUMMARY)
     return ("requirements", "implement", "--summary", "answers/summary.md")
 
 
@@ -87,7 +85,7 @@ def mark_complete(rounds: Rounds) -> tuple[str, ...]:
 def complete(rounds: Rounds) -> tuple[str, ...]:
     found(rounds)
     rounds.follow("mark-complete")
-    rounds.answer("commit.md", MESSAGE)
+    rounds.write_answer("commit.md", MESSAGE)
     return ("requirements", "complete", "--message", "answers/commit.md")
 
 
@@ -125,8 +123,7 @@ def test_a_command_killed_anywhere_is_done_once_when_it_is_repeated(
         assert seen(rounds) == expected, f"moment {number}"
         assert _leftovers(rounds) == []
 
-    every = 1 if LONG else STEPS.get(case, 2)
-    say(f"{case}: {kill_everywhere(kept, words, check, every)} kills, all recovered")
+    say(f"{case}: {kill_everywhere(kept, words, check, KILLS)} kills, all recovered")
 
 
 @pytest.mark.parametrize("case", ["refine", "implement", "complete", "commit"])
@@ -155,8 +152,7 @@ def test_the_next_start_recovers_a_command_killed_anywhere(
         assert not os.path.exists(f"{rounds.state_dir}/transition.json")
         assert _leftovers(rounds) == []
 
-    every = 2 if LONG else 2 * STEPS.get(case, 2) + 1
-    count = kill_everywhere(kept, words, check, every)
+    count = kill_everywhere(kept, words, check, KILLS)
     say(f"{case}: {count} kills, all found at the next start")
 
 
@@ -168,7 +164,6 @@ def test_the_commit_of_a_plan_is_made_once_wherever_it_is_killed(
     kept = Kept(rounds.repository)
     assert call(rounds.repository.path, *words).code == 0
     expected = seen(rounds)
-    every = 1 if LONG else 41
 
     def check(number: int) -> None:
         _unlock(rounds)
@@ -176,7 +171,7 @@ def test_the_commit_of_a_plan_is_made_once_wherever_it_is_killed(
         assert answer.code == 0, f"moment {number}: {answer.text}"
         assert seen(rounds) == expected, f"moment {number}"
 
-    say(f"commit of a plan: {kill_everywhere(kept, words, check, every)} kills, all recovered")
+    say(f"commit of a plan: {kill_everywhere(kept, words, check, KILLS)} kills, all recovered")
 
 
 def test_the_first_start_killed_anywhere_is_finished_by_the_next(
@@ -191,8 +186,7 @@ def test_the_first_start_killed_anywhere_is_finished_by_the_next(
         assert rounds.start().code == 0, f"moment {number}: {rounds.last.text}"
         assert rounds.names() == [".gitattributes", "planner_history.txt"], f"moment {number}"
 
-    every = 1 if LONG else 3
-    say(f"start: {kill_everywhere(kept, words, check, every)} kills, all recovered")
+    say(f"start: {kill_everywhere(kept, words, check, KILLS)} kills, all recovered")
 
 
 def _unlock(rounds: Rounds) -> None:

@@ -53,7 +53,7 @@ def test_depth_and_review_are_kept_while_the_folder_is_asked_for(repo: Repositor
 def test_the_chosen_review_is_that_of_each_plan(make_repo: Callable[..., Repository]) -> None:
     rounds = Rounds(make_repo(files=FILES), "--review", "full")
     rounds.to_accepted()
-    rounds.answer("summary.md", SUMMARY)
+    rounds.write_answer("summary.md", SUMMARY)
     begun = rounds.follow("yes")
     assert open_state(begun.block.get("state_dir", ""), "/").run.review == "full"
 

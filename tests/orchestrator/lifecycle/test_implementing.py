@@ -35,7 +35,7 @@ def test_a_summary_beyond_its_limits_is_refused_with_what_to_shorten(
     text, said = SUMMARIES[case]
     rounds.to_accepted()
     history = rounds.history()
-    rounds.answer("summary.md", text)
+    rounds.write_answer("summary.md", text)
     answer = rounds.follow("yes")
     assert answer.code == 1
     assert said in answer.problems[0][1]
@@ -47,7 +47,7 @@ def test_a_summary_beyond_its_limits_is_refused_with_what_to_shorten(
 @pytest.mark.requirement("RL-8")
 def test_every_line_that_is_too_long_is_named_at_once(rounds: Rounds) -> None:
     rounds.to_accepted()
-    rounds.answer("summary.md", "\n".join(["x" * 121, "fine", "y" * 130, "4", "5", "6"]))
+    rounds.write_answer("summary.md", "\n".join(["x" * 121, "fine", "y" * 130, "4", "5", "6"]))
     answer = rounds.follow("yes")
     at = [p.get("at", "").rpartition("/")[2] for p in answer.block.iter("problem")]
     assert at == ["summary.md", "summary.md:1", "summary.md:3"]
@@ -57,7 +57,7 @@ def test_every_line_that_is_too_long_is_named_at_once(rounds: Rounds) -> None:
 def test_head_and_summary_stand_in_the_history_as_the_design_shows_them(rounds: Rounds) -> None:
     summary = "\n".join(f"{n} {'x' * 118}" for n in range(5)) + "\n"
     rounds.to_accepted()
-    rounds.answer("summary.md", summary)
+    rounds.write_answer("summary.md", summary)
     rounds.follow("yes")
     head = rounds.repository.git("rev-parse", "HEAD")
     indented = "".join(f"{' ' * 22}{line}\n" for line in ("<<", *summary.splitlines(), ">>"))
@@ -144,7 +144,7 @@ def test_the_planning_folder_is_no_uncommitted_work_and_no_change_of_the_users(
 def test_other_uncommitted_work_is_asked_about(rounds: Rounds) -> None:
     rounds.repository.write("README.md", "mine\n")
     rounds.to_accepted()
-    rounds.answer("summary.md", SUMMARY)
+    rounds.write_answer("summary.md", SUMMARY)
     asked = rounds.follow("yes")
     assert asked.data("uncommitted") == "README.md"
     begun = call(rounds.repository.path, *asked.next("head").split()[1:])
@@ -196,7 +196,7 @@ def test_a_plan_needs_a_repository_all_the_same(
     (repository.path / ".git").rename(repository.path / "no-git")
     rounds = Rounds(repository, "--no-git")
     rounds.to_accepted()
-    rounds.answer("summary.md", SUMMARY)
+    rounds.write_answer("summary.md", SUMMARY)
     answer = rounds.follow("yes")
     assert "not inside a git repository" in answer.problems[0][1]
     assert rounds.state == "refine"

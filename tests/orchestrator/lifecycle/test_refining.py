@@ -135,7 +135,7 @@ def test_a_review_that_left_nothing_to_implement_is_an_error(rounds: Rounds, cas
     assert "retry: " in answer.problems[-1][1], answer.text  # said once, for all of them
     assert rounds.text(NEW) == before
     assert rounds.state == "refine"
-    rounds.answer("summary.md", SUMMARY)
+    rounds.write_answer("summary.md", SUMMARY)
     assert rounds.run("implement", "--summary", "answers/summary.md").code == 1
     assert rounds.path(NEW).exists()
 
@@ -144,7 +144,7 @@ def test_a_review_that_left_nothing_to_implement_is_an_error(rounds: Rounds, cas
 def test_nothing_is_implemented_before_the_user_was_asked(rounds: Rounds) -> None:
     rounds.to_review()
     rounds.review()
-    rounds.answer("summary.md", SUMMARY)
+    rounds.write_answer("summary.md", SUMMARY)
     answer = rounds.run("implement", "--summary", "answers/summary.md")
     assert "has not read" in answer.problems[0][1]
     assert rounds.state == "refine"
@@ -154,7 +154,7 @@ def test_nothing_is_implemented_before_the_user_was_asked(rounds: Rounds) -> Non
 def test_the_user_may_still_edit_what_they_have_read(rounds: Rounds) -> None:
     rounds.to_accepted()
     rounds.write(NEW, f"{CURRENT}\n- f adds four\n{ORIGINAL}\n- f adds two\n")
-    rounds.answer("summary.md", SUMMARY)
+    rounds.write_answer("summary.md", SUMMARY)
     rounds.follow("yes")
     assert "- f adds four" in rounds.last.data("request")
     assert "- f adds two" not in rounds.last.data("request")
@@ -202,7 +202,7 @@ def test_an_agents_report_is_for_the_assistant_that_started_it(rounds: Rounds) -
 def test_a_new_review_finds_no_answers_of_the_round_before(rounds: Rounds) -> None:
     rounds.to_committed()
     folder = f"{rounds.state_dir}/answers"
-    rounds.answer("commit.md", MESSAGE)
+    rounds.write_answer("commit.md", MESSAGE)
     assert {"summary.md", "commit.md"} <= set(os.listdir(folder))
     rounds.to_review("- f adds three\n")
     assert not {"summary.md", "commit.md"} & set(os.listdir(folder))

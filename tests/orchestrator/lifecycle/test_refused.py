@@ -60,7 +60,7 @@ def test_requirements_are_not_implemented_without_a_summary(rounds: Rounds) -> N
     answer = refused(rounds.run("implement"), "usage", "needs a summary")
     assert follow(rounds, answer) == "refine"
     assert rounds.path(NEW).exists()
-    rounds.answer("summary.md", SUMMARY)
+    rounds.write_answer("summary.md", SUMMARY)
     assert rounds.run("implement", "--summary", "answers/summary.md").code == 0
 
 
@@ -88,7 +88,7 @@ def test_requirements_left_behind_empty_are_asked_for_before_a_plan_starts(
     rounds.write(IN_WORK, "\n")
     rounds.start()
     rounds.follow("resume")
-    rounds.answer("summary.md", SUMMARY)
+    rounds.write_answer("summary.md", SUMMARY)
     words = ("implement", "--summary", "answers/summary.md")
     answer = refused(rounds.run(*words), "invalid", "no requirements", "ask the user")
     assert f'at="{rounds.path(IN_WORK)}"' in answer.text
@@ -100,7 +100,7 @@ def test_a_file_in_the_way_of_a_rename_is_named_and_the_same_command_goes_on(
     rounds: Rounds,
 ) -> None:
     rounds.to_accepted()
-    rounds.answer("summary.md", SUMMARY)
+    rounds.write_answer("summary.md", SUMMARY)
     rounds.write(IN_WORK, "somebody else's\n")
     words = ("implement", "--summary", "answers/summary.md")
     refused(rounds.run(*words), "conflict", "is there already", "run the same command again")

@@ -84,7 +84,7 @@ def test_what_is_left_out_is_named_whether_git_ignores_it_or_not(rounds: Rounds)
     rounds.repository.write("debug.log", "noise\n")
     rounds.repository.write("src/__pycache__/a.pyc", "noise\n")
     left_behind(rounds)
-    rounds.answer("commit.md", MESSAGE)
+    rounds.write_answer("commit.md", MESSAGE)
     ready = rounds.follow("done")
     assert ready.data("left out as temporary") == "debug.log"
     assert ready.data("left out, ignored by git") == "src/__pycache__/"
@@ -93,7 +93,7 @@ def test_what_is_left_out_is_named_whether_git_ignores_it_or_not(rounds: Rounds)
 @pytest.mark.requirement("RL-9")
 def test_where_nothing_is_left_out_the_list_says_so(rounds: Rounds) -> None:
     left_behind(rounds)
-    rounds.answer("commit.md", MESSAGE)
+    rounds.write_answer("commit.md", MESSAGE)
     assert rounds.follow("done").data("left out as temporary") == "nothing"
 
 
@@ -106,7 +106,7 @@ def test_the_plans_title_and_approach_are_the_message_without_being_asked_for_ag
     shown = rounds.follow("done").data("message")
     assert shown.startswith("Add two\n\nChange the constant.\n\nRequirements: completed_req")
     assert "Plan-Digest: " in shown
-    rounds.answer("commit.md", MESSAGE)
+    rounds.write_answer("commit.md", MESSAGE)
     reworded = rounds.follow("reword")
     assert reworded.data("message").startswith("Add two in f\n")
     assert rounds.history().count("COMPLETED REQUIREMENTS") == 1
@@ -147,7 +147,7 @@ def test_requirements_without_a_plan_are_completed_with_a_message_that_is_asked_
     assert rounds.plan.planner("cancel").code == 0
     asked = rounds.run("complete")
     assert asked.block.get("name") == "complete"
-    rounds.answer("commit.md", MESSAGE)
+    rounds.write_answer("commit.md", MESSAGE)
     assert rounds.follow("done").data("message").startswith("Add two in f\n")
 
 
@@ -174,7 +174,7 @@ def test_quitting_before_a_review_has_begun_needs_no_command_of_a_person(rounds:
 def test_a_commit_that_was_never_staged_whole_is_staged_first(rounds: Rounds) -> None:
     """As a kill after the renaming leaves it."""
     left_behind(rounds)
-    rounds.answer("commit.md", MESSAGE)
+    rounds.write_answer("commit.md", MESSAGE)
     rounds.follow("done")
     facts = rounds.facts
     facts.staged = {}
@@ -217,7 +217,7 @@ def test_an_offered_commit_whose_files_have_changed_is_staged_and_shown_anew(
     rounds: Rounds,
 ) -> None:
     left_behind(rounds)
-    rounds.answer("commit.md", MESSAGE)
+    rounds.write_answer("commit.md", MESSAGE)
     rounds.follow("done")
     rounds.repository.write(next(n for n in staged(rounds) if "todo" in n), "edited\n")
     rounds.start()

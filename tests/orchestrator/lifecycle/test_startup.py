@@ -265,7 +265,7 @@ def test_resuming_what_was_never_begun_writes_its_beginning(rounds: Rounds) -> N
     rounds.write("current_requirements.md", "- f adds two\n")
     rounds.start()
     rounds.follow("resume")
-    rounds.answer("summary.md", "f adds two.\n")
+    rounds.write_answer("summary.md", "f adds two.\n")
     assert rounds.follow("done").block.get("name") == "context-verify"
     lines = [line for line in rounds.history().splitlines() if line.startswith("TIME")]
     assert lines == [
@@ -283,7 +283,7 @@ def test_marking_as_complete_asks_for_no_todo_and_renames_what_exists(rounds: Ro
     rounds.follow("mark-complete")
     assert rounds.state == "complete"
     assert rounds.history() == "TIME   USER SKIPPED RECOVERY\n"
-    rounds.answer("commit.md", "Record what f should do\n")
+    rounds.write_answer("commit.md", "Record what f should do\n")
     ready = rounds.follow("done")
     assert ready.block.find("ask") is not None, ready.text
     rounds.follow("continue")

@@ -63,9 +63,8 @@ ROUNDS = st.lists(st.tuples(ITEMS, st.sampled_from(["pass", "fail"]), st.boolean
 
 @pytest.mark.requirement("PL-20", "PL-21", "PL-22")
 @settings(
-    deadline=None,
     max_examples=40,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(rounds=ROUNDS)
 def test_every_walk_of_verdicts_keeps_the_loop_consistent(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 from typing import TYPE_CHECKING
@@ -11,7 +10,7 @@ import pytest
 
 from orchestrator.strategy_steps import COSTS
 from tests.conftest import GOLDEN
-from tests.journey import FILES, SHOWN, Answer, Journey, shell, words_of
+from tests.journey import FILES, Answer, Journey, at_home, shell, words_of
 from tests.orchestrator.test_golden import tokens
 from tests.orchestrator.test_imports import NOT_FOR_STEPS, costly, traced
 from tests.strategies import GATHERED, RETRY_TEMPLATE, SELF_EXTEND, Choice, goal, normalised, plan
@@ -43,7 +42,7 @@ def code(make_repo: Repositories) -> Iterator[Stop]:
     yield "2-strategy.gathered", choice, choice.gather(gathered=[GATHERED])
     asks = plan("clarify", clarification_question="Which f?") | {"goals": []}
     yield "3-clarify", choice, choice.choose(asks)
-    choice.write("clarified.md", "The one in src/a.py.")
+    choice.write_answer("clarified.md", "The one in src/a.py.")
     choice.follow("done")
     yield "result.direct", choice, choice.choose(plan("executor", depth="none"))
 
@@ -78,7 +77,7 @@ def extended(make_repo: Repositories) -> Iterator[Stop]:
     """What no workflow can do yet: a new one, and a command that is proposed."""
     choice = Choice(make_repo("extended", files=FILES))
     yield "7-extend", choice, choice.choose(SELF_EXTEND)
-    choice.write("bundle.json", BUNDLE)
+    choice.write_answer("bundle.json", BUNDLE)
     yield "result.made", choice, choice.planner(*NEW_BUNDLE)
     yield "result.extended", choice, choice.follow("done")
     other = Choice(make_repo("proposed", files=FILES))
@@ -167,17 +166,6 @@ def check_command(command: str, choice: Choice, elsewhere: Path) -> None:
 # the budget
 
 
-def at_home(text: str, choice: Choice) -> str:
-    """Return a text with paths as short as a user's."""
-    for found, name in (
-        (str(choice.repository.path), "/home/user/src/shop"),
-        (os.path.basename(choice.state_dir), "20260102-abcdef"),
-        (SHOWN, "/home/user/.claude/skills/planner/bin/planner"),
-    ):
-        text = text.replace(found, name)
-    return text
-
-
 @pytest.mark.requirement("ST-10")
 @pytest.mark.parametrize("mode", [[], ["--chat"]], ids=["code", "chat"])
 def test_with_nothing_gathered_a_small_task_is_routed_within_800_tokens(
@@ -200,7 +188,7 @@ def test_the_query_is_never_cut_and_what_is_left_out_is_named(make_repo: Reposit
          "content": texts.get(number, f"other things {number} " * 25)}
         for number in range(30)
     ]  # fmt: skip
-    choice.write("gathered.json", {"gathered": blocks})
+    choice.write_answer("gathered.json", {"gathered": blocks})
     shown = choice.planner("strategy", "context", "--file", "answers/gathered.json")
     assert request.strip() in shown.data("request")
     kept = set(re.findall(r"^### (Note \d+)$", shown.data("§2 gathered context"), re.MULTILINE))
@@ -218,7 +206,7 @@ def test_the_query_is_never_cut_and_what_is_left_out_is_named(make_repo: Reposit
 def test_what_earlier_attempts_did_becomes_one_line_each(make_repo: Repositories) -> None:
     choice = Choice(make_repo(files=FILES), "--chat")
     choice.start()
-    choice.write("gathered.json", {"gathered": [{**GATHERED, "content": "fact " * 2_000}]})
+    choice.write_answer("gathered.json", {"gathered": [{**GATHERED, "content": "fact " * 2_000}]})
     choice.planner("strategy", "context", "--file", "answers/gathered.json")
     choice.choose(plan("executor", *(goal(n, f"Find {n}") for n in range(1, 31))))
     names = [line.partition(":")[0] for line in choice.last.data("goals").splitlines()]
@@ -248,7 +236,7 @@ def test_the_costs_that_a_strategy_weighs_are_those_of_a_small_change(
         journey.review = "auto"
         journey.start("--depth", depth)
         journey.to("committed")
-        spent = sum(tokens(text) for text in journey.read)
+        spent = sum(tokens(at_home(text, journey)) for text in journey.read)
         assert spent == pytest.approx(int(said.replace(",", "")), rel=0.15)
 
 

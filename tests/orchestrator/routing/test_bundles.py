@@ -296,7 +296,7 @@ def test_a_strategy_of_self_extension_makes_a_workflow_that_runs_from_any_folder
     shown = choice.choose(SELF_EXTEND)
     assert choice.name == "extend"
     assert "G1: Create workflow bundle" in shown.data("goals")
-    choice.write("bundle.json", WRITTEN)
+    choice.write_answer("bundle.json", WRITTEN)
     begun = call(tmp_path, *words_of(shown.next("written")))
     assert begun.data("made") == str(place / "sheet-report")
     step = call(tmp_path, *words_of(begun.next("run")))

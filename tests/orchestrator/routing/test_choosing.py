@@ -96,7 +96,7 @@ def test_a_run_that_was_killed_as_it_ended_without_a_plan_leaves_no_file_in_the_
     choice: Choice, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The row is written first: then only the files are left to remove."""
-    choice.write("strategy.json", DIRECT)
+    choice.write_answer("strategy.json", DIRECT)
     words = words_of(choice.last.next("done"))
 
     def killed(_: State) -> None:
@@ -149,7 +149,7 @@ def test_the_other_depths_lead_to_the_planner_and_may_be_repeated(
     assert choice.name == "context-verify"
     assert rows(choice) == [("ACTIVE", "gathering", "planner", depth, "")]
     assert call(choice.repository.path, *command) == answer
-    choice.write("strategy.json", plan("synthesis"))
+    choice.write_answer("strategy.json", plan("synthesis"))
     refused = call(choice.repository.path, *command)
     assert refused.problems[0][0] == "conflict"
     assert "the strategy is chosen; the run is at planner" in refused.text
@@ -194,16 +194,16 @@ def test_missing_context_is_gathered_and_lands_in_section_two(choice: Choice) ->
 
 @pytest.mark.requirement("ST-1")
 def test_a_query_whose_analysis_has_not_passed_is_not_routed(choice: Choice) -> None:
-    choice.write("gathered.json", {"status": "fail", "reason": "which f is meant?"})
+    choice.write_answer("gathered.json", {"status": "fail", "reason": "which f is meant?"})
     told = choice.planner("strategy", "context", "--file", "answers/gathered.json")
     assert told.block.get("name") == "gather"
     assert told.data("missing") == "which f is meant?"
     assert "**Status:** fail\n**Reason:** which f is meant?" in choice.document
-    choice.write("strategy.json", DIRECT)
+    choice.write_answer("strategy.json", DIRECT)
     refused = choice.planner("strategy", "set", "--file", "answers/strategy.json")
     assert refused.block.find("problem[@at='§1']") is not None
     assert "has the status fail: which f is meant?" in refused.text
-    choice.write("gathered.json", {"status": "pass"})
+    choice.write_answer("gathered.json", {"status": "pass"})
     choice.planner("strategy", "context", "--file", "answers/gathered.json")
     assert "**Status:** pass" in choice.document
     assert choice.choose(DIRECT).code == 0
@@ -213,7 +213,7 @@ def test_a_query_whose_analysis_has_not_passed_is_not_routed(choice: Choice) -> 
 def test_a_question_is_asked_and_the_users_words_are_gathered(choice: Choice) -> None:
     choice.choose(plan("clarify", clarification_question="Which f?") | {"goals": []})
     assert choice.last.block.findtext("ask/question") == "Which f?"
-    choice.write("clarified.md", "The one in src/a.py.\n")
+    choice.write_answer("clarified.md", "The one in src/a.py.\n")
     choice.follow("done")
     assert choice.name == "strategy"
     assert "The one in src/a.py." in choice.last.data("§2 gathered context")
@@ -253,7 +253,7 @@ def test_goals_that_need_the_web_go_one_at_a_time_in_their_order(
 ) -> None:
     choice = Choice(make_repo(files=FILES), "--chat")
     choice.start()
-    choice.write("gathered.json", {"data_requirements": needs})
+    choice.write_answer("gathered.json", {"data_requirements": needs})
     choice.planner("strategy", "context", "--file", "answers/gathered.json")
     goals = [goal(1, "accessories", "low", 3), goal(2, "a desk"), goal(3, "a lamp")]
     choice.choose(plan("executor", *goals))
@@ -307,7 +307,7 @@ def test_data_requirements_choose_the_research_workflow(
     choice = Choice(make_repo(files=FILES), "--chat")
     choice.start()
     blocks = [{**GATHERED, "source_type": source}]
-    choice.write("gathered.json", {"data_requirements": needs, "gathered": blocks})
+    choice.write_answer("gathered.json", {"data_requirements": needs, "gathered": blocks})
     choice.planner("strategy", "context", "--file", "answers/gathered.json")
     choice.choose(plan("executor"))
     assert choice.last.data("workflow") == workflow
@@ -335,7 +335,7 @@ def test_what_belongs_to_a_plan_is_refused_until_the_strategy_asks_for_one(choic
         ("context", "set", "--file", "answers/context.json"), ("exec", "apply"),
         ("plan", "check", "--phase", "plan-design"), ("plan", "done", "--phase", "plan-design"),
     ):  # fmt: skip
-        choice.write("context.json", {"task_spec": ["x"]})
+        choice.write_answer("context.json", {"task_spec": ["x"]})
         answer = choice.planner(*words)
         assert (answer.code, answer.stderr) == (1, ""), words
         assert "retry:" in answer.text, words

@@ -63,7 +63,7 @@ def test_a_retry_shows_the_sections_in_their_reading_order(make_repo: Repositori
     choice = Choice(make_repo(files=FILES), "--chat")
     choice.start()
     block = {"title": "Known", "source_type": "note", "provenance": ["x"], "content": "a fact"}
-    choice.write("gathered.json", {"gathered": [block]})
+    choice.write_answer("gathered.json", {"gathered": [block]})
     choice.planner("strategy", "context", "--file", "answers/gathered.json")
     shown = choice.to_retry()
     assert choice.name == "strategy"
@@ -128,7 +128,9 @@ def test_a_repeated_verdict_changes_nothing(answered: Choice) -> None:
 
 
 def test_every_fault_of_a_verdict_is_told(answered: Choice) -> None:
-    answered.write("verdict.json", {"reason": "", "issues": [1], "replan": "all", "colour": "red"})
+    answered.write_answer(
+        "verdict.json", {"reason": "", "issues": [1], "replan": "all", "colour": "red"}
+    )
     refused = answered.follow("retry")
     assert {p.attrib["at"] for p in refused.block.iter("problem")} == {
         "reason", "issues[0]", "instruction", "replan", "colour"

@@ -41,7 +41,7 @@ def test_context_that_is_no_object_or_holds_no_progress_is_refused_with_its_form
 ) -> None:
     choice = Choice(make_repo(files=FILES), "--chat")
     choice.start()
-    choice.write("context.json", value)
+    choice.write_answer("context.json", value)
     refused(context(choice, "--file", "answers/context.json"), "invalid", allowed)
     choice.choose(plan("synthesis"))
     assert choice.answers().code == 0
@@ -65,11 +65,11 @@ def test_a_verdict_that_is_no_object_or_names_no_file_is_refused_with_its_form(
     choice.choose(plan("synthesis"))
     choice.answers()
     retry = ("strategy", "verdict", "RETRY", "--file", "answers/verdict.json")
-    choice.write("verdict.json", ["no"])
+    choice.write_answer("verdict.json", ["no"])
     refused(choice.planner(*retry), "invalid", "an object: ")
     answer = choice.planner("strategy", "verdict", "RETRY")
     refused(answer, "usage", "RETRY says why, in a file")
-    choice.write("verdict.json", {"reason": "r", "instruction": "i"})
+    choice.write_answer("verdict.json", {"reason": "r", "instruction": "i"})
     (way,) = ways_of(answer)
     assert call(choice.repository.path, *way).code == 0
 
@@ -90,7 +90,7 @@ def test_once_the_run_plans_or_has_ended_its_strategy_stays_with_the_way_on(
 ) -> None:
     choice = Choice(make_repo("code", files=FILES))
     choice.choose(TEMPLATES["9.3 code task"][1])
-    choice.write("context.json", {"user_purpose": "another"})
+    choice.write_answer("context.json", {"user_purpose": "another"})
     answer = context(choice, "--file", "answers/context.json")
     refused(answer, "conflict", "the strategy is chosen; the run is at planner")
     (way,) = ways_of(answer)
@@ -99,7 +99,7 @@ def test_once_the_run_plans_or_has_ended_its_strategy_stays_with_the_way_on(
     ended = Choice(make_repo("chat", files=FILES), "--chat")
     ended.choose(plan("synthesis", goal(1, "f adds two", None)))
     assert ended.planner("cancel").code == 0
-    ended.write("context.json", {"user_purpose": "another"})
+    ended.write_answer("context.json", {"user_purpose": "another"})
     answer = context(ended, "--file", "answers/context.json")
     refused(answer, "conflict", "the run is cancelled", "start a new run")
     (way,) = ways_of(answer)

@@ -80,7 +80,7 @@ def test_the_document_has_the_numbered_sections_and_loses_nothing_by_a_retry(
     make_repo: Repositories, golden: Golden
 ) -> None:
     choice = begun(make_repo, "chat")
-    choice.write("gathered.json", {
+    choice.write_answer("gathered.json", {
         "user_purpose": "User wants the cheapest <product_type>.",
         "data_requirements": {"needs_current_prices": True, "freshness_required": "< 1 hour"},
         "gathered": [GATHERED],

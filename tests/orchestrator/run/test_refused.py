@@ -13,7 +13,7 @@ from shared.mode.where import database_path
 from shared.resources import journal_path
 from shared.run import open_state
 from tests.journey import FILES, REQUEST, Answer, Journey, call
-from tests.kills import killed_at
+from tests.kills import Kept, first_moment, moments_of
 from tests.ways_out import Walk, ways_of
 
 if TYPE_CHECKING:
@@ -38,12 +38,14 @@ def test_while_an_apply_is_interrupted_neither_cancel_nor_an_edit_of_the_plan_ru
     make_repo: Repositories,
 ) -> None:
     journey = Journey(make_repo(files=FILES)).to("approved")
-    folder = journey.repository.path
-    words = ("exec", "apply", "--state-dir", journey.state_dir)
-    number = 1
-    while journal_state(journal_path(journey.state_dir)) != "applying":
-        assert killed_at(number, folder, *words)
-        number += 1
+    kept, words = Kept(journey.repository), ("exec", "apply", "--state-dir", journey.state_dir)
+    moments = moments_of(journey.repository.path, *words)
+
+    def begun() -> bool:
+        return journal_state(journal_path(journey.state_dir)) is not None
+
+    first_moment(kept, words, moments, begun)
+    assert journal_state(journal_path(journey.state_dir)) == "applying"
     answer = refused(journey.planner("cancel"), "conflict", "was interrupted")
     assert ("undo", "--state-dir", journey.state_dir) in [tuple(w) for w in ways_of(answer)]
     edit = journey.planner("plan", "add", "decision", "--decision", "A")

@@ -89,6 +89,9 @@ class Shelf:
     def read(self, blob: str) -> bytes:
         return self.blobs[blob]
 
+    def hold(self, blobs: Collection[str]) -> None:
+        assert {*blobs} <= {*self.blobs}
+
     def rebuild(self, base_tree: str, changes: Sequence[Change]) -> str:
         files = {path: self.blobs[e.blob] for path, e in self.trees[base_tree].items()}
         for change in changes:

@@ -221,7 +221,7 @@ class Executions(RuleBasedStateMachine):
 
 TestExecutions = Executions.TestCase
 TestExecutions.settings = settings(
-    max_examples=25, stateful_step_count=20, deadline=None,
+    max_examples=25, stateful_step_count=20,
     # Each example is a database on disk; making a failing one smaller would take minutes.
     phases=(Phase.reuse, Phase.generate),
 )  # fmt: skip

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,7 +18,11 @@ from shared.git.change import FileChange
 from shared.git.journal import journal_state
 from shared.git.users_files import check_before, check_tree
 from state.errors import Refused
+from tests.forms import part, some
 from tests.shared.git.conftest import Project, look
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 PLAN: dict[str, bytes | None] = {
     "src/app.py": b"a = 1\nb = 3\n",
@@ -351,15 +356,21 @@ def test_a_crash_at_any_point_of_an_apply_can_be_finished_or_taken_back(
 ) -> None:
     changes = _rich(project)
     before = look(project.root)
-    project.apply(changes)
+    points = _points(lambda: project.apply(changes))
     after = look(project.root)
     undo(project.repo, project.journal)
-    number, ended = 0, False
-    while not ended:
-        number += 1
-        after_it = after if number % 2 else None
-        ended = _crash_and_recover(project, changes, number, before, after_it)
-    assert number > 60
+    for turn, number in enumerate(points):
+        after_it = after if turn % 2 else None
+        _crash_and_recover(project, changes, number, before, after_it)
+
+
+def _points(act: Callable[[], object]) -> Sequence[int]:
+    """Do something; return the numbers of its changes of the disk, in the short form of some."""
+    with pytest.MonkeyPatch.context() as patch:
+        count = _break_at(patch, 0, Boom())
+        act()
+    assert count[0] > 30
+    return some(range(1, count[0] + 1), 5)
 
 
 def _crash_and_recover(
@@ -368,10 +379,10 @@ def _crash_and_recover(
     number: int,
     before: dict[str, tuple[str, int, bytes]],
     after: dict[str, tuple[str, int, bytes]] | None,
-) -> bool:
+) -> None:
     """Crash at one point; finish the apply where `after` says how it ends, then take it back."""
     with pytest.MonkeyPatch.context() as patch:
-        count = _break_at(patch, number, Boom())
+        _break_at(patch, number, Boom())
         with contextlib.suppress(Boom):
             project.apply(changes)
     if after:
@@ -380,7 +391,6 @@ def _crash_and_recover(
     if journal_state(project.journal) in {"applying", "applied"}:
         undo(project.repo, project.journal)
     assert look(project.root) == before
-    return count[0] < number
 
 
 @pytest.mark.slow
@@ -388,21 +398,18 @@ def _crash_and_recover(
 def test_a_crash_at_any_point_of_an_undo_can_be_finished(project: Project) -> None:
     changes = _rich(project)
     before = look(project.root)
-    number, ended = 0, False
-    while not ended:
-        number += 1
+    project.apply(changes)
+    for number in _points(lambda: undo(project.repo, project.journal)):
         project.apply(changes)
         with pytest.MonkeyPatch.context() as patch:
-            count = _break_at(patch, number, Boom())
+            _break_at(patch, number, Boom())
             with contextlib.suppress(Boom):
                 undo(project.repo, project.journal)
-        ended = count[0] < number
         if journal_state(project.journal) == "undoing":
             with pytest.raises(Refused, match="interrupted"):
                 project.apply(changes)
         undo(project.repo, project.journal)
         assert look(project.root) == before
-    assert number > 30
 
 
 @pytest.mark.slow
@@ -410,18 +417,17 @@ def test_a_crash_at_any_point_of_an_undo_can_be_finished(project: Project) -> No
 def test_a_failing_disk_leaves_everything_or_nothing(project: Project) -> None:
     changes = _rich(project)
     before = look(project.root)
-    number, ended = 0, False
-    while not ended:
-        number += 1
+    points = _points(lambda: project.apply(changes))
+    undo(project.repo, project.journal)
+    for number in points:
         said = ""
         with pytest.MonkeyPatch.context() as patch:
             error = OSError(28, "No space left on device", "somewhere")
-            count = _break_at(patch, number, error)
+            _break_at(patch, number, error)
             try:
                 project.apply(changes)
             except Refused as refusal:
                 said = str(refusal)
-        ended = count[0] < number
         if not said:
             undo(project.repo, project.journal)
         if journal_state(project.journal) in {"applying", "applied"}:
@@ -429,7 +435,6 @@ def test_a_failing_disk_leaves_everything_or_nothing(project: Project) -> None:
             assert project.apply(changes).how in {"finished", "already"}
             undo(project.repo, project.journal)
         assert look(project.root) == before
-    assert number > 60
 
 
 @pytest.mark.requirement("PL-31")
@@ -517,7 +522,7 @@ def test_a_killed_apply_is_finished_by_the_next_one(project: Project, tmp_path: 
     plan.write_text(json.dumps([vars(change) for change in changes]))
     before = look(project.root)
     here = str(Path(__file__).parents[3])
-    for number in range(1, 9):
+    for number in part(range(1, 9), 3):
         code = KILLED.format(
             here=here, number=number, root=str(project.root), vault=project.vault.path,
             changes=str(plan), journal=project.journal,

@@ -21,9 +21,7 @@ if TYPE_CHECKING:
     from tests.shared.git.conftest import Project
 
 # Who may make a Git: these know the git folder. And the one function that has git look for it.
-MAKERS = {
-    f"shared/git/{name}.py" for name in ("command", "private", "repository", "worktree", "vault")
-}
+MAKERS = {f"shared/git/{name}.py" for name in ("command", "private", "repository", "vault")}
 FINDERS = {"shared/git/repository.py"}
 
 

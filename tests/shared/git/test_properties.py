@@ -62,7 +62,7 @@ def _lay(root: Path, tree: Tree) -> None:
 
 @pytest.mark.slow
 @pytest.mark.requirement("PL-19", "PL-29", "PL-31")
-@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=30, suppress_health_check=list(HealthCheck))
 @given(before=TREE, after=TREE, kept=TREE)
 def test_any_tree_becomes_any_other_and_comes_back(before: Tree, after: Tree, kept: Tree) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -134,7 +134,9 @@ def test_an_apply_that_was_cut_off_is_not_finished_over_an_edit_made_since(
 def test_what_head_holds_already_is_not_committed_again(project: Project) -> None:
     def intended(text: bytes) -> str:
         beside = {"README.md": text}
-        return intend(project.repo, project.vault, [], "Say hello\n", beside).tree
+        return intend(
+            project.repo, project.vault, head(project.repo), [], "Say hello\n", beside
+        ).tree
 
     problem = refused(lambda: intended(b"Hello\n"))
     assert (problem.kind, problem.at) == ("refused", "HEAD")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from shared.git.repository import (
     exclude_planner,
     find_repository,
     head,
+    repository_at,
     submodules,
     uncommitted,
 )
@@ -20,6 +22,8 @@ from tests.shared.git.conftest import Project
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from shared.git.repository import Repository
 
 
 def _said(path: Path) -> str:
@@ -147,3 +151,45 @@ def test_a_lock_that_a_killed_git_left_is_named_with_the_way_past_it(project: Pr
     problem = caught.value.problems[0]
     assert (problem.kind, problem.at) == ("locked", str(lock))
     assert "remove this lock file" in problem.allowed
+
+
+@pytest.mark.requirement("PL-32")
+def test_an_opened_repository_is_opened_again_only_where_another_is_in_its_place(
+    project: Project, tmp_path: Path
+) -> None:
+    opened: dict[str, Repository] = {}
+    root = str(project.root)
+    first = repository_at(root, opened)
+    project.git("commit", "-q", "--allow-empty", "-m", "Another")
+    assert repository_at(root, opened) is first
+    project.git("config", "core.autocrlf", "input")
+    assert repository_at(root, opened) is not first
+    git, away = project.root / ".git", tmp_path / "away"
+    git.rename(away)
+    with pytest.raises(Refused, match="not inside a git repository"):
+        repository_at(root, opened)
+    project.git("init", "-q", "--object-format=sha256")
+    assert repository_at(root, opened).object_format == "sha256"
+    shutil.rmtree(git)
+    git.symlink_to(away)
+    assert repository_at(root, opened).git_dir == str(away)
+
+
+@pytest.mark.requirement("PL-32")
+def test_settings_are_read_again_when_a_file_that_they_come_from_is_another(
+    project: Project, tmp_path: Path
+) -> None:
+    git = find_repository(str(project.root)).git
+    project.git("config", "include.path", str(tmp_path / "more"))
+    (tmp_path / "more").write_text("[Some]\n\tKey = old\n\tlone\n")
+    assert git.settings()["some.key"] == "old"
+    assert git.settings()["some.lone"] == ""
+    (tmp_path / "new").write_text("[Some]\n\tKey = new\n")
+    (tmp_path / "new").rename(tmp_path / "more")
+    assert git.on_index("/x").settings()["some.key"] == "new"
+    project.git("config", "some.key", "last")
+    assert git.settings()["some.key"] == "last"
+    assert not git.is_on("core.bare", default=True)
+    project.git("config", "core.bare", "no")
+    assert not git.is_on("core.bare", default=True)
+    assert git.is_on("core.none", default=True)

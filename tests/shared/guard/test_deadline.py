@@ -7,9 +7,11 @@ by interpreters that misbehave; the shell part is the one that clients run.
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -33,6 +35,7 @@ pytestmark = pytest.mark.requirement("PP-6")
 
 DEADLINE_S = 3
 MOST_S = 60  # on a busy machine; clients wait for longer
+PATIENT_S = 45  # the deadline where a test is about what is in time, however busy the machine is
 LATE, FAILED = f"did not decide within {DEADLINE_S} s", "could not be started, or it failed"
 ALLOW = json.dumps({"hookSpecificOutput": {"permissionDecision": "allow"}})
 # What the interpreter does in place of deciding.
@@ -85,6 +88,14 @@ class Desk:
         self.run(LAUNCHER, "mode", "enter", "--agent", SESSION)
         for number in range(2_900):
             (self.tree / f"{number}.txt").touch()
+        self.patient = str(folder / "patient" / "hooks" / "guard")
+        for made in ("hooks", "bin"):
+            (folder / "patient" / made).mkdir(parents=True)
+        (folder / "patient" / "bin" / "planner").symlink_to(LAUNCHER)
+        text = Path(GUARD).read_text(encoding="utf-8")
+        patient = text.replace(f"\ndeadline_s={DEADLINE_S}\n", f"\ndeadline_s={PATIENT_S}\n")
+        assert patient != text
+        Path(self.patient).write_text(patient, encoding="utf-8")
 
     def run(self, *command: str) -> None:
         subprocess.run(
@@ -101,15 +112,15 @@ class Desk:
 
     def asks(
         self, command: str, python: str, event: str = "PreToolUse", host: str = "claude",
-        shell: tuple[str, ...] = ("/bin/sh",), path: str = "",
+        by: tuple[str, ...] = ("/bin/sh", GUARD), path: str = "",
     ) -> Ended:  # fmt: skip
-        """Ask about a command as a client does, by this shell."""
+        """Ask about a command as a client does, `by` this shell with this guard."""
         mark = f"MARK={self.folder}/{time.monotonic_ns()}"
         given = {"session_id": SESSION, "cwd": str(self.tree), "hook_event_name": event,
                  "tool_name": "Bash", "tool_input": {"command": command}}  # fmt: skip
         began = time.monotonic()
         hook = subprocess.Popen(
-            [*shell, GUARD, host, event], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            [*by, host, event], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, text=True, cwd=self.tree,
             env={**self.environment, "PLANNER_PYTHON": python, "MARK": mark.partition("=")[2],
                  "PATH": path or self.environment["PATH"]},
@@ -125,8 +136,8 @@ class Desk:
 
 
 def left(mark: str) -> list[str]:
-    """Return the programs that have this in their environment still after 5 s, and end them."""
-    until = time.monotonic() + 5
+    """Return the programs that have this in their environment still after 30 s, and end them."""
+    until = time.monotonic() + 30
     while (found := _running(mark)) and time.monotonic() < until:
         time.sleep(0.02)
     end(found)
@@ -173,16 +184,15 @@ def shells() -> dict[str, tuple[str, ...]]:
 def ended(desk: Desk) -> dict[str, Ended]:
     """Return how each hook ended: those that end by themselves first, then those that never do."""
 
-    def case(code: str) -> Callable[[], Ended]:
+    def case(code: str, guard: str) -> Callable[[], Ended]:
         python = desk.python(code)
-        return lambda: desk.asks("touch made", python)
+        return lambda: desk.asks("touch made", python, by=("/bin/sh", guard))
 
-    found = together({name: case(code) for name, code in ENDING.items()})
-    calls = {name: case(code) for name, code in HANGING.items()}
-    calls["is given patterns"] = lambda: desk.asks(SLOW, sys.executable)
+    found = together({name: case(code, desk.patient) for name, code in ENDING.items()})
+    calls = {name: case(code, GUARD) for name, code in HANGING.items()}
     stopped = desk.python(HANGING["is stopped"])
     for shell, words in shells().items():
-        calls[shell] = lambda words=words: desk.asks("touch made", stopped, shell=words)  # type: ignore[misc]
+        calls[shell] = lambda words=words: desk.asks("touch made", stopped, by=(*words, GUARD))  # type: ignore[misc]
     for host, event in (("vibe", "pre_tool"), ("codex", "PreToolUse")):
         calls[host] = lambda h=host, e=event: desk.asks("touch made", stopped, e, h)  # type: ignore[misc]
     hangs = desk.python(HANGING["answers and hangs"])
@@ -198,11 +208,13 @@ def test_a_guard_that_ends_without_deciding_denies(ended: dict[str, Ended], case
     assert FAILED in found.stderr
 
 
-def test_a_guard_is_not_made_slow_by_patterns(ended: dict[str, Ended]) -> None:
-    found = ended["is given patterns"]
-    assert LATE not in found.stderr
-    assert found.seconds < DEADLINE_S
-    assert found.left == []
+def test_a_guard_is_not_made_slow_by_patterns(desk: Desk) -> None:
+    """Counted is what the processor does: other programs make the clock run on."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    found = desk.asks(SLOW, sys.executable, by=("/bin/sh", desk.patient))
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert (found.code, found.stderr, found.left) == (0, "", [])
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < DEADLINE_S
 
 
 @pytest.mark.parametrize(
@@ -230,11 +242,13 @@ def test_after_the_deadline_other_events_end_without_a_word(
 
 @pytest.mark.parametrize("shell", shells())
 def test_an_answer_in_time_arrives_whole_and_leaves_no_clock_behind(desk: Desk, shell: str) -> None:
-    found = desk.asks("cat '0.txt' | grep -F 'a\\nb%s\\\\'", sys.executable, shell=shells()[shell])
+    command = "cat '0.txt' | grep -F 'a\\nb%s\\\\'"
+    asks = functools.partial(desk.asks, by=(*shells()[shell], desk.patient))
+    found = asks(command, sys.executable)
     assert (found.code, found.stderr, found.left) == (0, "", [])
     run = json.loads(found.stdout)["hookSpecificOutput"]["updatedInput"]["command"]
     assert "a\\nb%s\\\\" in run
-    denied = desk.asks("touch made", sys.executable, shell=shells()[shell])
+    denied = asks("touch made", sys.executable)
     assert (denied.code, denied.stderr, denied.left) == (0, "", [])
     assert json.loads(denied.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
 
@@ -257,7 +271,8 @@ def test_without_a_clock_every_tool_is_denied(desk: Desk, tmp_path: Path) -> Non
 def test_where_no_setsid_is_the_guard_is_ended_too(desk: Desk, tmp_path: Path) -> None:
     """As on macOS."""
     path = only(tmp_path, "readlink", "sleep")
-    assert json.loads(desk.asks("touch made", sys.executable, path=path).stdout)
+    found = desk.asks("touch made", sys.executable, by=("/bin/sh", desk.patient), path=path)
+    assert json.loads(found.stdout)
     denied = desk.asks("pwd", desk.python(HANGING["spins in one pattern"]), path=path)
     assert (denied.code, denied.stdout, denied.left) == (2, "", [])
     assert LATE in denied.stderr

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.forms import LONG, SEED
 from tests.shared.guard.corpus.corpus import must_be_denied, must_pass
 from tests.shared.guard.mutants import mutants
 from tests.shared.guard.oracle import Oracle, Ran
@@ -17,10 +18,8 @@ from tests.shared.guard.oracle import Oracle, Ran
 if TYPE_CHECKING:
     from pathlib import Path
 
-# By hand, a hundred thousand: PLANNER_MUTANTS=50000 bin/test tests/shared/guard/test_oracle.py
-MUTANTS = int(os.environ.get("PLANNER_MUTANTS", "2500"))
+MUTANTS = 10_000 if LONG else 400
 BATCH = 2_000
-SEED = 20_260_102
 
 pytestmark = [
     pytest.mark.skipif(not os.path.exists("/bin/bash"), reason="bash is missing: apt install bash"),

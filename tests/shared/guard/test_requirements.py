@@ -76,7 +76,7 @@ def test_the_reviewing_agent_has_no_todo_list(rounds: Rounds, client: Client, to
     assert denial(client, "TaskOutput") == ""
     rounds.review()
     rounds.follow("done")
-    rounds.answer("summary.md", "f adds two.\n")
+    rounds.write_answer("summary.md", "f adds two.\n")
     rounds.follow("yes")
     assert denial(client, tool) == ""
 
@@ -85,7 +85,7 @@ def test_the_reviewing_agent_has_no_todo_list(rounds: Rounds, client: Client, to
 def test_the_file_is_not_written_while_its_plan_is_made(rounds: Rounds, client: Client) -> None:
     rounds.review()
     rounds.follow("done")
-    rounds.answer("summary.md", "f adds two.\n")
+    rounds.write_answer("summary.md", "f adds two.\n")
     rounds.follow("yes")
     for name in ("new_requirements.md", "current_requirements.md"):
         assert "must not be written" in denial(client, "Write", file_path=str(rounds.path(name)))
@@ -97,7 +97,7 @@ def test_completing_and_committing_are_denied_while_the_plan_is_made(
 ) -> None:
     rounds.review()
     rounds.follow("done")
-    rounds.answer("summary.md", "f adds two.\n")
+    rounds.write_answer("summary.md", "f adds two.\n")
     rounds.follow("yes")
     for words in ("complete --agree", "commit"):
         command = f"{rounds.last.next().split()[0]} requirements {words}"

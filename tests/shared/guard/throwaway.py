@@ -25,7 +25,7 @@ import tempfile
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 CHECKOUT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", ".."))
 TIME_LIMIT_S = 1.0
@@ -95,9 +95,13 @@ def missing() -> str:
     return ""
 
 
-def run(commands: list[str], template: str, *, held: bool = False) -> list[Outcome]:
+def run(
+    commands: Sequence[str], template: str, *, held: bool = False, limit_s: float = TIME_LIMIT_S
+) -> list[Outcome]:
     """Run each command by bash in a fresh copy of `template`; `held`: by the guard's runner."""
-    job = {"commands": commands, "held": held, "root": os.geteuid() == 0}
+    job = {
+        "commands": [*commands], "held": held, "root": os.geteuid() == 0, "limit_s": limit_s,
+    }  # fmt: skip
     user = [] if job["root"] else ["--user", "--map-root-user"]
     spaces = ["--mount", "--net", "--pid", "--ipc", "--uts", "--fork", "--kill-child"]
     python = "python{}.{}".format(*sys.version_info)
@@ -130,7 +134,7 @@ def main() -> None:
     _lay_out(owner)
     before, answers = _snapshot(), []
     for text in job["commands"]:
-        code, stdout, stderr = _run(functools.partial(become, text), owner)
+        code, stdout, stderr = _run(functools.partial(become, text), owner, job["limit_s"])
         after = _snapshot()
         changed = sorted(p for p in before.keys() | after if before.get(p) != after.get(p))
         answers.append((text, code, stdout, stderr, changed))
@@ -152,7 +156,7 @@ def _held() -> Callable[[str], None]:
     return lambda text: hold([*SHELL, text])
 
 
-def _run(become: Callable[[], None], owner: int) -> tuple[int | None, str, str]:
+def _run(become: Callable[[], None], owner: int, limit_s: float) -> tuple[int | None, str, str]:
     """Run a command through `become`, end all its processes; return code, stdout, stderr."""
     stdout, stderr = (os.memfd_create(name) for name in ("stdout", "stderr"))
     pid = os.fork()
@@ -163,7 +167,7 @@ def _run(become: Callable[[], None], owner: int) -> tuple[int | None, str, str]:
         finally:
             os._exit(127)
     watch = os.pidfd_open(pid)
-    ended, _, _ = select.select([watch], [], [], TIME_LIMIT_S)
+    ended, _, _ = select.select([watch], [], [], limit_s)
     os.close(watch)
     code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) if ended else None
     _end_all()

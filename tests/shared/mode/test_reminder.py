@@ -159,7 +159,7 @@ class TestTheText:
         st.lists(st.tuples(st.text(min_size=1, max_size=400), st.integers(0, 2)), min_size=1),
         st.text(min_size=1, max_size=400),
     )
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=60)
     def test_of_any_plan_is_at_most_600_tokens_in_one_element(
         self, steps: list[tuple[str, int]], summary: str
     ) -> None:

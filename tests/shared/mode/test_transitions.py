@@ -336,7 +336,6 @@ def test_any_sequence_of_actions_leaves_what_the_model_says() -> None:
         settings=settings(
             max_examples=40,
             stateful_step_count=25,
-            deadline=None,
             suppress_health_check=list(HealthCheck),
         ),
     )

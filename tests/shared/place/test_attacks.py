@@ -1,6 +1,6 @@
 """Attacks on the place: none has an effect there; without it, the arena notices most.
 
-A fixed sample runs by default, one attack of each idea; `ALL_ATTACKS=1` runs all.
+The short form tries one attack of a quarter of the ideas.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.forms import LONG, part
 from tests.shared.place.arena import load
 from tests.shared.place.scene import NAME, PLANNER, ROOT, SEARCH
 
 FOLDER = Path(__file__).parent / "attacks"
 FILES = sorted(FOLDER.glob("*.jsonl"))
-ALL = bool(os.environ.get("ALL_ATTACKS"))
 PLAIN = "games"  # an account of every Linux system that runs nothing
 USERS = ("root", "plain") if os.getuid() == 0 else ("plain",)
 IDEAS = tuple(dict.fromkeys(attack.idea for attack in load(FILES)))
@@ -108,8 +108,8 @@ def test_there_are_enough_attacks_of_enough_ideas() -> None:
 
 @pytest.mark.parametrize("user", USERS)
 def test_no_attack_has_an_effect_in_the_place(user: str) -> None:
-    share = IDEAS[USERS.index(user) :: len(USERS)]  # by default each idea once, by one user
-    rows = outcomes(user, *([] if ALL else ["--first", "--only", ";".join(share)]))
+    share = part(IDEAS[USERS.index(user) :: len(USERS)], 4)  # each idea is tried by one user
+    rows = outcomes(user, *([] if LONG else ["--first"]), "--only", ";".join(share))
     warn_of_missing(rows)
     failed = [row for row in rows if row["effects"]]
     assert not failed, told(failed)
@@ -131,7 +131,7 @@ def test_landlock_and_seccomp_alone_hold_what_the_table_says() -> None:
     """The table in docs/place.md, on the first attack of some ideas; parsed, none has an effect."""
     attacks = list(load(FILES))
     held = list(dict.fromkeys(a.idea for a in attacks if a.kind in HELD_BY_LAYERS))
-    ideas = [*(held if ALL else held[::6]), *LEFT_BY_LAYERS]
+    ideas = [*part(held, 12), *LEFT_BY_LAYERS]
     options = ["--first", "--only", ";".join(ideas)]
     rows = [row for row in outcomes("plain", "--way", "layers", *options) if row["ran"]]
     failed = [row for row in rows if has_reached(row) and row["kind"] in HELD_BY_LAYERS]
@@ -144,6 +144,7 @@ def test_landlock_and_seccomp_alone_hold_what_the_table_says() -> None:
     assert not failed, told(failed)
 
 
+@pytest.mark.long
 def test_the_arena_notices_the_same_attacks_outside_the_place() -> None:
     options = ["--first", "--only", ";".join(IDEAS[::5])]
     rows = [row for row in outcomes("plain", "--way", "bash", *options) if row["ran"]]

@@ -1,27 +1,29 @@
 """What assistants send while they explore: it runs while a plan is made, and says the same.
 
-A fixed sample runs by default; `ALL_COMMANDS=1` runs all, which takes about ten minutes.
+The short form runs a part of them; all take about ten minutes.
 """
 
 from __future__ import annotations
 
-import os
 import sys
 import warnings
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from shared.resources import ROOT
+from tests.forms import LONG, part
 from tests.place import need_place
 from tests.shared.place.arena import without_namespaces
 from tests.shared.place.exploring.session import Session, load
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 PLANNER = Path(ROOT) / "bin" / "planner"
 FOLDER = Path(__file__).parent / "exploring"
-ALL = bool(os.environ.get("ALL_COMMANDS"))
 RULES = {"deny": ["Bash(rm:*)"], "ask": ["Bash(git push:*)"]}
 SHARE = 0.98  # of the commands run here neither denied nor asked, and as many say the same
 
@@ -46,13 +48,13 @@ def listed(name: str) -> dict[str, str]:
     return {known: reason for known, _, reason in pairs}
 
 
-def chosen(session: Session, step: int) -> list[dict[str, Any]]:
+def chosen(session: Session, step: int) -> Sequence[dict[str, Any]]:
     """Return the commands that can run here: all, or each of so many; name what is left out."""
     here = [command for command in load() if not session.lacks(command)]
     missing = Counter(n for command in load() for n in session.lacks(command))
     if missing:
         warnings.warn(pytest.PytestWarning(f"left out, not here: {dict(missing)}"), stacklevel=1)
-    return here if ALL else here[::step]
+    return part(here, step)
 
 
 def outcome(session: Session, command: dict[str, Any]) -> str:
@@ -72,13 +74,13 @@ def outcome(session: Session, command: dict[str, Any]) -> str:
 def test_nearly_all_pass_and_say_what_they_say_outside(session: Session) -> None:
     session.has_rules({})
     explained = listed("exceptions.txt")
-    commands = chosen(session, 20)
+    commands = chosen(session, 40)
     found = {command["id"]: outcome(session, command) for command in commands}
     counts = Counter(found.values())
     print(counts)
     unexplained = {k: v for k, v in found.items() if v != "same" and k not in explained}
     assert unexplained == {}
-    if ALL:
+    if LONG:
         assert 1 - (counts["deny"] + counts["ask"]) / len(found) >= SHARE
         assert counts["same"] / len(found) >= SHARE
 
@@ -102,7 +104,7 @@ def test_without_the_place_the_parser_admits_what_it_did_before_there_was_one(
     monkeypatch.setattr(session, "prefix", without_namespaces())
     before = listed("admitted-before.txt")
     here = [c for c in load() if not session.lacks(c)]
-    asked = here if ALL else [c for c in here if c["id"] in before][::5]
+    asked = here if LONG else part([c for c in here if c["id"] in before], 10)
     admitted = {c["id"] for c in asked if session.asks(c)[0] == "pass"}
     print(f"{len(admitted)} of {len(asked)} admitted")
     assert {c["id"] for c in asked if c["id"] in before} - admitted == set()

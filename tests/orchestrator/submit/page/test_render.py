@@ -78,6 +78,7 @@ def read_by_eye(**values: Any) -> str:  # noqa: ANN401 – fields of any type
         "guessing swaps days and months",
         "RA-001 A library that guesses the form – it reads 03.04. as March",
         "not chosen asking the exporting side to change",
+        "Made by planner review. This page shows the plan; what is approved is its digest",
         "R-001 A third form exists in old exports – the report names it",
         "no export of the last five years has another form",  # assumed
         "C-001 MUST no new dependency (user)",
@@ -284,7 +285,7 @@ def test_hostile_texts_change_no_element_of_the_page_and_are_all_shown() -> None
     assert page.text.count(visible(HOSTILE)) > 60
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(ANYTHING)
 def test_any_text_anywhere_stays_text(text: str) -> None:
     text = text.encode("utf-8", "replace").decode()  # a plan holds no lone surrogate

@@ -1,16 +1,13 @@
-"""Read from a printed block of the demo where to write, and in which order to try what is next."""
+"""Find in a reviewer's block what answers a question: where the change shows it."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
-from shared import resources
-
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
-_MILESTONE = re.compile(r"/(M-\d{3,})\b")
 _SCOPE = re.compile(r" (M-\d{3,}):")
 _ABOUT = re.compile(r" (CI-\d{3,}):")
 _CRITERION = "  accepted when: "
@@ -19,22 +16,6 @@ _NEXT = re.compile(r"\nM-\d{3,} ")
 _CHANGED = re.compile(r"^\+\+\+ (.*)$", re.MULTILINE)
 _SIGN = re.compile(r'\\(["\\])')
 _HUNK = re.compile(r"@@ -\S+ \+(\d+)")
-
-
-def worktree_in(block: Element) -> tuple[str, str] | None:
-    """Return the worktree that a block's task names, and its milestone or ''; None without one."""
-    task, state_dir = block.findtext("task", ""), block.get("state_dir", "")
-    if resources.worktree_path(state_dir) in task:
-        return resources.worktree_path(state_dir), ""
-    found = _MILESTONE.search(task)
-    if found is None or resources.milestones_path(state_dir) not in task:
-        return None
-    return resources.milestone_worktree_path(state_dir, found[1]), found[1]
-
-
-def asked_in(block: Element) -> list[str]:
-    """Return the questions to a reviewer in a printed block, a line each."""
-    return block.findtext("data[@name='questions']", "").splitlines()
 
 
 def evidence_in(block: Element, question: str) -> str:
@@ -58,7 +39,8 @@ def evidence_in(block: Element, question: str) -> str:
         line = f"{file}:1"
     if f"\nrename to {file}\n" in change and file not in patches:
         line = file  # moved and the same: no line of it is touched
-    asked = {row.split()[0]: row for row in asked_in(block)}
+    rows = block.findtext("data[@name='questions']", "").splitlines()
+    asked = {row.split()[0]: row for row in rows}
     words = asked.get(question.rpartition(": as ")[2], question)
     criteria = _part_of(plan, question).count(_CRITERION) if "criterion" in words else 1
     return "; ".join([line] * criteria)
@@ -97,15 +79,3 @@ def _first_added(patch: str) -> int:
         if line.startswith("+"):
             return number
     return 2
-
-
-def ways_on(block: Element) -> list[Element]:
-    """Return the next commands of a block, the one to try first in front.
-
-    Who gets a result goes on only where it is theirs. Where no agent is started, what is blocked is
-    tried again before anything else.
-    """
-    found = [n for n in block.findall("next") if block.tag == "step" or n.get("on") == "done"]
-    if block.find("dispatch") is None:
-        found.sort(key=lambda n: not n.get("on", "").startswith("retry "))
-    return found

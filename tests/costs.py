@@ -1,0 +1,160 @@
+"""pytest plugin: what tests cost in processor seconds, those of the processes they start included.
+
+`--costs` prints the most costly tests and the sums by room. `--write-durations` keeps the costs in
+durations.json, from which `--quick` takes the cheap tests: what is not in that file costs less than
+`CHEAP_S`, or is newer than it and runs. Works in one process and under xdist.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+from collections import Counter, defaultdict
+from statistics import mean
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+DURATIONS = os.path.join(os.path.dirname(__file__), "durations.json")
+CHEAP_S = 0.1
+MOST = 10
+_KEY = "processor_s"
+
+Durations = dict[str, dict[str, float]]  # file → function → seconds of one case
+
+
+class Costs:
+    """Measures each test, and collects what the workers have measured."""
+
+    def __init__(self) -> None:
+        self.spent: dict[str, float] = {}
+        self._began_s = 0.0
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logstart(self) -> None:
+        """Begin to measure, before the fixtures of the test are made."""
+        self._began_s = processor_s()
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Add to a test's last report what it has cost; the report also reaches the controller."""
+        report = yield
+        if call.when == "teardown":
+            report.user_properties.append((_KEY, processor_s() - self._began_s))
+        return report
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Note what a test has cost."""
+        costs = [float(str(value)) for key, value in report.user_properties if key == _KEY]
+        if costs:
+            self.spent[report.nodeid] = costs[-1]
+
+    def pytest_terminal_summary(
+        self, terminalreporter: pytest.TerminalReporter, config: pytest.Config
+    ) -> None:
+        """Print and keep what was asked for."""
+        if config.getoption("--costs"):
+            terminalreporter.section("processor seconds")
+            for line in lines(self.spent):
+                terminalreporter.line(line)
+        if config.getoption("--write-durations"):
+            known = renewed(load_durations(), self.spent, str(config.rootpath))
+            with open(DURATIONS, "w", encoding="utf-8") as file:
+                json.dump(known, file, indent=1, sort_keys=True)
+                file.write("\n")
+
+
+def processor_s() -> float:
+    """Return the processor seconds of this process and of its children that have ended."""
+    both = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in both)
+
+
+def lines(spent: dict[str, float]) -> list[str]:
+    """Return the most costly tests, a line each, and one line with the sums by room."""
+    rooms: Counter[str] = Counter()
+    for name, cost in spent.items():
+        rooms[room_of(name)] += round(1000 * cost)
+    costly = sorted(spent.items(), key=lambda one: -one[1])[:MOST]
+    sums = " · ".join(
+        f"{room} {thousandths / 1000:.0f}" for room, thousandths in rooms.most_common()
+    )
+    return [*(f"{cost:7.1f}  {name}" for name, cost in costly), sums]
+
+
+def room_of(name: str) -> str:
+    """Return the folder below tests/ in which a test lies; `tests` for one in none."""
+    folders = name.partition("::")[0].split("/")
+    return folders[1] if len(folders) > 2 else folders[0]
+
+
+def durations_of(spent: dict[str, float]) -> Durations:
+    """Return the functions whose cases cost `CHEAP_S` or more on the average."""
+    cases: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for name, cost in spent.items():
+        file, _, function = name.partition("::")
+        cases[file, function.partition("[")[0]].append(cost)
+    found: Durations = {}
+    for (file, function), costs in cases.items():
+        if mean(costs) >= CHEAP_S:
+            found.setdefault(file, {})[function] = round(mean(costs), 1)
+    return found
+
+
+def renewed(known: Durations, spent: dict[str, float], root: str) -> Durations:
+    """Return the durations that are known after a run of some tests, or of all.
+
+    What it did not run stays as it was, in the files that are still there.
+    """
+    functions = {name.partition("[")[0] for name in spent}
+    found = durations_of(spent)
+    for file, costs in known.items():
+        left = {name: s for name, s in costs.items() if f"{file}::{name}" not in functions}
+        if left and os.path.exists(os.path.join(root, file)):
+            found[file] = left | found.get(file, {})
+    return found
+
+
+def load_durations() -> Durations:
+    """Return the durations that are known; none where the file is missing."""
+    if not os.path.exists(DURATIONS):
+        return {}
+    with open(DURATIONS, encoding="utf-8") as file:
+        durations: Durations = json.load(file)
+    return durations
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options."""
+    parser.addoption("--costs", action="store_true", help="print what tests have cost")
+    parser.addoption("--write-durations", action="store_true", help="keep it in durations.json")
+    parser.addoption("--quick", action="store_true", help="run the cheap tests of durations.json")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Measure where a run asks for it; refuse to choose the cheap tests where none are known."""
+    if config.getoption("--quick") and not os.path.exists(DURATIONS):
+        raise pytest.UsageError(f"{DURATIONS} is missing: bin/test --long writes it")
+    if config.getoption("--costs") or config.getoption("--write-durations"):
+        config.pluginmanager.register(Costs(), "measured-costs")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is not cheap, if `--quick` asks for it."""
+    if not config.getoption("--quick"):
+        return
+    durations = load_durations()
+    costly = []
+    for item in items:
+        path, _, function = item.nodeid.partition("::")
+        if function.partition("[")[0] in durations.get(path, {}):
+            costly.append(item)
+    config.hook.pytest_deselected(items=costly)
+    left = set(costly)
+    items[:] = [item for item in items if item not in left]
