@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, Phase, seed, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from tests.e2e.machine import RunMachine
-from tests.forms import LONG, SEED
+from tests.forms import LONG
 
 EXAMPLES = 500 if LONG else 25
 STEPS = 25 if LONG else 15
@@ -19,12 +19,10 @@ SHRINK = LONG
 @pytest.mark.requirement("PL-26", "PL-29", "PL-31", "PL-32")
 def test_whatever_comes_between_a_run_keeps_what_is_the_users_and_comes_to_its_end() -> None:
     run_state_machine_as_test(
-        seed(SEED)(RunMachine),
+        RunMachine,
         settings=settings(
             max_examples=EXAMPLES,
             stateful_step_count=STEPS,
-            deadline=None,
-            database=None,
             report_multiple_bugs=False,
             phases=[Phase.generate, Phase.shrink] if SHRINK else [Phase.generate],
             suppress_health_check=list(HealthCheck),
