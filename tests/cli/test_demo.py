@@ -133,6 +133,7 @@ def test_keep_leaves_the_repository_and_every_printed_block(kept: Played) -> Non
     assert blocks[0].read_text().startswith("host: planner start ")
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.requirement("PL-27")
 def test_at_depth_intent_agents_write_at_once_one_fails_and_all_ends_in_a_proof(
