@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import pytest
-from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,23 +43,6 @@ GIT_CONFIG = """\
 [protocol "file"]
     allow = always
 """
-
-
-# A busy machine is no finding; what one run of a commit has drawn, the next one draws again.
-settings.register_profile(
-    "tests", deadline=None, database=None, derandomize=False,
-    suppress_health_check=[HealthCheck.too_slow],
-)  # fmt: skip
-settings.load_profile("tests")
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_configure(config: pytest.Config) -> None:
-    """Let Hypothesis draw by the commit, unless `--hypothesis-seed` is given."""
-    from tests.forms import SEED  # a plugin, which pytest imports after this file
-
-    if config.getoption("hypothesis_seed") is None:
-        config.option.hypothesis_seed = str(SEED)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -13,6 +13,7 @@ import subprocess
 from typing import TYPE_CHECKING, TypeVar
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from shared.resources import ROOT
 
@@ -36,6 +37,21 @@ def _seed() -> int:
 
 
 SEED = _seed()
+
+
+# A busy machine is no finding. Without a database a run of a commit draws what the last one drew.
+settings.register_profile(
+    "tests", deadline=None, database=None, derandomize=False,
+    suppress_health_check=[HealthCheck.too_slow],
+)  # fmt: skip
+settings.load_profile("tests")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Let Hypothesis draw by the commit too, unless `--hypothesis-seed` is given."""
+    if config.getoption("hypothesis_seed", None) is None:
+        config.option.hypothesis_seed = str(SEED)
 
 
 def part(cases: Sequence[T], every: int) -> Sequence[T]:

@@ -101,6 +101,7 @@ def test_the_demo_leaves_nothing_behind(played: Played) -> None:
     assert list(played.temporary.iterdir()) == []
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_keep_leaves_the_repository_and_every_printed_block(kept: Played) -> None:
     result = json.loads(kept.answer.stdout)
@@ -132,6 +133,7 @@ def test_keep_leaves_the_repository_and_every_printed_block(kept: Played) -> Non
     assert blocks[0].read_text().startswith("host: planner start ")
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.requirement("PL-27")
 def test_at_depth_intent_agents_write_at_once_one_fails_and_all_ends_in_a_proof(
@@ -160,6 +162,7 @@ def test_at_depth_intent_agents_write_at_once_one_fails_and_all_ends_in_a_proof(
     assert listed.stdout == ""
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_each_agent_reads_what_the_user_wanted(kept: Played) -> None:
     """An agent has seen nothing else; one that fixes or answers again is told what is new."""

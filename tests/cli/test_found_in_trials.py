@@ -15,6 +15,7 @@ from cli.main import COMMANDS
 from orchestrator.submit.page.render import read_facts, render_page
 from shared.resources import ROOT
 from shared.run import open_state
+from tests.forms import part
 from tests.journey import FILES, LAUNCHER, Answer, Journey, call, words_of
 
 if TYPE_CHECKING:
@@ -43,7 +44,8 @@ def without_packages(*words: str) -> Answer:
 
 
 def test_each_command_also_runs_by_hand_as_a_module() -> None:
-    for module in sorted(set(COMMANDS.values()) - {"cli.ro", "cli.main", "cli.demo"}):
+    modules = sorted(set(COMMANDS.values()) - {"cli.ro", "cli.main", "cli.demo", "cli.setup"})
+    for module in part(modules, 5):
         answer = without_packages("-m", module, "--help")
         assert answer.code == 0, (module, answer)
         assert "Usage: planner" in answer.text, module
@@ -270,6 +272,7 @@ def test_a_python_that_is_too_old_is_told_so() -> None:
     assert "Traceback" not in answer.stderr
 
 
+@pytest.mark.long
 def test_the_demo_proves_its_commit_where_an_assistant_runs_it(tmp_path: Path) -> None:
     del tmp_path
     answer = run(LAUNCHER, "demo", CLAUDECODE="1", AI_AGENT="x")

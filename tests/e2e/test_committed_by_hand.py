@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from itertools import product
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests import forms
 from tests.e2e.conftest import set_hook
-from tests.forms import some
 from tests.journey import FILES, Journey, default_answers
 from tests.kills import Kept, killed_at, moments_of
 from tests.ways_out import Walk
@@ -50,8 +51,7 @@ def with_a_rename(make_repo: Callable[..., Repository]) -> Journey:
 
 
 @pytest.mark.requirement("PL-29", "PL-31")
-@pytest.mark.parametrize("hook", [False, True])
-@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize(("part", "hook"), forms.part([*product(PARTS, [False, True])], 3))
 def test_a_part_of_a_plan_that_the_user_commits_is_completed_with_the_rest(
     make_repo: Callable[..., Repository], part: str, hook: bool
 ) -> None:
@@ -89,7 +89,7 @@ def test_the_rest_of_a_plan_is_committed_once_whenever_the_commit_is_killed(
     kept = Kept(project)
     words = ("exec", "commit", "--state-dir", journey.state_dir)
     moments = moments_of(project.path, *words)
-    for moment in {*some(moments, 3), moments[-1]}:
+    for moment in {*forms.some(moments, 3), moments[-1]}:
         kept.restore()
         assert killed_at(moment, project.path, *words), moment
         made = project.git("rev-list", "--count", "HEAD") == "3"

@@ -37,31 +37,6 @@ def test_plan_json_alone_is_executed_in_a_clone(project: Repository, tmp_path: P
     assert (project.path / "src/app.py").read_text() != NEW_APP
 
 
-@pytest.mark.requirement("PL-26", "PL-15")
-def test_a_frozen_plan_edited_by_hand_is_refused_with_the_place_by_every_command(
-    project: Repository,
-) -> None:
-    host = Host(project.path, answer_two, ["src/app.py"])
-    approval = host.to("submitted").last
-    path = Path(host.state_dir, "plan.json")
-    edited = path.read_text().replace("It is old.", "It is odd.")
-    path.write_text(edited)
-    host.write_answer("edits.json", [])
-    for block in (
-        host.follow(approval.person()),
-        host.planner("exec", "apply"),
-        host.planner("exec", "commit"),
-        host.planner("plan", "freeze"),
-        host.planner("plan", "batch", "--file", "answers/edits.json"),
-        host.planner("plan", "revise"),
-        host.call("validate", "--require-frozen", str(path)),
-    ):
-        assert block.code == 1, block.text
-        assert "overview" in block.text
-    assert path.read_text() == edited
-    assert project.git("status", "--porcelain") == ""
-
-
 @pytest.mark.requirement("PL-29", "PL-30")
 def test_one_byte_more_in_the_tree_fails_reconcile(project: Repository) -> None:
     host = Host(project.path, answer_two, ["src/app.py"])

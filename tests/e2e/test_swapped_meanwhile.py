@@ -114,8 +114,9 @@ def test_at_whatever_moment_nothing_outside_is_changed_and_the_command_can_be_re
         finish(journey)
 
 
-@pytest.mark.parametrize("how", ["moved away", "replaced"])
-@pytest.mark.parametrize("hook", ["pre-commit", "commit-msg", "post-commit"])
+@pytest.mark.parametrize(
+    ("hook", "how"), part([*product(["pre-commit", "commit-msg", "post-commit"], WAYS)], 3)
+)
 def test_by_a_hook_of_the_commit_nothing_outside_is_changed_and_the_commit_is_refused(
     make_repo: Repositories, hook: str, how: str
 ) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.forms import part
 from tests.journey import FILES, Journey
 
 if TYPE_CHECKING:
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from tests.conftest import Repository
 
 POINTS = ["design", "code", "submitted", "approved", "applied"]
+PLACES = ["fingerprint", "vault.git", "apply", "verify", "answers", "milestones", "plan.json"]
 
 
 def everything(folder: Path) -> dict[str, bytes]:
@@ -53,7 +56,7 @@ def inner(make_repo: Callable[..., Repository]) -> Repository:
 
 
 @pytest.mark.requirement("PL-32")
-@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize("point", part(POINTS, 3))
 def test_where_git_is_moved_away_the_repository_around_it_is_not_taken(
     inner: Repository, point: str
 ) -> None:
@@ -70,7 +73,7 @@ def test_where_git_is_moved_away_the_repository_around_it_is_not_taken(
 
 
 @pytest.mark.requirement("PL-32")
-@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize("point", part(POINTS, 3))
 def test_a_git_folder_that_moved_and_left_a_file_is_followed(
     make_repo: Callable[..., Repository], point: str
 ) -> None:
@@ -86,7 +89,7 @@ def test_a_git_folder_that_moved_and_left_a_file_is_followed(
 
 
 @pytest.mark.requirement("PL-32")
-@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize("point", part(POINTS, 3))
 def test_another_repository_in_its_place_is_not_written_to(
     make_repo: Callable[..., Repository], point: str
 ) -> None:
@@ -123,10 +126,7 @@ def test_a_link_on_the_way_to_a_run_is_refused_and_putting_it_back_leads_on(
 
 
 @pytest.mark.requirement("PL-32")
-@pytest.mark.parametrize(
-    "name", ["fingerprint", "vault.git", "apply", "verify", "answers", "milestones", "plan.json"]
-)
-@pytest.mark.parametrize("point", ["code", "approved"])
+@pytest.mark.parametrize(("point", "name"), part([*product(["code", "approved"], PLACES)], 4))
 def test_a_link_in_place_of_a_run_s_folder_is_refused_and_not_followed(
     make_repo: Callable[..., Repository], point: str, name: str
 ) -> None:

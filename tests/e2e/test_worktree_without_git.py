@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
+from tests.forms import part
 from tests.journey import FILES, Answer, Journey
 
 if TYPE_CHECKING:
@@ -185,7 +187,7 @@ def assert_committed(journey: Disturbed) -> None:
 
 
 @pytest.mark.requirement("PL-28", "PL-29", "PL-31", "PL-32")
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", part(SHAPES, 3))
 def test_a_whole_run_changes_nothing_outside_itself(
     wip: Repository, shape: Callable[[Path, Path], None]
 ) -> None:
@@ -257,8 +259,10 @@ def configured(make_repo: Callable[..., Repository], toml: str) -> Repository:
 
 
 @pytest.mark.requirement("PL-33")
-@pytest.mark.parametrize("kind", ["verify", "setup", "format"])
-@pytest.mark.parametrize("line", ["rm -rf .git", IN_A_FOLDER_OF_ITS_OWN])
+@pytest.mark.parametrize(
+    ("kind", "line"),
+    part([*product(["verify", "setup", "format"], ["rm -rf .git", IN_A_FOLDER_OF_ITS_OWN])], 3),
+)
 def test_a_command_of_the_project_reaches_no_repository_but_its_own(
     make_repo: Callable[..., Repository], kind: str, line: str
 ) -> None:

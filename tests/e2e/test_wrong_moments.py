@@ -138,7 +138,7 @@ workflow run nothing
 PLACED = ("queue", "recall", "requirements", "template", "validate", "workflow", "prune", "start")
 POINTS = ("context", "design", "code", "submitted", "approved", "applied", "committed", "paused",
           "cancelled", "writing")  # fmt: skip
-SHORT = 25  # at each point one command of so many, at the next point the ones after these
+SHORT = 40  # at each point one command of so many, at the next point the ones after these
 MOST_CHOICES = 2
 
 

@@ -22,19 +22,22 @@ if TYPE_CHECKING:
     Check = Callable[["Trial", Ended, int], None]
 
 KILLED = (-9, 137)
+OF_GIT = 0.25  # of the points in git, how many get an error in the long form
 MOST_LOCKS = 3  # of one git: it may hold those of HEAD, of the branch and of all packed refs
 
 
 def chosen(points: Sequence[Point], wanted: int) -> list[tuple[Point, str]]:
     """Return what to make fail, and how: `wanted` points or a few more, the faults in turn.
 
-    In the long form each point is killed, and gets one of the errors: that one is drawn.
+    In the long form each point is killed, and one of the errors is drawn for each of our own and
+    for each fourth of git's: a git that fails is told by its exit code, wherever that was.
     """
     if not LONG:
         turn = enumerate(some(points, wanted), SEED)
         return [(point, strace.FAULTS[number % len(strace.FAULTS)]) for number, point in turn]
     chance, (kill, *errors) = random.Random(SEED), strace.FAULTS  # noqa: S311 – it only chooses
-    return [(point, kill) for point in points] + [(p, chance.choice(errors)) for p in points]
+    failing = [p for p in points if not p.process or chance.random() < OF_GIT]
+    return [(point, kill) for point in points] + [(p, chance.choice(errors)) for p in failing]
 
 
 class Trial:

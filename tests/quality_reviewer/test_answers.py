@@ -13,6 +13,7 @@ from shared.qr.schema import read_review, write_review
 from shared.qr.types import FAIL, PASS, REVIEWER, SEVERITIES, TODO
 from shared.resources import review_path
 from shared.run import open_state
+from tests.forms import LONG
 from tests.journey import FILES, LAUNCHER, POINTS, Answer, Journey, all_pass, shell, words_of
 from tests.larger_tasks import larger
 
@@ -481,7 +482,7 @@ _COUNT = iter(range(10_000))
 @pytest.mark.slow
 @pytest.mark.requirement("PL-20", "PL-21", "PL-25")
 @settings(
-    max_examples=6,
+    max_examples=20 if LONG else 2,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(walk=WALKS, depth=st.sampled_from(["full", "intent"]))

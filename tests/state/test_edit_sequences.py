@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from hashlib import sha256
 from typing import Any
 
@@ -20,9 +19,9 @@ from state.frozen_bytes import digest_of
 from state.kinds import KINDS, entities, find
 from state.models import Plan
 from state.validator import check_plan
+from tests.forms import LONG
 from tests.state.plans import SETS, change, empty_plan, kind_of, outcome, plain, sample_plan
 
-LONG = bool(os.environ.get("PLANNER_LONG"))
 VALIDATOR = Draft202012Validator(Plan.model_json_schema())
 SAMPLE = sample_plan()
 
@@ -131,7 +130,7 @@ def hold(before: Plan, after: Plan) -> None:
 
 @pytest.mark.requirement("PL-11", "PL-12")
 @given(st.none() | st.none() | st.sampled_from(ROLES), st.data())
-@settings(max_examples=1000 if LONG else 100)
+@settings(max_examples=1000 if LONG else 40)
 def test_any_sequence_of_likely_edits_gives_a_sound_plan_or_a_refusal(
     role: str | None, data: st.DataObject
 ) -> None:
@@ -149,7 +148,7 @@ def test_any_sequence_of_likely_edits_gives_a_sound_plan_or_a_refusal(
 
 @pytest.mark.requirement("PL-11", "PL-12")
 @given(st.lists(WILD | edits(versions(SAMPLE)), max_size=4))
-@settings(max_examples=4000 if LONG else 150)
+@settings(max_examples=4000 if LONG else 100)
 def test_any_json_gives_a_sound_plan_or_a_refusal(batch: list[Any]) -> None:
     done, _ = outcome(apply_edits, SAMPLE, batch, None)
     if done:
@@ -158,7 +157,7 @@ def test_any_json_gives_a_sound_plan_or_a_refusal(batch: list[Any]) -> None:
 
 @pytest.mark.requirement("PL-10", "PL-11")
 @given(st.text(st.characters(), max_size=30), st.sampled_from(sorted(SETS)), st.data())
-@settings(max_examples=2000 if LONG else 100)
+@settings(max_examples=2000 if LONG else 60)
 def test_any_text_in_any_field_comes_back_as_it_went_in_or_is_refused(
     text: str, entity: str, data: st.DataObject
 ) -> None:

@@ -140,6 +140,12 @@ CHANGING: dict[str, tuple[str, ...]] = {
     "tree chmod": ("tree", "chmod", "+x", "src/app.py"),
 }
 
+# Their refusal names the way on.
+EDITING = {
+    "plan add", "plan set", "plan remove", "plan batch", "plan capture", "plan verify", "qr gate",
+    "context add-quote", "tree rm",
+}  # fmt: skip
+
 
 class Run:
     """A run in a real repository, driven through the real commands in this process."""
@@ -227,6 +233,9 @@ def test_a_frozen_plan_is_refused_by_every_command_that_would_change_it(frozen: 
         code, block = frozen(*words_of(name, frozen))
         assert (code, block.tag) == (1, "error"), name
         assert frozen.everything() == before, name
+        if name in EDITING:
+            assert [p.get("kind") for p in block] == ["frozen"], name
+            assert "plan revise" in ET.tostring(block).decode(), name
     again = frozen.good("plan", "freeze")
     assert (again.tag, frozen.everything()) == ("step", before)
 

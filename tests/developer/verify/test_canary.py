@@ -12,6 +12,7 @@ import pytest
 from developer.verify.canary import BROKEN, break_files, is_code, restore_files
 from shared.resources import ROOT, quote
 from tests.developer.verify.conftest import FILES, PYTHON, Site
+from tests.forms import part
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -97,7 +98,7 @@ BREAK_AND_MEND = (
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not here")
-@pytest.mark.parametrize("fault", ["signal=KILL", "error=EIO", "error=ENOSPC"])
+@pytest.mark.parametrize("fault", part(["signal=KILL", "error=EIO", "error=ENOSPC"], 3))
 def test_files_return_whatever_call_fails_and_wherever_a_kill_falls(
     fault: str, tmp_path: Path
 ) -> None:

@@ -174,33 +174,31 @@ def test_two_agents_that_report_the_same_file_are_not_both_merged(make_repo: Rep
     assert (merged / "m2_1.py").read_text() != NEW, "all of a milestone or nothing"
 
 
-@pytest.mark.parametrize(
-    ("result", "at"),
-    [
-        ("not JSON", "{path}"), ([], "{path}"), ({}, "status"), ({"status": "done"}, "status"),
-        ({"status": "success", "outptu": "x"}, "outptu"), ({"status": "failure"}, "error"),
-        ({"status": "success", "error": "it failed"}, "error"),
-        ({"status": "success", "output": 3}, "output"),
-        ({"status": "success", "stats": {"tool_calls": -1}}, "stats"),
-        ({"status": "success", "stats": [1]}, "stats"),
-        ({"status": "success", "artifacts": "a.py"}, "artifacts"),
-        ({"status": "success", "milestone": "M-002"}, "milestone"),
-    ],
-)  # fmt: skip
+MALFORMED: list[tuple[object, str]] = [
+    ("not JSON", "{path}"), ([], "{path}"), ({}, "status"), ({"status": "done"}, "status"),
+    ({"status": "success", "outptu": "x"}, "outptu"), ({"status": "failure"}, "error"),
+    ({"status": "success", "error": "it failed"}, "error"),
+    ({"status": "success", "output": 3}, "output"),
+    ({"status": "success", "stats": {"tool_calls": -1}}, "stats"),
+    ({"status": "success", "stats": [1]}, "stats"),
+    ({"status": "success", "artifacts": "a.py"}, "artifacts"),
+    ({"status": "success", "milestone": "M-002"}, "milestone"),
+]  # fmt: skip
+
+
 @pytest.mark.requirement("PL-27")
-def test_a_malformed_result_is_refused_and_nothing_is_lost(
-    make_repo: Repositories, result: object, at: str
-) -> None:
+def test_a_malformed_result_is_refused_and_nothing_is_lost(make_repo: Repositories) -> None:
     journey = writing(make_repo)
     words = words_of(milestone_agent(journey, "M-001").next("done"))
     journey.edit_worktree({"src/m1_1.py": NEW}, "milestones/M-001")
-    journey.write_answer("result-M-001-1.json", result)
-    refused = journey.planner(*words[:-2])
-    assert refused.code == 1, refused.text
-    places = [p.get("at", "") for p in refused.block.iter("problem")]
-    assert any(at in place or at == "{path}" for place in places)
-    assert status_of(journey)["M-001"] == "IN_PROGRESS"
-    assert Path(journey.state_dir, "milestones/M-001/src/m1_1.py").read_text() == NEW
+    for result, at in MALFORMED:
+        journey.write_answer("result-M-001-1.json", result)
+        refused = journey.planner(*words[:-2])
+        assert refused.code == 1, refused.text
+        places = [p.get("at", "") for p in refused.block.iter("problem")]
+        assert any(at in place or at == "{path}" for place in places), (result, places)
+        assert status_of(journey)["M-001"] == "IN_PROGRESS"
+        assert Path(journey.state_dir, "milestones/M-001/src/m1_1.py").read_text() == NEW
 
 
 def test_a_hand_in_that_is_repeated_changes_nothing(make_repo: Repositories) -> None:

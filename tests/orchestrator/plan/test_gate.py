@@ -16,6 +16,7 @@ from shared.qr.types import Item, blocking_severities, computed_verdict
 from shared.resources import review_path
 from shared.run import open_state
 from state.errors import Refused
+from tests.forms import LONG
 from tests.journey import ELSEWHERE, FILES, Journey, all_pass
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ ROUNDS = st.lists(st.tuples(ITEMS, st.sampled_from(["pass", "fail"]), st.boolean
 
 @pytest.mark.requirement("PL-20", "PL-21", "PL-22")
 @settings(
-    max_examples=40,
+    max_examples=100 if LONG else 12,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(rounds=ROUNDS)

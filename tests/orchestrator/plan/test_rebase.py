@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+from itertools import product
 from typing import TYPE_CHECKING
 
 import pytest
 
 from shared import drift
 from shared.run import open_state
+from tests.forms import part
 from tests.journey import FILES, VERIFIED, Answer, Journey, all_pass, words_of
 
 if TYPE_CHECKING:
@@ -188,8 +190,9 @@ def test_while_nothing_is_planned_the_plan_moves_to_where_head_is(repository: Re
     journey.to("committed")
 
 
-@pytest.mark.parametrize("point", ["code", "docs", "freeze"])
-@pytest.mark.parametrize("committed", [True, False])
+@pytest.mark.parametrize(
+    ("point", "committed"), part([*product(["code", "docs", "freeze"], [True, False])], 3)
+)
 def test_a_planned_file_that_changed_is_captured_anew_on_the_tree_as_it_is(
     repository: Repository, point: str, *, committed: bool
 ) -> None:

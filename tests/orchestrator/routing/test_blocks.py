@@ -10,6 +10,7 @@ import pytest
 
 from orchestrator.strategy_steps import COSTS
 from tests.conftest import GOLDEN
+from tests.forms import LONG, SEED
 from tests.journey import FILES, Answer, Journey, at_home, shell, words_of
 from tests.orchestrator.test_golden import tokens
 from tests.orchestrator.test_imports import NOT_FOR_STEPS, costly, traced
@@ -27,6 +28,7 @@ BUNDLE = {"purpose": "Report", "steps": [{"name": "write", "text": "Write it."}]
 NEW_BUNDLE = ("workflow", "new", "sheet-report", "--file", "answers/bundle.json")
 PROMPT, INPUT, ROUTED = 1_540, 2_000, 800  # tokens
 Stop = tuple[str, Choice, Answer]
+EVERY = 4  # of the printed commands, one of so many runs in the short form
 
 
 def code(make_repo: Repositories) -> Iterator[Stop]:
@@ -143,7 +145,8 @@ def test_every_printed_command_runs_from_a_foreign_folder(
             plain = normalised(command, choice)
             if plain not in seen:
                 seen.add(plain)
-                check_command(command, choice, tmp_path)
+                if LONG or (SEED + len(seen)) % EVERY == 0:
+                    check_command(command, choice, tmp_path)
     assert seen or tour is given_up
 
 

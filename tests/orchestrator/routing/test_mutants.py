@@ -1,14 +1,13 @@
 """Mutants of strategic plans: valid ones are rendered, each fault of the others is told.
 
 Each mutation says which places it makes wrong, so that the expectation is not the checker's own.
-300 mutants run in the suite; PLANNER_LONG=1 runs 2,000.
+The short form makes 300 mutants, the long one 2,000.
 """
 
 from __future__ import annotations
 
 import copy
 import json
-import os
 import random
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ import pytest
 from orchestrator.routing.strategic_plan import check_plan
 from shared.strategy import Strategy
 from shared.strategy_text import render_plan
+from tests.forms import LONG, SEED
 from tests.journey import FILES
 from tests.strategies import TEMPLATES, Choice, goal, plan
 
@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     Places = tuple[str, ...]
     Mutation = Callable[[Json, random.Random], Places]
 
-COUNT = 2_000 if os.environ.get("PLANNER_LONG") else 300
-SEED = 20260102
+COUNT = 2_000 if LONG else 300
 WRONG: tuple[object, ...] = (None, 3, 1.5, True, [], {}, "", "  ", ["x"], {"a": 1})
 
 

@@ -12,6 +12,7 @@ from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from tests.forms import LONG
 from tests.shared.execution.scene import OPTIONS, Scene, checkpoint, milestone
 
 pytestmark = [pytest.mark.requirement(name) for name in ("PC-2", "PC-4", "PC-8", "PC-9")]
@@ -221,7 +222,7 @@ class Executions(RuleBasedStateMachine):
 
 TestExecutions = Executions.TestCase
 TestExecutions.settings = settings(
-    max_examples=25, stateful_step_count=20,
+    max_examples=100 if LONG else 8, stateful_step_count=20,
     # Each example is a database on disk; making a failing one smaller would take minutes.
     phases=(Phase.reuse, Phase.generate),
 )  # fmt: skip

@@ -11,6 +11,7 @@ from shared.git.apply import undo
 from shared.git.change import FileChange, revert_changes
 from shared.git.few_paths import rebuild
 from shared.git.repository import head
+from tests.forms import part
 from tests.shared.git.conftest import Project, look
 
 if TYPE_CHECKING:
@@ -205,7 +206,7 @@ def _folders(root: Path) -> set[str]:
 
 
 @pytest.mark.requirement("PL-19", "PL-31", "PL-32")
-@pytest.mark.parametrize("name", EDITS)
+@pytest.mark.parametrize("name", part([*EDITS], 3))
 def test_a_change_of_any_kind_applies_in_a_clone_and_can_be_taken_back(
     project: Project, tmp_path: Path, name: str
 ) -> None:

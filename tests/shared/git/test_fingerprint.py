@@ -558,6 +558,7 @@ def test_the_commit_that_was_is_remembered_for_information(project: Project) -> 
     assert fingerprint.head_then(then.folder) == was
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_two_of_twenty_thousand_files_are_named(project: Project) -> None:
     for number in range(20_000):

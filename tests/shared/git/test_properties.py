@@ -14,6 +14,7 @@ from shared.git.change import revert_changes
 from shared.git.commit import commit
 from shared.git.few_paths import rebuild
 from shared.git.repository import head
+from tests.forms import LONG
 from tests.shared.git.conftest import Project, look, wipe
 
 NAMES = ["a", "b", "c d", "é", "-x", "A", 'q"', "new\nline", "b b", "a.txt"]
@@ -62,7 +63,7 @@ def _lay(root: Path, tree: Tree) -> None:
 
 @pytest.mark.slow
 @pytest.mark.requirement("PL-19", "PL-29", "PL-31")
-@settings(max_examples=30, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60 if LONG else 8, suppress_health_check=list(HealthCheck))
 @given(before=TREE, after=TREE, kept=TREE)
 def test_any_tree_becomes_any_other_and_comes_back(before: Tree, after: Tree, kept: Tree) -> None:
     with tempfile.TemporaryDirectory() as folder:

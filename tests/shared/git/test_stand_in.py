@@ -19,6 +19,7 @@ from shared.resources import ROOT, quote
 from shared.sandbox import _SCOPE_ABI, _abi, is_available
 from state.errors import Refused
 from tests.developer.verify.conftest import running, until
+from tests.forms import part
 from tests.place import need_place
 from tests.shared.git.conftest import Project, add_hook
 
@@ -131,7 +132,7 @@ def _furnish(project: Project) -> None:
 
 
 @pytest.mark.requirement("PL-32", "PL-33", "PP-1")
-@pytest.mark.parametrize("route", ROUTES)
+@pytest.mark.parametrize("route", part(ROUTES, 2))
 @pytest.mark.usefixtures("level")
 def test_nothing_outside_the_worktree_is_changed(project: Project, route: str) -> None:
     # At the repository's own path a stash would take the change itself out of the tool's sight.
@@ -209,7 +210,7 @@ def test_a_private_temporary_folder_is_there_and_goes(project: Project, route: s
 
 @pytest.mark.requirement("PL-33")
 @pytest.mark.usefixtures("level")
-@pytest.mark.parametrize("route", ROUTES)
+@pytest.mark.parametrize("route", part(ROUTES, 2))
 def test_what_is_left_in_the_background_is_ended(project: Project, route: str) -> None:
     tries = 'test -e left || { touch left; tail -f /dev/null "$PWD/left" & }'
     project.capture(formatters=_arm(project, route, tries))

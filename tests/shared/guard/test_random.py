@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import random
 
 import pytest
 
 from shared.guard.decide import decide
 from shared.resources import launcher
+from tests.forms import LONG, SEED
 from tests.shared.guard.corpus.corpus import must_be_denied, must_pass
 from tests.shared.guard.mutants import mutants
 
-# By hand, for the million: PLANNER_RANDOM=1000000 bin/test tests/shared/guard/test_random.py
-COUNT = int(os.environ.get("PLANNER_RANDOM", "4000"))
-SEED = 20_260_103
+COUNT = 100_000 if LONG else 4_000
 ALPHABET = (
     " \n;|&<>(){}[]$`'\"\\*?~!#=-./,:@%^+0129abegilnorstxyzHOMEPWD\t\0\x1b\x7f\u00a0é€𝒳\ud800"
 )
