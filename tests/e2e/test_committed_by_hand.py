@@ -11,7 +11,7 @@ import pytest
 from tests import forms
 from tests.e2e.conftest import set_hook
 from tests.journey import FILES, Journey, default_answers
-from tests.kills import Kept, killed_at, moments_of
+from tests.kills import Kept, first_moment, kill_everywhere, moments_of
 from tests.ways_out import Walk
 
 if TYPE_CHECKING:
@@ -88,18 +88,21 @@ def test_the_rest_of_a_plan_is_committed_once_whenever_the_commit_is_killed(
     project.git("commit", "--quiet", "--message", "Mine", "--only", "src/a.py")
     kept = Kept(project)
     words = ("exec", "commit", "--state-dir", journey.state_dir)
-    moments = moments_of(project.path, *words)
-    for moment in {*forms.some(moments, 3), moments[-1]}:
-        kept.restore()
-        assert killed_at(moment, project.path, *words), moment
-        made = project.git("rev-list", "--count", "HEAD") == "3"
-        assert made or moment < moments[-1]
+
+    def check(_: int = 0) -> None:
         journey.last = block
         journey.to("committed")
         assert journey.last.block.get("commit") == project.git("rev-parse", "HEAD")
         assert project.git("rev-list", "--count", "HEAD") == "3"
         assert project.git("status", "--porcelain") == ""
         assert "and one that holds the rest" in journey.last.text
+
+    def made() -> bool:
+        return project.git("rev-list", "--count", "HEAD") == "3"
+
+    first_moment(kept, words, moments_of(project.path, *words), made)
+    check()
+    kill_everywhere(kept, words, check, wanted=3)
 
 
 @pytest.mark.requirement("PL-29", "PL-31")
