@@ -283,6 +283,13 @@ def grounds(request: pytest.FixtureRequest, _worker_grounds: Grounds) -> Iterato
 
 
 @pytest.fixture
+def unprepared(grounds: Grounds | None) -> None:
+    """Have this test walk itself: how long ago something was done is what it is about."""
+    if grounds is not None:
+        grounds.in_use = False
+
+
+@pytest.fixture
 def tmp_path(
     request: pytest.FixtureRequest,
     tmp_path_factory: pytest.TempPathFactory,

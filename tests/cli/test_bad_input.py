@@ -22,16 +22,20 @@ if TYPE_CHECKING:
     Repositories = Callable[..., Repository]
 
 REFUSED, USAGE = 1, 2
+TIMES = ("fingerprint", "index")
 
 
 def fingerprint(*folders: Path) -> dict[str, str]:
-    """Return the content of every file and link of the folders, except who holds the lock."""
+    """Return the content of every file and link of the folders, except what says nothing of a run.
+
+    That is who holds the lock, and the times of files that git remembers to compare them faster.
+    """
     found = {}
     for folder in folders:
         for path in sorted(folder.rglob("*")):
             if path.is_symlink():
                 found[str(path)] = os.readlink(path)
-            elif path.is_file() and path.name != "lock":
+            elif path.is_file() and path.name != "lock" and path.parts[-2:] != TIMES:
                 found[str(path)] = hashlib.sha256(path.read_bytes()).hexdigest()
             elif path.is_dir():
                 found[str(path)] = "folder"

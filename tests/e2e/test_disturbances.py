@@ -152,8 +152,9 @@ def assert_kept(journey: Journey, text: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.requirement("PL-29", "PL-31", "PL-32")
-@pytest.mark.parametrize(("how", "stage"), part(CELLS, 13))
+@pytest.mark.parametrize(("how", "stage"), CELLS)
 def test_whatever_the_user_does_meanwhile_the_printed_ways_lead_to_an_end(
     make_repo: Repositories, how: str, stage: str
 ) -> None:

@@ -9,7 +9,7 @@ from hypothesis.stateful import run_state_machine_as_test
 from tests.e2e.machine import RunMachine
 from tests.forms import LONG
 
-EXAMPLES = 500 if LONG else 25
+EXAMPLES = 150 if LONG else 25
 STEPS = 25 if LONG else 15
 # Minutes of shrinking are for who looks for the cause.
 SHRINK = LONG

@@ -34,17 +34,6 @@ def test_undo_before_the_commit_restores_the_bytes_and_apply_may_follow(
 
 
 @pytest.mark.requirement("PL-31")
-def test_undo_is_refused_if_bytes_changed_since(project: Repository) -> None:
-    host = Host(project.path, answer_two, ["src/app.py"])
-    host.to("applied")
-    project.write("src/app.py", "mine\n")
-    refused = host.planner("undo")
-    assert refused.code == 1
-    assert "src/app.py" in refused.text
-    assert (project.path / "src/app.py").read_text() == "mine\n"
-
-
-@pytest.mark.requirement("PL-31")
 def test_undo_after_the_commit_makes_a_revert_commit_and_keeps_staged_work(
     project: Repository,
 ) -> None:

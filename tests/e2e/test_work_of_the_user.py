@@ -10,7 +10,6 @@ from tests.e2e.conftest import (
     NEW_APP,
     answer_two,
     assert_proved,
-    changed_paths,
     committed,
     set_hook,
 )
@@ -40,33 +39,6 @@ def wip(make_repo: Callable[..., Repository]) -> Repository:
     project.write("untracked.txt", "u\n")
     project.git("stash", "create")
     return project
-
-
-def own_work(project: Repository) -> tuple[str, str, dict[str, bytes]]:
-    """Return the user's index and files, except src/app.py."""
-    paths = [":!src/app.py", ":!planning"]
-    files = {
-        p.name: p.read_bytes() for p in project.path.iterdir() if p.is_file() and p.suffix == ".txt"
-    }
-    return (
-        project.git("status", "--porcelain=v2", "--", *paths),
-        project.git("ls-files", "--stage", "--", *paths),
-        files,
-    )
-
-
-@pytest.mark.requirement("PL-32", "PL-29")
-@pytest.mark.parametrize("base", ["head", "snapshot"])
-def test_uncommitted_work_is_intact_after_the_commit(wip: Repository, base: str) -> None:
-    before = own_work(wip)
-    host = Host(wip.path, answer_two, ["src/app.py"])
-    asked = host.start()
-    assert {e.get("value") for e in asked.block.iter("option")} == {"head", "snapshot"}
-    host.follow(asked.next(base))
-    host.to("committed")
-    assert changed_paths(wip) == {"src/app.py"}
-    assert committed(wip, "src/app.py") == NEW_APP.encode()
-    assert own_work(wip) == before
 
 
 @pytest.mark.requirement("PL-32")

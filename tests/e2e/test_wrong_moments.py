@@ -1,4 +1,7 @@
-"""Every command at every point of a run: where it is refused, what is printed leads on."""
+"""Every command at every point of a run: where it is refused, what is printed leads on.
+
+In the short form tests/e2e/machine.py draws from these commands.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.forms import LONG, SEED
 from tests.journey import FILES, Journey
 from tests.kills import Kept
 from tests.ways_out import Walk, is_refusal, more_choices, only_reads
@@ -138,7 +140,6 @@ workflow run nothing
 PLACED = ("queue", "recall", "requirements", "template", "validate", "workflow", "prune", "start")
 POINTS = ("context", "design", "code", "submitted", "approved", "applied", "committed", "paused",
           "cancelled", "writing")  # fmt: skip
-SHORT = 40  # at each point one command of so many, at the next point the ones after these
 MOST_CHOICES = 2
 
 
@@ -167,6 +168,7 @@ def words_at(journey: Journey, line: str) -> list[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.requirement("PL-31")
 @pytest.mark.parametrize("point", POINTS)
 def test_a_command_at_the_wrong_moment_is_refused_with_a_way_that_leads_on(
@@ -175,11 +177,9 @@ def test_a_command_at_the_wrong_moment_is_refused_with_a_way_that_leads_on(
     """Every choice among the printed ways is taken; each way that is accepted is followed once."""
     journey = at(make_repo, point)
     kept, block, answers = Kept(journey.repository), journey.last, journey.answers
-    lines = COMMANDS.splitlines()
     wrong: list[str] = []
     followed: set[str] = set()
-    first = (SEED + POINTS.index(point)) % SHORT
-    for line in lines if LONG else lines[first::SHORT]:
+    for line in COMMANDS.splitlines():
         every: list[list[int]] = [[]]
         for choices in every:
             journey.last, journey.answers = block, {**answers}

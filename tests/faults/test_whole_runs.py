@@ -1,7 +1,7 @@
 """kill -9 of each command of whole runs, while the user works on: nothing is lost or stuck (90).
 
-A few runs in the short form. In the long one about two hundred kills: each single moment of a
-command is tried by other tests, here is seen what several of them leave together.
+About two hundred kills: each single moment of a command is tried by other tests, here is seen what
+several of them leave together. In the short form tests/e2e/test_state_machine.py does that.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.e2e.test_disturbances import DISTURBANCES, MARK, MARKED, assert_kept
-from tests.forms import LONG, SEED
+from tests.forms import SEED
 from tests.journey import FILES, Journey, words_of
 from tests.kills import killed_at
 from tests.ways_out import ENDED, Walk
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from tests.conftest import Repository
 
-RUNS = 100 if LONG else 3  # about two kills a run come before the end of their command
+RUNS = 100  # about two kills a run come before the end of their command
 MOST_COMMANDS = 25
 LATEST_MOMENT = 90
 REFUSED = 1
@@ -32,6 +32,7 @@ HARMLESS = [name for name in DISTURBANCES if name not in {"clean", "second run"}
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.requirement("PL-12", "PL-31")
 @pytest.mark.parametrize("number", range(RUNS))
 def test_a_run_whose_commands_are_killed_while_the_user_works_comes_to_its_end(

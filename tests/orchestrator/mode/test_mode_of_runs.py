@@ -198,6 +198,7 @@ class TestARun:
 
 
 @pytest.mark.requirement("PM-8")
+@pytest.mark.usefixtures("unprepared")
 class TestATimeLimit:
     def test_of_an_answer_pauses_and_resume_returns_to_the_same_revision(
         self, journey: Journey

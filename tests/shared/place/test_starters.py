@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 IN_THE_PLACE = {
     "shared/place/enter": "runs a command in the place",
     "shared/place/inside": "the processes of the place itself",
+    "shared/place/level": "tries the place in a process of its own, which ends with the answer",
     "shared/place/owners": "holds a namespace that knows only some owners; runs nothing",
 }
 OUR_GIT = {
