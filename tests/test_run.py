@@ -216,7 +216,9 @@ def test_a_worker_that_dies_is_named_and_the_next_one_goes_on(pytester: pytest.P
         class Player: pass
         def walked(folder):
             walks = []
-            prepared(Player(), (), lambda: walks.append((folder / "file").touch()))
+            player = Player()
+            player.path = folder
+            prepared(player, (), lambda: walks.append((folder / "file").touch()))
             assert os.listdir(folder) == ["file"]
             return len(walks)
         @pytest.mark.requirement("PL-1")

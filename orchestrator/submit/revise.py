@@ -54,7 +54,10 @@ def revise_plan(state: State, remarks: str, cause: str | None = None) -> None:
         check_active(state)
         if run.stage in READ_ONLY:
             check_run(state)
-        if run.digest is None and store.load_plan(path).frozen_at is None:
+        if run.digest is None and (plan := store.load_plan(path)).frozen_at is None:
+            if plan.remarks and plan.remarks == _as_remarks(remarks, cause):
+                refresh_page(state)  # this is a repetition; a kill may have spared the page
+                return
             text = "the plan is not frozen, so edit the plan without `plan revise`"
             raise Refused("conflict", "plan revise", text, "", state.command("step", "planner"))
         plan = _open_next(
@@ -118,6 +121,12 @@ def _open_next(state: State, successor: Callable[[Plan], Plan], *, on_head: bool
     return plan
 
 
+def _as_remarks(remarks: str, cause: str | None) -> tuple[str, ...]:
+    """Return the remarks as a plan keeps them: one text, after that of its cause; none if empty."""
+    texts = [text for text in (CAUSES[cause] if cause else "", remarks) if text.strip()]
+    return ("\n".join(texts),) if texts else ()
+
+
 def remark(state: State, text: str) -> None:
     """Open the plan's next revision with a person's remarks; raise Refused if they are empty."""
     if not text.strip():
@@ -131,13 +140,13 @@ def next_revision(plan: Plan, remarks: str, cause: str | None = None) -> Plan:
     If there is one milestone, it cites the new entry. With a `cause` of CAUSES they stay remarks:
     they are not the user's.
     """
-    said = "\n".join(text for text in (CAUSES[cause] if cause else "", remarks) if text.strip())
+    remarked = _as_remarks(remarks, cause)
     values: dict[str, Any] = {
         "frozen_at": None, "digest": None, "seals": {}, "self_contained": True,
         "reviews": (), "verify": (),
-        "revision": plan.revision + 1, "remarks": (said,) if said else (),
+        "revision": plan.revision + 1, "remarks": remarked,
     }  # fmt: skip
-    if said and cause is None:
+    if remarked and cause is None:
         task = TaskItem(id=f"T-{len(plan.task_spec) + 1}", text=remarks.strip())
         values["task_spec"] = (*plan.task_spec, task)
         if len(plan.milestones) == 1:
