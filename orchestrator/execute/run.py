@@ -85,6 +85,9 @@ def commit_or_end(state: State) -> Sequence[Change]:
         repository, vault = open_repository(state)
         if state.run.status == "COMPLETED":
             problems = check_tree(repository, vault, changes)
+            for problem in problems:
+                problem.allowed = "the run has ended: nothing is left to do"
+                problem.retry = "planner status"
         else:
             check_applied(state)
             hold(state)

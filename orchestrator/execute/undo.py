@@ -69,6 +69,10 @@ def _revert(state: State, who: str) -> Undone:
     plan = check_frozen(state)
     repository, vault = open_repository(state)
     changes = revert_changes(vault, plan_changes(plan), repository.zero)
+    if state.run.status == CANCELLED:
+        cleanup.tidy(state)
+        made = [r["detail"] for r in state.database.audit_rows(state.run) if r["action"] == "revert"]
+        return Undone(tuple(ends(changes)), made[-1], before=True)
     folder = resources.revert_journal_path(state.state_dir)
     digest = plan.digest or ""
     if journal_state(folder) in (None, "undone"):
@@ -76,7 +80,7 @@ def _revert(state: State, who: str) -> Undone:
         problems = check_fit(repository, vault, changes, Ways("planner undo", moved))
         if problems:
             raise Refused.of(problems)
-    apply(repository, vault, changes, folder, digest)
+    apply(repository, vault, changes, folder, digest, "planner undo")
     make_worktree_for_hooks(state, repository)
     title = message_of(plan).splitlines()[0]
     message = (
@@ -85,9 +89,7 @@ def _revert(state: State, who: str) -> Undone:
     archived = dict.fromkeys(archive.paths(state))
     done = commit(repository, state.worktree, vault, changes, message, archived)
     drift.absorb(state, ends(changes))
-    before = state.run.status == CANCELLED
-    if not before:
-        with state.database:
-            state.move("revert", who, detail=done.commit)
+    with state.database:
+        state.move("revert", who, detail=done.commit)
     cleanup.tidy(state)
-    return Undone(tuple(ends(changes)), done.commit, before=before)
+    return Undone(tuple(ends(changes)), done.commit)

@@ -38,27 +38,32 @@ class TakenBack(NamedTuple):
     left: tuple[str, ...] = ()
 
 
-def apply(
-    repo: Repository, vault: Vault, changes: Sequence[Change], folder: str, digest: str
+def apply(  # noqa: PLR0913 – the last one words a refusal
+    repo: Repository,
+    vault: Vault,
+    changes: Sequence[Change],
+    folder: str,
+    digest: str,
+    again: str = _FINISH,
 ) -> Applied:
     """Write the plan's changes into the user's files; `undo` can restore the files from `folder`.
 
-    Run again after a crash, it finishes. Refused, with the tree as it was, if a planned file is not
-    as the plan found it, or if the system fails while writing.
+    Run again, it finishes what a crash has left, and writes what holds its old content again.
+    Refused, with the tree as it was, if a planned file is not as the plan found it, or if the
+    system fails while writing; the command `again` then works when the cause is gone.
     """
     journal = load_journal(folder)
     if journal is None or journal.state == "undone":
         journal, how = prepare(repo, vault, changes, folder, digest), "applied"
     else:
         _check_same(journal, digest, folder)
-        how = "already" if journal.state == "applied" else "finished"
-        if how == "finished" and (problems := _in_the_way(repo, journal, _FINISH)):
+        if journal.state == "applied" and not check_tree(repo, vault, changes):
+            return Applied(tuple(move.path for move in journal.moves), "already")
+        how = "finished"
+        if problems := _in_the_way(repo, journal, again):
             raise Refused.of(problems)
-    if how != "already":
-        _go_forward(repo, folder, journal)
-        _prove(repo, vault, changes, folder, journal)
-    elif problems := check_tree(repo, vault, changes):
-        raise Refused.of(problems)
+    _go_forward(repo, folder, journal)
+    _prove(repo, vault, changes, folder, journal)
     return Applied(tuple(move.path for move in journal.moves), how)
 
 

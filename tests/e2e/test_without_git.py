@@ -132,6 +132,8 @@ def test_after_the_apply_a_changed_file_keeps_the_run_open(journey: Journey) -> 
     assert "src/a.py" in refusal(journey.planner("exec", "run"))
     file.write_text(applied)
     assert journey.planner("exec", "run").data("proof")
+    file.write_text("1\n")
+    assert "the run has ended: nothing is left to do" in refusal(journey.planner("exec", "commit"))
 
 
 def test_the_next_plan_starts_from_what_the_folder_holds_then(journey: Journey) -> None:

@@ -9,7 +9,9 @@ import pytest
 from orchestrator.execute.undo import undo_plan
 from shared.run import open_state
 from state.errors import Refused
+from tests.e2e.drawn import alter
 from tests.journey import FILES, Journey
+from tests.ways_out import Walk
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,3 +62,35 @@ def test_undone_again_while_the_next_revision_is_planned_the_run_stays_where_it_
     assert before == ("gathering", "planner", 3)
     undo_plan(state)
     assert (state.run.stage, state.run.workflow, state.run.step) == before
+
+
+def test_taken_back_before_it_is_told_whatever_became_of_the_files_since(
+    make_repo: Repositories,
+) -> None:
+    journey = Journey(make_repo(files=FILES)).to("committed")
+    undone = undo_plan(open_state(journey.state_dir, "/"))
+    (journey.repository.path / "src/a.py").write_text("# mine\n")
+    again = undo_plan(open_state(journey.state_dir, "/"))
+    assert again == undone._replace(before=True)
+    assert (journey.repository.path / "src/a.py").read_text() == "# mine\n"
+
+
+@pytest.mark.parametrize("command", ["exec apply", "undo"])
+@pytest.mark.parametrize("kind", ["change", "delete"])
+def test_a_file_changed_since_it_was_written_leads_out(
+    make_repo: Repositories, command: str, kind: str
+) -> None:
+    journey = Journey(make_repo(files=FILES)).to("applied" if command != "undo" else "committed")
+    path = journey.repository.path / "src/a.py"
+    words = [*command.split(), "--state-dir", journey.state_dir]
+    if command == "undo":  # killed after its commit, before it is noted
+        state = open_state(journey.state_dir, "/")
+        undo_plan(state)
+        with state.database:
+            state.database.move_run(state.run.run_id, state.run.stage, "COMPLETED")
+    alter(journey.repository.path, "src/a.py", kind, "mine")
+    refused = journey.run(*words)
+    assert refused.code == 1
+    assert path.exists() == (kind == "change")
+    Walk(journey).lead_out(words, refused)
+    assert journey.run(*words).code == 0

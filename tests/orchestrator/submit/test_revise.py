@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shared.resources import review_page_path
@@ -111,3 +112,21 @@ def test_the_edits_of_an_earlier_round_are_not_read_again(make_repo: Repositorie
     forgotten = journey.run(*words_of(journey.last.next("done")))
     assert [kind for kind, _ in forgotten.problems] == ["not_found"]
     assert len(open_state(journey.state_dir, "/").plan["milestones"]) == 1
+
+
+def test_a_revision_asked_for_again_is_there_and_another_wish_is_refused(
+    make_repo: Repositories,
+) -> None:
+    journey = Journey(make_repo(files=FILES)).to("submitted")
+    journey.write_answer("other.md", "Say it in the name.")
+    journey.write_answers()
+    words = words_of(journey.last.next("remarks"))
+    again = journey.run(*words).text
+    page = Path(review_page_path(journey.state_dir))
+    shown = page.read_text()
+    page.write_text("of the frozen plan")
+    assert journey.run(*words).text == again
+    assert page.read_text() == shown
+    refused = journey.run(*[word.replace("remarks.md", "other.md") for word in words])
+    assert refused.code == 1
+    assert "the plan is not frozen" in refused.text
