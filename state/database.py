@@ -228,6 +228,11 @@ class Database(ExecutionRows, QueueRows):
         sql = "SELECT * FROM audit WHERE seq>? AND run_id IS coalesce(?, run_id) ORDER BY seq"
         return [dict(row) for row in self._rows(sql, (after, run.run_id if run else None))]
 
+    def reverts(self, run: Run) -> list[str]:
+        """Return the ids of the commits that took a run's commit back, oldest first."""
+        sql = "SELECT detail FROM audit WHERE run_id=? AND action='revert' ORDER BY seq"
+        return [str(row["detail"]) for row in self._rows(sql, (run.run_id,))]
+
     def was_noted(self, agent: str, action: str, since: str) -> bool:
         """Return whether the audit log holds an agent's action at the time `since` or later."""
         sql = "SELECT 1 FROM audit WHERE agent=? AND action=? AND at>=? LIMIT 1"

@@ -71,8 +71,7 @@ def _revert(state: State, who: str) -> Undone:
     changes = revert_changes(vault, plan_changes(plan), repository.zero)
     if state.run.status == CANCELLED:
         cleanup.tidy(state)
-        made = [r["detail"] for r in state.database.audit_rows(state.run) if r["action"] == "revert"]
-        return Undone(tuple(ends(changes)), made[-1], before=True)
+        return Undone(tuple(ends(changes)), state.database.reverts(state.run)[-1], before=True)
     folder = resources.revert_journal_path(state.state_dir)
     digest = plan.digest or ""
     if journal_state(folder) in (None, "undone"):

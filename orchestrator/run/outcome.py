@@ -63,8 +63,7 @@ def _committed(state: State, view: View | None) -> list[str]:
     lines = [f"commit: {commit} on {where}, {files} file{'' if files == 1 else 's'}"]
     if run.status == COMPLETED:
         lines.append("proved: the commit holds exactly what was approved")
-    rows = [row for row in state.database.audit_rows(run) if row["action"] == "revert"]
-    return [*lines, *(f"taken back by: {row['detail']}" for row in rows[-1:])]
+    return [*lines, *(f"taken back by: {one}" for one in state.database.reverts(run)[-1:])]
 
 
 def _kept(state: State) -> str:

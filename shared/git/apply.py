@@ -38,7 +38,7 @@ class TakenBack(NamedTuple):
     left: tuple[str, ...] = ()
 
 
-def apply(  # noqa: PLR0913 – the last one words a refusal
+def apply(
     repo: Repository,
     vault: Vault,
     changes: Sequence[Change],

@@ -63,7 +63,7 @@ def read_facts(state: State, plan: Plan | None = None) -> Facts:
     ]
     audit = database.audit_rows(run)
     approvals = [r for r in audit if r["action"] == "approve"]
-    reverts = [r["detail"] for r in audit if r["action"] == "revert"]
+    reverts = database.reverts(run)
     approved = database.approved_by(run, plan.digest or "")
     return Facts(
         plan,
