@@ -128,7 +128,7 @@ def failed_checks(dev: str, environment: dict[str, str]) -> list[str]:
 
 
 def run_tests(options: tuple[str, ...], environment: dict[str, str]) -> int:
-    """Run the tests of a form on all cores."""
+    """Run the tests of a form on all cores, by one worker more than there are."""
     with (
         tempfile.TemporaryDirectory(prefix="planner-coverage-") as report,
         tempfile.TemporaryDirectory(prefix="planner-tests-") as folder,
@@ -138,7 +138,9 @@ def run_tests(options: tuple[str, ...], environment: dict[str, str]) -> int:
             "COVERAGE_FILE": os.path.join(report, "coverage"),
             "TMPDIR": folder,
         }
-        command = pytest("-n", "auto", "--dist", "worksteal", *options)
+        # Each worker waits for a while: for the disk, for assistants, for locks.
+        workers = str((os.cpu_count() or 1) + 1)
+        command = pytest("-n", workers, "--dist", "worksteal", *options)
         return run([*command, "--basetemp", os.path.join(folder, "pytest")], measured, ROOT)
 
 

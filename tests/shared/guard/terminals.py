@@ -19,8 +19,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 TERMINAL = shlex.quote(str(Path(__file__).with_name("fake_terminal.py")))
-# In a folder of the system, which is empty and only seen by what the test starts.
-XTERM = "/opt/xterm"
+# A folder of the system that a test may empty for what it starts: it holds nothing that is needed.
+FOLDER = next(
+    folder for folder in ("/opt", "/srv", "/mnt", "/media")
+    if not any(f"{path}/".startswith(f"{folder}/") for path in (__file__, sys.base_prefix))
+)  # fmt: skip
+XTERM = f"{FOLDER}/xterm"
 
 
 def person(line: str) -> str:
@@ -64,7 +68,7 @@ def run(line: str, cwd: Path | str, **more: str) -> Answer:
     if not alone():
         pytest.skip("a process space of its own cannot be had here")
     program = os.path.realpath("/proc/self/exe")  # not sys.executable, which may be a script
-    setup = f"mount -t tmpfs tmpfs /opt && cp {shlex.quote(program)} {XTERM}"
+    setup = f"mount -t tmpfs tmpfs {FOLDER} && cp {shlex.quote(program)} {XTERM}"
     environment = {**_environment(), **more}
     done = subprocess.run(
         [*alone(), "sh", "-c", f"{setup} || exit 99\n{line}\nexit $?"],

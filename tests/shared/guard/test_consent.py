@@ -304,7 +304,7 @@ def test_a_terminal_beside_an_assistant_that_nothing_holds_is_unproven(
 ) -> None:
     given = shlex.quote(json.dumps({"shell": "touch $HOME/there; sleep 30"}))
     beside = f"(echo {given} | {sys.executable} -I {shlex.quote(str(FAKE))} claude &)"
-    wait = "until [ -e $HOME/there ]; do sleep 0.05; done"
+    wait = "for n in $(seq 200); do [ -e $HOME/there ] && break; sleep 0.05; done"
     line = terminals.person(COMMAND.format(digest, waiting.state_dir))
     answer = terminals.run(f"{beside}; {wait}; {line}", waiting.repository.path)
     assert answer.code == 0, answer.text
