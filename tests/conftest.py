@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import gc
 import os
 import subprocess
 from pathlib import Path
@@ -50,6 +51,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-golden", action="store_true", help="write the golden files instead of comparing"
     )
+
+
+def pytest_collection_finish() -> None:
+    """Spare the garbage collector what stays to the end: thousands of tests that it would walk."""
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

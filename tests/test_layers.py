@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections import Counter
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -84,15 +85,23 @@ BY_NAME = {
 SHARED_PERCENT = 45
 EMPTY_NAMES = {"utils", "helpers", "common", "base", "manager"}
 
-MODULES = {
-    module.path.removesuffix(".py").removesuffix("/__init__"): module
-    for module in read_modules().values()
-}
-PLACES = {module.name: place for place, module in MODULES.items()}
-GRAPH = {
-    PLACES[name]: {PLACES[i] for i in imported}
-    for name, imported in module_graph({m.name: m for m in MODULES.values()}).items()
-}
+@cache
+def modules() -> dict[str, Module]:
+    """Return the program's modules by their places; not read before a test needs them."""
+    return {
+        module.path.removesuffix(".py").removesuffix("/__init__"): module
+        for module in read_modules().values()
+    }
+
+
+@cache
+def graph() -> dict[str, set[str]]:
+    """Return the places that each module imports."""
+    places = {module.name: place for place, module in modules().items()}
+    return {
+        places[name]: {places[i] for i in imported}
+        for name, imported in module_graph({m.name: m for m in modules().values()}).items()
+    }
 
 
 def lies_in(place: str, room: str) -> bool:
@@ -125,7 +134,7 @@ def modules_with(attribute: str) -> set[str]:
     """Return the modules that use a name, as a name or after a dot."""
     return {
         place
-        for place, module in MODULES.items()
+        for place, module in modules().items()
         for node in ast.walk(module.tree)
         if attribute in {getattr(node, "attr", None), getattr(node, "id", None)}
     }
@@ -134,7 +143,7 @@ def modules_with(attribute: str) -> set[str]:
 def test_every_room_imports_only_what_the_table_allows() -> None:
     wrong = [
         f"{place} imports {other} · allowed: {', '.join(allowed)}"
-        for place, imported in GRAPH.items()
+        for place, imported in graph().items()
         for allowed in [(room_of(place), *ROOMS[room_of(place)])]
         for other in sorted(imported)
         if (place, other) not in EXCEPTIONS and not any(lies_in(other, r) for r in allowed)
@@ -145,7 +154,7 @@ def test_every_room_imports_only_what_the_table_allows() -> None:
 def test_inside_orchestrator_imports_only_go_down() -> None:
     wrong = [
         f"{place} imports {other} · allowed: {', '.join(allowed_inside(place))}"
-        for place, imported in GRAPH.items()
+        for place, imported in graph().items()
         if place.startswith("orchestrator/")
         for other in sorted(imported)
         if other.startswith("orchestrator/") and other.split("/")[1] not in allowed_inside(place)
@@ -154,14 +163,14 @@ def test_inside_orchestrator_imports_only_go_down() -> None:
 
 
 def test_no_module_imports_itself_through_others() -> None:
-    found = [" ↔ ".join(group) for group in circles(GRAPH)]
+    found = [" ↔ ".join(group) for group in circles(graph())]
     assert not found, f"{found} · allowed: no circles; move what both need below both"
 
 
 def test_shared_holds_less_than_half_of_the_program() -> None:
     """What one room alone needs belongs there: in shared everybody has to know it."""
     lines: Counter[str] = Counter()
-    for place, module in MODULES.items():
+    for place, module in modules().items():
         lines[place.split("/")[0]] += module.lines
     share = 100 * lines["shared"] / lines.total()
     assert share <= SHARED_PERCENT, f"{share:.1f} % · allowed: {SHARED_PERCENT} %"
@@ -171,17 +180,17 @@ def test_every_row_of_the_tables_is_needed() -> None:
     """A name left behind by a move would allow whatever comes to be called so."""
     inside = {f"orchestrator/{name}" for row in ORDER for name in row}
     named = {*ROOMS, *PLAIN_STATE, *BY_NAME, *inside, *(n for row in ROOMS.values() for n in row)}
-    assert {n for n in named if n not in MODULES} <= TO_COME
-    assert not [pair for pair in EXCEPTIONS if pair[1] not in GRAPH[pair[0]]]
+    assert {n for n in named if n not in modules()} <= TO_COME
+    assert not [pair for pair in EXCEPTIONS if pair[1] not in graph()[pair[0]]]
 
 
 def test_what_state_gives_to_steps_and_guard_does_not_know_the_plans_models() -> None:
     wrong = [
         f"{place} imports {other} · allowed: the standard library, {', '.join(sorted(PLAIN_STATE))}"
-        for place in sorted(PLAIN_STATE & {*MODULES})
+        for place in sorted(PLAIN_STATE & {*modules()})
         for other in sorted(
-            {n for n in names_of(MODULES[place]) if n.split(".")[0] in THIRD_PARTY}
-            | (GRAPH[place] - PLAIN_STATE)
+            {n for n in names_of(modules()[place]) if n.split(".")[0] in THIRD_PARTY}
+            | (graph()[place] - PLAIN_STATE)
         )
     ]
     assert not wrong, "\n".join(wrong)
@@ -193,12 +202,12 @@ def rooms_of(package: str) -> tuple[str, ...]:
 
 
 def test_third_party_packages_stay_in_their_rooms() -> None:
-    ours = {place.split("/")[0] for place in MODULES}
+    ours = {place.split("/")[0] for place in modules()}
     wrong = [
         f"{place} imports {name} · allowed: the standard library, " + (
             f"and {top} in {THIRD_PARTY[top]}" if top in THIRD_PARTY else f"and {[*THIRD_PARTY]}"
         )
-        for place, module in MODULES.items()
+        for place, module in modules().items()
         for name in names_of(module)
         if (top := name.split(".")[0]) not in {*ours, *sys.stdlib_module_names}
         and not any(lies_in(place, room) for room in rooms_of(top))
@@ -211,7 +220,7 @@ def test_only_these_modules_import_by_name() -> None:
 
 
 def test_only_the_database_uses_sql() -> None:
-    using = {place for place, module in MODULES.items() if "sqlite3" in {*names_of(module)}}
+    using = {place for place, module in modules().items() if "sqlite3" in {*names_of(module)}}
     asks_for_its_version = {"orchestrator/run/doctor"}
     ours = {f"state/{n}" for n in ("connection", "execution_rows", "memory", "migrations", "rows")}
     assert using - asks_for_its_version == ours
@@ -229,4 +238,4 @@ def test_every_folder_of_tests_is_a_package() -> None:
 
 
 def test_no_module_has_a_name_that_says_nothing() -> None:
-    assert not [place for place in MODULES if place.rpartition("/")[2] in EMPTY_NAMES]
+    assert not [place for place in modules() if place.rpartition("/")[2] in EMPTY_NAMES]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from shared.git.command import Git
-from tests.test_layers import MODULES
+from tests.test_layers import modules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,7 +59,7 @@ WITH_HOOKS = {
 
 def starts(place: str) -> Iterator[str]:
     """Yield what in a module starts a process, also where the function is imported by name."""
-    for node in ast.walk(MODULES[place].tree):
+    for node in ast.walk(modules()[place].tree):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             if node.attr in STARTING.get(node.value.id, ()):
                 yield f"{node.value.id}.{node.attr}"
@@ -71,7 +71,7 @@ def starts(place: str) -> Iterator[str]:
 @pytest.mark.requirement("PP-1")
 def test_what_starts_a_process_is_in_the_place_or_is_our_git_or_is_named_here() -> None:
     known = {**IN_THE_PLACE, **OUR_GIT, **BELOW_THE_PLACE, **CONFIRMED, **OURS}
-    found = {place: sorted(starts(place)) for place in MODULES if any(starts(place))}
+    found = {place: sorted(starts(place)) for place in modules() if any(starts(place))}
     unknown = {place: what for place, what in found.items() if place not in known}
     assert not unknown, f"{unknown} · allowed: shared/place/enter.run, or a row here with a reason"
     assert set(known) == set(found), "a row that nothing needs would allow what comes later"
@@ -84,7 +84,7 @@ def test_our_git_starts_no_program_of_the_repository() -> None:
         assert words[words.index(setting) - 1] == "-c"
     users = {
         place
-        for place, module in MODULES.items()
+        for place, module in modules().items()
         for node in ast.walk(module.tree)
         if (isinstance(node, ast.Attribute) and node.attr == "as_set_up")
         or (isinstance(node, ast.FunctionDef) and node.name == "as_set_up")
