@@ -85,6 +85,7 @@ BY_NAME = {
 SHARED_PERCENT = 45
 EMPTY_NAMES = {"utils", "helpers", "common", "base", "manager"}
 
+
 @cache
 def modules() -> dict[str, Module]:
     """Return the program's modules by their places; not read before a test needs them."""
