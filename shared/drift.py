@@ -101,7 +101,8 @@ def problem_of(tree: WatchedTree) -> str:
 def check_run(state: State) -> None:
     """Raise Refused if the user's files changed since the run's fingerprint was taken."""
     _ = state.plan_path  # refused while there is none to protect
-    check(tree_of(state), state.command("mode", "rebase"))
+    planning = state.run.stage in READ_ONLY
+    check(tree_of(state), state.command(*(("mode", "rebase") if planning else ("plan", "revise"))))
 
 
 def absorb(state: State, paths: Iterable[str]) -> None:

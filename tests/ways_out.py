@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import re
 import shlex
 from pathlib import Path
@@ -26,7 +27,8 @@ def _git(journey: Journey, found: re.Match[str]) -> None:
 
 
 def _commit(journey: Journey, found: re.Match[str]) -> None:
-    journey.repository.git("add", "--all", "--", found[1])
+    if os.path.lexists(journey.repository.path / found[1]):  # git adds nothing that is not there
+        journey.repository.git("add", "--", found[1])
     journey.repository.git("commit", "--quiet", "--message", "My own work", "--", found[1])
 
 

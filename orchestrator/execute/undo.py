@@ -12,7 +12,9 @@ from shared.git.apply import apply, undo
 from shared.git.change import ends, revert_changes
 from shared.git.commit import commit
 from shared.git.fit import Ways, check_fit
+from shared.git.intended import check_index, check_state, whole
 from shared.git.journal import journal_state
+from shared.git.repository import head
 from shared.plan_file import check_frozen
 from shared.todo import refresh_todo
 from shared.workspace import open_repository
@@ -74,18 +76,21 @@ def _revert(state: State, who: str) -> Undone:
         return Undone(tuple(ends(changes)), state.database.reverts(state.run)[-1], before=True)
     folder = resources.revert_journal_path(state.state_dir)
     digest = plan.digest or ""
+    archived = dict.fromkeys(archive.paths(state))
+    # What the commit would refuse is refused before a file is written.
+    problems = check_state(repository, head(repository))
     if journal_state(folder) in (None, "undone"):
         moved = f"later commits changed this file; see `git revert {state.run.commit_id}`"
-        problems = check_fit(repository, vault, changes, Ways("planner undo", moved))
-        if problems:
-            raise Refused.of(problems)
+        problems += check_fit(repository, vault, changes, Ways("planner undo", moved))
+        problems = problems or check_index(repository, whole(repository, changes, archived))
+    if problems:
+        raise Refused.of(problems)
     apply(repository, vault, changes, folder, digest, "planner undo")
     make_worktree_for_hooks(state, repository)
     title = message_of(plan).splitlines()[0]
     message = (
         f'Revert "{title}"\n\nThis reverts commit {state.run.commit_id}.\n\nPlan-Digest: {digest}\n'
     )
-    archived = dict.fromkeys(archive.paths(state))
     done = commit(repository, state.worktree, vault, changes, message, archived)
     drift.absorb(state, ends(changes))
     with state.database:

@@ -15,11 +15,12 @@ from shared.git import fingerprint
 from shared.git.capture import capture
 from shared.git.few_paths import tree_at
 from shared.git.repository import head, repository_at
+from shared.git.users_files import read_states, same
 from shared.plan_file import check_active
 from shared.resources import CONFIG_FILE
 from shared.steps.entry_points import workflow_of
 from shared.user_config import limited, load_user_config
-from shared.workspace import base_of, open_workspace
+from shared.workspace import base_of, open_repository, open_workspace
 from state import store
 from state.actors import UNPROVEN
 from state.errors import Refused
@@ -63,14 +64,21 @@ def rebase_run(state: State) -> Rebased | None:
                 f"the run is {state.run.stage}; a changed tree can be accepted only while planning"
             )
             raise Refused("conflict", "mode rebase", text, "", state.command("status"))
-        place = tree_of(state)
+        place, plan = tree_of(state), store.load_plan(state.plan_path)
         found = drift.differences(place)
-        return None if found == [] else _accept(state, place, found or [])
+        planned = _planned(state, plan, found or [])
+        if found == [] and not planned:
+            return None
+        return _accept(state, place, plan, found or [], planned)
 
 
-def _accept(state: State, place: WatchedTree, found: Sequence[Difference]) -> Rebased:
-    plan = store.load_plan(state.plan_path)
-    planned = _planned(place, plan, found)
+def _accept(
+    state: State,
+    place: WatchedTree,
+    plan: Plan,
+    found: Sequence[Difference],
+    planned: Sequence[str],
+) -> Rebased:
     settings = any(one.of_tree and one.path == CONFIG_FILE for one in found)
     moves = plan.frozen_at is None and bool(planned or settings or not plan.milestones)
     remark = _move(state, plan) if moves else ""
@@ -87,14 +95,21 @@ def _accept(state: State, place: WatchedTree, found: Sequence[Difference]) -> Re
     return Rebased(found, planned, head_moved, remark, overtaken=bool(planned) and not moves)
 
 
-def _planned(place: WatchedTree, plan: Plan, found: Collection[Difference]) -> list[str]:
-    """Return the planned files that the user has changed, or only committed as they were there."""
+def _planned(state: State, plan: Plan, found: Collection[Difference]) -> list[str]:
+    """Return the planned files that the user has changed, or only committed as they were there.
+
+    Those that changed before the last fingerprint count too: the plan may not have moved then.
+    """
     named = {file for milestone in plan.milestones for file in files_of(milestone)}
     changed = [one.path for one in found if one.of_tree and one.path in named]
-    git, base = repository_at(place.repository).git, base_of(plan)
-    now = tree_at(git, "HEAD", named)
-    known = [tree_at(git, tree, named) for tree in (base.tree, base.commit)]
+    repository, vault = open_repository(state)
+    base = base_of(plan)
+    now = tree_at(repository.git, "HEAD", named)
+    known = [tree_at(repository.git, tree, named) for tree in (base.tree, base.commit)]
     behind = {file for file in named if all(now.get(file) != then.get(file) for then in known)}
+    before = {file: known[0].get(file) for file in named}
+    states = read_states(repository, vault, before)
+    behind |= {file for file in named if not same(repository, states[file], before[file])}
     return [*changed, *sorted(behind.difference(changed))]
 
 

@@ -5,6 +5,7 @@ The developer does it in the scratch worktree, the architect plans it, reviewers
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -169,7 +170,8 @@ class Run(Watched):
         block = self.follow(command)
         while block.block.tag == "step" and block.block.find("next") is not None:
             self.last = block
-            self.do_the_work()
+            with contextlib.suppress(FileNotFoundError):  # its worktree is gone: it is told so next
+                self.do_the_work()
             answer = self.follow(block.next())
             if not is_refusal(answer):
                 block = answer
@@ -212,5 +214,14 @@ def settle_stray(journey: Journey, found: re.Match[str]) -> None:
         subprocess.run(["git", "checkout", "--quiet", "HEAD", "--", file], cwd=run.tree, check=True)
 
 
+def finish_work(journey: Journey, _: re.Match[str]) -> None:
+    """Do in the run's worktree what is missing there, as the refusal says."""
+    with contextlib.suppress(FileNotFoundError):  # its worktree is gone: the next command says so
+        journey.edit_worktree({})
+
+
 # What the host does whom a refusal asks, by its words.
-ACTS: tuple[Act, ...] = ((r'at="([^"]+)">[^<]* was changed, and no intent', settle_stray),)
+ACTS: tuple[Act, ...] = (
+    (r'at="([^"]+)">[^<]* was changed, and no intent', settle_stray),
+    (r"(?s)capture again.*", finish_work),
+)

@@ -94,3 +94,11 @@ def test_a_file_changed_since_it_was_written_leads_out(
     assert path.exists() == (kind == "change")
     Walk(journey).lead_out(words, refused)
     assert journey.run(*words).code == 0
+
+
+def test_where_the_revert_cannot_be_committed_no_file_is_written(make_repo: Repositories) -> None:
+    journey = Journey(make_repo(files=FILES)).to("committed")
+    journey.repository.git("switch", "--quiet", "--detach")
+    with pytest.raises(Refused, match="HEAD is detached"):
+        undo_plan(open_state(journey.state_dir, "/"))
+    assert journey.repository.git("status", "--porcelain") == ""
