@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 
@@ -11,6 +12,12 @@ from state.errors import Refused
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+# The disk, its rights and the limits of a process: no fault of the planner.
+_OF_THE_SYSTEM = frozenset((
+    errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.EACCES, errno.EPERM, errno.EMFILE,
+    errno.ENFILE, errno.ENOMEM,
+))  # fmt: skip
 
 
 def write(text: str) -> None:
@@ -52,10 +59,18 @@ def write_answer(action: Callable[[], str]) -> int:
 
 
 def write_fault(error: Exception, show: Callable[[str], None] = write) -> int:
-    """Show an unexpected exception in a short block, and the traceback on stderr; return 3."""
+    """Show an unexpected exception in a short block, and the traceback on stderr; return 3.
+
+    What the system refused (a full disk, no permission) is no fault: it is shown as a refusal.
+    """
     import traceback
 
+    from shared.git.files import refused
     from state.errors import Problem
+
+    if isinstance(error, OSError) and error.errno in _OF_THE_SYSTEM:
+        show(error_block(refused(error).problems))
+        return 1
 
     text = f"a fault of the planner: {type(error).__name__}: {error}; see standard error"
     show(error_block([Problem("internal", "planner", text)]))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from state.errors import Refused
-from state.journals import APPLY_JOURNAL, REVERT_JOURNAL
+from state.journals import APPLY_JOURNAL, MILESTONES, REVERT_JOURNAL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def part_worktree_path(state_dir: str) -> str:
 
 def milestones_path(state_dir: str) -> str:
     """Return the folder with the worktrees in which agents write milestones (depth intent)."""
-    return os.path.join(state_dir, "milestones")
+    return os.path.join(state_dir, MILESTONES)
 
 
 def milestone_worktree_path(state_dir: str, milestone: str) -> str:

@@ -11,7 +11,7 @@ import sys
 import time
 
 from state.errors import Refused
-from state.journals import APPLY_JOURNAL, REVERT_JOURNAL
+from state.journals import APPLY_JOURNAL, MILESTONES, REVERT_JOURNAL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def sweep(folder: str) -> None:
         path = os.path.join(folder, name)
         if name.endswith(TEMPORARY):
             os.unlink(path)
-        elif name in (APPLY_JOURNAL, REVERT_JOURNAL) and os.path.isdir(path):
+        elif name in (APPLY_JOURNAL, REVERT_JOURNAL, MILESTONES) and os.path.isdir(path):
             sweep(path)
 
 

@@ -1,4 +1,4 @@
-"""Name the folders that hold the journals of applying and reverting a plan's changes.
+"""Name the folders of a run in which files are written whole: two journals, and the milestones.
 
 A module of its own, because the guard's imports must stay as few as these two lines.
 """
@@ -7,3 +7,5 @@ from __future__ import annotations
 
 APPLY_JOURNAL = "apply"
 REVERT_JOURNAL = "revert"
+# The worktrees in which agents write milestones, and notes beside them.
+MILESTONES = "milestones"

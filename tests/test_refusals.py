@@ -126,6 +126,7 @@ def suite(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.
     # What a run of it in this process leaves behind.
     for owner, name in ((refusals, "REACHED"), (sys, "executable"), (Refused, "__init__")):
         monkeypatch.setattr(owner, name, getattr(owner, name))
+    monkeypatch.setattr(refusals, "LONG", False)
     names = [p.name for p in places() if not isinstance(read_list().get(p.name), str)]
     write_reached(pytester, sorted(set(names)))
     return pytester

@@ -49,6 +49,7 @@ ACTS: tuple[Act, ...] = (
 )
 
 ENDED = ("COMPLETED", "CANCELLED")
+AGAIN = "the same command again"
 MOST_REFUSALS = 12
 MOST_BLOCKS = 40
 _COMMAND = re.compile(rf"{re.escape(SHOWN)} [^·;`\n]+")
@@ -96,9 +97,11 @@ class Walk:
         """Run what a refusal of `words` prints, until a command is not refused; return its answer.
 
         A command whose input is refused with what is allowed, and no command, is given up: the
-        block that the host had before says what to do.
+        block that the host had before says what to do. One that is to be run again, in words
+        alone, is given up if that changes nothing.
         """
-        while is_refusal(answer):
+        again: Answer | None = None
+        while is_refusal(answer) and (again is None or answer.problems != again.problems):
             assert answer.code in {1, 2}, f"{words}: {answer.text}{answer.stderr}"
             refusal = (tuple(words), tuple(text for _, text in answer.problems))
             acted = self._act(answer)
@@ -106,6 +109,8 @@ class Walk:
             self.seen.add(refusal)
             assert len(self.seen) < MOST_REFUSALS, f"too long: {self.taken} {refusal}"
             ways = [w for w in ways_of(answer) if w != words or w not in self.taken]
+            if not ways and not acted and again is None and AGAIN in answer.text:
+                again, ways = answer, [words]
             if not ways and not acted:
                 assert has_allowed(answer) or self.taken, f"a stop: {refusal}"
                 return answer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from typing import TYPE_CHECKING
 
 import click
@@ -79,6 +80,24 @@ def test_a_fault_of_ours_is_a_short_block_and_a_traceback_on_stderr(
         assert [kind for kind, _ in answer.problems] == ["internal"]
         assert "Traceback" in answer.stderr
         assert [e.tag for e in answer.block.iter()] == ["error", "problem"]
+
+
+def test_what_the_system_refuses_is_no_fault_and_says_what_helps(
+    make_repo: Repositories, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journey = Journey(make_repo(files=FILES)).to("design")
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "/a/file")
+
+    monkeypatch.setattr(run, "render_status", full)
+    monkeypatch.setattr(host_steps, "work", full)
+    for argv in (("status",), ("step", "planner")):
+        answer = call(journey.repository.path, *argv)
+        assert (answer.code, answer.stderr) == (1, "")
+        ((kind, text),) = answer.problems
+        assert kind == "refused"
+        assert "make room on the disk, then run the same command again" in text
 
 
 @pytest.mark.parametrize(

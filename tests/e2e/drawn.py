@@ -220,8 +220,20 @@ def finish_work(journey: Journey, _: re.Match[str]) -> None:
         journey.edit_worktree({})
 
 
+def plan_files(journey: Journey, _: re.Match[str]) -> None:
+    """Add an intent for each file of the plan that has none, as the refusal says."""
+    run = cast("Run", journey)
+    for milestone in run.plan_json()["milestones"]:
+        known = {i["file"] for i in milestone["code_intents"]}
+        for file in milestone["files"]:
+            if file not in known:
+                words = ("--milestone", milestone["id"], "--file", file, "--behavior", "is new")
+                run.run("plan", "add", "intent", *words, "--state-dir", run.state_dir)
+
+
 # What the host does whom a refusal asks, by its words.
 ACTS: tuple[Act, ...] = (
     (r'at="([^"]+)">[^<]* was changed, and no intent', settle_stray),
+    (r"(?s)design-milestones-complete M-.*", plan_files),
     (r"(?s)capture again.*", finish_work),
 )

@@ -12,6 +12,7 @@ from shared.resources import plan_path, superseded_plan_path
 from shared.run import open_state
 from tests.e2e.conftest import set_hook
 from tests.journey import FILES, POINTS, VERIFIED, Journey, call, words_of
+from tests.ways_out import Walk
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -141,6 +142,22 @@ def test_remarks_on_intents_change_the_design_before_anything_is_written(
     state = open_state(submitted.state_dir, "/")
     assert (state.run.depth, state.run.revision) == ("intent", 2)
     assert submitted.to("writing").last.block.findtext("rules")
+
+
+@pytest.mark.parametrize("committed", [False, True])
+def test_a_planned_file_that_changes_after_the_approval_leads_to_a_revision(
+    submitted: Journey, *, committed: bool
+) -> None:
+    journey = submitted.to("approved")
+    journey.repository.write("src/a.py", "# mine\n\n\n\ndef f(x):\n    return x + 1\n")
+    if committed:
+        journey.repository.commit(message="My own work")
+    words = words_of(journey.last.next())
+    refused = journey.run(*words)
+    assert refused.code == 1, refused.text
+    walk = Walk(journey)
+    walk.lead_out(words, refused)
+    assert ["plan", "revise"] in [taken[:2] for taken in walk.taken]
 
 
 def test_the_depth_is_chosen_before_the_design_is_decided(submitted: Journey) -> None:

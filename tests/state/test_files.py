@@ -294,10 +294,15 @@ class TestTheLock:
     def test_sweeps_what_killed_writers_left_and_nothing_else(self, tmp_path: Path) -> None:
         for name in (".plan.json.1.planner-tmp", ".qr-plan-code.json.77.planner-tmp"):
             (tmp_path / name).write_bytes(b"half")
+        (tmp_path / "milestones" / "M-001").mkdir(parents=True)
+        for name in ("M-001.made-at", ".M-001.made-at.5.planner-tmp", "M-001/.a.1.planner-tmp"):
+            (tmp_path / "milestones" / name).write_bytes(b"a note, half a note, an agent's file")
         (tmp_path / "plan.json").write_bytes(b"whole")
         (tmp_path / "notes.tmp").write_bytes(b"theirs")
         with Lock(str(tmp_path / "lock"), "me"):
-            assert names(tmp_path) == ["lock", "notes.tmp", "plan.json"]
+            assert names(tmp_path) == ["lock", "milestones", "notes.tmp", "plan.json"]
+        assert names(tmp_path / "milestones") == ["M-001", "M-001.made-at"]
+        assert names(tmp_path / "milestones" / "M-001") == [".a.1.planner-tmp"]
 
     def test_is_released_when_its_block_raises(self, tmp_path: Path) -> None:
         def fail() -> None:

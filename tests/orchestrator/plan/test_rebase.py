@@ -257,6 +257,19 @@ def test_another_file_that_changed_leaves_the_worktree_as_it_is(repository: Repo
     assert stages(journey)[1] == 11
 
 
+def test_work_of_the_users_in_the_base_that_is_put_aside_is_a_change(
+    repository: Repository,
+) -> None:
+    repository.write("src/a.py", "# mine\n\n\n\ndef f(x):\n    return x + 1\n")
+    journey = Journey(repository)
+    journey.start("--base", "snapshot")
+    journey.to("freeze")
+    repository.git("stash", "push")
+    drift.take(drift.tree_of(open_state(journey.state_dir, "/")))  # as a rebase before did
+    accepted = rebase(journey)
+    assert accepted.data("planned") == "src/a.py"
+
+
 def test_a_submitted_plan_whose_file_changed_leads_to_a_revision(repository: Repository) -> None:
     journey = Journey(repository).to("submitted")
     digest = stages(journey)[2]

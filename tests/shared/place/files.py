@@ -39,7 +39,8 @@ SETTINGS = (
     "user/max_user_namespaces"
 )
 IPC = ("/proc/sysvipc/shm", "/proc/sysvipc/sem", "/proc/sysvipc/msg")
-MISTAKE = 0.5  # seconds that the clock may be off before it counts as set
+CLOCK = "the clock"
+MISTAKE_NS = 500_000_000  # how far it may be off before it counts as set
 
 Record = tuple[object, ...]
 State = dict[str, Record]
@@ -63,7 +64,7 @@ def look(scene: Scene) -> State:
     found["mounts"] = (_mounts(),)
     found["keys"] = (scene.mark in _text("/proc/keys"),)
     found["network interfaces"] = tuple(sorted(os.listdir("/sys/class/net")))
-    found["the clock"] = (round((time.time() - time.monotonic()) / MISTAKE / 4),)
+    found[CLOCK] = (time.time_ns() - time.monotonic_ns(),)
     return found
 
 
@@ -72,10 +73,18 @@ def changes(scene: Scene, before: State, after: State) -> list[str]:
     told = []
     for name in sorted(before.keys() | after.keys()):
         old, new = before.get(name), after.get(name)
-        if old != new and not allowed(scene, name, after):
+        if old != new and not allowed(scene, name, after) and not _goes_on(name, old, new):
             verb = "made" if old is None else "removed" if new is None else "changed"
             told.append(f"{verb} {name}" + (f": {old} became {new}" if verb == "changed" else ""))
     return told
+
+
+def _goes_on(name: str, old: Record | None, new: Record | None) -> bool:
+    """Say whether this is the clock, a little before or behind where it was."""
+    if name != CLOCK or not old or not new:
+        return False
+    (then,), (now,) = old, new
+    return isinstance(then, int) and isinstance(now, int) and abs(now - then) < MISTAKE_NS
 
 
 def allowed(scene: Scene, name: str, after: State) -> bool:
