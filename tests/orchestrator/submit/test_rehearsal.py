@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from shared import drift
 from shared.place.enter import CannotEnter
+from shared.run import open_state
 from tests.e2e.conftest import set_hook
 from tests.journey import FILES, Answer, Journey
 
@@ -32,8 +34,10 @@ def project(make_repo: Repositories) -> Repository:
 
 def hooked(repository: Repository, name: str, body: str) -> Journey:
     """Return a run in a repository with this hook, whose plan is to be frozen next."""
+    journey = Journey(repository).to("freeze")  # a walk that is kept, since it knows no hook
     set_hook(repository, name, body)
-    return Journey(repository).to("freeze")
+    drift.take(drift.tree_of(open_state(journey.state_dir, "/")))
+    return journey
 
 
 def freeze(journey: Journey) -> Answer:
