@@ -54,10 +54,15 @@ def freeze_plan(state: State, *, allow_large: bool = False) -> None:
                 state.move(
                     "submit", "host", detail=branch, workflow="executor", step=1, digest=digest
                 )
+                # Before it counts, so that what is submitted has its page whatever comes between.
+                _write_readable(state, frozen)
         else:
-            frozen = check_frozen(state)
-        refresh_todo(state)
-        write_page(state, frozen)
+            _write_readable(state, check_frozen(state))
+
+
+def _write_readable(state: State, frozen: Plan) -> None:
+    refresh_todo(state)
+    write_page(state, frozen)
 
 
 def rehearsed(state: State, plan: Plan) -> bytes:

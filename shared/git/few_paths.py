@@ -237,4 +237,9 @@ def _write_trees(git: Git, folders: Sequence[_Rows]) -> list[str]:
         )
         for rows in folders
     ]
-    return git.text("mktree", "-z", "--batch", "--missing", stdin=b"\0".join(texts) + b"\0").split()
+    words = ("mktree", "-z", "--batch", "--missing")
+    ids = git.text(*words, stdin=b"\0".join(texts) + b"\0").split()
+    if len(ids) != len(texts):  # git does not say that it could not write its answer
+        text = f"git stored {len(texts)} trees and named {len(ids)} of them"
+        raise Refused("refused", "git mktree", text, "run the same command again")
+    return ids
