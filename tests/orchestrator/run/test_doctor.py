@@ -177,7 +177,9 @@ def test_each_line_for_a_person_has_its_mark_and_what_to_do_on_a_line_of_its_own
         for line in lines
         if not re.match(r"(OK     |note   |problem)  \S|         \S|$", line) and line != lines[-1]
     ]
-    assert max(len(line) for line in lines if "→" not in line) <= 80
+    # A path of one word is not broken, however long the folder of the tests is.
+    broken = [line for line in lines if len(max(line.split(), key=len, default="")) <= 80 - 9]
+    assert not [line for line in broken if "→" not in line and len(line) > 80]
     assert "note     planner.toml: is missing at HEAD; each run chooses its own" in text
     assert f"\n         → {quote(PROGRAM)} init\n" in text
     assert f"\n         → {quote(PROGRAM)} setup codex\n" in text

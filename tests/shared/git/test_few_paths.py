@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from shared.git.change import Entry, index_lines
 from shared.git.few_paths import alike, index_at, replace_at, tree_at
 from shared.git.repository import find_repository
+from state.errors import Refused
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -70,3 +73,20 @@ def test_paths_of_a_tree_are_found_in_any_letter_case_and_no_others(repo: Reposi
     git = find_repository(str(repo.path)).git
     found = alike(git, "HEAD^{tree}", ["src/ÜBER/a.PY", "src/new.py", "docs/x.md"])
     assert found == {"Src", "Src/Über", "Src/Über/A.py", "src", "src/über"}
+
+
+def test_a_git_that_could_not_name_the_trees_it_stored_is_refused(
+    repo: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo.commit(FILES)
+    git = find_repository(str(repo.path)).git
+    silent = tmp_path / "bin" / "git"
+    silent.parent.mkdir()
+    system = shutil.which("git")
+    asked = f'case " $* " in *" mktree "*) cat >/dev/null ;; *) exec {system} "$@" ;; esac'
+    silent.write_text(f"#!/bin/sh\n{asked}\n")
+    silent.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{silent.parent}:{os.environ['PATH']}")
+    with pytest.raises(Refused) as refused:
+        replace_at(git, "HEAD", {"new": Entry("100644", git.text("rev-parse", "HEAD:plain"))})
+    assert "run the same command again" in refused.value.problems[0].text()
