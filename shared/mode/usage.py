@@ -1,12 +1,14 @@
 """Stores the tokens that a client has counted of a sub-agent which wrote a milestone (PC-13).
 
 Claude Code names the agent's transcript when the agent ends: JSON lines, in which each message of
-the model has its usage. What cannot be read there stays unknown.
+the model has its usage. What cannot be read there stays unknown. The client writes the transcript
+a moment behind what happens, so an end that is not there yet is waited for.
 """
 
 from __future__ import annotations
 
 import json
+import time
 
 from shared.execution import costs
 from shared.resources import plan_path
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from state.database import Run
 
 MOST_BYTES = 64 << 20
+LAG_S = 1.0  # waited at most for the end of a transcript; an agent that is cut off writes none
+_LOOK_S = 0.05
 # Not what a cache has read again in each turn, which would count the same text many times.
 _PROMPT = ("input_tokens", "cache_creation_input_tokens")
 
@@ -51,29 +55,45 @@ def record(payload: Mapping[str, Any], session: Session) -> None:
             database.event(run, costs.WARNING, {**names, "step_id": milestone, **warned})
 
 
-def read_usage(path: str) -> dict[str, int] | None:
-    """Return the tokens and calls in a transcript; None if it cannot be read or has none."""
-    try:
-        with open(path, "rb") as file:
-            lines = file.read(MOST_BYTES + 1)
-    except OSError:
-        return None
-    messages: dict[str, Mapping[str, Any]] = {}  # a message has a line for each of its parts
-    calls: set[str] = set()
-    for message in _messages(lines[:MOST_BYTES].splitlines()):
-        if isinstance(message.get("usage"), dict):
-            messages[str(message.get("id"))] = message["usage"]
-        parts = message.get("content")
-        for part in parts if isinstance(parts, list) else ():
-            if isinstance(part, dict) and part.get("type") == "tool_use":
-                calls.add(str(part.get("id")))
-    if not messages:
+def read_usage(path: str, wait_s: float = LAG_S) -> dict[str, int] | None:
+    """Return the tokens and calls in a transcript; None if it cannot be read or has none.
+
+    It has ended when the last message of the model calls no tool; until then it is read again, for
+    `wait_s` seconds at most, and counts as it is then.
+    """
+    ends = time.monotonic() + wait_s
+    while True:
+        try:
+            with open(path, "rb") as file:
+                lines = file.read(MOST_BYTES)
+        except OSError:
+            return None
+        messages = _messages(lines.splitlines())
+        if (messages and not _calls(messages[-1])) or time.monotonic() >= ends:
+            return _counted(messages)
+        time.sleep(_LOOK_S)
+
+
+def _counted(messages: list[dict[str, Any]]) -> dict[str, int] | None:
+    # A message has a line for each of its parts; the last one has its last figures.
+    usages = {str(m.get("id")): m["usage"] for m in messages if isinstance(m.get("usage"), dict)}
+    if not usages:
         return None
     return {
-        "prompt_tokens": sum(_figure(u, name) for u in messages.values() for name in _PROMPT),
-        "completion_tokens": sum(_figure(u, "output_tokens") for u in messages.values()),
-        "tool_calls": len(calls),
+        "prompt_tokens": sum(_figure(u, name) for u in usages.values() for name in _PROMPT),
+        "completion_tokens": sum(_figure(u, "output_tokens") for u in usages.values()),
+        "tool_calls": len({call for message in messages for call in _calls(message)}),
     }
+
+
+def _calls(message: Mapping[str, Any]) -> list[str]:
+    """Return the ids of the calls of tools in a part of a message."""
+    parts = message.get("content")
+    return [
+        str(part.get("id"))
+        for part in (parts if isinstance(parts, list) else ())
+        if isinstance(part, dict) and part.get("type") == "tool_use"
+    ]
 
 
 def _messages(lines: list[bytes]) -> list[dict[str, Any]]:

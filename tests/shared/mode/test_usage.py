@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from typing import TYPE_CHECKING
 
 import pytest
@@ -36,11 +37,12 @@ def line(name: str, tokens: tuple[int, int, int], tool: str = "") -> str:
 
 @pytest.fixture
 def transcript(tmp_path: Path) -> Path:
-    """Return a transcript of two messages, the first in two parts, and lines of other forms."""
+    """Return a transcript of three messages, the first in two parts, and lines of other forms."""
     path = tmp_path / "agent.jsonl"
     user = json.dumps({"type": "user", "message": {"role": "user", "content": "go"}})
     first = [line("m1", (400, 9000, 20)), line("m1", (400, 9000, 50), "t1")]
-    path.write_text("\n".join([user, *first, line("m2", (100, 9500, 30), "t2"), "[1]", "{cut"]))
+    rest = [line("m2", (90, 9500, 25), "t2"), line("m3", (10, 9600, 5)), "[1]", "{cut"]
+    path.write_text("\n".join([user, *first, *rest]))
     return path
 
 
@@ -52,12 +54,31 @@ def test_each_message_counts_once_with_its_last_figures_and_without_the_cache(
     }  # fmt: skip
 
 
+def test_the_end_that_the_client_has_not_written_yet_is_waited_for(transcript: Path) -> None:
+    whole = transcript.read_text()
+    transcript.write_text(whole[: whole.index(line("m2", (90, 9500, 25), "t2"))])
+    late = threading.Timer(0.2, transcript.write_text, [whole])
+    late.start()
+    counted = read_usage(str(transcript), wait_s=60)
+    late.join()
+    assert counted is not None
+    assert (counted["tool_calls"], counted["completion_tokens"]) == (2, 80)
+
+
+def test_an_agent_that_was_cut_off_counts_as_far_as_it_came(transcript: Path) -> None:
+    whole = transcript.read_text()
+    transcript.write_text(whole[: whole.index(line("m3", (10, 9600, 5)))])
+    assert read_usage(str(transcript), wait_s=0.1) == {
+        "prompt_tokens": 490, "completion_tokens": 75, "tool_calls": 2
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize("content", [None, "", "{cut", '{"type": "assistant", "message": {}}'])
 def test_where_nothing_is_counted_it_stays_unknown(tmp_path: Path, content: str | None) -> None:
     path = tmp_path / "agent.jsonl"
     if content is not None:
         path.write_text(content)
-    assert read_usage(str(path)) is None
+    assert read_usage(str(path), wait_s=0) is None
 
 
 @pytest.fixture
