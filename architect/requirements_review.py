@@ -8,7 +8,7 @@ from os.path import dirname, realpath
 if not __package__:  # started by its path, from any folder
     sys.path[0] = dirname(dirname(realpath(__file__)))
 
-from shared.lifecycle import CURRENT, NEW, ORIGINAL, read_lifecycle
+from shared.requirements_record import CURRENT, NEW, ORIGINAL, read_lifecycle
 from shared.resources import fill, read_prompt
 from shared.steps.program import main
 from shared.steps.workflow import Step, Workflow

@@ -7,7 +7,7 @@ import time
 from statistics import median
 
 from benchmarks.figure import Figure, ratio
-from state.memory import Entry, Memory
+from state.recall_index import Entry, Memory
 
 DECISIONS = 10_000
 ROUNDS = 21

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.figure import Figure, ratio
 from benchmarks.plans import frozen_plan
-from orchestrator.run.validate import Wanted, validate_files
+from orchestrator.ci.validate import Wanted, validate_files
 from state.models import Plan
 
 if TYPE_CHECKING:

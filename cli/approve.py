@@ -49,7 +49,7 @@ def approve_command(
     """
     from orchestrator.execute.approve import Given
     from orchestrator.mode import light_plan, lookup
-    from orchestrator.mode.view import render_mode
+    from orchestrator.mode.render import render_mode
 
     target = Target(os.getcwd(), agent, state_dir)
     if digest is None:

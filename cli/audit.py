@@ -10,8 +10,8 @@ import click
 
 from cli.answers import write
 from cli.options import json_option, state_dir_option
-from orchestrator.run import audit
-from orchestrator.run.audit import as_line, check_terminal, open_record
+from orchestrator.upkeep import audit
+from orchestrator.upkeep.audit import as_line, check_terminal, open_record
 from shared.mode.where import Target
 
 EVERY_S = 0.5

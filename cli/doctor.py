@@ -13,7 +13,7 @@ from cli.options import json_option, state_dir_option
 from cli.pen import Pen
 from cli.setup.health import assistants
 from cli.text import typed
-from orchestrator.run.doctor import NOTE, PROBLEM, Finding, examine
+from orchestrator.upkeep.doctor import NOTE, PROBLEM, Finding, examine
 from shared.builders import Block, visible
 
 
@@ -66,7 +66,7 @@ def repair_command(state_dir: str | None) -> None:
 
     Example: planner repair
     """
-    from orchestrator.run.repair import repair  # needs what `doctor` does without
+    from orchestrator.upkeep.repair import repair  # needs what `doctor` does without
 
     found = repair(os.getcwd(), state_dir)
     lines = [f"{one.path}\nlost: {one.lost}\nnow: {one.way_out}" for one in found]

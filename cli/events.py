@@ -12,7 +12,7 @@ import click
 from cli.answers import write
 from cli.audit import EVERY_S
 from cli.options import json_option, opened_to_read, state_dir_option
-from orchestrator.run import events
+from orchestrator.upkeep import events
 from shared.builders import Block
 from shared.mode.where import open_database
 from state.errors import Refused

@@ -17,8 +17,8 @@ from cli.results import (
 )
 from orchestrator.execute import gaps, reconcile, waves
 from orchestrator.execute.apply import apply_plan
+from orchestrator.execute.carry_out import commit_or_end, run_plan
 from orchestrator.execute.last_gate import is_due, submit_if_due
-from orchestrator.execute.run import commit_or_end, run_plan
 from orchestrator.execute.undo import undo_plan
 from orchestrator.plan.finish import Finished
 from shared.builders import Block

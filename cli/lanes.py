@@ -69,7 +69,7 @@ def _request(text: str | None, issue: int | None, codepath: str | None) -> str |
         return text
     if text is not None:
         raise Refused("usage", "--issue", "--issue and TEXT both say what to do", "one of them")
-    from orchestrator.run.code_host import read_issue  # few starts need it
+    from orchestrator.ci.code_host import read_issue  # few starts need it
 
     return read_issue(resolved(codepath or os.curdir), issue)
 
@@ -113,7 +113,7 @@ def start_planning(
             further += [option, value] if value else []
         return _ask_for_folder(os.getcwd(), further)
     # Not at the top: the other lanes need nothing of the lifecycle.
-    from orchestrator.lifecycle.startup import Wanted, start_lifecycle
+    from orchestrator.requirements_lane.startup import Wanted, start_lifecycle
 
     notes = {
         "--task and TEXT are ignored with --planning: the requirements say what to do": task,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cli import answers, usage
+from cli import answers, wrong_usage
 from cli.answers import write
 from cli.options import FORMAT, with_format
 from shared import resources
@@ -29,9 +29,9 @@ _WHOLE = 1_000  # characters: the first sentence of a command's help is never cu
 # heading of the help → command → module that defines it, as `command` or `group` with that name
 SECTIONS = {
     "What you type about a plan": {
-        "review": "cli.review", "approve": "cli.approve", "edit": "cli.run", "status": "cli.run",
-        "pause": "cli.run", "resume": "cli.run", "cancel": "cli.run", "undo": "cli.execute",
-        "auto": "cli.control",
+        "review": "cli.review", "approve": "cli.approve", "edit": "cli.whole_run",
+        "status": "cli.whole_run", "pause": "cli.whole_run", "resume": "cli.whole_run",
+        "cancel": "cli.whole_run", "undo": "cli.execute", "auto": "cli.control",
     },
     "New requests": {"start": "cli.start", "queue": "cli.queue", "template": "cli.queue"},
     "What was done": {
@@ -45,9 +45,9 @@ SECTIONS = {
         "help": "cli.main",
     },
     "What your assistant runs": {
-        "step": "cli.run", "context": "cli.context", "plan": "cli.plan", "tree": "cli.tree",
+        "step": "cli.whole_run", "context": "cli.context", "plan": "cli.plan", "tree": "cli.tree",
         "qr": "cli.qr", "exec": "cli.execute", "runnable": "cli.control", "decide": "cli.control",
-        "retry": "cli.control", "mode": "cli.mode", "strategy": "cli.strategy",
+        "retry": "cli.control", "mode": "cli.mode", "strategy": "cli.strategy_group",
         "requirements": "cli.requirements", "workflow": "cli.workflow", "guard": "cli.guard",
         "ro": "cli.ro",
     },
@@ -70,10 +70,10 @@ class Commands(click.Group):
             if answers.form() == answers.TEXT:
                 write(f"{error.message}\n")
             else:
-                write(error_block([usage.nothing_named(error.ctx)]))
+                write(error_block([wrong_usage.nothing_named(error.ctx)]))
             return 2
         except click.UsageError as error:
-            write(error_block([usage.problem_of(error)]))
+            write(error_block([wrong_usage.problem_of(error)]))
             return 2
         except (click.exceptions.Abort, KeyboardInterrupt):
             return 130
@@ -99,7 +99,7 @@ class Lazy(Commands):
         module = import_module(COMMANDS[cmd_name])
         found = getattr(module, f"{cmd_name}_command")
         if isinstance(found, click.Group):
-            usage.list_whole(found)
+            wrong_usage.list_whole(found)
         return with_format(found) if isinstance(found, click.Command) else None
 
     def resolve_command(
@@ -107,7 +107,7 @@ class Lazy(Commands):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command that the first word names; a UsageError with a guess if none is."""
         if args[0] not in COMMANDS and not args[0].startswith("-"):
-            raise usage.no_such_command(args[0], COMMANDS, ctx)
+            raise wrong_usage.no_such_command(args[0], COMMANDS, ctx)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -170,7 +170,7 @@ def help_command(ctx: click.Context, words: tuple[str, ...], *, who: bool) -> No
     if who:
         write("".join(f"{name:<24} {role}\n" for name, role in WHO.items()))
     else:
-        write(usage.named(ctx.find_root(), words).get_help() + "\n")
+        write(wrong_usage.named(ctx.find_root(), words).get_help() + "\n")
 
 
 def _runnable(problem: Problem, args: Sequence[str]) -> Problem:

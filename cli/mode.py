@@ -17,7 +17,7 @@ from cli.answers import write, write_standing
 from cli.mode_revisions import REVISIONS, only_option, submit_part
 from cli.options import agent_option, allow_roles, json_option, role_option, state_dir_option
 from orchestrator.mode import lookup
-from orchestrator.mode.view import render_mode, status_of
+from orchestrator.mode.render import render_mode, status_of
 from shared.mode.where import Target
 from state.light import DONE, STARTED
 
@@ -121,7 +121,7 @@ def approve(
 def run_at_once(state: State) -> None:
     """Carry out a plan that was just approved, as the settings want it; write what is next."""
     from cli.results import write_ran
-    from orchestrator.execute.run import run_plan
+    from orchestrator.execute.carry_out import run_plan
 
     write_ran(state, run_plan(state))
 

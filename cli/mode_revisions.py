@@ -47,7 +47,7 @@ def rebase(state_dir: str | None, agent: str | None, role: str | None) -> None:
     from cli.results import render_rebased
     from orchestrator.mode import lookup
     from orchestrator.mode.light_plan import rebase_light
-    from orchestrator.mode.view import render_mode
+    from orchestrator.mode.render import render_mode
     from orchestrator.plan.rebase import rebase_run
 
     allow_roles(role)
@@ -70,7 +70,7 @@ def edit(text: str, state_dir: str | None, agent: str | None, role: str | None) 
     Example: planner mode edit "Keep the old name as an alias"
     """
     from orchestrator.mode import light_plan, lookup
-    from orchestrator.mode.view import render_mode
+    from orchestrator.mode.render import render_mode
     from orchestrator.submit import revise
 
     allow_roles(role)

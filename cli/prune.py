@@ -8,8 +8,9 @@ import sys
 import click
 
 from cli.answers import write
-from orchestrator.run.prune import DEFAULT_AGE, prune, prune_worktrees, seconds_of
-from orchestrator.run.prune_refs import prune_drafts
+from orchestrator.run.age import DEFAULT_AGE, seconds_of
+from orchestrator.upkeep.prune import prune, prune_worktrees
+from orchestrator.upkeep.prune_refs import prune_drafts
 from shared import resources
 from shared.builders import Block
 from shared.git.repository import find_repository

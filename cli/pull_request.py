@@ -8,7 +8,7 @@ import click
 
 from cli.answers import write
 from cli.options import opened_to_read, state_dir_option
-from orchestrator.run.code_host import find_program, open_request
+from orchestrator.ci.code_host import find_program, open_request
 from orchestrator.submit.message import subject_of
 from orchestrator.submit.pull_request import body_of, push_commands
 from shared.builders import Block

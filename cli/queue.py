@@ -10,8 +10,9 @@ import click
 
 from cli.answers import write
 from cli.options import agent_option, json_option
-from orchestrator.run import enqueue, queue, stats, templates
+from orchestrator.queue import enqueue, templates, waiting
 from orchestrator.run.start import render_start, start_run
+from orchestrator.upkeep import stats
 from shared import resources
 from shared.builders import Block
 from shared.mode.where import open_database
@@ -44,7 +45,7 @@ def list_queue(*, as_json: bool) -> None:
 
     Example: planner queue list --json
     """
-    found = queue.places(open_database(os.getcwd()))
+    found = waiting.places(open_database(os.getcwd()))
     if as_json:
         write(json.dumps([place.to_json() for place in found], indent=2) + "\n")
     else:
@@ -58,7 +59,7 @@ def next_of_queue(agent: str | None) -> None:
 
     Example: planner queue next
     """
-    place = queue.following(open_database(os.getcwd()))
+    place = waiting.following(open_database(os.getcwd()))
     state_dir = place.run.state_dir if place.run else None
     write(render_start(start_run(os.getcwd(), place.row.request, state_dir, agent=agent)))
 

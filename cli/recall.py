@@ -13,11 +13,11 @@ import click
 from cli.answers import write
 from cli.options import json_option
 from shared.builders import Block
-from shared.memory import age_of, recall
+from shared.recall import age_of, recall
 from state.errors import Refused
 
 if TYPE_CHECKING:
-    from state.memory import Found
+    from state.recall_index import Found
 
 _NOTHING = (
     "No earlier plan of this repository says anything with these words. Looked at are plans whose "

@@ -10,12 +10,12 @@ import click
 
 from cli.answers import write
 from cli.options import json_option, state_dir_option
-from orchestrator.lifecycle import completing, implementing, refining, startup
-from orchestrator.lifecycle.history import read_history
-from orchestrator.lifecycle.opening import find_lifecycle, find_lifecycle_to_read
+from orchestrator.requirements_lane import completing, implementing, refining, startup
+from orchestrator.requirements_lane.history import read_history
+from orchestrator.requirements_lane.opening import find_lifecycle, find_lifecycle_to_read
 from orchestrator.run.start import render_start
 from shared.builders import Block
-from shared.lifecycle import HISTORY, read_lifecycle
+from shared.requirements_record import HISTORY, read_lifecycle
 from shared.resources import read_prompt
 from shared.steps.printing import print_current
 from state.errors import Refused
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from orchestrator.lifecycle.history import Entry
+    from orchestrator.requirements_lane.history import Entry
     from shared.run import State
 
     Command = Callable[..., Any]

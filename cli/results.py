@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from cli.answers import write, write_standing
 from orchestrator.execute import by_hand
-from orchestrator.run import queue
+from orchestrator.queue import waiting
 from orchestrator.submit.patches import patches
 from shared import archive, drift, plan_refs, resources
 from shared.builders import Block
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from developer.capture import Captured
     from developer.verify.job import Done, Running
-    from orchestrator.execute.run import Ran
+    from orchestrator.execute.carry_out import Ran
     from orchestrator.execute.undo import Undone
     from orchestrator.plan.check import Found
     from orchestrator.plan.finish import Finished
@@ -198,7 +198,7 @@ def render_proof(state: State, changes: Sequence[Change]) -> str:
         f"{proved} The run is complete and planning has ended; tell the user. "
         f"To undo the {what}: {state.command('undo')}"
     )
-    if queue.has_ready(state.database):
+    if waiting.has_ready(state.database):
         block.next("queue", resources.command("queue", "next"))
     return block.task(text).render()
 

@@ -10,13 +10,13 @@ import click
 from cli.answers import write
 from cli.lanes import lane_options, render_in_advance
 from cli.options import agent_option, state_dir_option
-from orchestrator.routing.opening import begin
 from orchestrator.run.choices import BASES, DEPTHS, Choices
 from orchestrator.run.start import render_start, start_run
+from orchestrator.strategy_route.opening import begin
 from quality_reviewer.scale import MODES
 from shared.installed import keep_current
 from shared.steps.printing import print_current
-from shared.strategy import CHAT, CODE, WORKFLOW
+from shared.strategy_record import CHAT, CODE, WORKFLOW
 from state.errors import Refused
 
 

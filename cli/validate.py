@@ -15,10 +15,10 @@ from cli.ci.junit import render_junit
 from cli.ci.markdown import render_markdown
 from cli.ci.sarif import render_sarif
 from cli.verdicts import as_json, verdicts_as_json, verdicts_as_text
-from orchestrator.run.validate import Report, Wanted, validate_files
-from orchestrator.run.validate_approval import Asked, judge, recorded
-from orchestrator.run.validate_range import ENOUGH, judge_commits
-from orchestrator.run.validate_range import Wanted as Commits
+from orchestrator.ci.validate import Report, Wanted, validate_files
+from orchestrator.ci.validate_approval import Asked, judge, recorded
+from orchestrator.ci.validate_range import ENOUGH, judge_commits
+from orchestrator.ci.validate_range import Wanted as Commits
 from shared.builders import Block
 from shared.output import exit_code
 from state.errors import Refused

@@ -6,12 +6,12 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.run.validate_range import VERDICTS
+from orchestrator.ci.validate_range import VERDICTS
 from shared.builders import Block
 from shared.digests import SHORTEST
 
 if TYPE_CHECKING:
-    from orchestrator.run.validate_range import Judged, Verdict
+    from orchestrator.ci.validate_range import Judged, Verdict
 
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")  # how Python keeps such bytes in a text
 

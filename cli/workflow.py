@@ -12,10 +12,10 @@ import click
 from cli.answers import write
 from cli.lanes import resolved
 from cli.options import json_option
-from orchestrator.routing import bundle_runs
-from orchestrator.routing.bundles import check_bundle, find_bundles
-from orchestrator.routing.opening import find_strategy
-from orchestrator.routing.shape import read_answer
+from orchestrator.strategy_route import bundle_runs
+from orchestrator.strategy_route.bundles import check_bundle, find_bundles
+from orchestrator.strategy_route.opening import find_strategy
+from orchestrator.strategy_route.shape import read_answer
 from shared.builders import Block
 from shared.mode.sessions import repository_root
 from shared.resources import command, read_prompt
@@ -23,7 +23,7 @@ from state.actors import HOST
 from state.errors import Refused
 
 if TYPE_CHECKING:
-    from orchestrator.routing.bundle_runs import BundleRun
+    from orchestrator.strategy_route.bundle_runs import BundleRun
 
 PROMPTS = ("orchestrator", "workflow")
 

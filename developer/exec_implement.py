@@ -9,7 +9,7 @@ if not __package__:  # started by its path, from any folder
     sys.path[0] = dirname(dirname(realpath(__file__)))
 
 from shared.execution.costs import RESULT
-from shared.execution.view import View
+from shared.execution.progress import View
 from shared.resources import answer_path, answer_word, fill, milestone_worktree_path, read_prompt
 from shared.steps.brief import TRY, with_commands, work_task
 from shared.steps.program import main

@@ -5,7 +5,7 @@ from __future__ import annotations
 from orchestrator.host_steps import freeze
 from quality_reviewer.exec_reconcile import judge
 from shared.git.kept import is_kept
-from shared.lifecycle import lane_of
+from shared.requirements_record import lane_of
 from shared.resources import read_prompt
 from shared.steps.workflow import Context, Step
 from state.milestones import untouched

@@ -11,7 +11,6 @@ from quality_reviewer.items import count_items, for_user
 from quality_reviewer.scale import designs_itself, review_of
 from shared.candidates import read_found
 from shared.git.kept import is_kept
-from shared.lifecycle import lane_of
 from shared.mode import sessions
 from shared.mode.sessions import is_published
 from shared.qr.types import (
@@ -25,6 +24,7 @@ from shared.qr.types import (
     blocking_severities,
     computed_verdict,
 )
+from shared.requirements_record import lane_of
 from shared.resources import answer_path, answer_word, command, fill, read_prompt
 from shared.steps.brief import (
     MODES_OF_MILESTONES,

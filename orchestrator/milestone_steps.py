@@ -5,7 +5,7 @@ from __future__ import annotations
 from developer.exec_implement import milestone_task
 from orchestrator.host_steps import work
 from quality_reviewer.scale import review_of
-from shared.execution.view import View
+from shared.execution.progress import View
 from shared.resources import read_prompt
 from shared.steps.brief import with_commands
 from shared.steps.workflow import Step

@@ -6,7 +6,7 @@ Only the standard library, and little of it: printed steps import this module.
 from __future__ import annotations
 
 from quality_reviewer.scale import designs_itself, review_of
-from shared.lifecycle import lane_of
+from shared.requirements_record import lane_of
 from state.milestones import changes_of, promised_files
 
 TYPE_CHECKING = False

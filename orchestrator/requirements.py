@@ -17,7 +17,7 @@ from orchestrator.requirements_steps import (
     state_step,
 )
 from orchestrator.step import main
-from shared.lifecycle import WORKFLOW as NAME
+from shared.requirements_record import WORKFLOW as NAME
 from shared.resources import command
 from shared.steps.workflow import Workflow
 from state.errors import Refused

@@ -8,7 +8,15 @@ from __future__ import annotations
 import os
 
 from shared.builders import first_of
-from shared.lifecycle import COMMIT_MESSAGE, IN_WORK, NEW, SUMMARY, TODO, lane_of, read_lifecycle
+from shared.requirements_record import (
+    COMMIT_MESSAGE,
+    IN_WORK,
+    NEW,
+    SUMMARY,
+    TODO,
+    lane_of,
+    read_lifecycle,
+)
 from shared.requirements_text import open_todos
 from shared.resources import answer_path, answer_word, command, fill, read_prompt, transition_path
 from shared.run import open_state
@@ -21,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from shared.builders import Block
-    from shared.lifecycle import Lifecycle
+    from shared.requirements_record import Lifecycle
     from shared.run import State
     from shared.steps.workflow import Context
 

@@ -20,7 +20,7 @@ from orchestrator.strategy_steps import (
     validate,
 )
 from shared.steps.workflow import Workflow
-from shared.strategy import WORKFLOW as NAME
+from shared.strategy_record import WORKFLOW as NAME
 
 STEPS = {
     1: state_step("gather", gather),

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from shared.resources import answer_path, answer_word, fill, read_prompt
 from shared.steps.workflow import Step
-from shared.strategy import (
+from shared.strategy_budget import fitted_gathered, fitted_progress
+from shared.strategy_record import (
     ANSWER_FILE,
     BUNDLE_FILE,
     CHAT,
@@ -19,7 +20,6 @@ from shared.strategy import (
     VERDICT_FILE,
     read_strategy,
 )
-from shared.strategy_budget import fitted_gathered, fitted_progress
 from shared.strategy_text import render_query, render_verdicts
 
 TYPE_CHECKING = False
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from shared.builders import Block
     from shared.run import State
     from shared.steps.workflow import Context
-    from shared.strategy import Strategy
+    from shared.strategy_record import Strategy
 
 # Tokens that a run of a small change prints, as the budgets of the tests have measured it.
 COSTS = {"intent": "3,500", "full": "2,900"}

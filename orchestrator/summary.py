@@ -8,7 +8,7 @@ from shared.archive import paths as archived
 from shared.digests import SHORTEST
 from shared.execution.costs import whole_cost
 from shared.git.kept import is_kept
-from shared.lifecycle import lane_of, read_lifecycle
+from shared.requirements_record import lane_of, read_lifecycle
 from shared.resources import PLANNING_FOLDER, superseded_plan_path
 from shared.reviewed import against_figures, beyond_limit, reviewers_of
 from shared.steps.slices import answer_lines

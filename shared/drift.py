@@ -15,7 +15,7 @@ from shared import resources
 from shared.builders import first_of
 from shared.git import fingerprint
 from shared.git.repository import repository_at
-from shared.lifecycle import lane_of
+from shared.requirements_record import lane_of
 from state.errors import Refused
 from state.stages import READ_ONLY
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 
-from shared.lifecycle import CURRENT, ORIGINAL
+from shared.requirements_record import CURRENT, ORIGINAL
 from state.errors import Refused
 from state.files import read_bytes
 

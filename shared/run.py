@@ -11,11 +11,11 @@ import time
 
 from shared import resources
 from shared.digests import SHORTEST
-from shared.lifecycle import WORKFLOW as LIFECYCLE
 from shared.mode import limits
 from shared.mode.sessions import agent_name, repository_root
 from shared.mode.transitions import change_run
-from shared.strategy import WORKFLOW as STRATEGY
+from shared.requirements_record import WORKFLOW as LIFECYCLE
+from shared.strategy_record import WORKFLOW as STRATEGY
 from state import store
 from state.clock import now
 from state.database import Database

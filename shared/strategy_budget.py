@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from shared.strategy import Strategy
+    from shared.strategy_record import Strategy
 
     Json = dict[str, Any]
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
-    from shared.strategy import Strategy
+    from shared.strategy_record import Strategy
 
     Json = dict[str, Any]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from shared import resources
 from shared.git.journal import journal_state
-from shared.lifecycle import IN_WORK, TODO, lane_of
+from shared.requirements_record import IN_WORK, TODO, lane_of
 from state.execution import COMPLETED
 from state.files import write_atomic
 

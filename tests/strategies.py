@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shared.strategy import read_strategy
+from shared.strategy_record import read_strategy
 from tests.journey import SHOWN, Answer, Driven, words_of
 from tests.prepared import kept
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from orchestrator.run.validate_range import (
+from orchestrator.ci.validate_range import (
     EDITED,
     EXACT,
     NO_PLAN,
@@ -18,8 +18,8 @@ from shared.digests import SHORTEST
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from orchestrator.run.validate import Report
-    from orchestrator.run.validate_range import Judged, Verdict
+    from orchestrator.ci.validate import Report
+    from orchestrator.ci.validate_range import Judged, Verdict
     from state.errors import Problem, Refused
 
 FILE, APPROVAL, REFUSED = "plan-file", "approval", "not-validated"

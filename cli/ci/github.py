@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.run.validate_range import EDITED, NO_PLAN, NOT_HERE
+from orchestrator.ci.validate_range import EDITED, NO_PLAN, NOT_HERE
 from shared.builders import visible_line
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from cli.ci.checked import REFUSED
-from orchestrator.run.validate_range import NO_PLAN, NOT_HERE
+from orchestrator.ci.validate_range import NO_PLAN, NOT_HERE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

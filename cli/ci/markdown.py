@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.run.validate_range import ENOUGH
+from orchestrator.ci.validate_range import ENOUGH
 from shared.builders import visible_line
 from shared.digests import SHORTEST
 

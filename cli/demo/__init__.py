@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cli.answers import write
-from cli.demo import lifecycle
+from cli.demo import requirements_rounds
 from cli.demo.host import Player, Stage
 from cli.demo.recorded import Recorded
 from cli.demo.telling import first_words, shown
@@ -69,7 +69,7 @@ def demo_command(
     with _folder(keep) as folder:
         result = play_rounds(folder) if requirements else play(folder, depth)
     result["kept"] = keep and folder
-    shown = lifecycle.render(result) if requirements else render(result)
+    shown = requirements_rounds.render(result) if requirements else render(result)
     write(json.dumps(result, indent=2) + "\n" if as_json else shown)
     ctx.exit(0 if result["proved"] else 1)
 
@@ -95,11 +95,11 @@ def play_rounds(folder: str) -> dict[str, Any]:
     The last round ends where the user has no more requirements.
     """
     started = time.monotonic()
-    host = lifecycle.Refiner(_stage(folder, lifecycle.RECORDED), _say)
+    host = requirements_rounds.Refiner(_stage(folder, requirements_rounds.RECORDED), _say)
     host.play([PLANNER, "start", "--planning", "--codepath", host.stage.folder])
     _keep_blocks(host, os.path.join(folder, "calls"))
     seconds = round(time.monotonic() - started, 1)
-    return {**lifecycle.told(host.stage.folder, host), "seconds": seconds}
+    return {**requirements_rounds.told(host.stage.folder, host), "seconds": seconds}
 
 
 def _stage(folder: str, recorded: str) -> Stage:

@@ -9,9 +9,9 @@ import click
 
 from cli.answers import TEXT, form, in_colour, width, write
 from cli.pen import Pen
+from cli.setup.assistants import Asked, carry_out, prepare
 from cli.setup.hosts import HOSTS
 from cli.setup.report import shown
-from cli.setup.run import Asked, carry_out, prepare
 from cli.setup.telling import done_of, plan_of
 from shared.guard.consent import assistant_variable
 from state.errors import Refused

@@ -6,10 +6,10 @@ import os
 from typing import TYPE_CHECKING
 
 from cli.setup import record
-from cli.setup.changes import Work
+from cli.setup.edits import Work
 from cli.setup.hosts import HOSTS, parts_of
 from cli.setup.journal import content_of
-from orchestrator.run.doctor import Finding
+from orchestrator.upkeep.doctor import Finding
 from shared import resources
 from shared.installed import contents
 from shared.mode import sessions

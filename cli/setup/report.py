@@ -13,8 +13,8 @@ from shared.resources import installed_path, launcher_path, setup_path
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from cli.setup.assistants import Prepared
     from cli.setup.journal import Change, Content
-    from cli.setup.run import Prepared
     from shared.mode.sessions import Session
 
 

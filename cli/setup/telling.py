@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from cli.setup.hosts import HOSTS, parts_of
 from cli.setup.record import BY_WHICH_PROJECT
 from cli.setup.report import difference, still_planned
-from orchestrator.run.doctor import way_out
+from orchestrator.upkeep.doctor import way_out
 from shared import resources
 from shared.builders import visible
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from cli.pen import Pen
-    from cli.setup.changes import Work
+    from cli.setup.assistants import Prepared
+    from cli.setup.edits import Work
     from cli.setup.journal import Change
-    from cli.setup.run import Prepared
 
 # What each part is there for, as a line behind the file.
 _WHY = {

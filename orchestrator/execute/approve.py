@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
-from orchestrator.run.adopt import adopt
 from orchestrator.submit.page.render import refresh_page
+from orchestrator.upkeep.adopt import adopt
 from shared import approval, digests, plan_refs, resources, ssh_signature
 from shared.approval import Approval
 from shared.drift import check_run

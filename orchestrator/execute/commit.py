@@ -22,8 +22,8 @@ from shared.git.journal import journal_state
 from shared.git.proof import check_commit
 from shared.git.repository import head
 from shared.git.worktree import make_worktree
-from shared.lifecycle import WORKFLOW, lane_of
 from shared.plan_file import load_approved
+from shared.requirements_record import WORKFLOW, lane_of
 from shared.workspace import open_repository
 from state.changes import plan_changes
 from state.channels import UNPROVEN_CHANNEL

@@ -8,7 +8,7 @@ from orchestrator.executor import WORKFLOW
 from orchestrator.plan import context
 from shared.builders import Block
 from shared.execution.deeds import Execution
-from shared.execution.view import View
+from shared.execution.progress import View
 from state.errors import Refused
 
 if TYPE_CHECKING:

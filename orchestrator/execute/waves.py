@@ -22,7 +22,7 @@ from orchestrator.plan.finish import Finished, finish_phase
 from shared.drift import check_run
 from shared.execution.deeds import Execution
 from shared.execution.holder import hold
-from shared.execution.view import View
+from shared.execution.progress import View
 from shared.named_files import find_answer
 from shared.plan_file import check_going, open_plan
 from shared.resources import answer_path, answer_word, milestone_worktree_path

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from orchestrator.execute.approve import TYPED, Given, full_digest, open_or_adopt, waiting_with
 from orchestrator.execute.approve import approve as approve_run
+from orchestrator.folders import make_planner_folder
 from orchestrator.mode.lookup import find_light, own_mode
 from orchestrator.run import end
-from orchestrator.run.folders import make_planner_folder
 from orchestrator.run.limits import settle
 from orchestrator.run.start import bind_agent
 from orchestrator.submit.page.render import refresh_page

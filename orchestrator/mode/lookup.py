@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from orchestrator.run import limits as run_limits
 from shared import resources
-from shared.lifecycle import WORKFLOW as LIFECYCLE
 from shared.mode import limits
 from shared.mode.sessions import agent_name, repository_root
 from shared.mode.transitions import change_agent, status_of
 from shared.mode.where import NOBODY, database_path, nobody_plans, open_database
+from shared.requirements_record import WORKFLOW as LIFECYCLE
 from shared.run import State, open_state
 from state.clock import moment
 from state.database import Database

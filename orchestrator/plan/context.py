@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from shared import resources
 from shared.execution.deeds import check_choices
-from shared.lifecycle import lane_of
 from shared.plan_file import after_edits, open_plan
+from shared.requirements_record import lane_of
 from shared.requirements_text import entries_of
 from state import store
 from state.context import check_context, task_items, user_context

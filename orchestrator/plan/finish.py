@@ -26,7 +26,7 @@ from quality_reviewer.items import carry_over
 from quality_reviewer.scale import review_of
 from shared import resources
 from shared.drift import check_run
-from shared.execution.view import View
+from shared.execution.progress import View
 from shared.named_files import find_answer
 from shared.plan_file import after_edits, check_frozen, open_plan, read_batch
 from shared.qr.schema import Review, read_review, write_review

@@ -10,14 +10,14 @@ from shared import resources
 from shared.git.journal import journal_state
 from shared.git.published import branch_of
 from shared.git.repository import repository_at
-from shared.lifecycle import WORKFLOW as LIFECYCLE
-from shared.strategy import WORKFLOW as STRATEGY
+from shared.requirements_record import WORKFLOW as LIFECYCLE
+from shared.strategy_record import WORKFLOW as STRATEGY
 from state.errors import Refused
 from state.milestones import changes_of
 from state.stages import COMPLETED
 
 if TYPE_CHECKING:
-    from shared.execution.view import View
+    from shared.execution.progress import View
     from shared.run import State
 
 
@@ -68,7 +68,7 @@ def _committed(state: State, view: View | None) -> list[str]:
 
 def _kept(state: State) -> str:
     # Not at the top: status loads this module, and mostly the run has not ended.
-    from orchestrator.run.prune import DEFAULT_AGE, ended_at, seconds_of
+    from orchestrator.run.age import DEFAULT_AGE, ended_at, seconds_of
 
     ended = timegm(time.strptime(ended_at(state.database, state.run), "%Y-%m-%dT%H:%M:%SZ"))
     day = time.strftime("%Y-%m-%d", time.localtime(ended + seconds_of(DEFAULT_AGE)))

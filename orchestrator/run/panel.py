@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.path import path_of
 from shared.builders import counted, visible_line
 from shared.execution.costs import WARNING, costs_of, whole_cost
-from shared.lifecycle import WORKFLOW as LIFECYCLE
+from shared.requirements_record import WORKFLOW as LIFECYCLE
 from shared.steps.entry_points import find_workflow
 from shared.steps.workflow import Context
-from shared.strategy import WORKFLOW as STRATEGY
+from shared.strategy_record import WORKFLOW as STRATEGY
 from state.execution import BLOCKED, COMPLETED, IN_PROGRESS, NEEDS_DECISION, PENDING
 from state.modes import MODES
 
 if TYPE_CHECKING:
-    from shared.execution.view import View
+    from shared.execution.progress import View
     from shared.run import State
     from state.database import Run
 

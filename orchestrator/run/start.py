@@ -9,15 +9,7 @@ import uuid
 from typing import NamedTuple
 
 from developer.candidates.detect import detect
-from orchestrator.run.ask_first import ask_for_base, ask_for_goal
-from orchestrator.run.choices import (
-    LEFT_OPEN,
-    Choices,
-    leave_strategy,
-    only_intents,
-    take_choices,
-)
-from orchestrator.run.folders import (
+from orchestrator.folders import (
     Before,
     check_own,
     look,
@@ -25,6 +17,14 @@ from orchestrator.run.folders import (
     make_planner_folder,
     only_here,
     taken_back_if_refused,
+)
+from orchestrator.run.ask_first import ask_for_base, ask_for_goal
+from orchestrator.run.choices import (
+    LEFT_OPEN,
+    Choices,
+    leave_strategy,
+    only_intents,
+    take_choices,
 )
 from orchestrator.run.limits import settle
 from orchestrator.run.settings import write_settings
@@ -45,13 +45,13 @@ from shared.git.repository import (
 )
 from shared.git.snapshot import snapshot
 from shared.git.worktree import make_worktree
-from shared.memory import keep_for_design
 from shared.mode import limits, transitions
 from shared.mode.sessions import agent_name, repository_root
 from shared.providers import load_models
+from shared.recall import keep_for_design
 from shared.run import State
 from shared.steps.printing import print_current
-from shared.strategy import WORKFLOW as STRATEGY
+from shared.strategy_record import WORKFLOW as STRATEGY
 from shared.user_config import limited, load_user_config
 from shared.without_git import check_start, keep_files, keep_up
 from state import store

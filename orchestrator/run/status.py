@@ -5,17 +5,18 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.run import panel, queue
+from orchestrator.queue import waiting
+from orchestrator.run import panel
 from orchestrator.run.ask_first import with_bases
 from orchestrator.run.outcome import outcome_of
 from shared import resources
 from shared.builders import Block, visible_line
 from shared.execution.costs import costs_of
 from shared.execution.holder import described, is_alive, is_mine
-from shared.execution.view import View
+from shared.execution.progress import View
 from shared.git.journal import journal_state
-from shared.lifecycle import WORKFLOW as LIFECYCLE
 from shared.place.level import level
+from shared.requirements_record import WORKFLOW as LIFECYCLE
 from shared.run import open_state
 from shared.steps.entry_points import find_workflow
 from state.channels import UNPROVEN_CHANNEL, told
@@ -72,7 +73,7 @@ def status_of(state: State) -> dict[str, Any]:
         "auto": {"files": auto.most_files, "risk": auto.risk} if auto else None,
         **(_milestones(view) if view else {"milestones": []}),
         "waits_for_person": panel.waits_for_person(state, view),
-        "queue": queue.waiting(state.database),
+        "queue": waiting.waiting(state.database),
         "state_dir": state.state_dir,
         "next": None if run.status in ENDED else state.command("step", run.workflow),
     }
@@ -192,7 +193,7 @@ def screen(state: State) -> str:
     if view is not None:
         lines += ["", *panel.panel(view)]
         lines += ["", *asked] if (asked := panel.questions(view)) else []
-    queued = queue.waiting(state.database)
+    queued = waiting.waiting(state.database)
     lines += ["", "Queue:", *(f"  {line}" for line in queued)] if queued else []
     if state.run.status not in ENDED:
         typed = [command for _, command in panel.to_type(state, view)] if view else []

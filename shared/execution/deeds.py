@@ -24,8 +24,8 @@ import math
 import time
 
 from shared.execution import costs, events
-from shared.execution.view import View
-from shared.lifecycle import lane_of
+from shared.execution.progress import View
+from shared.requirements_record import lane_of
 from state import execution
 from state.backoff import TRIES, delay_s
 from state.clock import moment

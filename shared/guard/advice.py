@@ -10,18 +10,18 @@ import os
 import re
 
 from shared.guard import writing
-from shared.guard.changes import changed_files, git_verb, taken_back, unwrapped
+from shared.guard.changed_files import changed_files, git_verb, taken_back, unwrapped
 from shared.guard.denial import INSTALL, PLAN, Denied
 from shared.guard.own import is_ours
 from shared.guard.permissions import WHO
 from shared.guard.scan import MOST_CHARS, UNKNOWN, commands_in
-from shared.guard.view import inside
+from shared.guard.targets import inside
 from shared.resources import quote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from shared.guard.scan import Found
-    from shared.guard.view import View
+    from shared.guard.targets import View
 
 _ELSE = f"write below /tmp, or {PLAN}"
 _LOOK = "To look: git log, git diff"

@@ -9,8 +9,8 @@ from shared.guard.denial import Denied
 from shared.guard.forms import form_of
 from shared.guard.permissions import refusal_for_assistant, refusal_while_planning
 from shared.guard.settings import load_settings
-from shared.lifecycle import WORKFLOW as LIFECYCLE
 from shared.mode import sessions
+from shared.requirements_record import WORKFLOW as LIFECYCLE
 from state.stages import EXECUTING
 
 TYPE_CHECKING = False
@@ -109,7 +109,7 @@ class Call:
     def _shell(self, command: str) -> dict[str, Any]:
         # Not at the top: only a shell command needs what decides about it.
         from shared.guard.shell import Shell
-        from shared.guard.view import view_of
+        from shared.guard.targets import view_of
 
         files = places.patched_by_shell(command) if self.host == "codex" else None
         if files is not None:

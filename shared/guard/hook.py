@@ -93,7 +93,7 @@ def note_typed(host: str, payload: Payload, now: float) -> dict[str, Any]:
 
 def note_usage(host: str, payload: Payload, now: float) -> dict[str, Any]:
     """Store what the client has counted of a sub-agent that has ended, if it wrote a milestone."""
-    from shared.mode.usage import record
+    from shared.mode.token_usage import record
 
     del host, now
     session = _session(payload)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from shared.lifecycle import lane_of
+from shared.requirements_record import lane_of
 from state.actors import HOST
 
 TYPE_CHECKING = False

@@ -7,8 +7,8 @@ import os
 from shared import resources
 from shared.guard import tools
 from shared.guard.denial import Denied
-from shared.lifecycle import NEW, WORKFLOW, read_lifecycle
 from shared.mode import sessions
+from shared.requirements_record import NEW, WORKFLOW, read_lifecycle
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

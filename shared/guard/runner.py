@@ -141,7 +141,7 @@ def _check_advice(text: str, session: Session) -> None:
     """Raise Refused for what the hook would have denied; it has not seen the file's text."""
     from shared.guard.advice import check_text
     from shared.guard.settings import load_settings
-    from shared.guard.view import view_of
+    from shared.guard.targets import view_of
     from state.database import Database
 
     run = Database(session.database).run(session.run_id) if session.run_id else None

@@ -21,7 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from shared.guard.view import View
+    from shared.guard.targets import View
     from shared.mode.sessions import Session
 
 TEXT_FILE = "command.sh"

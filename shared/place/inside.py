@@ -15,9 +15,9 @@ from shared.place import filter as system_calls
 from shared.place import kernel
 from shared.place.owners import mounts_of_our_own
 from shared.place.report import Report, tell_begun
+from shared.place.root import View
 from shared.place.supervise import Supervisor
 from shared.place.system import PRIVATE
-from shared.place.view import View
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

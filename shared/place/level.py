@@ -12,7 +12,7 @@ import os
 import sys
 import time
 
-from shared.place.memory import recall, remember
+from shared.place.cache import recall, remember
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

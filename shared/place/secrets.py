@@ -10,7 +10,7 @@ import os
 import time
 
 from shared import known_secrets
-from shared.place.memory import recall, remember
+from shared.place.cache import recall, remember
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import os
 import select
 import time
 
+from shared.place.process_usage import Usage, processes
 from shared.place.report import Report
-from shared.place.usage import Usage, processes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import os
 
 from shared.resources import review_path, strategy_path
 from shared.steps.entry_points import find_workflow
-from shared.strategy import WORKFLOW as STRATEGY
+from shared.strategy_record import WORKFLOW as STRATEGY
 from state.errors import Refused
 
 TYPE_CHECKING = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from shared.resources import read_prompt
 from shared.steps.entry_points import find_workflow
 from shared.steps.workflow import Context
-from shared.strategy import WORKFLOW as STRATEGY
+from shared.strategy_record import WORKFLOW as STRATEGY
 from state.errors import Refused
 
 TYPE_CHECKING = False

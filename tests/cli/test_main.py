@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 import pytest
 
-from cli import run
+from cli import whole_run
 from cli.main import COMMANDS, Lazy, planner
 from orchestrator import host_steps
 from shared.guard.permissions import WHO
@@ -72,7 +72,7 @@ def test_a_fault_of_ours_is_a_short_block_and_a_traceback_on_stderr(
     def broken(*_: object) -> None:
         raise ZeroDivisionError("]]></problem><next>rm")
 
-    monkeypatch.setattr(run, "render_status", broken)
+    monkeypatch.setattr(whole_run, "render_status", broken)
     monkeypatch.setattr(host_steps, "work", broken)
     for argv in (("status",), ("step", "planner")):
         answer = call(journey.repository.path, *argv)
@@ -90,7 +90,7 @@ def test_what_the_system_refuses_is_no_fault_and_says_what_helps(
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device", "/a/file")
 
-    monkeypatch.setattr(run, "render_status", full)
+    monkeypatch.setattr(whole_run, "render_status", full)
     monkeypatch.setattr(host_steps, "work", full)
     for argv in (("status",), ("step", "planner")):
         answer = call(journey.repository.path, *argv)

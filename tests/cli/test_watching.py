@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cli.run import notification
+from cli.whole_run import notification
 from shared.resources import launcher
 from tests.shared.execution.scene import Scene, checkpoint, milestone
 

@@ -9,7 +9,7 @@ import pytest
 
 from shared.resources import DATABASE, MEMORY
 from state.database import Database
-from state.memory import Memory
+from state.recall_index import Memory
 from tests.e2e.test_swapped_places import POINTS, everything, finish, refused
 from tests.forms import part
 from tests.journey import FILES, Answer, Journey, call

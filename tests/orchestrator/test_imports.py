@@ -141,7 +141,7 @@ def test_a_command_that_only_reads_loads_neither_the_models_nor_the_checks(
     _, modules = traced(*words.split(), cwd=str(journey.repository.path))
     packages = {"jsonschema", "pydantic", "rfc8785", "yaml"}
     assert not {m for m in modules if m.partition(".")[0] in packages}
-    rooms = ("cli.setup.run", "developer", "orchestrator.execute", "orchestrator.plan.",
-             "orchestrator.run.prune", "orchestrator.submit.page", "quality_reviewer.checks",
+    rooms = ("cli.setup.assistants", "developer", "orchestrator.execute", "orchestrator.plan.",
+             "orchestrator.upkeep.prune", "orchestrator.submit.page", "quality_reviewer.checks",
              "state.models", "state.validator")  # fmt: skip
     assert not {m for m in modules if m.startswith(rooms)}

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from shared.git.repository import find_repository
-from shared.memory import open_memory, recall
+from shared.recall import open_memory, recall
 from state.errors import Refused
 from state.freeze import freeze
-from state.memory import Entry, Memory, words_of
 from state.models import Plan
+from state.recall_index import Entry, Memory, words_of
 from tests.journey import FILES, Journey, call, default_answers
 from tests.strategies import Choice, plan
 

@@ -12,7 +12,7 @@ from shared.providers import NO_MODELS, check_providers, choose, merged
 from shared.resources import user_config_path
 from state.errors import Refused
 from tests.journey import FILES, Journey, call, words_of
-from tests.lifecycles import Rounds
+from tests.requirement_rounds import Rounds
 
 if TYPE_CHECKING:
     from collections.abc import Callable

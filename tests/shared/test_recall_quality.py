@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from state.memory import Entry, Memory, words_of
+from state.recall_index import Entry, Memory, words_of
 
 ROOT = Path(__file__).resolve().parents[2]
 QUERIES = Path(__file__).with_name("recall_queries.txt")

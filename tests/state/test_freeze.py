@@ -12,7 +12,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from orchestrator.run.validate import Wanted, validate_files
+from orchestrator.ci.validate import Wanted, validate_files
 from state.freeze import check_seals, freeze, seal
 from state.frozen_bytes import digest_of
 from state.models import Plan

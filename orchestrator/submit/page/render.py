@@ -10,7 +10,7 @@ import contextlib
 import os
 from typing import TYPE_CHECKING
 
-from orchestrator.submit.page import changes, design, proof, revisions
+from orchestrator.submit.page import design, file_diffs, proof, revisions
 from orchestrator.submit.page.facts import Facts, edited_files
 from orchestrator.submit.page.first import answer_box, first_screen
 from orchestrator.submit.page.html import Element, page
@@ -102,7 +102,7 @@ def render_page(facts: Facts) -> str:
         "Milestones": design.milestones(plan, files),
         "Verify": proof.verified(facts),
         "Reviews": proof.reviews(facts),
-        "Changes": changes.changes(files),
+        "Changes": file_diffs.changes(files),
     }
     title = " ".join(plan.overview.title.split()) or "Plan"
     return page(f"{title} – plan for review", first_screen(facts, files), parts, _footer(facts))

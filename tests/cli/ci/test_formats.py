@@ -12,7 +12,7 @@ from urllib.parse import unquote_to_bytes
 import jsonschema
 import pytest
 
-from orchestrator.run.validate_range import ENOUGH, VERDICTS
+from orchestrator.ci.validate_range import ENOUGH, VERDICTS
 from tests import ci_programs
 from tests.forms import part
 from tests.journey import FILES, Journey, call, parsed

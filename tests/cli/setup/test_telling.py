@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from shared.mode.sessions import path_of
-from shared.place.memory import recall, remember
+from shared.place.cache import recall, remember
 from shared.resources import PROGRAM, ROOT, installed_path
 from tests.journey import FILES, Journey
 from tests.terminal import started, typed

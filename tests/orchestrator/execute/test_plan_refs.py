@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from orchestrator.submit.freeze import keep_draft
-from shared.memory import recall
 from shared.plan_file import check_frozen
 from shared.plan_refs import REFSPEC
+from shared.recall import recall
 from shared.run import open_state
 from state.errors import Refused
 from state.freeze import settled_digest

@@ -9,13 +9,13 @@ import pytest
 
 from cli.results import MOST_PROOF_CHARS, render_proof, render_ran
 from developer.verify.job import Running
-from orchestrator.execute.run import Ran
+from orchestrator.execute.carry_out import Ran
 from shared.run import open_state
 from state.changes import plan_changes
 from state.store import load_plan
 from tests.journey import FILES, VERIFIED, Answer, Journey
-from tests.lifecycles import Rounds
 from tests.orchestrator.execute.waves import at_once, intents
+from tests.requirement_rounds import Rounds
 
 if TYPE_CHECKING:
     from collections.abc import Callable

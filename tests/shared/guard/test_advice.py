@@ -9,7 +9,7 @@ import pytest
 from shared.guard.advice import check_text
 from shared.guard.denial import Denied
 from shared.guard.settings import Settings
-from shared.guard.view import View
+from shared.guard.targets import View
 from shared.resources import launcher
 
 pytestmark = pytest.mark.requirement("PP-4")

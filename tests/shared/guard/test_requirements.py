@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.lifecycles import FILES, Rounds
+from tests.requirement_rounds import FILES, Rounds
 from tests.shared.guard.client import SESSION, Client
 
 if TYPE_CHECKING:

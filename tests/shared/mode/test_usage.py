@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from shared.execution.costs import costs_of
-from shared.mode.usage import read_usage
+from shared.mode.token_usage import read_usage
 from tests.orchestrator.execute.waves import NEW, hand_in, opened, writing
 from tests.shared.guard.client import SESSION
 from tests.shared.guard.test_milestones import Agent

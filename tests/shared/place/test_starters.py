@@ -37,8 +37,8 @@ OURS = {
     "shared/installation": "the pip that installs our dependencies",
     "shared/git/files": "rm, which removes a folder of ours and goes on alone",
     "cli/demo/host": "our own commands, as the demo's host sends them",
-    "orchestrator/run/code_host": "gh or glab, by which a person reaches the issue and the request",
-    "cli/run": "the editor of a person, at a terminal",
+    "orchestrator/ci/code_host": "gh or glab, by which a person reaches the issue and the request",
+    "cli/whole_run": "the editor of a person, at a terminal",
 }
 STARTING = {
     "subprocess": {"run", "Popen", "call", "check_call", "check_output"},

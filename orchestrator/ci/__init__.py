@@ -1,0 +1,1 @@
+"""What CI asks: is a plan of this repository approved, and is what was committed what it holds."""

@@ -1,0 +1,1 @@
+"""Plans that wait for their turn, and templates of several."""

@@ -1,0 +1,132 @@
+"""Stage what belongs to completed requirements: the plan's files and the planning folder (RL-9)."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from orchestrator.requirements_lane.temporary import is_temporary
+from shared import archive
+from shared.git.change import Entry, ends, listed
+from shared.git.proof import Staged
+from shared.git.repository import PLANNER, within
+from state.changes import plan_changes
+from state.errors import Problem, Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from shared.git.repository import Repository
+    from shared.requirements_record import Lifecycle
+    from shared.run import State
+    from state.models import Plan
+
+
+class Sorted(NamedTuple):
+    """The changed files of a repository: to be staged, left to the user, left out as temporary."""
+
+    ours: list[str]
+    others: list[str]
+    left_out: list[str]
+
+
+def planned_files(run: State | None, plan: Plan | None) -> set[str]:
+    """Return the files of an applied plan, but those accepted to differ, and the plan's copy."""
+    if run is None or plan is None:
+        return set()
+    accepted = run.database.deviations(run.run)
+    files = {path for path in ends(plan_changes(plan)) if not accepted.get(path)}
+    return {*files, *archive.paths(run)}
+
+
+def ignored_files(repository: Repository) -> list[str]:
+    """Return what git ignores in the working tree, a whole folder as one path that ends in `/`."""
+    rows = repository.git.names(
+        "status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=normal",
+        "--ignored=traditional", "--ignore-submodules=all",
+    )  # fmt: skip
+    names = (os.fsdecode(row[3:]) for row in rows if row.startswith(b"!!"))
+    return sorted(n for n in names if not within(n, PLANNER) and n.isprintable())
+
+
+def sort_changed(
+    repository: Repository, facts: Lifecycle, planned: Collection[str], aside: Collection[str]
+) -> Sorted:
+    """Return the changed files, sorted; `planned` are to be staged, those `aside` are not shown.
+
+    What git ignores is not among them.
+    """
+    folder = os.path.relpath(facts.folder, repository.root)
+    found = Sorted([], [], [])
+    for path in changed_files(repository):
+        inside = within(path, folder)
+        if path in planned or path in facts.wanted:
+            found.ours.append(path)
+        elif path in aside:
+            continue
+        elif is_temporary(path):
+            found.left_out.append(path)
+        elif inside:
+            found.ours.append(path)
+        else:
+            found.others.append(path)
+    return found
+
+
+def changed_files(repository: Repository) -> list[str]:
+    """Return every path that differs from HEAD or is untracked, in order, each file by itself.
+
+    Submodules and names that are not UTF-8 are left out.
+    """
+    rows = repository.git.names(
+        "status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all",
+        "--ignore-submodules=all",
+    )  # fmt: skip
+    names = {os.fsdecode(row[3:]) for row in rows}
+    return sorted(n for n in names if not within(n, PLANNER) and n.isprintable())
+
+
+def stage(repository: Repository, paths: Iterable[str]) -> dict[str, list[str] | None]:
+    """Stage files as they are now; return each path's mode and blob, None for a removed file."""
+    names, now = sorted(paths), listed(repository.git)
+    known = [name for name in names if name in now or _exists(repository, name)]
+    if known:
+        lines = "".join(f":(top,literal){name}\0" for name in known).encode()
+        words = ("add", "--all", "--pathspec-from-file=-", "--pathspec-file-nul")
+        repository.git.run(*words, stdin=lines)
+        now = listed(repository.git)
+    return {name: list(now[name]) if name in now else None for name in names}
+
+
+def as_entries(staged: dict[str, list[str] | None], plan: Plan | None) -> dict[str, Staged]:
+    """Return mode and blob of each staged path that is not one of the plan's."""
+    planned = ends(plan_changes(plan)) if plan else {}
+    return {path: Staged(_recorded(entry)) for path, entry in staged.items() if path not in planned}
+
+
+def check_unchanged(
+    repository: Repository, staged: dict[str, list[str] | None], again: str
+) -> None:
+    """Raise Refused for each file that has changed since it was staged, in tree or index."""
+    now = listed(repository.git)
+    moved = {path for path, entry in staged.items() if _recorded(entry) != now.get(path)}
+    shape = ("-z", "--name-only", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all")
+    rows = repository.git.names("diff", *shape)
+    moved |= {os.fsdecode(row) for row in rows} & {*staged}
+    moved |= {p for p, entry in staged.items() if entry is None and _exists(repository, p)}
+    if moved:
+        text = "has changed since it was staged, so it is not what the user has seen"
+        raise Refused.of(
+            [
+                Problem("conflict", path, text, "stage it again and show the user", again)
+                for path in sorted(moved)
+            ]
+        )
+
+
+def _recorded(entry: list[str] | None) -> Entry | None:
+    return None if entry is None else Entry(entry[0], entry[1])
+
+
+def _exists(repository: Repository, path: str) -> bool:
+    return os.path.lexists(os.path.join(repository.root, path))

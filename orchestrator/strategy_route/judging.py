@@ -1,0 +1,135 @@
+"""Store the verdict on an answer: accept it, have it written again, choose anew, or give up (ST-5).
+
+At most two revisions of answers and one retry of the strategy; one more of them gives the run up.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.strategy import after, number_of
+from orchestrator.strategy_route.opening import at_work, check_step, find_strategy, move, store
+from orchestrator.strategy_route.shape import Shape, read_answer
+from shared.strategy_text import render_entry, render_verdict
+from state.actors import HOST
+from state.errors import Refused
+
+if TYPE_CHECKING:
+    from shared.run import State
+    from shared.strategy_record import Strategy
+
+    Json = dict[str, Any]
+
+APPROVE, REVISE, RETRY, FAIL = "APPROVE", "REVISE", "RETRY", "FAIL"
+VERDICTS = (APPROVE, REVISE, RETRY, FAIL)
+MOST = {REVISE: 2, RETRY: 1}
+FIELDS = ("reason", "issues", "instruction", "replan")
+REPLANS = ("local", "partial", "full", "clarify")
+_FORM = '{"reason": "…", "issues": ["…"], "instruction": "…"}'
+MOST_CHARACTERS = 2_000
+
+
+def judge(state_dir: str | None, verdict: str, file: str | None) -> State:
+    """Store a verdict in §7 and go on from there; repeated, change nothing.
+
+    Beyond the limit of revisions or retries, FAIL is stored instead.
+    """
+    state = find_strategy(state_dir)
+    given = _checked(verdict, file, state)
+    if state.run.status != "IDLE" and _is_last(state, verdict, given):
+        return state
+    with at_work(state, "verdict") as facts:
+        at_validation = state.run.step in (number_of("validation"), number_of("extend"))
+        if not at_validation and facts.verdicts and _same(facts.verdicts[-1], verdict, given):
+            return state
+        check_step(
+            state, ("validation", "extend") if verdict == APPROVE else ("validation",), "verdict"
+        )
+        entry = {"attempt": facts.attempt, "verdict": verdict, **given}
+        used = sum(one["verdict"] == verdict for one in facts.verdicts)
+        if used >= MOST.get(verdict, used + 1):
+            times = "once" if MOST[verdict] == 1 else f"{MOST[verdict]} times"
+            limit = f"{verdict} was used {times} already, which is the limit"
+            entry |= {"verdict": FAIL, "asked": verdict}
+            entry["issues"] = [*given.get("issues", []), limit]
+        facts.verdicts.append(entry)
+        if entry["verdict"] == RETRY:
+            facts.attempt += 1
+        store(state, facts)
+        _follow(state, entry)
+    return state
+
+
+def _follow(state: State, entry: Json) -> None:
+    verdict = entry["verdict"]
+    if verdict in (REVISE, RETRY):
+        move(state, after(state.run.step, verdict))
+        return
+    action = "close" if verdict == APPROVE else "cancel"
+    with state.database:
+        state.move(action, HOST, detail=entry.get("reason", ""))
+
+
+def _is_last(state: State, verdict: str, given: Json) -> bool:
+    """Return whether a run that has ended did so by this verdict."""
+    from shared.strategy_record import read_strategy
+
+    verdicts = read_strategy(state.state_dir).verdicts
+    return bool(verdicts) and _same(verdicts[-1], verdict, given)
+
+
+def _same(stored: Json, verdict: str, given: Json) -> bool:
+    asked = stored.get("asked", stored["verdict"])
+    known = {name: stored[name] for name in FIELDS if name in stored}
+    if "asked" in stored:
+        known["issues"] = known["issues"][:-1]
+        known = known if known["issues"] or "issues" in given else _without(known, "issues")
+    return (asked, known) == (verdict, given)
+
+
+def _without(values: Json, name: str) -> Json:
+    return {key: value for key, value in values.items() if key != name}
+
+
+def _checked(verdict: str, file: str | None, state: State) -> Json:
+    """Return what a verdict says, from its file; Refused with every fault."""
+    if file is None:
+        if verdict == APPROVE:
+            return {}
+        command = state.command("strategy", "verdict", verdict, "--file", "answers/verdict.json")
+        text = f"{verdict} says why, in a file"
+        raise Refused("usage", "--file", text, f"write {_FORM} into answers/verdict.json", command)
+    value = read_answer(state.state_dir, file)
+    found = Shape("verdict")
+    found.storable(value)
+    if not isinstance(value, dict):
+        found.wrong("verdict", value, f"an object: {_FORM}")
+        raise Refused.of(found.problems)
+    found.only(value, FIELDS, "")
+    found.text(value, "reason", "", needed=verdict != APPROVE)
+    found.texts(value, "issues", "", needed=False)
+    found.text(value, "instruction", "", needed=verdict in (REVISE, RETRY))
+    if "replan" in value:
+        found.one_of(value, "replan", REPLANS, "")
+    size = len(str(value))
+    if size > MOST_CHARACTERS:
+        found.add("verdict", f"it has {size} characters", f"at most {MOST_CHARACTERS}")
+    found.refuse()
+    return value
+
+
+def has_failed(facts: Strategy) -> bool:
+    """Return whether the last verdict gave the run up."""
+    return bool(facts.verdicts) and facts.verdicts[-1]["verdict"] == FAIL
+
+
+def tried(facts: Strategy) -> str:
+    """Return what was tried: the plan of each attempt, what was done for it, the verdicts on it."""
+    parts = []
+    for entry in facts.plans:
+        attempt, plan = entry["attempt"], entry["plan"]
+        parts.append(f"Attempt {attempt}: {plan['route_to']} – {plan.get('approach', '')}".strip())
+        own = [one for one in facts.progress if one["attempt"] == attempt]
+        parts += [render_entry(one, number) for number, one in enumerate(own, 1)]
+        parts += [render_verdict(one) for one in facts.verdicts if one["attempt"] == attempt]
+    return "\n\n".join(parts)

@@ -1,0 +1,183 @@
+"""Set damaged files of the planner aside, say what was lost and how to go on (PC-10).
+
+Nothing is deleted: a file that cannot be read is renamed beside its place.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from orchestrator.upkeep.adopt import adopt
+from orchestrator.upkeep.unknown_runs import is_unknown, lost_database, unknown_runs
+from shared import plan_refs, resources
+from shared.git.journal import journal_state
+from shared.git.repository import repository_at
+from shared.requirements_record import WORKFLOW as LIFECYCLE
+from shared.run import State
+from shared.strategy_record import WORKFLOW as STRATEGY
+from state import store
+from state.actors import UNPROVEN
+from state.connection import DAMAGED
+from state.database import Database
+from state.errors import Refused
+from state.files import read_bytes, write_atomic
+from state.frozen_bytes import digest_of
+from state.stages import ACTIVE, COMPLETED, IDLE, PAUSED
+
+if TYPE_CHECKING:
+    from state.database import Run
+
+
+class SetAside(NamedTuple):
+    """A damaged file: where it lies now, what was lost with it, and how to go on."""
+
+    path: str
+    lost: str
+    way_out: str
+
+
+def repair(folder: str, state_dir: str | None) -> list[SetAside]:
+    """Set aside what is damaged of the database and of the plans under way; [] if all is well.
+
+    Frozen plans that the database does not know, since it was lost, are taken up again.
+    """
+    path = (
+        resources.database_path(os.path.realpath(state_dir))
+        if state_dir
+        else resources.repository_database(folder) or lost_database(folder)
+    )
+    if path is None:
+        return []
+    found: list[SetAside] = []
+    if resources.is_database(path) and _is_damaged(path):
+        found.append(_set_database_aside(path))
+    if os.path.isfile(path):
+        database = Database(path)
+        runs = database.runs(IDLE, ACTIVE, PAUSED)
+        found += [one for run in runs for one in _repair_plan(database, run)]
+    homes = [os.path.realpath(state_dir)] if state_dir else unknown_runs(path)
+    return found + [_take_up(home, path) for home in homes if is_unknown(home, path)]
+
+
+def _take_up(home: str, database: str) -> SetAside:
+    """Make a run of a plan that the database does not know, if the plan is frozen."""
+    missing = "" if os.path.isfile(database) else "the database was missing; "
+    lost = f"{missing}what it knew of the run: its approval, audit and events"
+    try:
+        frozen = store.load_plan(resources.plan_path(home)).frozen_at is not None
+        state = adopt(home, home) if frozen else None
+    except Refused as refusal:
+        return SetAside(home, lost, f"its plan cannot be taken up: {refusal.problems[0].problem}")
+    if state is None:
+        words = "start a run anew with the same words, then copy the plan into it"
+        copy = resources.command("plan", "import", resources.plan_path(home))
+        return SetAside(home, lost, f"{words}: {copy}; the worktree still holds the changes")
+    if state.run.status == COMPLETED:
+        return SetAside(home, lost, f"it is committed; to undo it: {state.command('undo')}")
+    way = f"it is taken up again; the next step: {state.command('step', 'executor')}"
+    if journal_state(resources.journal_path(home)) in ("applying", "applied"):
+        way += f"; it is applied; to undo that: {state.command('undo')}"
+    return SetAside(home, lost, way)
+
+
+def _is_damaged(path: str) -> bool:
+    """Return whether the database cannot be read; one of a newer planner or of others is whole."""
+    try:
+        database = Database(path)
+        broken = database.check()
+        database.close()
+    except Refused as refusal:
+        if DAMAGED in refusal.problems[0].problem:
+            return True
+        raise
+    return bool(broken)
+
+
+def _set_database_aside(path: str) -> SetAside:
+    moved = _move_aside(path)
+    for tail in ("-journal", "-wal", "-shm"):
+        if os.path.exists(path + tail):
+            os.replace(path + tail, moved + tail)
+    copies = [f"{path}.v{n}" for n in range(1, 100) if os.path.isfile(f"{path}.v{n}")]
+    lost = "runs, approvals, audit and events of this repository"
+    older = f"; {copies[-1]} is a copy from before an upgrade" if copies else ""
+    way = "the plans in the state directories are whole; those that are frozen are taken up again"
+    return SetAside(moved, f"{lost}{older}", way)
+
+
+def _repair_plan(database: Database, run: Run) -> list[SetAside]:
+    path = resources.plan_path(run.state_dir)
+    moved = ""
+    if os.path.lexists(path):
+        if not _is_unreadable(path) and digest_of(read_bytes(path))[1] in (None, run.digest):
+            return []
+        frozen = _kept_by_a_ref(run)
+        if frozen is not None:
+            return [_restore_plan(run, path, frozen)]
+        if not _is_unreadable(path):
+            return []
+        moved = _move_aside(path)
+    elif run.status == IDLE or run.workflow in (STRATEGY, LIFECYCLE):
+        return []  # it has no plan yet, or never
+    elif (frozen := _kept_by_a_ref(run)) is not None:
+        return [_restore_plan(run, path, frozen)]
+    else:
+        # A repair that was killed has moved it already.
+        moved = _last_aside(path)
+    state = State(run.state_dir, database, run)
+    what = f"was damaged and is now {moved}" if moved else "was removed"
+    with database:
+        state.move("cancel", UNPROVEN, detail=f"plan.json {what}")
+    older = [n for n in sorted(os.listdir(run.state_dir)) if n.startswith("plan.r")]
+    kept = f"{older[-1]} beside it is the revision before; " if older else ""
+    way = f"{kept}the worktree still holds the changes; start a run anew: planner start"
+    return [SetAside(moved or path, f"the plan of run {run.run_id}, which is cancelled", way)]
+
+
+def _kept_by_a_ref(run: Run) -> bytes | None:
+    """Return the bytes of a run's frozen plan from the ref that keeps them, None without one."""
+    digest = run.digest or ""
+    with contextlib.suppress(Refused):
+        repository = repository_at(run.repository)
+        for place in (plan_refs.DRAFTS, plan_refs.KEPT) if digest else ():
+            kept = plan_refs.read(repository, f"{place}{digest}", digest)
+            if not kept.wrong:
+                return kept.data
+    return None
+
+
+def _restore_plan(run: Run, path: str, data: bytes) -> SetAside:
+    moved = _move_aside(path) if os.path.lexists(path) else path
+    write_atomic(path, data)
+    next_step = resources.command("step", run.workflow, state_dir=run.state_dir)
+    way = f"plan.json is again as it was frozen, from its ref: {next_step}"
+    return SetAside(moved, f"nothing of run {run.run_id}", way)
+
+
+def _is_unreadable(path: str) -> bool:
+    """Return whether a plan.json is damaged; one of a newer planner is whole and is refused."""
+    try:
+        store.read_plan(path)
+    except Refused as refusal:
+        if any(p.kind != "invalid" or store.NEWER in p.problem for p in refusal.problems):
+            raise
+        return True
+    return False
+
+
+def _last_aside(path: str) -> str:
+    number = 1
+    while os.path.lexists(f"{path}.damaged-{number}"):
+        number += 1
+    return f"{path}.damaged-{number - 1}" if number > 1 else ""
+
+
+def _move_aside(path: str) -> str:
+    number = 1
+    while os.path.lexists(f"{path}.damaged-{number}"):
+        number += 1
+    moved = f"{path}.damaged-{number}"
+    os.replace(path, moved)
+    return moved

@@ -1,0 +1,51 @@
+"""Events that are followed while a run goes on (PC-12)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from orchestrator.upkeep.events import follow
+from tests.shared.execution.scene import Scene, milestone
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+pytestmark = pytest.mark.requirement("PC-12")
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> Scene:
+    """Return a run of one milestone that has just begun, with one event."""
+    made = Scene(tmp_path, [milestone(1, "a.py")])
+    made.do("begin")
+    return made
+
+
+def test_each_new_event_comes_once_and_the_last_one_is_the_end_of_the_run(scene: Scene) -> None:
+    deeds: list[Callable[[], object]] = [
+        lambda: scene.do("start", "M-001"), lambda: None, lambda: scene.do("succeed", "M-001"),
+        lambda: scene.move("cancel"),
+    ]  # fmt: skip
+
+    def wait() -> bool:
+        deeds.pop(0)()
+        return True
+
+    state = scene.state()
+    found = list(follow(state.database, state.run, 0, wait))
+    assert [(e["event"], e.get("new_status")) for e in found] == [
+        ("PlanStarted", None), ("PlanStepUpdate", "IN_PROGRESS"), ("PlanStepUpdate", "COMPLETED"),
+        ("PlanCompleted", None),
+    ]  # fmt: skip
+    assert [e["seq"] for e in found] == sorted({e["seq"] for e in found})
+    assert not deeds, "it was asked until the run had ended"
+
+
+def test_following_begins_after_a_number_and_ends_when_nobody_waits(scene: Scene) -> None:
+    scene.do("start", "M-001")
+    state = scene.state()
+    (found,) = follow(state.database, state.run, 1, lambda: False)
+    assert found["event"] == "PlanStepUpdate"
