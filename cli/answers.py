@@ -31,7 +31,7 @@ def choose(argv: Sequence[str]) -> None:
 
     Read before the command is parsed, since what cannot be parsed has an answer as well.
     """
-    _asked.set(_named(argv))
+    _asked.set(_form_asked(argv))
     _form.set(_asked.get() or (TEXT if _is_for_person(argv) else XML))
 
 
@@ -101,7 +101,7 @@ def in_colour() -> bool:
     return sys.stdout.isatty() and not plain
 
 
-def _named(argv: Sequence[str]) -> str:
+def _form_asked(argv: Sequence[str]) -> str:
     for at, word in enumerate(argv):
         if word == "--":
             break

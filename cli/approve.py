@@ -15,7 +15,7 @@ from cli.results import UNPROVEN_SAID
 from shared.builders import Block
 from shared.mode.where import Target
 from shared.resources import command
-from state.channels import UNPROVEN_CHANNEL, told
+from state.channels import UNPROVEN_CHANNEL, approval_text
 from state.errors import Refused
 from state.stages import SUBMITTED
 
@@ -86,7 +86,7 @@ def _lacks_digest(target: Target) -> Refused:
 def _render(state: State) -> str:
     run = state.run
     approved = state.database.approved_by(run, run.digest or "")
-    block = Block("result", digest=run.digest, approval=told(approved))
+    block = Block("result", digest=run.digest, approval=approval_text(approved))
     if approved is not None and approved[0] == UNPROVEN_CHANNEL:
         block.task(f"{UNPROVEN_SAID} {_reason(state)}")
     block.data("approved", state.plan["overview"]["title"])

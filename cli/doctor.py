@@ -34,14 +34,14 @@ def doctor_command(ctx: click.Context, state_dir: str | None, *, as_json: bool) 
         rows = [{"mark": f.mark, **f._asdict()} for f in found]
         write(json.dumps(rows, indent=2, ensure_ascii=False) + "\n")
     elif form() == TEXT:
-        write(_told(found, Pen(width(), in_colour())))
+        write(_findings_text(found, Pen(width(), in_colour())))
     else:
         shown = "\n".join(finding.row for finding in found)
         write(Block("result", wrong=len(bad)).data("findings", shown).render())
     ctx.exit(1 if bad else 0)
 
 
-def _told(found: list[Finding], pen: Pen) -> str:
+def _findings_text(found: list[Finding], pen: Pen) -> str:
     """Return the findings for a person: each with its mark, and what to do on a line below."""
     lines = []
     for one in found:

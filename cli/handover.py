@@ -71,7 +71,7 @@ def _with_questions(status: ET.Element, step: ET.Element) -> str:
     found = [*asked]
     for one in step:
         is_shown = one.tag == "data" and shows and one.get("name") != "request"
-        is_answer = one.tag == "next" and asked and named(one.text or "") in _ANSWERS
+        is_answer = one.tag == "next" and asked and command_name(one.text or "") in _ANSWERS
         if (one.tag, one.text) not in known and (is_shown or is_answer or one.tag == "person"):
             found.append(one)
     last = [one for one in status if one.tag == "person" or one.get("on") == "done"]
@@ -83,7 +83,7 @@ def _is_in(question: str, ways: set[str]) -> bool:
     return any(way == question or way.startswith(f"{question} ") for way in ways)
 
 
-def named(line: str) -> str:
+def command_name(line: str) -> str:
     """Return which of our commands a line is, such as `exec run`; "" for another program's."""
     if not line.startswith(f"{launcher()} "):
         return ""
@@ -93,26 +93,26 @@ def named(line: str) -> str:
 
 def is_waiting(root: ET.Element) -> bool:
     """Return whether a block waits for its person: then the assistant does not go on yet."""
-    theirs = [named(one.text or "") for one in root if one.tag in ("next", "person")]
+    theirs = [command_name(one.text or "") for one in root if one.tag in ("next", "person")]
     return root.find("ask") is not None or "approve" in theirs or "decide" in theirs
 
 
 def is_handover(element: ET.Element) -> bool:
     """Return whether an element says that the assistant goes on, or the program for it."""
-    is_due = element.tag == "next" and named(element.text or "") in (_DUE, _RUN)
+    is_due = element.tag == "next" and command_name(element.text or "") in (_DUE, _RUN)
     return is_due and element.get("on") in ("done", "approved", "host")
 
 
 def status_in_place_of(line: str) -> str:
     """Return the command that a person may go on with: their own, or the status of the run."""
-    return f"{launcher()} status{_of_run(line)}" if named(line) == _DUE else line
+    return f"{launcher()} status{_of_run(line)}" if command_name(line) == _DUE else line
 
 
 def next_lines(element: ET.Element, pen: Pen) -> Iterator[str]:
     """Yield what follows: a command, or who goes on where a step of the assistant is due."""
     line, on = element.text or "", element.get("on", "")
     if not is_handover(element):
-        how = "To answer" if named(line) in _ANSWERS else "Next,"
+        how = "To answer" if command_name(line) in _ANSWERS else "Next,"
         label = f"{how} {visible(on)}:"
         yield pen.heading("Next:" if on == "done" else label)
         yield pen.command(line)
@@ -123,7 +123,7 @@ def next_lines(element: ET.Element, pen: Pen) -> Iterator[str]:
     yield "In Claude Code it is enough to type:"
     yield pen.command("/planner:plan resume" + run)
     yield (
-        "Or carry it out yourself:" if named(line) == _RUN
+        "Or carry it out yourself:" if command_name(line) == _RUN
         else "Without an assistant, this prints what is to be done:"
     )  # fmt: skip
     yield pen.command(line)
@@ -137,8 +137,8 @@ def person_lines(element: ET.Element, pen: Pen, *, opened: bool = False) -> Iter
     `opened` if the command has just opened the page to read.
     """
     line = element.text or ""
-    if named(line) != "approve":
-        yield pen.heading(_LABELS.get(named(line), "For you to type:"))
+    if command_name(line) != "approve":
+        yield pen.heading(_LABELS.get(command_name(line), "For you to type:"))
         yield pen.command(line)
         return
     run = _of_run(line)

@@ -170,7 +170,7 @@ def help_command(ctx: click.Context, words: tuple[str, ...], *, who: bool) -> No
     if who:
         write("".join(f"{name:<24} {role}\n" for name, role in WHO.items()))
     else:
-        write(wrong_usage.named(ctx.find_root(), words).get_help() + "\n")
+        write(wrong_usage.context_of(ctx.find_root(), words).get_help() + "\n")
 
 
 def _runnable(problem: Problem, args: Sequence[str]) -> Problem:

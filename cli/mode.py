@@ -142,7 +142,7 @@ def reject(
     from orchestrator.mode import light_plan
 
     allow_roles(role)
-    found = _found(agent, state_dir)
+    found = _settled_mode(agent, state_dir)
     light_plan.reject(found, digest, reason)
     _write_end(found)
 
@@ -159,7 +159,7 @@ def cancel(state_dir: str | None, agent: str | None, role: str | None) -> None:
     from orchestrator.mode import light_plan
 
     allow_roles(role)
-    found = _found(agent, state_dir)
+    found = _settled_mode(agent, state_dir)
     light_plan.cancel(found)
     _write_end(found)
 
@@ -189,7 +189,7 @@ def _own(agent: str | None, state_dir: str | None) -> lookup.Mode:
     return lookup.own_mode(Target(os.getcwd(), agent, state_dir), time.time()).settle()
 
 
-def _found(agent: str | None, state_dir: str | None) -> lookup.Mode:
+def _settled_mode(agent: str | None, state_dir: str | None) -> lookup.Mode:
     return lookup.find(Target(os.getcwd(), agent, state_dir), time.time()).settle()
 
 

@@ -195,11 +195,11 @@ def history(state_dir: str | None, *, as_json: bool) -> None:
     if as_json:
         write(json.dumps([entry._asdict() for entry in entries], indent=2) + "\n")
     else:
-        lines = "\n".join(map(_shown, entries))
+        lines = "\n".join(map(_entry_text, entries))
         write(Block("result").data("history", lines or "nothing has happened yet").render())
 
 
-def _shown(entry: Entry) -> str:
+def _entry_text(entry: Entry) -> str:
     return "\n".join([f"{entry.time} {entry.text}", *(f"    {line}" for line in entry.summary)])
 
 

@@ -16,7 +16,7 @@ from shared.steps.printing import print_current
 from shared.verified import facts_of
 from state import store
 from state.changes import plan_changes
-from state.channels import UNPROVEN_CHANNEL, told
+from state.channels import UNPROVEN_CHANNEL, approval_text
 from state.execution import Summary
 from state.milestones import changes_of
 from state.stages import CANCELLED, COMPLETED
@@ -137,7 +137,7 @@ def render_rebased(state: State, rebased: Rebased | None) -> str:
     """Return the block with the tree changes that a person accepted, and the next step."""
     if rebased is None:
         return Block("result").task("Nothing changed since planning started.").render()
-    shown = [f"{drift.shown(one.path)}: {_how(one, rebased.head)}" for one in rebased.found]
+    shown = [f"{drift.path_text(one.path)}: {_how(one, rebased.head)}" for one in rebased.found]
     block = Block("result").data("accepted", "\n".join(shown))
     block.data("planned", "\n".join(rebased.planned))
     block.data("HEAD moved", rebased.head).data("moved", rebased.remark)
@@ -184,7 +184,7 @@ def render_proof(state: State, changes: Sequence[Change]) -> str:
     block = Block(
         "result", commit=run.commit_id, digest=run.digest,
         milestones=f"{done.done}/{done.total}",
-        approval=told(state.database.approved_by(run, run.digest or "")),
+        approval=approval_text(state.database.approved_by(run, run.digest or "")),
     )  # fmt: skip
     block.data("proof", _first([_blobs(c) for c in changes]), files=len(changes))
     if run.commit_id is None:
@@ -218,7 +218,7 @@ def _first(rows: Sequence[str]) -> str:
 def _proved(state: State, changes: Sequence[Change]) -> str:
     """Return in words what the commit was proved to hold, and where its plan is kept."""
     repository = state.repository
-    proved = by_hand.told(state, repository, changes) or (
+    proved = by_hand.proof_text(state, repository, changes) or (
         "Proved: against its parent the commit holds exactly the approved changes "
         f"and {' and '.join(archive.paths(state)) or 'nothing else'}."
     )

@@ -83,7 +83,7 @@ def _head(root: ET.Element, pen: Pen) -> str:
     if number:
         words.append("step " + told.pop("path", f"{number} of {last}"))
     title = pen.heading(" · ".join(filter(None, words)))
-    rows = [f"{_named(name)}: {visible(value)}" for name, value in told.items()]
+    rows = [f"{_as_label(name)}: {visible(value)}" for name, value in told.items()]
     return "\n".join(filter(None, [title, *rows]))
 
 
@@ -99,8 +99,8 @@ def _rules(element: ET.Element, pen: Pen) -> Iterator[str]:
 def _data(element: ET.Element, pen: Pen) -> Iterator[str]:
     """Yield a name and what it holds: on the same line, or below it as a list, table or patch."""
     told = dict(element.attrib)
-    name, text = _named(told.pop("name", "")), _content(element).rstrip("\n")
-    name += "".join(f", {_named(k).lower()} {visible(v)}" for k, v in told.items())
+    name, text = _as_label(told.pop("name", "")), _content(element).rstrip("\n")
+    name += "".join(f", {_as_label(k).lower()} {visible(v)}" for k, v in told.items())
     lines = text.split("\n")
     if len(lines) == 1 and "\t" not in text:
         yield f"{pen.heading(f'{name}:')} {text}"
@@ -156,7 +156,7 @@ def _content(element: ET.Element) -> str:
     return visible(element.text or "")
 
 
-def _named(name: str) -> str:
+def _as_label(name: str) -> str:
     """Return a name of ours as words, such as `Folder of the run`."""
     words = _FOLDER if name == "state_dir" else visible(name).replace("_", " ")
     return words[:1].upper() + words[1:]

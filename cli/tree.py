@@ -51,7 +51,7 @@ def rm(path: str, state_dir: str | None, role: str | None, milestone: str | None
     state = opened(state_dir)
     open_plan(state)
     with undisturbed(state.state_dir):
-        write(_said(tree_rm(open_tree(state, milestone), path)))
+        write(_done_block(tree_rm(open_tree(state, milestone), path)))
 
 
 @tree_command.command("mv")
@@ -69,7 +69,7 @@ def mv(old: str, new: str, state_dir: str | None, role: str | None, milestone: s
     state = opened(state_dir)
     open_plan(state)
     with undisturbed(state.state_dir):
-        write(_said(tree_mv(open_tree(state, milestone), old, new)))
+        write(_done_block(tree_mv(open_tree(state, milestone), old, new)))
 
 
 @tree_command.command("chmod", context_settings={"ignore_unknown_options": True})
@@ -89,7 +89,7 @@ def chmod(
     state = opened(state_dir)
     open_plan(state)
     with undisturbed(state.state_dir):
-        write(_said(tree_chmod(open_tree(state, milestone), change, path)))
+        write(_done_block(tree_chmod(open_tree(state, milestone), change, path)))
 
 
 @tree_command.command("run", context_settings={"ignore_unknown_options": True})
@@ -132,11 +132,11 @@ def run(
         shown = run_on_tree(state, store.load_plan(state.plan_path), command, milestone)
         if shown.code:
             break
-    write(_shown(tree_of(state, milestone), shown))
+    write(_output_block(tree_of(state, milestone), shown))
     ctx.exit(shown.code)
 
 
-def _shown(worktree: str, shown: Shown) -> str:
+def _output_block(worktree: str, shown: Shown) -> str:
     about = {"code": shown.code, "tree": shown.tree, "seconds": f"{shown.seconds:g}"}
     block = Block("result", run=shown.number, **about)
     block.data("output", shown.tail, command=shown.command)
@@ -147,7 +147,7 @@ def _shown(worktree: str, shown: Shown) -> str:
     return block.data("not kept", text).render()
 
 
-def _said(text: str) -> str:
+def _done_block(text: str) -> str:
     return Block("result").data("done", text).render()
 
 

@@ -124,7 +124,7 @@ def pause_command(state_dir: str | None, agent: str | None) -> None:
     from orchestrator.mode import light_plan
     from orchestrator.mode.render import render_mode
 
-    found = _found(agent, state_dir)
+    found = _settled_mode(agent, state_dir)
     light_plan.pause(found)
     if found.state is not None:
         write_standing(found.state, render_mode(found))
@@ -151,7 +151,7 @@ def resume_command(state_dir: str | None, agent: str | None, *, take_over: bool)
     if (idle := _not_begun(state_dir)) is not None:
         write(go_on(idle, agent))
         return
-    found = _found(agent, state_dir)
+    found = _settled_mode(agent, state_dir)
     light_plan.resume(found, agent, take_over=take_over)
     write(print_current(found.state) if found.state else render_mode(found))
 
@@ -183,7 +183,7 @@ def _not_begun(state_dir: str | None) -> State | None:
     return state if state.run.status == "IDLE" else None
 
 
-def _found(agent: str | None, state_dir: str | None) -> Mode:
+def _settled_mode(agent: str | None, state_dir: str | None) -> Mode:
     from orchestrator.mode import lookup
 
     return lookup.find(Target(os.getcwd(), agent, state_dir), time.time()).settle()

@@ -48,7 +48,7 @@ def no_such_command(
     return click.exceptions.NoSuchCommand(word, text, ctx=ctx)
 
 
-def named(ctx: click.Context, words: Sequence[str]) -> click.Context:
+def context_of(ctx: click.Context, words: Sequence[str]) -> click.Context:
     """Return the context of the command that the words name; click.UsageError if there is none."""
     for word in words:
         group = ctx.command

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from state.errors import Problem, Refused, shown
+from state.errors import Problem, Refused, value_text
 from state.files import parse_json, read_bytes
 
 if TYPE_CHECKING:
@@ -55,18 +55,17 @@ def read_result(path: str, milestone: str) -> Result:
 
 def _problems(value: dict[str, Any], milestone: str) -> Iterator[Problem]:
     for name in value.keys() - set(_FIELDS):
-        text = f"a result has no field {shown(name)}"
+        text = f"a result has no field {value_text(name)}"
         yield Problem("invalid", str(name), text, ", ".join(_FIELDS))
     named = value.get("milestone", milestone)
     if named != milestone:
-        text = (
-            f"the result is for {shown(named)}, and the command is for {milestone}; nothing is lost"
-        )
+        text = f"the result is for {value_text(named)}, and the command is for {milestone}; "
+            "nothing is lost"
         yield Problem("conflict", "milestone", text, f"hand in the result of {milestone}")
     status, error = value.get("status"), value.get("error")
     if status not in (SUCCESS, FAILURE):
         yield Problem(
-            "invalid", "status", f"the status is {shown(status)}", f"{SUCCESS}, {FAILURE}"
+            "invalid", "status", f"the status is {value_text(status)}", f"{SUCCESS}, {FAILURE}"
         )
     for name in ("output", "error"):
         if not isinstance(value.get(name), str | None):

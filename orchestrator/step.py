@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def run_step(argv: list[str]) -> int:
     """Print a workflow step, from words `WORKFLOW [N] [--state-dir DIR]`; return the exit code."""
-    return write_answer(lambda: _named(argv))
+    return write_answer(lambda: _step_text(argv))
 
 
 def main(workflow: Workflow, argv: list[str]) -> int:
@@ -34,7 +34,7 @@ def main(workflow: Workflow, argv: list[str]) -> int:
     return write_answer(lambda: _answer(workflow, argv))
 
 
-def _named(argv: list[str]) -> str:
+def _step_text(argv: list[str]) -> str:
     """Return the workflow step that the first command-line word names."""
     words = [word for word in argv if not word.startswith("-")]
     if asks_for_help(argv):

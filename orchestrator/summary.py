@@ -14,7 +14,7 @@ from shared.reviewed import against_figures, beyond_limit, reviewers_of
 from shared.steps.slices import answer_lines
 from shared.verified import facts_of
 from state import store
-from state.channels import told
+from state.channels import approval_text
 from state.milestones import changes_of
 
 TYPE_CHECKING = False
@@ -124,7 +124,7 @@ def summary(state: State) -> str:
     ]
     approved = state.database.approved_by(run, run.digest or "")
     if approved:
-        lines.append(f"approved: {told(approved)}")
+        lines.append(f"approved: {approval_text(approved)}")
     elif state.config["config"].get("require") == "proven":
         lines.append(_PROVEN)
     lines += [

@@ -8,7 +8,7 @@ from quality_reviewer.items import next_number
 from quality_reviewer.questions import TEXTS
 from shared.qr.schema import Review, check_review
 from shared.qr.types import EVERYTHING, FAIL, PASS, REVIEWER, VERDICTS, Item, Said, item_id
-from state.errors import Problem, Refused, shown
+from state.errors import Problem, Refused, value_text
 from state.validator import check_value
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def _decide(review: Review, row: dict[str, Any], share: Share, at: str) -> list[
     problems = _unknown(row, _VERDICT, at)
     verdict, reason = row["verdict"], row.get("reason", "")
     if verdict not in VERDICTS:
-        text = f"the verdict is {shown(verdict)}"
+        text = f"the verdict is {value_text(verdict)}"
         problems.append(Problem("invalid", f"{at}.verdict", text, ", ".join(VERDICTS)))
     if not isinstance(reason, str):
         problems.append(Problem("invalid", f"{at}.reason", "the reason is no text", "a text"))
@@ -124,7 +124,7 @@ def _answer(
     status, finding = row.get("status"), row.get("finding")
     if status not in (PASS, FAIL):
         problems.append(
-            Problem("invalid", f"{at}.status", f"the status is {shown(status)}", "PASS, FAIL")
+            Problem("invalid", f"{at}.status", f"the status is {value_text(status)}", "PASS, FAIL")
         )
     elif status == FAIL and not _is_said(finding):
         text = "the status is FAIL, but `finding` is missing"
@@ -212,7 +212,7 @@ def _unsound(review: Review, row: dict[str, Any], at: str) -> list[Problem]:
         text = "after round 1, an added finding needs `broken_by`: the id whose fix did the damage"
         problems.append(Problem("refused", f"{at}.broken_by", text, ", ".join(ids)))
     elif "broken_by" in row and row["broken_by"] not in ids:
-        text = f"no review item has the id {shown(row['broken_by'])}"
+        text = f"no review item has the id {value_text(row['broken_by'])}"
         problems.append(Problem("not_found", f"{at}.broken_by", text, ", ".join(ids)))
     return problems
 

@@ -54,7 +54,7 @@ class Scopes:
         parts: list[Any] = [scope]
         if question is not None and question.phase == "plan-design":
             parts += [_plain(m.model_dump(mode="json")) for m in own]
-            parts += [self._whole] if owner is None else [self._named(m) for m in own]
+            parts += [self._whole] if owner is None else [self._cited_and_touched(m) for m in own]
             parts += [self._plan.base.tree] if question.of_base and self._plan.base else []
         else:
             code = question is not None and question.phase == "plan-code"
@@ -62,7 +62,7 @@ class Scopes:
         text = json.dumps(parts, sort_keys=True, ensure_ascii=True)
         return hashlib.sha256(text.encode()).hexdigest()[:_LENGTH]
 
-    def _named(self, milestone: Milestone) -> list[Any]:
+    def _cited_and_touched(self, milestone: Milestone) -> list[Any]:
         """Return the decisions that a milestone cites and the files at the base that it names."""
         named = {*milestone.files, *milestone.tests.files}
         named.update(i.file for i in milestone.code_intents)

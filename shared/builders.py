@@ -224,7 +224,7 @@ def error_block(problems: Iterable[Problem]) -> str:
     for number, problem in enumerate(every):
         # The same command after each problem would only be read again and again.
         repeated = number + 1 < len(every) and every[number + 1].retry == problem.retry
-        text = _said(problem, retry="" if repeated else problem.retry)
+        text = _problem_text(problem, retry="" if repeated else problem.retry)
         room -= len(text) + len(problem.at)
         if room < 0 and number:
             left = f"{len(every) - number} more problems, shown when these are fixed"
@@ -235,7 +235,7 @@ def error_block(problems: Iterable[Problem]) -> str:
     return block.render()
 
 
-def _said(problem: Problem, retry: str) -> str:
+def _problem_text(problem: Problem, retry: str) -> str:
     """Return an error's problem as text; long parts are cut, except the command to retry."""
     parts = [shortened(problem.problem, _PART_LIMIT)]
     if problem.allowed:

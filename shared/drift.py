@@ -135,10 +135,10 @@ def own_writes(tree: WatchedTree) -> Iterator[None]:
 
 def describe(found: Iterable[Difference]) -> str:
     """Return the changed paths, each with its kind of change, as text; a long list is cut."""
-    rows = [f"{shown(one.path)} ({one.how})" for one in found]
+    rows = [f"{path_text(one.path)} ({one.how})" for one in found]
     return ", ".join(first_of(rows, SHOWN))
 
 
-def shown(path: str) -> str:
+def path_text(path: str) -> str:
     """Return a path as text: bytes that are not UTF-8 are escaped."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")

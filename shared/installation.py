@@ -76,7 +76,7 @@ def install(lock_file: str, target: str, *, fresh: bool = False) -> None:
             _clear_leftovers(home)
             made = tempfile.mkdtemp(prefix="tmp-", dir=home)
             try:
-                _note(f"installing the packages of {_shown(lock_file)} into {home} (once)")
+                _note(f"installing the packages of {_relative(lock_file)} into {home} (once)")
                 _download(lock_file, made)
                 _put_in_place(made, target)
             finally:
@@ -221,13 +221,13 @@ def _pip_refusal(lock_file: str, stderr: str) -> Refused:
     if "connection broken" in stderr:
         reasons = ["the package index cannot be reached"]
     return _refusal(
-        f"pip could not install {_shown(lock_file)}: " + " ".join(reasons[-3:]),
+        f"pip could not install {_relative(lock_file)}: " + " ".join(reasons[-3:]),
         "a reachable package index (pip's own settings name it), or the wheels in a folder that"
         f" the variable {WHEELS_VARIABLE} names (docs/dependencies.md)",
     )
 
 
-def _shown(lock_file: str) -> str:
+def _relative(lock_file: str) -> str:
     """Return the lock file's path relative to the planner's root folder."""
     return os.path.relpath(lock_file, ROOT)
 

@@ -161,7 +161,10 @@ class SecretPlaces:
         home = environment.get("HOME", "").rstrip("/").lower()
         real = os.path.realpath(environment["HOME"]).lower() if home else ""
         self._homes = tuple(f"{one}/" for one in dict.fromkeys((home, real, *ROOTS)) if one)
-        self._others = (*_LOWER_SYSTEM, *(path.lower() for path in _named(environment)))
+        self._others = (
+            *_LOWER_SYSTEM,
+            *(path.lower() for path in _variable_paths(environment)),
+        )
 
     def __contains__(self, path: str) -> bool:
         lowered = path.lower()
@@ -194,7 +197,7 @@ def secrets_of_user(environment: Mapping[str, str]) -> list[str]:
     """Return the existing secret paths below the user's home, and those that variables name."""
     home = environment.get("HOME", "")
     paths = [os.path.join(home, name) for name in HOME] if os.path.isabs(home) else []
-    return [p for p in dict.fromkeys((*paths, *_named(environment))) if os.path.lexists(p)]
+    return [p for p in dict.fromkeys((*paths, *_variable_paths(environment))) if os.path.lexists(p)]
 
 
 def is_secret_name(name: str) -> bool:
@@ -309,7 +312,7 @@ def _list(root: str, folder: str) -> tuple[list[str], list[str]]:
     return secret, folders
 
 
-def _named(environment: Mapping[str, str]) -> Iterator[str]:
+def _variable_paths(environment: Mapping[str, str]) -> Iterator[str]:
     """Yield the secret paths that environment variables name."""
     for variable in environment:
         if variable in _VARIABLES:

@@ -41,7 +41,7 @@ def read_patch(change: Change) -> list[Line]:
         try:
             patch = base64.b64decode(patch, validate=True).decode("utf-8", "backslashreplace")
         except (binascii.Error, ValueError):
-            return [Line("!", None, None, "no base64, as it should be:"), *_said(patch)]
+            return [Line("!", None, None, "no base64, as it should be:"), *_remark_lines(patch)]
     lines = patch.split("\n")
     if lines[-1] == "":
         lines.pop()
@@ -53,7 +53,7 @@ def size(lines: list[Line]) -> tuple[int, int]:
     return sum(line.kind == "+" for line in lines), sum(line.kind == "-" for line in lines)
 
 
-def _said(text: str) -> list[Line]:
+def _remark_lines(text: str) -> list[Line]:
     return [Line("!", None, None, line) for line in text.split("\n")]
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import ValidationError
 
-from state.errors import Problem, shown
+from state.errors import Problem, value_text
 from state.fields import as_lists, overlap
 from state.invalid import problems_of
 from state.kinds import KINDS, Found, Json, find, id_of, walk
@@ -83,7 +83,9 @@ class Batch:
     def _check_envelope(self, at: str, edit: Json) -> None:
         op = edit.get("op")
         if op not in OPS:
-            self.refuse(f"{at}.op", f"{shown(op)} is not an operation of an edit", ", ".join(OPS))
+            self.refuse(
+                f"{at}.op", f"{value_text(op)} is not an operation of an edit", ", ".join(OPS)
+            )
             return
         wanted = {"add": ("kind", "as", "fields"), "set": ("id", "version", "fields")}
         names = wanted.get(op, ("id", "version"))
@@ -93,7 +95,7 @@ class Batch:
         kind = edit.get("kind")
         if op == "add" and not (isinstance(kind, str) and kind in KINDS):
             adds = ", ".join(k for k, v in KINDS.items() if v.prefix and k != "change")
-            self.refuse(f"{at}.kind", f"{shown(kind)} is not a kind of entity", adds)
+            self.refuse(f"{at}.kind", f"{value_text(kind)} is not a kind of entity", adds)
         if op != "remove" and not isinstance(edit.get("fields"), dict):
             self.refuse(f"{at}.fields", "`fields` is not a JSON object with the fields to write")
         if op != "add" and not isinstance(edit.get("id"), str):
@@ -104,7 +106,7 @@ class Batch:
         if alias is not None and not (isinstance(alias, str) and alias.startswith("$")):
             self.refuse(
                 f"{at}.as",
-                f"{shown(alias)} is not a name for a new entity",
+                f"{value_text(alias)} is not a name for a new entity",
                 "$ and letters, as in $m1",
             )
 
@@ -241,7 +243,9 @@ class Batch:
             return documentation
         if not (isinstance(kind, str) and kind in DOC_LISTS):
             kinds = ", ".join(["module-comment", *DOC_LISTS])
-            self.refuse(f"{at}.fields.kind", f"{shown(kind)} is not a kind of documentation", kinds)
+            self.refuse(
+                f"{at}.fields.kind", f"{value_text(kind)} is not a kind of documentation", kinds
+            )
             return None
         place: list[Any] = documentation[DOC_LISTS[kind]]
         return place
@@ -260,7 +264,7 @@ class Batch:
         version, current = edit.get("version"), found.entity["version"]
         if type(version) is not int or version != current:
             now = json.dumps(found.entity, ensure_ascii=False)
-            text = f"version {shown(version)} is not the current one; the entity is now: {now}"
+            text = f"version {value_text(version)} is not the current one; the entity is now: {now}"
             self.refuse(f"{at}.version", text, f"version {current}", "conflict")
             return None
         return found

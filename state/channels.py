@@ -19,7 +19,7 @@ def label(channel: str) -> str:
     return channel if channel == UNPROVEN_CHANNEL else f"{channel} (not proven)"
 
 
-def told(approved: tuple[str, str] | None) -> str:
+def approval_text(approved: tuple[str, str] | None) -> str:
     """Return an approval, as its channel and who gave it, in words; "" for none.
 
     Only a signature names a person.

@@ -66,7 +66,10 @@ def _schema_problems(value: object) -> list[Problem]:
 
     return [
         Problem(
-            "invalid", _place(list(error.absolute_path)), _said(error), _allowed(error.validator)
+            "invalid",
+            _place(list(error.absolute_path)),
+            _reason_of(error),
+            _allowed(error.validator),
         )
         for error in Draft202012Validator(CONTEXT_SCHEMA).iter_errors(value)
     ]
@@ -81,7 +84,7 @@ def _place(path: list[str | int]) -> str:
     return "context" + "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in path)
 
 
-def _said(error: ValidationError) -> str:
+def _reason_of(error: ValidationError) -> str:
     """Return what is wrong, without the value, which may not be meant for the reader."""
     if error.validator == "type":
         return f"this is {kind_of_value(error.instance)}, not {_TYPES[str(error.validator_value)]}"

@@ -25,7 +25,7 @@ def kind_of_value(value: object) -> str:
     return _KINDS.get(type(value), "null")
 
 
-def shown(value: object) -> str:
+def value_text(value: object) -> str:
     """Return a value for a message about it: a short one itself, of a longer one its kind.
 
     A file of the wrong shape may hold what is not meant for the reader.

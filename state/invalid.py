@@ -8,7 +8,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from state.errors import Problem, shown
+from state.errors import Problem, value_text
 from state.fields import LARGEST_INTEGER
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def _joined(rows: list[_Row]) -> Iterator[_Row]:
             done.add(row.union)
             first = [*dict.fromkeys(one.kind for one in kinds)]
             wanted = " or ".join(filter(None, (", ".join(first[:-1]), first[-1])))
-            said = f"this is {shown(row.value)}, not {wanted}"
+            said = f"this is {value_text(row.value)}, not {wanted}"
             yield row._replace(said=said, allowed=wanted)
 
 
@@ -98,11 +98,11 @@ def _row(row: ErrorDetails, at: str) -> _Row:
             at += f".{part}"
     kind, given = _KINDS.get(row["type"], ""), row.get("ctx", {})
     if kind:
-        return _Row(at, union, kind, value, f"this is {shown(value)}, not {kind}", kind)
+        return _Row(at, union, kind, value, f"this is {value_text(value)}, not {kind}", kind)
     if row["type"] in _VALUES:
         wanted, name = _VALUES[row["type"]]
-        said = f"this is {shown(value)}, not {wanted}"
+        said = f"this is {value_text(value)}, not {wanted}"
         return _Row(at, union, "", value, said, str(given[name]))
     words, allowed = _BOUNDS.get(row["type"], _OTHER)
-    filled = {"value": shown(value), **given}
+    filled = {"value": value_text(value), **given}
     return _Row(at, union, "", value, words.format(**filled), allowed.format(**filled))

@@ -224,7 +224,9 @@ def test_only_these_modules_import_by_name() -> None:
 def test_only_the_database_uses_sql() -> None:
     using = {place for place, module in modules().items() if "sqlite3" in {*names_of(module)}}
     asks_for_its_version = {"orchestrator/upkeep/doctor"}
-    ours = {f"state/{n}" for n in ("connection", "execution_rows", "migrations", "recall_index", "rows")}
+    ours = {
+        f"state/{n}" for n in ("connection", "execution_rows", "migrations", "recall_index", "rows")
+    }
     assert using - asks_for_its_version == ours
 
 

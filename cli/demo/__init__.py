@@ -17,7 +17,7 @@ from cli.answers import write
 from cli.demo import requirements_rounds
 from cli.demo.host import Player, Stage
 from cli.demo.recorded import Recorded
-from cli.demo.telling import first_words, shown
+from cli.demo.telling import first_words, short_command
 from cli.options import json_option
 from shared import resources
 from shared.git.command import user_environment
@@ -85,7 +85,7 @@ def play(folder: str, depth: str = "full") -> dict[str, Any]:
     last = host.play([PLANNER, "start", request, "--review", "full", *chosen])
     proved = bool(last.data("proof")) and _is_valid(host, last)
     _keep_blocks(host, os.path.join(folder, "calls"))
-    return {"proved": proved, "request": request, **_told(host, last),
+    return {"proved": proved, "request": request, **_report(host, last),
             "seconds": round(time.monotonic() - started, 1)}  # fmt: skip
 
 
@@ -99,7 +99,7 @@ def play_rounds(folder: str) -> dict[str, Any]:
     host.play([PLANNER, "start", "--planning", "--codepath", host.stage.folder])
     _keep_blocks(host, os.path.join(folder, "calls"))
     seconds = round(time.monotonic() - started, 1)
-    return {**requirements_rounds.told(host.stage.folder, host), "seconds": seconds}
+    return {**requirements_rounds.rounds_report(host.stage.folder, host), "seconds": seconds}
 
 
 def _stage(folder: str, recorded: str) -> Stage:
@@ -159,7 +159,7 @@ def _where(result: dict[str, Any]) -> str:
     return "".join(f"  {name:<9} {text}\n" for name, text in rows)
 
 
-def _told(host: Player, last: Answer) -> dict[str, Any]:
+def _report(host: Player, last: Answer) -> dict[str, Any]:
     typed = [c for c in host.calls if c.by == "person"]
     return {
         "digest": last.block.get("digest", ""),
@@ -169,7 +169,7 @@ def _told(host: Player, last: Answer) -> dict[str, Any]:
         "failed": list(dict.fromkeys(text for call in host.calls for text in _findings(call))),
         "at_once": _waves(host.calls),
         "blocked": list(dict.fromkeys(text for call in host.calls for text in _blocked(call))),
-        "approved": shown(typed[-1].words) if typed else "",
+        "approved": short_command(typed[-1].words) if typed else "",
         "files": [line.rpartition(": ")[0] for line in last.data("proof").splitlines()],
         "agents": len(host.agents),
         "calls": len(host.calls),
@@ -216,7 +216,7 @@ def _keep_blocks(host: Player, folder: str) -> None:
     os.mkdir(folder)
     for number, call in enumerate(host.calls, 1):
         with open(os.path.join(folder, f"{number:02}.txt"), "wb") as file:
-            file.write(f"{call.by}: {shown(call.words)}\n\n{call.text}".encode())
+            file.write(f"{call.by}: {short_command(call.words)}\n\n{call.text}".encode())
 
 
 @contextmanager

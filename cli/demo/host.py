@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from xml.etree.ElementTree import ParseError
 
 from cli.demo.driver import Answer
-from cli.demo.telling import listed, outcome, quoted, shown
+from cli.demo.telling import listed, outcome, quoted, short_command
 from state.errors import Refused
 
 if TYPE_CHECKING:
@@ -83,9 +83,9 @@ class Player:
             told = outcome(call)
         except ParseError as error:
             text = f"the command printed no block ({error}) and ended with {done.returncode}"
-            raise Refused("internal", shown(words), text, _REPORT) from None
+            raise Refused("internal", short_command(words), text, _REPORT) from None
         self.calls.append(call)
-        self.say(f"{seconds:5.1f} s  {shown(words)}\n         → {told}")
+        self.say(f"{seconds:5.1f} s  {short_command(words)}\n         → {told}")
         return call
 
     def follow(self, answer: Answer) -> list[str]:
@@ -96,7 +96,7 @@ class Player:
             self.edit()
         for command in answer.all("person"):
             words = shlex.split(command)
-            self.say(f"         you would type: {shown(words)}")
+            self.say(f"         you would type: {short_command(words)}")
             self.call(words, "person")
         starts = answer.block.findall("dispatch")
         stuck = [dispatch for dispatch in starts if not self.send(dispatch)]

@@ -50,7 +50,7 @@ class Refiner(Player):
         return bool(names)
 
 
-def told(repository: str, host: Player) -> dict[str, Any]:
+def rounds_report(repository: str, host: Player) -> dict[str, Any]:
     """Return what two rounds have left: the history, the files, the commits' messages."""
     folder = os.path.join(repository, resources.PLANNING_FOLDER)
     with open(os.path.join(folder, HISTORY), encoding="utf-8") as file:

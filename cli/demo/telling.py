@@ -15,7 +15,7 @@ LONGEST_WORD = 40  # a digest or commit has 40 or more
 MOST_NAMES = 3
 
 
-def shown(words: Sequence[str]) -> str:
+def short_command(words: Sequence[str]) -> str:
     """Return a command shortened for reading: no folders, no role, long words cut."""
     kept = [os.path.basename(words[0]), *words[1:]]
     for option in ("--state-dir", "--role"):

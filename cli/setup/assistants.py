@@ -82,7 +82,7 @@ def prepare(asked: Asked) -> Iterator[Prepared]:
         changes += _skill_folder(remove=last)
         changes += _recorded(after, remove=last)
         gone = [folder for work in works.values() for folder in work.gone]
-        yield Prepared(asked, changes, gone, _told(works, asked, project), works, kept)
+        yield Prepared(asked, changes, gone, _assistant_notes(works, asked, project), works, kept)
 
 
 def carry_out(prepared: Prepared) -> None:
@@ -175,7 +175,7 @@ def _with_retry(problems: list[Problem], works: dict[str, Work], asked: Asked) -
     return problems
 
 
-def _told(works: dict[str, Work], asked: Asked, project: str) -> dict[str, str]:
+def _assistant_notes(works: dict[str, Work], asked: Asked, project: str) -> dict[str, str]:
     """Return for each assistant what was done and what is left to do."""
     told = {}
     for name, work in works.items():

@@ -11,7 +11,7 @@ from cli.answers import TEXT, form, in_colour, width, write
 from cli.pen import Pen
 from cli.setup.assistants import Asked, carry_out, prepare
 from cli.setup.hosts import HOSTS
-from cli.setup.report import shown
+from cli.setup.report import report_block
 from cli.setup.telling import done_of, plan_of
 from shared.guard.consent import assistant_variable
 from state.errors import Refused
@@ -52,7 +52,7 @@ def setup_command(
             raise click.exceptions.Exit(_NO)
         if not dry_run:
             carry_out(work)
-        write(done_of(work, pen) if is_text else shown(work))
+        write(done_of(work, pen) if is_text else report_block(work))
 
 
 def _agreed(*, remove: bool) -> bool:

@@ -23,7 +23,7 @@ def diffs(changes: Sequence[Change]) -> str:
     return "\n".join(filter(None, map(_diff, changes)))
 
 
-def shown(work: Prepared) -> str:
+def report_block(work: Prepared) -> str:
     """Return the block that says what was written, or would be."""
     asked = work.asked
     block = Block("result", dry_run=str(asked.dry_run).lower(), changes=len(work.changes))

@@ -41,7 +41,7 @@ def plan_of(work: Prepared, pen: Pen) -> str:
     asked = work.asked
     if not work.changes and (work.works or asked.remove):
         return _nothing(work)
-    parts = [] if asked.hosts or asked.remove else [pen.wrapped(_found(work.works), "")]
+    parts = [] if asked.hosts or asked.remove else [pen.wrapped(_assistants_here(work.works), "")]
     parts += ["\n".join(_of_host(name, one, pen)) for name, one in work.works.items()]
     parts.append(_own_folders(work))
     return "\n\n".join(filter(None, parts)) + "\n\n"
@@ -65,7 +65,7 @@ def _nothing(work: Prepared) -> str:
     return f"Nothing to do: {names} {are} {'not ' if work.asked.remove else ''}set up.\n"
 
 
-def _found(works: dict[str, Work]) -> str:
+def _assistants_here(works: dict[str, Work]) -> str:
     missing = _joined(host.title for name, host in HOSTS.items() if not _has(works, name))
     if not works:
         return f"No assistant was found on this machine. Known are {missing}."

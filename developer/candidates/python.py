@@ -40,7 +40,9 @@ def python_candidates(project: Project) -> Iterator[Candidate]:
     """Yield the test commands of a Python project, the likeliest first."""
     python, text = interpreter(project), project.read("pyproject.toml")
     tables = _tables(text)
-    yield from _tests(project, python, _configured(project, text, tables), _named(project))
+    yield from _tests(
+        project, python, _configured(project, text, tables), _pytest_named_at(project)
+    )
     yield from _that_can_start(project, [*_tools(project, python, text, tables)])
 
 
@@ -154,7 +156,7 @@ def _configured(project: Project, text: str, tables: dict[str, Any]) -> str:
     return ""
 
 
-def _named(project: Project) -> str:
+def _pytest_named_at(project: Project) -> str:
     """Return the file and line that name pytest as something to install, or its conftest.py."""
     for name in ("pyproject.toml", "setup.cfg", "setup.py", "tox.ini", *_REQUIREMENTS):
         found = f"\n{project.read(name)}"

@@ -63,7 +63,7 @@ def read_issue(folder: str, number: int) -> str:
     except (ValueError, LookupError, TypeError):
         text = f"{program.name} did not give the issue (exit code {done.returncode})"
         way = f"log in with `{program.name} auth login`, or {allowed}"
-        problem = Problem("refused", f"--issue {number}", text, way, output=_said(done))
+        problem = Problem("refused", f"--issue {number}", text, way, output=_output_of(done))
         raise Refused.of([problem]) from None
     words_of_it = "\n\n".join(filter(None, (title.strip(), body.replace("\r\n", "\n").strip())))
     return f"Issue #{number}: {words_of_it}"
@@ -85,7 +85,7 @@ def open_request(folder: str, program: Program, branch: str, title: str, body: s
         text = f"{program.name} did not open it (exit code {done.returncode})"
         way = f"log in with `{program.name} auth login`, or open it by hand with the printed text"
         retry = "planner pr --print"
-        raise Refused.of([Problem("refused", "pr", text, way, retry, _said(done))])
+        raise Refused.of([Problem("refused", "pr", text, way, retry, _output_of(done))])
     return done.stdout.strip()
 
 
@@ -104,7 +104,7 @@ def _run(program: Program, folder: str, *words: str) -> subprocess.CompletedProc
         return subprocess.CompletedProcess(command, 127, "", error.strerror or "")
 
 
-def _said(done: subprocess.CompletedProcess[str]) -> str:
+def _output_of(done: subprocess.CompletedProcess[str]) -> str:
     return (done.stderr or done.stdout).strip()[:_MOST_OUTPUT]
 
 

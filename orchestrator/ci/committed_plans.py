@@ -57,7 +57,7 @@ class Plans:
         self._found: dict[str, Known | None] = {}
         self._by_content: dict[frozenset[tuple[str, Ends]], str] | None = None
 
-    def said(self, made: Made, depth: int = 0) -> Said:
+    def plans_named(self, made: Made, depth: int = 0) -> Said:
         """Return which plans a commit's message names; a revert is of those of its commit."""
         named = tuple(dict.fromkeys(_NAMED.findall(made.message)))
         reverted = _REVERTS.search(made.message)
@@ -66,7 +66,7 @@ class Plans:
         git = self.repository.git
         if depth < _DEEPEST and git.ok("cat-file", "-e", f"{reverted[1]}^{{commit}}"):
             undone = read_commit(self.repository, reverted[1])
-            before = self.said(undone, depth + 1)
+            before = self.plans_named(undone, depth + 1)
             if before.digests:
                 return Said(before.digests, not before.is_reverse, reverted[1])
             if holds := self.holding(undone.changed):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from shared import approval, resources
 from shared.config import load_config
 from shared.git.repository import find_repository
-from state.channels import PROVEN, SIGNED, SIGNED_OPEN, label, told
+from state.channels import PROVEN, SIGNED, SIGNED_OPEN, approval_text, label
 from state.database import Database
 from state.errors import Problem, Refused
 
@@ -118,7 +118,7 @@ def recorded(file: str, digest: str | None, folder: str) -> str:
             if found.digest == digest:
                 signed = found.word in (SIGNED, SIGNED_OPEN)
                 check = "; check it by --approval" if signed else ""
-                return f"{told((found.word, found.who))}, as {path} says{check}"
+                return f"{approval_text((found.word, found.who))}, as {path} says{check}"
     return "not known here; name its approval.json by --approval"
 
 

@@ -151,7 +151,7 @@ class _Judge:
         if own:
             why = "a merge that changes files itself"
             return Verdict(made.commit, made.subject, NO_PLAN, additional=tuple(own), why=why)
-        said = self.plans.said(made)
+        said = self.plans.plans_named(made)
         if not said.digests:
             holds = self.plans.holding(made.changed)
             said = Said((holds,)) if holds else said

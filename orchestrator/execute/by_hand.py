@@ -77,7 +77,7 @@ def is_proved(state: State, repository: Repository, changes: Sequence[Change]) -
     return _made(state, repository, changes) is not None
 
 
-def told(state: State, repository: Repository, changes: Sequence[Change]) -> str:
+def proof_text(state: State, repository: Repository, changes: Sequence[Change]) -> str:
     """Return the proof in words if the user has committed the plan by hand, else an empty text."""
     made = _made(state, repository, changes)
     if made is None:

@@ -10,7 +10,7 @@ from shared.named_files import find_answer
 from shared.plan_file import open_plan
 from shared.qr.types import FAIL, SHOULD, Item, LoopState, item_id, rows_of
 from state import store
-from state.errors import Problem, Refused, shown
+from state.errors import Problem, Refused, value_text
 from state.files import read_json
 from state.milestones import untouched
 from state.results import OpenItem
@@ -79,10 +79,10 @@ def _check(answers: Any, gaps: list[str]) -> None:  # noqa: ANN401 – any JSON
     named = [row.get("gap") for row in answers]
     for n, row in enumerate(answers):
         if row.get("gap") not in gaps or named.count(row.get("gap")) > 1:
-            text = f"{shown(row.get('gap'))} is not a gap, or it is judged twice"
+            text = f"{value_text(row.get('gap'))} is not a gap, or it is judged twice"
             problems.append(Problem("not_found", f"[{n}].gap", text, ", ".join(gaps)))
         if row.get("verdict") not in VERDICTS:
-            text = f"the verdict is {shown(row.get('verdict'))}"
+            text = f"the verdict is {value_text(row.get('verdict'))}"
             problems.append(Problem("invalid", f"[{n}].verdict", text, ", ".join(VERDICTS)))
         if not isinstance(row.get("reason"), str) or not row["reason"].strip():
             problems.append(Problem("invalid", f"[{n}].reason", "the reason is missing", example))

@@ -89,9 +89,9 @@ class Mode:
         return plan
 
     @property
-    def said(self) -> str:
+    def limit_note(self) -> str:
         """Return a sentence on what a passed time limit has changed in planning mode, or ""."""
-        return limits.told(self.row, self.overdue) if self.row and self.overdue else ""
+        return limits.limit_sentence(self.row, self.overdue) if self.row and self.overdue else ""
 
     @property
     def halted(self) -> str:
@@ -144,7 +144,7 @@ def find(target: Target, now: float) -> Mode:
     # under way: between two rounds nobody plans.
     runs = [r for r in runs if r.workflow != LIFECYCLE] or [r for r in runs if _holds(database, r)]
     if not lone and not runs:
-        raise nobody_plans(found.said)
+        raise nobody_plans(found.limit_note)
     if len(lone) + len(runs) > 1:
         names = [f"--agent {resources.quote(r.agent_name)}" for r in lone]
         names += [f"--state-dir {resources.quote(r.state_dir)}" for r in runs]

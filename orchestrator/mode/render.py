@@ -59,7 +59,7 @@ def status_of(found: Mode) -> dict[str, Any]:
         "plan": found.plan,
         "guarded": own and is_guarded(found.database, _agents(found)),
         "shell": _shell(found),
-        "said": found.said or None,
+        "said": found.limit_note or None,
     }
 
 
@@ -74,7 +74,7 @@ def render_mode(found: Mode) -> str:
     """Return planning mode as a printed block: stage, plan, the next command and who types it."""
     stage = described(found.stage, found.status) if found.status == "PAUSED" else found.stage
     block = Block("result", stage=stage, agent=found.agent, digest=found.digest)
-    task = " ".join(part for part in (found.said, found.note, _task(found)) if part)
+    task = " ".join(part for part in (found.limit_note, found.note, _task(found)) if part)
     block.task(task)
     row, plan = found.row, found.plan
     if row is not None and row.phase != INACTIVE:
@@ -95,7 +95,7 @@ def _shell(found: Mode) -> str | None:
     if found.stage not in READ_ONLY:
         return None
     home = os.path.dirname(found.home)
-    return level(found.state.run.repository if found.state else home).told()
+    return level(found.state.run.repository if found.state else home).sentence()
 
 
 def _task(found: Mode) -> str:

@@ -71,7 +71,7 @@ def take_gate(state: State, phase: Phase, who: str) -> None:
         plan = open_plan(state)
         check_run(state)
         review = read_review(path)
-        verdict = _said(review)
+        verdict = _reviewers_verdict(review)
         if verdict is None or (verdict == "pass" and unasked_questions(state, phase, plan)):
             return
         reason = " ".join(s.reason for s in review.verdicts.values() if s.verdict == verdict)
@@ -79,7 +79,7 @@ def take_gate(state: State, phase: Phase, who: str) -> None:
         _decide(state, phase, plan, verdict, Decision(review.items, review.iteration, by, reason))
 
 
-def _said(review: Review) -> Verdict | None:
+def _reviewers_verdict(review: Review) -> Verdict | None:
     """Return what the reviewers' verdicts come to; None if that is for the host to decide."""
     said = review.verdicts
     if not said or any(i.status == TODO for i in review.items):

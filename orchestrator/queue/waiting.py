@@ -62,12 +62,12 @@ def places(database: Database) -> list[Place]:
             taken[row.id] = next((run for run in own if run.status != "CANCELLED"), own[0])
     done = {name for name, run in taken.items() if run.status == "COMPLETED"}
     return [
-        Place(row, taken.get(row.id), [_shown(n, taken) for n in row.after if n not in done])
+        Place(row, taken.get(row.id), [_with_status(n, taken) for n in row.after if n not in done])
         for row in rows
     ]
 
 
-def _shown(name: str, runs: dict[str, Run]) -> str:
+def _with_status(name: str, runs: dict[str, Run]) -> str:
     return f"{name} ({runs[name].status})" if name in runs else name
 
 

@@ -85,12 +85,12 @@ def _close(state: State, facts: Lifecycle) -> Closed:
         commit = commit_without_plan(state, Also(facts.message, files))
     made = Closed(commit, plan.digest if plan else None, changes, list(files))
     facts.end_round()
-    facts.told = _told(made)
+    facts.told = _proof_text(made)
     carry_out(state, facts, "closed", [], closed())
     return made
 
 
-def _told(closed: Closed) -> str:
+def _proof_text(closed: Closed) -> str:
     text = f"The last round is commit {closed.commit}."
     if closed.digest:
         text += (

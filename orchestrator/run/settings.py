@@ -90,7 +90,7 @@ def settings_of(folder: str) -> list[Setting]:
         for key, known in keys.items():
             value = getattr(config, known.attribute)
             source = _source(table, key, value, project, user)
-            found.append(Setting(f"[{table}] {key}", _shown(value), source))
+            found.append(Setting(f"[{table}] {key}", _as_json(value), source))
     return [*found, *_providers(project, user), *_models(models)]
 
 
@@ -106,7 +106,7 @@ def _same(named: object, value: object) -> bool:
     return (tuple(named) if isinstance(named, list) else named) == value
 
 
-def _shown(value: object) -> str:
+def _as_json(value: object) -> str:
     return json.dumps(list(value) if isinstance(value, tuple) else value, ensure_ascii=False)
 
 
@@ -116,13 +116,13 @@ def _providers(project: Any, user: Any) -> Iterator[Setting]:  # noqa: ANN401 â€
     for name, value in merged(theirs, mine).items():
         if name in (DEFAULT, *PARTS):
             source = resources.user_config_path() if name in mine else CONFIG_FILE
-            yield Setting(f"[providers] {name}", _shown(value), source)
+            yield Setting(f"[providers] {name}", _as_json(value), source)
             continue
         for configuration, values in value.items():
             own = configuration in mine.get(name, {})
             source = resources.user_config_path() if own else CONFIG_FILE
             for key, one in values.items():
-                shown = "(set, not shown)" if key == "api_key" else _shown(one)
+                shown = "(set, not shown)" if key == "api_key" else _as_json(one)
                 yield Setting(f"[providers.{name}.{configuration}] {key}", shown, source)
 
 

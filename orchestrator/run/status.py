@@ -19,7 +19,7 @@ from shared.place.level import level
 from shared.requirements_record import WORKFLOW as LIFECYCLE
 from shared.run import open_state
 from shared.steps.entry_points import find_workflow
-from state.channels import UNPROVEN_CHANNEL, told
+from state.channels import UNPROVEN_CHANNEL, approval_text
 from state.modes import MODES
 from state.stages import INACTIVE, READ_ONLY, SUBMITTED
 
@@ -65,11 +65,11 @@ def status_of(state: State) -> dict[str, Any]:
         "why": state.halted if run.status in ("PAUSED", "CANCELLED") else "",
         "revision": run.revision,
         "digest": run.digest,
-        "approval": told(state.database.approved_by(run, run.digest or "")),
+        "approval": approval_text(state.database.approved_by(run, run.digest or "")),
         "commit": run.commit_id,
         "apply": journal_state(resources.journal_path(state.state_dir)),
         "holder": holder.instance if holder else None,
-        "shell": level(run.repository).told() if stage in READ_ONLY else None,
+        "shell": level(run.repository).sentence() if stage in READ_ONLY else None,
         "auto": {"files": auto.most_files, "risk": auto.risk} if auto else None,
         **(_milestones(view) if view else {"milestones": []}),
         "waits_for_person": panel.waits_for_person(state, view),

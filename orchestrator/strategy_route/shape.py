@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from shared.named_files import find_answer
-from state.errors import Problem, Refused, kind_of_value, shown
+from state.errors import Problem, Refused, kind_of_value, value_text
 from state.files import read_json
 from state.validator import check_value
 
@@ -78,7 +78,7 @@ class Shape:
         if name not in value:
             self.add(f"{at}{name}", "it is missing", listed)
         elif not isinstance(value[name], str) or value[name] not in allowed:
-            self.add(f"{at}{name}", f"{shown(value[name])} is not possible here", listed)
+            self.add(f"{at}{name}", f"{value_text(value[name])} is not possible here", listed)
 
     def refuse(self) -> None:
         """Raise Refused with all faults, if there are any."""

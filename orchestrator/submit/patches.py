@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def patches(plan: Plan, names: Collection[str]) -> Iterator[tuple[str, str]]:
     """Yield the file name and patch of each change, of the named milestones and files or of all."""
-    for change in _named(plan, names):
+    for change in _chosen_changes(plan, names):
         yield change.file, (change.patch or "") if change.encoding is None else "binary"
 
 
@@ -26,7 +26,7 @@ def whole_patch(plan: Plan, names: Collection[str]) -> bytes:
 
     Refused for a change that has none, since the rest would pass for all of it.
     """
-    changes = [*_named(plan, names)]
+    changes = [*_chosen_changes(plan, names)]
     if without := [change.file for change in changes if change.patch is None]:
         others = ", ".join(change.file for change in changes if change.patch is not None)
         text = "too large for a patch, so its content is beside the plan"
@@ -40,7 +40,7 @@ def _bytes(change: Change) -> bytes:
     return base64.b64decode(patch) if change.encoding == "base64" else patch.encode()
 
 
-def _named(plan: Plan, names: Collection[str]) -> Iterator[Change]:
+def _chosen_changes(plan: Plan, names: Collection[str]) -> Iterator[Change]:
     known = [m.id for m in plan.milestones]
     files = {change.file for change in plan_changes(plan)}
     if unknown := [name for name in names if name not in known and name not in files]:

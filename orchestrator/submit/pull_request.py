@@ -12,7 +12,7 @@ from shared.builders import visible
 from shared.git.published import is_pushed
 from shared.resources import quote
 from state.changes import plan_changes
-from state.channels import told
+from state.channels import approval_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,7 +52,7 @@ def _closes(state: State) -> Iterator[str]:
 def _approved(state: State, plan: Plan) -> Iterator[str]:
     digest = plan.digest or ""
     yield from ("", "## Approved", "")
-    yield f"Plan `{digest}`: {told(state.database.approved_by(state.run, digest))}."
+    yield f"Plan `{digest}`: {approval_text(state.database.approved_by(state.run, digest))}."
     for milestone in plan.milestones:
         yield f"- {milestone.id} {plan_md.one_line(milestone.name)}"
 

@@ -101,7 +101,7 @@ def _place(level: Level) -> Finding:
     """Report what holds shell commands while planning; planning works at each level."""
     what = "shell commands while planning"
     if level.holds:
-        return Finding(what, level.told())
+        return Finding(what, level.sentence())
     return Finding(what, level.held(), hint=level.way or "planning works so too; see docs/place.md")
 
 

@@ -71,11 +71,11 @@ def _rebuild(subject: Subject, base_tree: str, tree: str) -> Iterator[Finding]:
         return
     if rebuilt != tree:
         for path, (made, captured) in subject.trees.differing(rebuilt, tree).items():
-            text = f"the plan's patches make {_named(made)}, captured is"
-            yield Finding(path, f"{path}: {text} {_named(captured)}; {CAPTURE}")
+            text = f"the plan's patches make {_entry_text(made)}, captured is"
+            yield Finding(path, f"{path}: {text} {_entry_text(captured)}; {CAPTURE}")
 
 
-def _named(entry: tuple[str, str] | None) -> str:
+def _entry_text(entry: tuple[str, str] | None) -> str:
     return "no file" if entry is None else f"{entry[1]} (mode {entry[0]})"
 
 

@@ -147,7 +147,7 @@ def read_yaml(content: bytes) -> list[tuple[object, ...]] | Doubt:
     """Return the parse events of YAML text as tuples, or why the text cannot be parsed."""
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        return [_said(event) for event in yaml.parse(content, Loader=loader)]
+        return [_event_fields(event) for event in yaml.parse(content, Loader=loader)]
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = f"line {mark.line + 1}: " if mark else ""
@@ -158,7 +158,7 @@ def read_yaml(content: bytes) -> list[tuple[object, ...]] | Doubt:
         return Doubt("is nested too deeply for the parser", certain=False)
 
 
-def _said(event: yaml.Event) -> tuple[object, ...]:
+def _event_fields(event: yaml.Event) -> tuple[object, ...]:
     fields = ("anchor", "tag", "value", "implicit")
     return (type(event).__name__, *(getattr(event, name, None) for name in fields))
 

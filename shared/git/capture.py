@@ -147,7 +147,7 @@ def capture(  # noqa: PLR0913 – options, each named where it is given
                 "the captured patches do not give the worktree's files: a fault of the planner",
                 "report it; the worktree stays as it is",
             )
-        left = _shown(work, ignored())
+        left = _names_to_show(work, ignored())
     return Capture(tree, changes, left, put_back, rounds, output)
 
 
@@ -281,6 +281,6 @@ def _leaves(work: _Work, path: str) -> bool:
     return False
 
 
-def _shown(work: _Work, rows: Iterable[bytes]) -> list[str]:
+def _names_to_show(work: _Work, rows: Iterable[bytes]) -> list[str]:
     names = (row for row in rows if not covered(row, (*work.left_out, PLANNER.encode())))
     return sorted(name.decode("utf-8", "backslashreplace") for name in names)

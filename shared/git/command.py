@@ -209,7 +209,7 @@ class Git:
         """Run git and return its output as bytes; raise Refused with git's error if it fails."""
         done = self.attempt(*args, stdin=stdin)
         if done.returncode:
-            raise failed(f"git {args[0]}", said(done.stderr, done.returncode), _CAUSE)
+            raise failed(f"git {args[0]}", error_text(done.stderr, done.returncode), _CAUSE)
         return done.stdout
 
     def lasting(self, *args: str, of: Sequence[str]) -> bytes:
@@ -256,7 +256,9 @@ class Git:
                 yield piece
             if process.wait():
                 stderr.seek(0)
-                raise failed(f"git {args[0]}", said(stderr.read(), process.returncode), _CAUSE)
+                raise failed(
+                    f"git {args[0]}", error_text(stderr.read(), process.returncode), _CAUSE
+                )
 
     def _started(
         self, args: Sequence[str], stderr: IO[bytes] | int = subprocess.PIPE
@@ -275,7 +277,7 @@ class Git:
         def names() -> list[bytes]:
             output, stderr = process.communicate()
             if process.returncode:
-                raise failed(f"git {args[0]}", said(stderr, process.returncode), _CAUSE)
+                raise failed(f"git {args[0]}", error_text(stderr, process.returncode), _CAUSE)
             return _parts(output)
 
         with process:
@@ -338,7 +340,7 @@ def failed(at: str, text: str, allowed: str = "", retry: str = "", output: str =
     return Refused("locked", held[1], "a lock file of another git command exists", way, retry)
 
 
-def said(stderr: bytes, code: int) -> str:
+def error_text(stderr: bytes, code: int) -> str:
     """Return git's error message without its hints, because following some hints loses work."""
     kept: list[str] = []
     for line in stderr.decode("utf-8", "replace").splitlines():

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from shared.git.command import OLDEST, Git, discover, said, version
+from shared.git.command import OLDEST, Git, discover, error_text, version
 from shared.git.environments import is_environment
 from shared.git.files import refusing
 from shared.git.kept import KEPT_FILES, is_kept
@@ -145,7 +145,7 @@ def find_repository(path: str, ceiling: str = "") -> Repository:
     if done.returncode:
         if private := private_around(path, ceiling):
             return private
-        text = f"not inside a git repository: {said(done.stderr, done.returncode)}"
+        text = f"not inside a git repository: {error_text(done.stderr, done.returncode)}"
         raise Refused("not_found", path, text, allowed="use a folder inside a git working tree")
     try:
         _inside, object_format, git_dir, common, objects, root = lines

@@ -66,7 +66,7 @@ def _check_text(text: str, view: View) -> None:
             continue
         for target in found.targets:
             if view.lasts(target):
-                reason = f"`> {_shown(target)}` writes a file of the user"
+                reason = f"`> {_shortened(target)}` writes a file of the user"
                 raise Denied(reason, f"leave the redirection out and read the output, {_ELSE}")
         if _makes_for(commands[at + 1] if at + 1 < len(commands) else None, found):
             view.settings.check(found.words)
@@ -187,5 +187,5 @@ def _sets(words: list[str]) -> bool:
     return not reads and len(operands) > 1 and operands[0] not in ("get", "list")
 
 
-def _shown(text: str) -> str:
+def _shortened(text: str) -> str:
     return text.replace(UNKNOWN, "…")[:80]

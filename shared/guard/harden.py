@@ -84,7 +84,7 @@ def _leaving_out(words: list[Word], folder: str) -> list[str]:
     if name not in (*_GREP, "diff"):
         return []
     found = [f"--exclude={pattern}" for pattern in excluded()]
-    folders = (".", *_named(words, folder, os.path.isdir))
+    folders = (".", *_existing_operands(words, folder, os.path.isdir))
     if any(holds_password(os.path.join(folder, f, ".git", "config")) for f in folders):
         found.append("--exclude=.git" if name == "diff" else "--exclude-dir=.git")
     return [*(["--no-dereference"] if name == "diff" else []), *found]
@@ -95,8 +95,8 @@ def _searched(command: Command, folder: str) -> list[str]:
     words = command.words
     if words[0].value in _GREP and not any(map(_is_recursive, words)):
         return []
-    named = _named(words, folder, os.path.isdir)
-    here = command.joiner != "|" and not _named(words, folder, os.path.isfile)
+    named = _existing_operands(words, folder, os.path.isdir)
+    here = command.joiner != "|" and not _existing_operands(words, folder, os.path.isfile)
     return named or ["."] * here
 
 
@@ -106,7 +106,7 @@ def _is_recursive(word: Word) -> bool:
     return short or option == "--recursive"
 
 
-def _named(words: list[Word], folder: str, test: Callable[[str], bool]) -> list[str]:
+def _existing_operands(words: list[Word], folder: str, test: Callable[[str], bool]) -> list[str]:
     """Return which of a command's words name something in a folder that passes a test."""
     named = [word.value[: word.globs[0]] + "." if word.globs else word.value for word in words[1:]]
     return [name for name in named if test(os.path.join(folder, name))]

@@ -78,7 +78,7 @@ def tell(host: str, payload: Payload, now: float) -> dict[str, Any]:
     if session is None:
         return {}
     said = limits.settle(Database(session.database), session.agent, now)
-    told = (said, reminder.injected(session, now), context_budget.told(payload, session))
+    told = (said, reminder.injected(session, now), context_budget.budget_note(payload, session))
     text = "\n".join(filter(None, told))
     form = form_of(host)
     return form.shown(said) | form.told(str(payload["hook_event_name"]), text) if text else {}

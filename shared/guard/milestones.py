@@ -36,7 +36,7 @@ def hold_agent(host: str, payload: Mapping[str, Any], database: Database, run: R
     tool = tools.find_tool(host, str(payload.get("tool_name")))
     given, cwd = payload.get("tool_input") or {}, str(payload.get("cwd") or os.sep)
     words = _own_words(tool, given, cwd)
-    row = _bound(database, run, agent, _named(words or []))
+    row = _bound(database, run, agent, _milestone_option(words or []))
     if row is None:
         return ""
     if words is None:
@@ -74,7 +74,7 @@ def _own_words(tool: Tool, given: Mapping[str, Any], cwd: str) -> list[str] | No
         return None
 
 
-def _named(words: list[str]) -> str:
+def _milestone_option(words: list[str]) -> str:
     """Return the milestone that a planner command names, or ''."""
     for at, word in enumerate(words):
         if word == _OPTION and at + 1 < len(words):

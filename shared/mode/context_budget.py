@@ -31,7 +31,7 @@ _COUNTED = (
 )  # fmt: skip
 
 
-def told(payload: Mapping[str, Any], session: Session) -> str:
+def budget_note(payload: Mapping[str, Any], session: Session) -> str:
     """Return what the assistant is told of its context, from 70 % of the limit on; else "".
 
     A level that is reached for the first time is stored as an event.

@@ -79,10 +79,10 @@ def settle(database: Database, agent: str, now: float) -> str:
             change_agent(database, agent, action, TIME_LIMIT, at=at, detail=text)
         else:
             change_run(database, run, action, TIME_LIMIT, at=at, detail=text)
-    return told(row, text)
+    return limit_sentence(row, text)
 
 
-def told(row: Planning, passed: str) -> str:
+def limit_sentence(row: Planning, passed: str) -> str:
     """Return a sentence saying that a passed time limit has paused or ended an agent's planning."""
     if row.on_timeout == "cancel":
         return f"Planning has ended by its time limit: {passed}."

@@ -55,17 +55,17 @@ def injection(row: Planning, plan: Mapping[str, Any] | None, state_dir: str | No
     `plan` is a run's frozen plan; a light plan is in the row.
     """
     if row.paused_at and row.phase != INACTIVE:
-        return _told(row, _paused(row, state_dir))
+        return _as_block(row, _paused(row, state_dir))
     if row.phase == GATHERING:
-        return _told(row, _gathering(row, state_dir))
+        return _as_block(row, _gathering(row, state_dir))
     if row.phase == SUBMITTED:
-        return _told(row, _submitted(row, state_dir))
+        return _as_block(row, _submitted(row, state_dir))
     if row.phase == EXECUTING:
         return _approved(row, plan, state_dir)
     return ""
 
 
-def _told(row: Planning, text: str) -> str:
+def _as_block(row: Planning, text: str) -> str:
     return f'<planning_mode stage="{row.phase}">\n{text}\n</planning_mode>'
 
 

@@ -56,7 +56,7 @@ class Level:
         """Return whether any shell text may run, since the place holds it."""
         return self.name == NAMESPACES
 
-    def told(self) -> str:
+    def sentence(self) -> str:
         """Return in words what may run and what holds it, and how to have a better level."""
         way = f"; to have any command run: {self.way}" if self.way else ""
         return self.held() + way

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from shared.named_files import MOST_BYTES, find_answer
-from state.errors import Refused, shown
+from state.errors import Refused, value_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,6 +59,6 @@ def test_pipes_folders_devices_and_huge_files_are_refused_at_once(tmp_path: Path
 
 
 def test_a_message_shows_a_short_value_and_only_the_kind_of_a_longer_one() -> None:
-    assert shown("done") == "'done'"
-    assert shown("s" * 60) == "a text of 62 characters"
-    assert "hidden" not in shown({"token": "hidden"})
+    assert value_text("done") == "'done'"
+    assert value_text("s" * 60) == "a text of 62 characters"
+    assert "hidden" not in value_text({"token": "hidden"})

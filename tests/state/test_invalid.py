@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from state import models
 from state.context import check_context
-from state.errors import Problem, Refused, shown
+from state.errors import Problem, Refused, value_text
 from state.fields import LARGEST_INTEGER, Model
 from state.invalid import problems_of
 from state.store import parse_plan
@@ -139,7 +139,7 @@ def test_a_value_that_nests_too_deeply_to_be_shown_is_told_of_all_the_same() -> 
     deep: Any = []
     for _ in range(100_000):
         deep = [deep]
-    assert shown(deep) == "a list that nests too deeply"
+    assert value_text(deep) == "a list that nests too deeply"
     assert only(models.Milestone, tests=deep)[1] == (
         "this is a list that nests too deeply, not an object"
     )

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from state.reasons import Invariant, RejectedAlternative, Tradeoff
 
 
-def named(name: Node, *children: Node) -> Node:
+def with_id(name: Node, *children: Node) -> Node:
     """Return a text prefixed with the id of the plan entity that it is about."""
     return [Element("span", name, {"class": "id"}), " ", children]
 
@@ -36,7 +36,7 @@ def questions(facts: Facts) -> Section:
         else:
             labels = {o.key: o.label for o in asked.options}
             said = Element("p", ["Answer: ", Element("strong", ", ".join(chosen(labels, answer)))])
-        heading = Element("h3", named(asked.id, asked.question))
+        heading = Element("h3", with_id(asked.id, asked.question))
         options = Items([_option(o) for o in asked.options], "options")
         rows.append(Element("div", [heading, said, options]))
     return Section("questions", "Questions and answers", rows)
@@ -63,10 +63,10 @@ def goal(facts: Facts) -> Section:
 def _task(plan: Plan, name: str, text: str, out_of_scope: bool) -> Node:
     cited = [m.id for m in plan.milestones if name in m.requirements]
     if out_of_scope:
-        return named(name, Element("span", text, {"class": "quiet"}))
+        return with_id(name, Element("span", text, {"class": "quiet"}))
     if not cited:
-        return named(name, text, Element("span", " – no milestone cites it", {"class": "warn"}))
-    return named(name, text, " → ", listed(_links(cited)))
+        return with_id(name, text, Element("span", " – no milestone cites it", {"class": "warn"}))
+    return with_id(name, text, " → ", listed(_links(cited)))
 
 
 def _links(names: Iterable[str]) -> list[Node]:
@@ -82,7 +82,7 @@ def decisions(plan: Plan) -> Section:
         steps = [s.strip() for s in decision.reasoning_chain.replace("->", "\n").split("\n")]
         reasons = [Element("li", step) for step in steps if step]
         rows.append(Element("article", [
-            Element("h3", named(decision.id, decision.decision), {"id": decision.id}),
+            Element("h3", with_id(decision.id, decision.decision), {"id": decision.id}),
             Element("ol", reasons, {"class": "chain"}) if reasons else None,
             Items([_alternative(a) for a in rejected], "rejected"),
         ]))  # fmt: skip
@@ -98,19 +98,19 @@ def _alternative(rejected: RejectedAlternative) -> Node:
 
 
 def _rejected(name: str, alternative: str, why: str | None = None) -> Node:
-    return [Element("span", "not chosen", {"class": "no"}), " ", named(name, alternative, why)]
+    return [Element("span", "not chosen", {"class": "no"}), " ", with_id(name, alternative, why)]
 
 
 def risks(plan: Plan) -> Section:
     """Return the plan's risks, assumptions, constraints and invariants, as page elements."""
     context, knowledge = plan.planning_context, plan.invisible_knowledge
     known = [
-        named(r.id, Element("strong", r.risk), f" – {r.mitigation}" if r.mitigation else None,
+        with_id(r.id, Element("strong", r.risk), f" – {r.mitigation}" if r.mitigation else None,
               [" ", Element("code", r.anchor)] if r.anchor else None)
         for r in context.known_risks
     ]  # fmt: skip
     limits = [
-        named(c.id, f"{c.type} " if c.type else None, c.description,
+        with_id(c.id, f"{c.type} " if c.type else None, c.description,
               f" ({c.source})" if c.source else None)
         for c in context.constraints
     ]  # fmt: skip
@@ -127,7 +127,7 @@ def risks(plan: Plan) -> Section:
 
 
 def _stated(value: Invariant | Tradeoff | str) -> Node:
-    return value if isinstance(value, str) else named(value.id, value.text)
+    return value if isinstance(value, str) else with_id(value.id, value.text)
 
 
 def milestones(plan: Plan, files: Sequence[Edited]) -> Section:
@@ -145,13 +145,13 @@ def _beside(milestone: Milestone, files: Sequence[Edited]) -> Node:
     size = f"{counted(len(files), 'file')}, +{added:,} −{removed:,}" if files else ""
     needs = f"after {', '.join(milestone.depends_on)}" if milestone.depends_on else ""
     quiet = " · ".join(part for part in (size, needs) if part)
-    link = Element("a", named(milestone.id, milestone.name), {"href": f"#{milestone.id}"})
+    link = Element("a", with_id(milestone.id, milestone.name), {"href": f"#{milestone.id}"})
     return Element("div", [link, Element("span", quiet, {"class": "quiet"})])
 
 
 def _milestone(plan: Plan, milestone: Milestone, files: Sequence[Edited]) -> Node:
     return Element("article", [
-        Element("h3", named(milestone.id, milestone.name), {"id": milestone.id}),
+        Element("h3", with_id(milestone.id, milestone.name), {"id": milestone.id}),
         Items(_intents(milestone), "rows"),
         Element("dl", _terms(plan, milestone, files), {"class": "terms"}),
     ])  # fmt: skip
@@ -162,7 +162,7 @@ def _intents(milestone: Milestone) -> list[Node]:
     for intent in milestone.code_intents:
         where = intent.file + (f":{intent.function}" if intent.function else "")
         refs = [[" ", link] for link in _links(intent.decision_refs)]
-        rows.append(named(intent.id, Element("code", where), " ", intent.behavior, refs))
+        rows.append(with_id(intent.id, Element("code", where), " ", intent.behavior, refs))
     return rows
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.submit.page.design import named
+from orchestrator.submit.page.design import with_id
 from orchestrator.submit.page.html import Element, Items, Section, Titled
 from shared.qr.types import AGENT, ASSISTANT, EVERYTHING
 from shared.reviewed import NOBODY, against_figures, answers_of, left_out, reviewers_of
@@ -156,4 +156,4 @@ def _round(outcome: Mapping[str, Any]) -> Node:
 
 
 def _named_finding(name: str, severity: str, said: str) -> Node:
-    return named(name, Element("span", severity, {"class": "no"}), " ", said)
+    return with_id(name, Element("span", severity, {"class": "no"}), " ", said)

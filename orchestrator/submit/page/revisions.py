@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from orchestrator.submit.page.design import named
+from orchestrator.submit.page.design import with_id
 from orchestrator.submit.page.diff import compare
 from orchestrator.submit.page.html import Element, Items, Section, Titled
 from shared.patch import read_patch, size
@@ -92,7 +92,7 @@ def _heading(name: str, fields: Mapping[str, Any], *, gone: bool = False) -> Nod
     title = next((str(fields[key]) for key in _TITLES if fields.get(key)), "")
     linked = name.startswith(_WITH_ANCHOR) and not gone
     label = Element("a", name, {"href": f"#{name}"}) if linked else name.replace("_", " ")
-    return named(label, title)
+    return with_id(label, title)
 
 
 def _fields(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Node]:

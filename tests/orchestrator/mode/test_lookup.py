@@ -106,4 +106,4 @@ def test_looking_a_mode_up_stores_no_passed_limit_and_settling_does(repo: Reposi
     assert "nobody has answered for 30 minutes" in found.halted
     assert lightly.row.paused_at is None
     assert (found.settle().status, lightly.row.paused_at is None) == ("PAUSED", False)
-    assert "nobody has answered for 30 minutes" in found.said
+    assert "nobody has answered for 30 minutes" in found.limit_note

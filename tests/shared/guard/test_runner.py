@@ -331,8 +331,8 @@ def test_the_lower_levels_say_which_layers_hold_why_and_how_to_have_the_place(
     for there, by in ((True, "kept read-only by Landlock and seccomp"), (False, "held by nothing")):
         monkeypatch.setattr(sandbox, "is_available", lambda there=there: there)
         monkeypatch.setattr(bpf, "is_available", lambda there=there: there)
-        assert by in lower.told()
-    assert "since the kernel forbids it; to have any command run: ask it" in lower.told()
+        assert by in lower.sentence()
+    assert "since the kernel forbids it; to have any command run: ask it" in lower.sentence()
 
 
 def loaded(folder: Path, before: str) -> list[str]:

@@ -30,7 +30,7 @@ import json, sys
 sys.path.insert(0, sys.argv[1])
 from shared.place.level import level
 found = level(sys.argv[2])
-print(json.dumps([found.name, found.reason, found.way, found.told()]))
+print(json.dumps([found.name, found.reason, found.way, found.sentence()]))
 """
 FORBID = "from shared.place import filter; filter.forbid(local_sockets=True)\n"
 NOBODY = 23456
