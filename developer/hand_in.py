@@ -59,8 +59,10 @@ def _problems(value: dict[str, Any], milestone: str) -> Iterator[Problem]:
         yield Problem("invalid", str(name), text, ", ".join(_FIELDS))
     named = value.get("milestone", milestone)
     if named != milestone:
-        text = f"the result is for {value_text(named)}, and the command is for {milestone}; "
+        text = (
+            f"the result is for {value_text(named)}, and the command is for {milestone}; "
             "nothing is lost"
+        )
         yield Problem("conflict", "milestone", text, f"hand in the result of {milestone}")
     status, error = value.get("status"), value.get("error")
     if status not in (SUCCESS, FAILURE):
