@@ -8,7 +8,7 @@ from os.path import dirname, realpath
 if not __package__:  # started by its path, from any folder
     sys.path[0] = dirname(dirname(realpath(__file__)))
 
-from shared.requirements_record import CURRENT, NEW, ORIGINAL, read_lifecycle
+from shared.requirements_record import CURRENT, NEW, ORIGINAL, read_lane
 from shared.resources import fill, read_prompt
 from shared.steps.program import main
 from shared.steps.workflow import Step, Workflow
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def review(ctx: Context) -> Block:
     """Return the task of the agent that reviews the requirements and edits their file."""
-    facts = read_lifecycle(ctx.state.state_dir)
+    facts = read_lane(ctx.state.state_dir)
     alone, state = ctx.selectors.get("by") == HOST, ctx.state
     slots = {"codepath": facts.codepath, "file": facts.path(NEW)}
     marks = {mark.strip("{}"): mark for mark in (CURRENT, ORIGINAL)}

@@ -35,7 +35,9 @@ LANES = (PLANNING, AUTONOMOUS, CHAT)
 def lane_options(start: Command) -> Command:
     """Add the options of the lanes; a command is called only in none of them, from --codepath."""
 
-    @click.option("--planning", is_flag=True, help="Refine requirements first: the lifecycle.")
+    @click.option(
+        "--planning", is_flag=True, help="Refine requirements first: the requirements lane."
+    )
     @click.option("--autonomous", "--auto", is_flag=True, help="Approve in advance, within limits.")
     @click.option("--chat", is_flag=True, help="Answer or find out; change no file.")
     @click.option("--issue", type=click.IntRange(1), help="The text of this issue, by gh or glab.")
@@ -52,7 +54,7 @@ def lane_options(start: Command) -> Command:
             write(start_planning(codepath, given["request"], git=not no_git, **chosen))
             return
         if no_git:
-            text = "only the lifecycle (--planning) works without git"
+            text = "only the requirements lane (--planning) works without git"
             raise Refused("usage", "--no-git", text, "leave it out, or add --planning")
         with contextlib.chdir(resolved(codepath or os.curdir)):
             config = check_enabled(os.curdir)
@@ -103,7 +105,7 @@ def start_planning(
     codepath: str | None, task: str | None, *, git: bool, base: str | None, depth: str | None,
     review: str | None,
 ) -> str:  # fmt: skip
-    """Begin the requirements lifecycle and return its prompt; ask for the folder if none is named.
+    """Begin the requirements lane and return its prompt; ask for the folder if none is named.
 
     What to do is written in the requirements, so a task on the command line is ignored.
     """
@@ -112,15 +114,15 @@ def start_planning(
         for option, value in (("--depth", depth), ("--review", review)):
             further += [option, value] if value else []
         return _ask_for_folder(os.getcwd(), further)
-    # Not at the top: the other lanes need nothing of the lifecycle.
-    from orchestrator.requirements_lane.startup import Wanted, start_lifecycle
+    # Not at the top: the other lanes need nothing of the requirements lane.
+    from orchestrator.requirements_lane.startup import Wanted, start_lane
 
     notes = {
         "--task and TEXT are ignored with --planning: the requirements say what to do": task,
         "--base is ignored with --planning: each plan asks for it where it matters": base,
     }
     note = "\n".join(text for text, given in notes.items() if given)
-    return print_current(start_lifecycle(resolved(codepath), Wanted(git, note, depth, review)))
+    return print_current(start_lane(resolved(codepath), Wanted(git, note, depth, review)))
 
 
 def _ask_for_folder(here: str, further: Iterable[str]) -> str:

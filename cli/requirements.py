@@ -1,4 +1,4 @@
-"""Commands of the requirements lifecycle: refine what is wanted, implement it, complete it."""
+"""Commands of the requirements lane: refine what is wanted, implement it, complete it."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from cli.answers import write
 from cli.options import json_option, state_dir_option
 from orchestrator.requirements_lane import completing, implementing, refining, startup
 from orchestrator.requirements_lane.history import read_history
-from orchestrator.requirements_lane.opening import find_lifecycle, find_lifecycle_to_read
+from orchestrator.requirements_lane.opening import find_lane, find_lane_to_read
 from orchestrator.run.start import render_start
 from shared.builders import Block
-from shared.requirements_record import HISTORY, read_lifecycle
+from shared.requirements_record import HISTORY, read_lane
 from shared.resources import read_prompt
 from shared.steps.printing import print_current
 from state.errors import Refused
@@ -37,8 +37,8 @@ def requirements_command() -> None:
 
 
 def quit_option(command: Command) -> Command:
-    """Add the option --quit, which leaves the lifecycle with every file where it is."""
-    text = "Leave the lifecycle; every file stays where it is."
+    """Add the option --quit, which leaves the requirements lane with every file where it is."""
+    text = "Leave the requirements lane; every file stays where it is."
     return click.option("--quit", "quits", is_flag=True, help=text)(command)
 
 
@@ -53,13 +53,13 @@ def only_one(**flags: bool) -> str:
 
 
 def leave(state: State) -> None:
-    """Say how the user leaves the lifecycle, and how it is begun again; change nothing.
+    """Say how the user leaves the requirements lane, and how it is begun again; change nothing.
 
     What makes the session read-only is ended by a person alone.
     """
     row = state.database.planning(state.database.agent)
     held = row is not None and row.run_id == state.run.run_id and row.phase != INACTIVE
-    closed = read_lifecycle(state.state_dir).closed
+    closed = read_lane(state.state_dir).closed
     name = "left-read-only" if held else "finished" if closed else "left"
     block = Block("result").task(read_prompt("orchestrator", "requirements", name))
     block.next("later", state.command("requirements", "startup"))
@@ -84,7 +84,7 @@ def startup_command(
     chosen = only_one(
         yes=yes, resume=resume, mark_complete=mark_complete, leave_commit=leave_commit, quit=quits
     )
-    state = find_lifecycle(state_dir)
+    state = find_lane(state_dir)
     if chosen == "quit":
         leave(state)
         return
@@ -105,7 +105,7 @@ def refine(state_dir: str | None, *, rewrite: bool, quits: bool) -> None:
 
     Example: planner requirements refine
     """
-    state = find_lifecycle(state_dir)
+    state = find_lane(state_dir)
     if quits:
         leave(state)
         return
@@ -122,7 +122,7 @@ def accept(state_dir: str | None, *, no: bool, quits: bool) -> None:
 
     Example: planner requirements accept
     """
-    state = find_lifecycle(state_dir)
+    state = find_lane(state_dir)
     if only_one(no=no, quit=quits) == "quit":
         leave(state)
         return
@@ -138,7 +138,7 @@ def implement(state_dir: str | None, summary: str | None) -> None:
 
     Example: planner requirements implement --summary answers/summary.md
     """
-    state = find_lifecycle(state_dir)
+    state = find_lane(state_dir)
     started = implementing.implement(state, summary)
     write(render_start(started) if started else print_current(state))
 
@@ -158,7 +158,7 @@ def complete(
 
     Example: planner requirements complete --message answers/commit.md
     """
-    state = find_lifecycle(state_dir)
+    state = find_lane(state_dir)
     if quits:
         leave(state)
         return
@@ -174,7 +174,7 @@ def commit(state_dir: str | None, *, quits: bool) -> None:
 
     Example: planner requirements commit
     """
-    state = find_lifecycle(state_dir)
+    state = find_lane(state_dir)
     if quits:
         leave(state)
         return
@@ -190,7 +190,7 @@ def history(state_dir: str | None, *, as_json: bool) -> None:
 
     Example: planner requirements history
     """
-    facts = read_lifecycle(find_lifecycle_to_read(state_dir).state_dir)
+    facts = read_lane(find_lane_to_read(state_dir).state_dir)
     entries = read_history(facts.path(HISTORY))
     if as_json:
         write(json.dumps([entry._asdict() for entry in entries], indent=2) + "\n")

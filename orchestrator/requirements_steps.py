@@ -1,4 +1,4 @@
-"""The prompts for the states of the requirements workflow, made from what the lifecycle remembers.
+"""The prompts for the states of the requirements workflow, made from what the lane remembers.
 
 Wording lies in the prompt files; questions, commands and what is shown are decided here.
 """
@@ -15,7 +15,7 @@ from shared.requirements_record import (
     SUMMARY,
     TODO,
     lane_of,
-    read_lifecycle,
+    read_lane,
 )
 from shared.requirements_text import open_todos
 from shared.resources import answer_path, answer_word, command, fill, read_prompt, transition_path
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from shared.builders import Block
-    from shared.requirements_record import Lifecycle
+    from shared.requirements_record import Lane
     from shared.run import State
     from shared.steps.workflow import Context
 
@@ -38,16 +38,16 @@ if TYPE_CHECKING:
 SHOWN = 40
 
 
-def state_step(name: str, handler: Callable[[Context, Lifecycle], Block]) -> Step:
-    """Make a step for a state of the lifecycle; its kind is the state's name."""
+def state_step(name: str, handler: Callable[[Context, Lane], Block]) -> Step:
+    """Make a step for a state of the requirements lane; its kind is the state's name."""
     return Step(name, name, lambda ctx: _printed(ctx, handler))
 
 
-def _printed(ctx: Context, handler: Callable[[Context, Lifecycle], Block]) -> Block:
+def _printed(ctx: Context, handler: Callable[[Context, Lane], Block]) -> Block:
     if os.path.exists(transition_path(ctx.state.state_dir)):
         again = ctx.state.command("requirements", "startup")
         return ctx.block().task(_prompt("interrupted")).next("done", again)
-    return handler(ctx, read_lifecycle(ctx.state.state_dir))
+    return handler(ctx, read_lane(ctx.state.state_dir))
 
 
 def _prompt(name: str, **slots: str) -> str:
@@ -62,7 +62,7 @@ def _ask(block: Block, state: State, name: str, question: str, options: Options)
     return block
 
 
-def startup(ctx: Context, facts: Lifecycle) -> Block:
+def startup(ctx: Context, facts: Lane) -> Block:
     """Return the prompt that shows where the work would begin, and what was left behind."""
     block, state = ctx.block().data("note", facts.told), ctx.state
     where = [f"code: {facts.codepath}"]
@@ -98,7 +98,7 @@ def startup(ctx: Context, facts: Lifecycle) -> Block:
     return _ask(block, state, "branch", question, [("yes", "Yes.", ("startup", "--yes")), leave])
 
 
-def new_requirements(ctx: Context, facts: Lifecycle) -> Block:
+def new_requirements(ctx: Context, facts: Lane) -> Block:
     """Return the prompt in which the user writes the requirements of the next round."""
     asking = "new-requirements-again" if facts.review else "new-requirements"
     asked = _prompt(asking, file=facts.path(NEW))
@@ -115,7 +115,7 @@ def new_requirements(ctx: Context, facts: Lifecycle) -> Block:
     return _ask(block, ctx.state, "round", "Another round, or finished?", ways)
 
 
-def refine(ctx: Context, facts: Lifecycle) -> Block:
+def refine(ctx: Context, facts: Lane) -> Block:
     """Return the prompt that has the requirements reviewed, then asks the user about them."""
     state = ctx.state
     if not facts.reviewed:
@@ -136,7 +136,7 @@ def refine(ctx: Context, facts: Lifecycle) -> Block:
     return _ask(block, state, "acceptable", "Are these requirements acceptable?", ways)
 
 
-def implement(ctx: Context, facts: Lifecycle) -> Block:
+def implement(ctx: Context, facts: Lane) -> Block:
     """Return the prompt that starts the run that implements the requirements, or goes on with it.
 
     The history gets a summary of the requirements if it has none yet.
@@ -153,14 +153,14 @@ def implement(ctx: Context, facts: Lifecycle) -> Block:
     return block.next("complete", state.command("requirements", "complete"))
 
 
-def run_of(facts: Lifecycle) -> State | None:
+def run_of(facts: Lane) -> State | None:
     """Return the run that implements the requirements, or None if there is none any more."""
     if not facts.run or not os.path.isdir(facts.run) or not lane_of(facts.run):
         return None
     return open_state(facts.run, facts.codepath)
 
 
-def complete(ctx: Context, facts: Lifecycle) -> Block:
+def complete(ctx: Context, facts: Lane) -> Block:
     """Return the prompt for what completing still needs: the todos, the message, a yes."""
     state = ctx.state
     if facts.stamp:
@@ -184,7 +184,7 @@ def complete(ctx: Context, facts: Lifecycle) -> Block:
 def completing(ctx: Context) -> Block:
     """Return the prompt after the apply of a plan that implements requirements: they commit it."""
     lifecycle = lane_of(ctx.state.state_dir)["lifecycle"]
-    git = read_lifecycle(lifecycle).git
+    git = read_lane(lifecycle).git
     block = ctx.block().task(_prompt("complete-plan" if git else "complete-no-git"))
     block.next("done", command("requirements", "complete", state_dir=lifecycle))
     return block.next("not done", ctx.state.command("undo"))
@@ -201,7 +201,7 @@ def _completing_words(*, git: bool) -> tuple[str, ...]:
     return ("requirements", "complete", *further)
 
 
-def _ready(ctx: Context, facts: Lifecycle) -> Block:
+def _ready(ctx: Context, facts: Lane) -> Block:
     """Return the prompt that shows the commit to be made and asks the user to continue."""
     block = ctx.block()
     block.task(_prompt("ready", message=answer_path(ctx.state.state_dir, COMMIT_MESSAGE)))
@@ -219,7 +219,7 @@ def _ready(ctx: Context, facts: Lifecycle) -> Block:
     return _ask(block, ctx.state, "commit", question, ways)
 
 
-def _show_commit(block: Block, facts: Lifecycle) -> None:
+def _show_commit(block: Block, facts: Lane) -> None:
     block.data("message", facts.message)
     removed = [name for name, entry in facts.staged.items() if entry is None]
     names = [f"{name} (removed)" if name in removed else name for name in facts.staged]

@@ -8,7 +8,7 @@ from shared.archive import paths as archived
 from shared.digests import SHORTEST
 from shared.execution.costs import whole_cost
 from shared.git.kept import is_kept
-from shared.requirements_record import lane_of, read_lifecycle
+from shared.requirements_record import lane_of, read_lane
 from shared.resources import PLANNING_FOLDER, superseded_plan_path
 from shared.reviewed import against_figures, beyond_limit, reviewers_of
 from shared.steps.slices import answer_lines
@@ -82,7 +82,7 @@ def _committed(state: State) -> str:
     if is_kept(state.run.repository):
         return "nothing is committed, since there is no git here"
     copies = archived(state)
-    if (lane := lane_of(state.state_dir)) and read_lifecycle(lane["lifecycle"]).git:
+    if (lane := lane_of(state.state_dir)) and read_lane(lane["lifecycle"]).git:
         copies += (f"the round's requirements, todo and history in {PLANNING_FOLDER}/",)
     return f"the commit adds {' and '.join(copies)}" if copies else ""
 

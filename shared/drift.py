@@ -49,7 +49,7 @@ def tree_of(state: State) -> WatchedTree:
 def tree_in(state_dir: str, repository: str) -> WatchedTree:
     """Return `repository` as a WatchedTree whose fingerprint lies in the state directory.
 
-    Not compared are the state directory and the planning folder of the requirements lifecycle.
+    Not compared are the state directory and the planning folder of the requirements lane.
     """
     ours = [state_dir, *filter(None, [lane_of(state_dir).get("planning")])]
     inside = [os.path.relpath(os.path.realpath(p), os.path.realpath(repository)) for p in ours]

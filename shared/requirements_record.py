@@ -1,4 +1,4 @@
-"""What the requirements lifecycle remembers, and the names of the files in the planning folder.
+"""What the requirements lane remembers, and the names of the files in the planning folder.
 
 Printed steps read through this module, so it imports the standard library alone.
 """
@@ -29,8 +29,8 @@ SUMMARY = "summary.md"
 COMMIT_MESSAGE = "commit.md"
 
 
-class Lifecycle:
-    """The facts of a lifecycle between two commands, as they are in lifecycle.json.
+class Lane:
+    """The facts of a requirements lane between two commands, as they are in lifecycle.json.
 
     `depth` and `review_mode` are the user's choices for the plans, empty where left open. `found`
     are files left behind by an interrupted round, each with its time; `review` is the SHA-256 of
@@ -116,7 +116,7 @@ class Lifecycle:
         return {name: getattr(self, name) for name in self.__slots__}
 
     @classmethod
-    def from_json(cls, values: dict[str, Any]) -> Lifecycle:
+    def from_json(cls, values: dict[str, Any]) -> Lane:
         """Return the facts from a dict that `to_json` made."""
         facts = cls(values["codepath"], git=values["git"])
         for name in cls.__slots__:
@@ -138,20 +138,20 @@ class Lifecycle:
         return f"completed_requirements_{self.stamp}.md", f"completed_todo_{self.stamp}.md"
 
 
-def read_lifecycle(state_dir: str) -> Lifecycle:
-    """Return what the lifecycle of a state directory remembers."""
-    return Lifecycle.from_json(read_json(resources.lifecycle_path(state_dir)))
+def read_lane(state_dir: str) -> Lane:
+    """Return what the requirements lane of a state directory remembers."""
+    return Lane.from_json(read_json(resources.requirements_record_path(state_dir)))
 
 
-def write_lifecycle(state_dir: str, facts: Lifecycle) -> None:
-    """Store what the lifecycle of a state directory remembers."""
-    write_json(resources.lifecycle_path(state_dir), facts.to_json())
+def write_lane(state_dir: str, facts: Lane) -> None:
+    """Store what the requirements lane of a state directory remembers."""
+    write_json(resources.requirements_record_path(state_dir), facts.to_json())
 
 
 def lane_of(state_dir: str) -> dict[str, str]:
     """Return where the requirements of a run come from, empty for a run of no lane.
 
-    `planning` is their folder, `lifecycle` the state directory of their lifecycle, `sha256` theirs.
+    `planning` is their folder, `lifecycle` the state directory of their lane, `sha256` theirs.
     """
     path = resources.lane_path(state_dir)
     found: dict[str, str] = read_json(path) if os.path.exists(path) else {}

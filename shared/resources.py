@@ -235,23 +235,23 @@ def repository_database(folder: str) -> str | None:
         folder = parent
 
 
-# the requirements lifecycle
+# the requirements lane
 
 
 def requirements_folder(root: str, codepath: str) -> str:
-    """Return the state directory of the requirements lifecycle for the code at `codepath`."""
+    """Return the state directory of the requirements lane for the code at `codepath`."""
     inside = os.path.relpath(codepath, root)
     name = "root" if inside == os.curdir else inside.replace("%", "%25").replace(os.sep, "%2F")
     return os.path.join(root, PLANNER_FOLDER, "requirements", name)
 
 
-def lifecycle_path(state_dir: str) -> str:
-    """Return the path of what the requirements lifecycle remembers between two commands."""
+def requirements_record_path(state_dir: str) -> str:
+    """Return the path of what the requirements lane remembers between two commands."""
     return os.path.join(state_dir, "lifecycle.json")
 
 
 def transition_path(state_dir: str) -> str:
-    """Return the path of the file operations that a transition of the lifecycle is making."""
+    """Return the path of the file operations that a transition of the lane is making."""
     return os.path.join(state_dir, "transition.json")
 
 

@@ -14,7 +14,7 @@ from shared.digests import SHORTEST
 from shared.mode import limits
 from shared.mode.sessions import agent_name, repository_root
 from shared.mode.transitions import change_run
-from shared.requirements_record import WORKFLOW as LIFECYCLE
+from shared.requirements_record import WORKFLOW as REQUIREMENTS
 from shared.strategy_record import WORKFLOW as STRATEGY
 from state import store
 from state.clock import now
@@ -70,7 +70,7 @@ class State:
             here = self.command("step", STRATEGY)
             raise Refused("conflict", self.state_dir, text, "do the step that is due", here)
         path = resources.plan_path(self.state_dir)
-        planned = self.run.status in ("ACTIVE", "PAUSED") and self.run.workflow != LIFECYCLE
+        planned = self.run.status in ("ACTIVE", "PAUSED") and self.run.workflow != REQUIREMENTS
         if planned and not os.path.lexists(path):
             text = "the plan of this run is gone"
             allowed = "a person restores the file, or has the run repaired"
@@ -156,7 +156,7 @@ class State:
         It names the state directory only where the run could not be found without.
         """
         started = self.database.runs("ACTIVE", "PAUSED")
-        mine = [run.run_id for run in started if run.workflow != LIFECYCLE] == [self.run.run_id]
+        mine = [run.run_id for run in started if run.workflow != REQUIREMENTS] == [self.run.run_id]
         return resources.command(*words) if mine and self._is_here else self.command(*words)
 
     @property
@@ -258,7 +258,7 @@ def has_run(folder: str) -> bool:
     """Return whether a run of the repository around `folder` is under way or only started."""
     path = resources.repository_database(folder)
     runs = Database(path).runs("ACTIVE", "PAUSED", "IDLE") if path else []
-    return any(run.workflow != LIFECYCLE and os.path.isdir(run.state_dir) for run in runs)
+    return any(run.workflow != REQUIREMENTS and os.path.isdir(run.state_dir) for run in runs)
 
 
 def _only_run(folder: str) -> State:
@@ -278,8 +278,8 @@ def _only_run(folder: str) -> State:
     database = Database(path)
     runs = [r for r in every if os.path.isdir(r.state_dir)]
     started = [r for r in runs if r.status in ("ACTIVE", "PAUSED")]
-    # A lifecycle of requirements is meant only where no plan of its own is under way.
-    started = [r for r in started if r.workflow != LIFECYCLE] or started
+    # A requirements lane is meant only where no plan of its own is under way.
+    started = [r for r in started if r.workflow != REQUIREMENTS] or started
     active = started or [r for r in runs if r.status == "IDLE"] or runs[-1:]
     inside = [r for r in active if os.path.abspath(folder).startswith(r.state_dir + os.sep)]
     if len(inside or active) != 1:

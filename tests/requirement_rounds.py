@@ -1,11 +1,11 @@
-"""Plays rounds of the requirements lifecycle by following its printed blocks."""
+"""Plays rounds of the requirements lane by following its printed blocks."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any
 
-from shared.requirements_record import CURRENT, ORIGINAL, read_lifecycle
+from shared.requirements_record import CURRENT, ORIGINAL, read_lane
 from tests.journey import FILES, Answer, Driven, Journey, words_of
 from tests.prepared import kept
 
@@ -21,7 +21,7 @@ TIME = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"
 
 
 class Rounds(Driven):
-    """One lifecycle in one repository."""
+    """One requirements lane in one repository."""
 
     def __init__(self, repository: Repository, *options: str, codepath: Path | None = None) -> None:
         self.repository = repository
@@ -39,7 +39,7 @@ class Rounds(Driven):
 
     @kept
     def start(self) -> Answer:
-        """Begin the lifecycle, as a user does who names the lane and the folder."""
+        """Begin the requirements lane, as a user does who names the lane and the folder."""
         words = ("start", "--planning", "--codepath", str(self.codepath), *self.options)
         self.last = self.call(*words)
         if self.last.code == 0:
@@ -48,7 +48,7 @@ class Rounds(Driven):
         return self.last
 
     def run(self, *words: str) -> Answer:
-        """Run a command of the lifecycle; what it prints is the block before the host now."""
+        """Run a command of the lane; what it prints is the block before the host now."""
         self.last = self.planner("requirements", *words)
         return self.last
 
@@ -82,12 +82,12 @@ class Rounds(Driven):
 
     @property
     def state(self) -> str:
-        """Return the name of the state that the lifecycle is in."""
+        """Return the name of the state that the requirements lane is in."""
         return self.planner("step", "requirements").name
 
     @property
     def facts(self) -> Any:  # noqa: ANN401 – its fields are what tests look at
-        return read_lifecycle(self.state_dir)
+        return read_lane(self.state_dir)
 
     # the way
 

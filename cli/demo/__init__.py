@@ -51,7 +51,9 @@ SETTINGS = """
     help="What is approved first: the bytes, or the intents.",
 )
 @click.option("--keep", metavar="DIR", help="Work in this new folder and leave it there.")
-@click.option("--requirements", is_flag=True, help="Play two rounds of the lifecycle instead.")
+@click.option(
+    "--requirements", is_flag=True, help="Play two rounds of the requirements lane instead."
+)
 @json_option
 @click.pass_context
 def demo_command(
@@ -90,7 +92,7 @@ def play(folder: str, depth: str = "full") -> dict[str, Any]:
 
 
 def play_rounds(folder: str) -> dict[str, Any]:
-    """Make the sample repository in `folder`, play two rounds of the lifecycle, return the result.
+    """Make the sample repository in `folder`, play two rounds of the lane, return the result.
 
     The last round ends where the user has no more requirements.
     """

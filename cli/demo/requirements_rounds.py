@@ -1,4 +1,4 @@
-"""`planner demo --requirements`: two rounds of the requirements lifecycle on the sample."""
+"""`planner demo --requirements`: two rounds of the requirements lane on the sample."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WRITING, _REVIEW = "new-requirements", "requirements-review"
 
 
 class Refiner(Player):
-    """The demo's assistant in the lifecycle; its user and reviewing agent edit the requirements."""
+    """The demo's assistant in the lane; its user and reviewing agent edit the requirements."""
 
     def follow(self, answer: Answer) -> list[str]:
         """Do what a printed block asks for; where requirements are to be written, the user does.

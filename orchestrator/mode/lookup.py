@@ -12,7 +12,7 @@ from shared.mode import limits
 from shared.mode.sessions import agent_name, repository_root
 from shared.mode.transitions import change_agent, status_of
 from shared.mode.where import NOBODY, database_path, nobody_plans, open_database
-from shared.requirements_record import WORKFLOW as LIFECYCLE
+from shared.requirements_record import WORKFLOW as REQUIREMENTS
 from shared.run import State, open_state
 from state.clock import moment
 from state.database import Database
@@ -140,9 +140,11 @@ def find(target: Target, now: float) -> Mode:
     database, any_agent = found.database, target.agent is None
     lone = [r for r in database.planning_live() if r.run_id is None] if any_agent else []
     runs = database.runs(ACTIVE, PAUSED) if any_agent else []
-    # A lifecycle of requirements is meant only where it holds a session, and no plan of its own is
+    # A requirements lane is meant only where it holds a session, and no plan of its own is
     # under way: between two rounds nobody plans.
-    runs = [r for r in runs if r.workflow != LIFECYCLE] or [r for r in runs if _holds(database, r)]
+    runs = [r for r in runs if r.workflow != REQUIREMENTS] or [
+        r for r in runs if _holds(database, r)
+    ]
     if not lone and not runs:
         raise nobody_plans(found.limit_note)
     if len(lone) + len(runs) > 1:

@@ -1,1 +1,1 @@
-"""Does the work of the requirements lifecycle: each transition from one state to the next."""
+"""Does the work of the requirements lane: each transition from one state to the next."""

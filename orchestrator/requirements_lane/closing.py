@@ -16,7 +16,7 @@ from orchestrator.requirements_steps import run_of
 from shared import resources
 from shared.git.proof import trailers
 from shared.git.repository import check_startable
-from shared.requirements_record import HISTORY, read_lifecycle
+from shared.requirements_record import HISTORY, read_lane
 from state.errors import Refused
 from state.files import write_json
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from shared.git.repository import Repository
-    from shared.requirements_record import Lifecycle
+    from shared.requirements_record import Lane
     from shared.run import State
     from state.models import Change
 
@@ -41,7 +41,7 @@ class Closed(NamedTuple):
     files: Sequence[str]
 
 
-def commit_completed(state: State, facts: Lifecycle) -> Closed:
+def commit_completed(state: State, facts: Lane) -> Closed:
     """Make the commit that was shown to the user, prove it, and begin a new round."""
     repository = state.repository
     problems = check_startable(facts.codepath)
@@ -64,14 +64,14 @@ def commit_completed(state: State, facts: Lifecycle) -> Closed:
 
 def recover(state: State) -> None:
     """Finish a commit that was made before a crash; one that was not made stays open."""
-    facts = read_lifecycle(state.state_dir)
+    facts = read_lane(state.state_dir)
     if _is_committed(state.repository, facts):
         _close(state, facts)
     else:
         forget(state)
 
 
-def _close(state: State, facts: Lifecycle) -> Closed:
+def _close(state: State, facts: Lane) -> Closed:
     """Commit what is staged, and begin a new round; done again, it finds the same commit."""
     run = run_of(facts)
     plan = applied_plan(run) if run else None
@@ -100,7 +100,7 @@ def _proof_text(closed: Closed) -> str:
     return f"{text} Also in it: {', '.join(closed.files)}."
 
 
-def _is_committed(repository: Repository, facts: Lifecycle) -> bool:
+def _is_committed(repository: Repository, facts: Lane) -> bool:
     """Return whether the branch has a commit with the trailers of this round, which only it has."""
     log = repository.git.text("log", "--first-parent", f"-n{_SEARCHED}", "--format=%B%x00", "HEAD")
     wanted = trailers(facts.message)

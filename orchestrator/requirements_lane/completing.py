@@ -26,7 +26,7 @@ from orchestrator.submit.message import files_beside
 from shared import archive
 from shared.git.change import ends
 from shared.named_files import find_answer
-from shared.requirements_record import HISTORY, IN_WORK, TODO, WORKFLOW, lane_of, write_lifecycle
+from shared.requirements_record import HISTORY, IN_WORK, TODO, WORKFLOW, lane_of, write_lane
 from shared.requirements_text import open_todos
 from shared.resources import ARCHIVE_FOLDER
 from shared.todo import also_committed, as_completed, refresh_todo
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from orchestrator.requirements_lane.transition import Operation
     from shared.git.repository import Repository
-    from shared.requirements_record import Lifecycle
+    from shared.requirements_record import Lane
     from shared.run import State
     from state.models import Plan
 
@@ -89,7 +89,7 @@ def complete(state: State, answers: Answers) -> None:
 
 
 def _rename(
-    state: State, facts: Lifecycle, answers: Answers, run: State | None, plan: Plan | None
+    state: State, facts: Lane, answers: Answers, run: State | None, plan: Plan | None
 ) -> None:
     """Give the round's files their completed names; without git that ends the round."""
     facts.stamp = _free_stamp(facts)
@@ -114,10 +114,10 @@ def _rename(
     facts.end_round()
     carry_out(state, facts, "close", operations, closed())
     if run is not None and plan is not None:
-        finish_uncommitted(run, "not committed: the lifecycle works without git")
+        finish_uncommitted(run, "not committed: the requirements lane works without git")
 
 
-def _free_stamp(facts: Lifecycle) -> str:
+def _free_stamp(facts: Lane) -> str:
     """Return a time of which there are no completed files yet, a second later for each there is."""
     seconds = time.time()
     while True:
@@ -127,7 +127,7 @@ def _free_stamp(facts: Lifecycle) -> str:
         seconds += 1
 
 
-def _changed_since(facts: Lifecycle, run: State | None) -> str:
+def _changed_since(facts: Lane, run: State | None) -> str:
     path = facts.path(IN_WORK)
     if run is None or not os.path.exists(path):
         return ""
@@ -136,12 +136,12 @@ def _changed_since(facts: Lifecycle, run: State | None) -> str:
     return "" if same else f"{IN_WORK} was changed since its implementation began"
 
 
-def _completed(facts: Lifecycle) -> list[str]:
+def _completed(facts: Lane) -> list[str]:
     """Return the names of the round's completed files that are there."""
     return [name for name in facts.completed if os.path.exists(facts.path(name))]
 
 
-def _trailers(facts: Lifecycle, plan: Plan | None, names: Sequence[str]) -> list[str]:
+def _trailers(facts: Lane, plan: Plan | None, names: Sequence[str]) -> list[str]:
     keys = {facts.completed[0]: "Requirements", facts.completed[1]: "Todo"}
     found = [f"{keys[name]}: {name}" for name in names]
     return [*found, f"Plan-Digest: {plan.digest}"] if plan else found
@@ -149,7 +149,7 @@ def _trailers(facts: Lifecycle, plan: Plan | None, names: Sequence[str]) -> list
 
 def _message(
     state: State,
-    facts: Lifecycle,
+    facts: Lane,
     answers: Answers,
     plan: Plan | None,
     names: Sequence[str] | None = None,
@@ -167,7 +167,7 @@ def _message(
 
 
 def _stage(
-    state: State, facts: Lifecycle, answers: Answers, run: State | None, plan: Plan | None
+    state: State, facts: Lane, answers: Answers, run: State | None, plan: Plan | None
 ) -> None:
     """Write what the commit needs, and stage all of it: what the user is shown is committed."""
     repository = state.repository
@@ -190,17 +190,17 @@ def _stage(
     facts.staged = {path: entry for path, entry in entries.items() if path in changed}
     facts.others, facts.left_out = found.others, found.left_out
     facts.ignored = staging.ignored_files(repository)
-    write_lifecycle(state.state_dir, facts)
+    write_lane(state.state_dir, facts)
 
 
-def _todo(facts: Lifecycle) -> list[Operation]:
+def _todo(facts: Lane) -> list[Operation]:
     path = facts.path(facts.completed[1])
     if not facts.wanted or not os.path.exists(path):
         return []
     return [write(path, also_committed(read_text(path), facts.wanted))]
 
 
-def _history(facts: Lifecycle, plan: Plan | None) -> list[Operation]:
+def _history(facts: Lane, plan: Plan | None) -> list[Operation]:
     """Return what gives the history the round's last lines, in place of those with other words.
 
     A plan that was moved to another commit than the round began at has a line that names it.

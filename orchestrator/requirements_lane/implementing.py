@@ -16,7 +16,7 @@ from orchestrator.run.choices import Choices
 from orchestrator.run.start import Started, join, start_run
 from shared.git.repository import check_startable, head
 from shared.named_files import find_answer
-from shared.requirements_record import HISTORY, IN_WORK, NEW, TODO, write_lifecycle
+from shared.requirements_record import HISTORY, IN_WORK, NEW, TODO, write_lane
 from shared.requirements_text import read_requirements, requirements_in
 from shared.resources import lane_path
 from shared.todo import refresh_todo
@@ -25,7 +25,7 @@ from state.files import read_bytes, read_text, write_json
 
 if TYPE_CHECKING:
     from orchestrator.requirements_lane.transition import Operation
-    from shared.requirements_record import Lifecycle
+    from shared.requirements_record import Lane
     from shared.run import State
 
 
@@ -56,7 +56,7 @@ def implement(state: State, summary: str | None) -> Started | None:
         return _start(state, facts)
 
 
-def _operations(state: State, facts: Lifecycle, name: str, summary: str | None) -> list[Operation]:
+def _operations(state: State, facts: Lane, name: str, summary: str | None) -> list[Operation]:
     """Return the file operations that begin the implementation, none where it has begun."""
     operations: list[Operation] = []
     if name == "refine":
@@ -89,7 +89,7 @@ def _summary(state: State, file: str | None) -> list[str]:
     return history.check_summary(read_text(path), path)
 
 
-def _start(state: State, facts: Lifecycle) -> Started:
+def _start(state: State, facts: Lane) -> Started:
     """Start the run that implements the requirements, or join the one that does it already."""
     run = run_of(facts)
     if run is None or run.run.status not in ("ACTIVE", "PAUSED"):
@@ -103,7 +103,7 @@ def _start(state: State, facts: Lifecycle) -> Started:
     return started
 
 
-def _start_new(state: State, facts: Lifecycle) -> Started:
+def _start_new(state: State, facts: Lane) -> Started:
     """Start a run whose task is the current requirements; repeated, find the same run."""
     path = facts.path(IN_WORK)
     text = read_requirements(path)
@@ -117,5 +117,5 @@ def _start_new(state: State, facts: Lifecycle) -> Started:
     write_json(lane_path(started.state.state_dir), lane)
     if facts.run != started.state.state_dir:
         facts.run = started.state.state_dir
-        write_lifecycle(state.state_dir, facts)
+        write_lane(state.state_dir, facts)
     return started

@@ -19,14 +19,14 @@ from shared.requirements_record import (
     SUMMARY,
     TODO,
     WORKFLOW,
-    write_lifecycle,
+    write_lane,
 )
 from shared.requirements_text import read_requirements
 from shared.resources import answer_path
 from state.errors import Problem, Refused
 
 if TYPE_CHECKING:
-    from shared.requirements_record import Lifecycle
+    from shared.requirements_record import Lane
     from shared.run import State
 
 
@@ -40,7 +40,7 @@ def refine(state: State, *, rewrite: bool = False) -> None:
         if to is None:
             if rewrite and not facts.rewrite:
                 facts.rewrite = True
-                write_lifecycle(state.state_dir, facts)
+                write_lane(state.state_dir, facts)
             return
         path = facts.path(NEW)
         text = _written(state, path)
@@ -88,10 +88,10 @@ def accept(state: State) -> None:
         if problems:
             raise Refused.of(problems)
         facts.reviewed = True
-        write_lifecycle(state.state_dir, facts)
+        write_lane(state.state_dir, facts)
 
 
-def problems_of(state: State, facts: Lifecycle) -> list[Problem]:
+def problems_of(state: State, facts: Lane) -> list[Problem]:
     """Return why the reviewed requirements cannot be implemented as they are, if they cannot."""
     path = facts.path(NEW)
     text = _written(state, path)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from shared.git.repository import Repository
-    from shared.requirements_record import Lifecycle
+    from shared.requirements_record import Lane
     from shared.run import State
     from state.models import Plan
 
@@ -50,7 +50,7 @@ def ignored_files(repository: Repository) -> list[str]:
 
 
 def sort_changed(
-    repository: Repository, facts: Lifecycle, planned: Collection[str], aside: Collection[str]
+    repository: Repository, facts: Lane, planned: Collection[str], aside: Collection[str]
 ) -> Sorted:
     """Return the changed files, sorted; `planned` are to be staged, those `aside` are not shown.
 

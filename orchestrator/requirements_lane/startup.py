@@ -1,4 +1,4 @@
-"""Begin the requirements lifecycle: where the code is, what is changed there, what was left behind.
+"""Begin the requirements lane: where the code is, what is changed there, what was left behind.
 
 The planning folder is made, a crash is recovered, and the user's answer is taken (RL-3 to RL-5).
 """
@@ -38,8 +38,8 @@ from shared.requirements_record import (
     NEW,
     TODO,
     WORKFLOW,
-    Lifecycle,
-    read_lifecycle,
+    Lane,
+    read_lane,
 )
 from shared.run import State
 from state.database import Database
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 
 class Wanted(NamedTuple):
-    """How a lifecycle begins: with git or without, a note for the user, how its plans are made."""
+    """How a lane begins: with git or without, a note for the user, how its plans are made."""
 
     git: bool = True
     note: str = ""
@@ -59,8 +59,8 @@ class Wanted(NamedTuple):
     review: str | None = None
 
 
-def start_lifecycle(codepath: str, wanted: Wanted) -> State:
-    """Begin the lifecycle of the code at a path, or go back to its first state; lose nothing.
+def start_lane(codepath: str, wanted: Wanted) -> State:
+    """Begin the lane of the code at a path, or go back to its first state; lose nothing.
 
     Raises Refused with every reason why no round can begin there.
     """
@@ -77,10 +77,8 @@ def start_lifecycle(codepath: str, wanted: Wanted) -> State:
         values = {"config": config.to_json(), "hash": "", "text": "", "submodules": []}
         settings = resources.run_config_path(state.state_dir)
         write_json(settings, {**values, "models": models.by_role})
-        path = resources.lifecycle_path(state.state_dir)
-        facts = (
-            read_lifecycle(state.state_dir) if os.path.exists(path) else Lifecycle(real, git=git)
-        )
+        path = resources.requirements_record_path(state.state_dir)
+        facts = read_lane(state.state_dir) if os.path.exists(path) else Lane(real, git=git)
         facts.git, facts.told, facts.closed = git, note, False
         facts.depth = wanted.depth or facts.depth
         facts.review_mode = wanted.review or facts.review_mode
@@ -98,9 +96,9 @@ def start_lifecycle(codepath: str, wanted: Wanted) -> State:
 
 
 def start_again(state: State) -> None:
-    """Begin the lifecycle anew where it was begun before; finish what a crash interrupted."""
-    facts = read_lifecycle(state.state_dir)
-    start_lifecycle(facts.codepath, Wanted(facts.git))
+    """Begin the lane anew where it was begun before; finish what a crash interrupted."""
+    facts = read_lane(state.state_dir)
+    start_lane(facts.codepath, Wanted(facts.git))
     state.reload()
 
 
@@ -147,7 +145,7 @@ def _changed(repository: Repository, codepath: str) -> list[str]:
 
 
 def _open(codepath: str, repository: Repository | None) -> State:
-    """Return the lifecycle's row and folder, made where there is none yet."""
+    """Return the requirements lane's row and folder, made where there is none yet."""
     root = repository.root if repository else codepath
     folder = resources.requirements_folder(os.path.realpath(root), codepath)
     make_planner_folder(root)
@@ -164,7 +162,7 @@ def _open(codepath: str, repository: Repository | None) -> State:
     return State(folder, database, database.run_at(folder) or run)
 
 
-def _left_behind(facts: Lifecycle) -> Iterable[str]:
+def _left_behind(facts: Lane) -> Iterable[str]:
     return [name for name in (IN_WORK, TODO) if os.path.exists(facts.path(name))]
 
 

@@ -1,4 +1,4 @@
-"""Carry out a transition of the lifecycle as a list of file operations that survives a crash.
+"""Carry out a transition of the lane as a list of file operations that survives a crash.
 
 The list is on disk before the first of them. Each can be done any number of times, so that the
 next command finishes what a crash interrupted (RL-11).
@@ -15,7 +15,7 @@ from orchestrator.requirements import number_of
 from shared import resources
 from shared.mode import limits, transitions
 from shared.mode.sessions import agent_name
-from shared.requirements_record import LANE, WORKFLOW, Lifecycle, read_lifecycle, write_lifecycle
+from shared.requirements_record import LANE, WORKFLOW, Lane, read_lane, write_lane
 from state.errors import Refused
 from state.files import read_bytes, read_json, sweep, sync_folder, write_atomic, write_json
 from state.stages import ACTIVE, CANCELLED, COMPLETED, PAUSED
@@ -78,9 +78,7 @@ def make_folders(path: str) -> Operation:
     return ["folders", path]
 
 
-def carry_out(
-    state: State, facts: Lifecycle, name: str, operations: list[Operation], to: str
-) -> None:
+def carry_out(state: State, facts: Lane, name: str, operations: list[Operation], to: str) -> None:
     """Do file operations, store the facts, go to the state `to`; use it under the run's lock."""
     recorded = {
         "id": secrets.token_hex(6), "name": name, "operations": operations,
@@ -103,7 +101,7 @@ def finish(state: State, recorded: dict[str, Any]) -> None:
     if not any(row["detail"] == name for row in state.database.audit_rows(state.run)):
         for operation in recorded["operations"]:
             perform(operation)
-        write_lifecycle(state.state_dir, Lifecycle.from_json(recorded["facts"]))
+        write_lane(state.state_dir, Lane.from_json(recorded["facts"]))
         with state.database as database:
             _change_mode(state, recorded["to"])
             number = number_of(recorded["to"])
@@ -122,11 +120,11 @@ def forget(state: State) -> None:
 def sweep_folder(state: State) -> None:
     """Remove temporary files that killed commands have left in the planning folder."""
     recorded = interrupted(state) or {}
-    known = os.path.exists(resources.lifecycle_path(state.state_dir))
+    known = os.path.exists(resources.requirements_record_path(state.state_dir))
     if "facts" in recorded:
-        folder = Lifecycle.from_json(recorded["facts"]).folder
+        folder = Lane.from_json(recorded["facts"]).folder
     elif known:
-        folder = read_lifecycle(state.state_dir).folder
+        folder = read_lane(state.state_dir).folder
     else:
         return
     if os.path.isdir(folder):

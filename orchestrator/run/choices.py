@@ -22,7 +22,7 @@ DEPTHS = ("full", "intent")
 class Choices(NamedTuple):
     """The choices made when a run starts; for None the program decides or asks the user.
 
-    `lane` says where the requirements come from that a run of the lifecycle implements;
+    `lane` says where the requirements come from that a run of the requirements lane implements;
     `strategy` that a new run begins with the choice of one, before anything is prepared; `alone`
     that the host starts no sub-agents.
     """

@@ -10,7 +10,7 @@ from shared import resources
 from shared.git.journal import journal_state
 from shared.git.published import branch_of
 from shared.git.repository import repository_at
-from shared.requirements_record import WORKFLOW as LIFECYCLE
+from shared.requirements_record import WORKFLOW as REQUIREMENTS
 from shared.strategy_record import WORKFLOW as STRATEGY
 from state.errors import Refused
 from state.milestones import changes_of
@@ -35,10 +35,10 @@ class Outcome(NamedTuple):
 def outcome_of(state: State, view: View | None) -> Outcome:
     """Return the outcome of a run that is completed or cancelled.
 
-    A run that only weighed or answered, and a lifecycle of requirements, leave no change to name.
+    A run that only weighed or answered, and a requirements lane, leave no change to name.
     """
     run, again = state.run, resources.command("start", state.run.request)
-    if run.workflow in (STRATEGY, LIFECYCLE):
+    if run.workflow in (STRATEGY, REQUIREMENTS):
         is_open = run.workflow == STRATEGY and run.status != COMPLETED
         return Outcome([], again if is_open else "")
     journal = journal_state(resources.journal_path(state.state_dir))

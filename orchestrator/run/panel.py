@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.path import path_of
 from shared.builders import counted, visible_line
 from shared.execution.costs import WARNING, costs_of, whole_cost
-from shared.requirements_record import WORKFLOW as LIFECYCLE
+from shared.requirements_record import WORKFLOW as REQUIREMENTS
 from shared.steps.entry_points import find_workflow
 from shared.steps.workflow import Context
 from shared.strategy_record import WORKFLOW as STRATEGY
@@ -41,7 +41,7 @@ _DOES = {
     **{("executor", number): text for number, text in enumerate(_WRITES, 3)},
     ("executor", 9): "Applied, to be committed",
 }
-_DOES_IN = {STRATEGY: "Deciding whether to plan", LIFECYCLE: "Working on the requirements"}
+_DOES_IN = {STRATEGY: "Deciding whether to plan", REQUIREMENTS: "Working on the requirements"}
 BAR_WIDTH, GOAL_LENGTH = 15, 40
 
 

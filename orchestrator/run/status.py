@@ -16,7 +16,7 @@ from shared.execution.holder import described, is_alive, is_mine
 from shared.execution.progress import View
 from shared.git.journal import journal_state
 from shared.place.level import level
-from shared.requirements_record import WORKFLOW as LIFECYCLE
+from shared.requirements_record import WORKFLOW as REQUIREMENTS
 from shared.run import open_state
 from shared.steps.entry_points import find_workflow
 from state.channels import UNPROVEN_CHANNEL, approval_text
@@ -80,9 +80,9 @@ def status_of(state: State) -> dict[str, Any]:
 
 
 def _stage(state: State) -> str:
-    """Return the stage of a run; a lifecycle of requirements has one while it holds a session."""
+    """Return the stage of a run; a requirements lane has one while it holds a session."""
     rows = state.database.planning_of(state.run.run_id)
-    held = state.run.workflow != LIFECYCLE or any(row.phase != INACTIVE for row in rows)
+    held = state.run.workflow != REQUIREMENTS or any(row.phase != INACTIVE for row in rows)
     return state.run.stage if held else INACTIVE
 
 

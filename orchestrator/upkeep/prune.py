@@ -14,7 +14,7 @@ from shared.git.files import remove_tree
 from shared.git.journal import journal_state
 from shared.git.orphans import forget_worktrees, is_kept, orphaned_worktrees
 from shared.git.repository import repository_at
-from shared.requirements_record import WORKFLOW as LIFECYCLE
+from shared.requirements_record import WORKFLOW as REQUIREMENTS
 from shared.run import State
 from state.clock import moment
 from state.errors import Refused
@@ -59,7 +59,7 @@ def prune(database: Database, age_s: int, *, dry_run: bool) -> list[Pruned]:
 def ended_runs(database: Database, age_s: int) -> list[Run]:
     """Return the runs that ended longer than `age_s` ago and whose folder is still there."""
     until = moment(time.time() - age_s)
-    runs = [r for r in database.runs(COMPLETED, CANCELLED) if r.workflow != LIFECYCLE]
+    runs = [r for r in database.runs(COMPLETED, CANCELLED) if r.workflow != REQUIREMENTS]
     return [
         run
         for run in runs

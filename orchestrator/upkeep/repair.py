@@ -14,7 +14,7 @@ from orchestrator.upkeep.unknown_runs import is_unknown, lost_database, unknown_
 from shared import plan_refs, resources
 from shared.git.journal import journal_state
 from shared.git.repository import repository_at
-from shared.requirements_record import WORKFLOW as LIFECYCLE
+from shared.requirements_record import WORKFLOW as REQUIREMENTS
 from shared.run import State
 from shared.strategy_record import WORKFLOW as STRATEGY
 from state import store
@@ -119,7 +119,7 @@ def _repair_plan(database: Database, run: Run) -> list[SetAside]:
         if not _is_unreadable(path):
             return []
         moved = _move_aside(path)
-    elif run.status == IDLE or run.workflow in (STRATEGY, LIFECYCLE):
+    elif run.status == IDLE or run.workflow in (STRATEGY, REQUIREMENTS):
         return []  # it has no plan yet, or never
     elif (frozen := _kept_by_a_ref(run)) is not None:
         return [_restore_plan(run, path, frozen)]

@@ -10,7 +10,7 @@ from shared.guard.forms import form_of
 from shared.guard.permissions import refusal_for_assistant, refusal_while_planning
 from shared.guard.settings import load_settings
 from shared.mode import sessions
-from shared.requirements_record import WORKFLOW as LIFECYCLE
+from shared.requirements_record import WORKFLOW as REQUIREMENTS
 from state.stages import EXECUTING
 
 TYPE_CHECKING = False
@@ -75,7 +75,7 @@ class Call:
         places.check_planning(path, self.cwd, self.session, self.run)
 
     def _check_todo_list(self) -> None:
-        if self.run is not None and self.run.workflow == LIFECYCLE:
+        if self.run is not None and self.run.workflow == REQUIREMENTS:
             text = "requirements are reviewed without a todo list, which is made from their plan"
             raise Denied(text, "review the requirements and report what you changed")
 

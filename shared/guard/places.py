@@ -8,7 +8,7 @@ from shared import resources
 from shared.guard import tools
 from shared.guard.denial import Denied
 from shared.mode import sessions
-from shared.requirements_record import NEW, WORKFLOW, read_lifecycle
+from shared.requirements_record import NEW, WORKFLOW, read_lane
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def check_planning(path: str, cwd: str, session: Session, run: Run | None) -> No
 
 def _new_requirements(home: str, run: Run) -> str:
     """Return the file in which requirements are refined, while they are; else ''."""
-    return read_lifecycle(home).path(NEW) if run.workflow == WORKFLOW else ""
+    return read_lane(home).path(NEW) if run.workflow == WORKFLOW else ""
 
 
 def check_ours(path: str, cwd: str, session: Session) -> None:

@@ -341,7 +341,7 @@ def test_of_many_questions_only_what_is_wrong_is_recorded(tmp_path: Path) -> Non
     assert rounds == [passed, [first, found, {"verdict": "fail"}], passed]
 
 
-# Two rounds of the lifecycle
+# Two rounds of the requirements lane
 
 
 @pytest.fixture(scope="module")
@@ -359,7 +359,9 @@ def without_moments(text: str) -> str:
 
 @pytest.mark.slow
 @pytest.mark.requirement("RL-1", "RL-9", "RL-10")
-def test_two_rounds_of_the_lifecycle_are_played_and_proved(rounds: Played, golden: Golden) -> None:
+def test_two_rounds_of_the_requirements_lane_are_played_and_proved(
+    rounds: Played, golden: Golden
+) -> None:
     assert rounds.answer.returncode == 0, rounds.answer.stderr
     golden("cli/demo-requirements.txt", without_moments(rounds.answer.stdout))
 
@@ -380,13 +382,13 @@ def test_two_rounds_leave_two_commits_and_a_clean_tree(rounds: Played) -> None:
     assert status == ""
 
 
-LIFECYCLE_TOKENS = 3_000  # around the plan of one round
+LANE_TOKENS = 3_000  # around the plan of one round
 
 
 @pytest.mark.slow
 @pytest.mark.requirement("RL-1")
-def test_the_lifecycle_around_a_plan_costs_little(rounds: Played, golden: Golden) -> None:
-    """All that is printed of the lifecycle in one round: its blocks, and what it adds to others."""
+def test_the_requirements_lane_around_a_plan_costs_little(rounds: Played, golden: Golden) -> None:
+    """All that is printed of the lane in one round: its blocks, and what it adds to others."""
     rows, spent = [], 0
     blocks = [p.read_text().partition("\n\n")[2] for p in sorted((rounds.kept / "calls").iterdir())]
     begins = [n for n, text in enumerate(blocks) if 'name="new-requirements"' in text]
@@ -406,8 +408,8 @@ def test_the_lifecycle_around_a_plan_costs_little(rounds: Played, golden: Golden
         cost = -(-len(without_moments(home)) // 4)
         spent += cost
         rows.append(f"{block.get('workflow')} {block.get('name'):<20} {cost:>5}")
-    assert spent <= LIFECYCLE_TOKENS
-    golden("budgets/lifecycle.txt", "\n".join([f"tokens {spent}", *rows]) + "\n")
+    assert spent <= LANE_TOKENS
+    golden("budgets/requirements_lane.txt", "\n".join([f"tokens {spent}", *rows]) + "\n")
 
 
 def test_a_demo_is_not_kept_in_a_folder_that_is_there(tmp_path: Path) -> None:

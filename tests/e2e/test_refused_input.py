@@ -70,7 +70,7 @@ ROWS = [
     Row("code", "requirements startup --yes --resume",
         "usage", "--resume", "exclude each other", "--mark-complete"),
     Row("code", "requirements history --state-dir {state_dir}",
-        "not_found", "/.planner/runs/", "not of a requirements lifecycle", "start --planning"),
+        "not_found", "/.planner/runs/", "not of a requirements lane", "start --planning"),
     Row("approved", "exec deviate M-009 --file src/a.py --reason why",
         "not_found", "M-009", "no such milestone", "M-001"),
     Row("approved", "exec deviate M-001 --file ../out --reason why",

@@ -1,4 +1,4 @@
-"""What the tests of the lifecycle share."""
+"""What the tests of the requirements lane share."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def rounds(make_repo: Callable[..., Repository]) -> Rounds:
-    """Return a lifecycle that is not begun, in a repository with one commit."""
+    """Return a requirements lane that is not begun, in a repository with one commit."""
     return Rounds(make_repo(files=FILES))
 
 
 @pytest.fixture
 def without_git(make_repo: Callable[..., Repository]) -> Rounds:
-    """Return a lifecycle with --no-git that is not begun, in a repository with one commit."""
+    """Return a lane with --no-git that is not begun, in a repository with one commit."""
     return Rounds(make_repo(files=FILES), "--no-git")
 
 

@@ -1,4 +1,4 @@
-"""What each state of the lifecycle prints, byte for byte; each command in it works."""
+"""What each state of the requirements lane prints, byte for byte; each command in it works."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""kill -9 at every moment of every command of the lifecycle: the next one recovers (RL-11)."""
+"""kill -9 at every moment of every command of the lane: the next one recovers (RL-11)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NEW, CURRENT_FILE = "new_requirements.md", "current_requirements.md"
 
 
 def seen(rounds: Rounds) -> tuple[object, ...]:
-    """Return all that a round leaves: files, history, commits, index, the lifecycle's state."""
+    """Return all that a round leaves: files, history, commits, index, the lane's state."""
     files = {
         name: re.sub(r"\d{4}(-\d\d){2}_\d\d(-\d\d){2}", "TIME", path.read_text())
         for path in rounds.path("").iterdir()

@@ -1,4 +1,4 @@
-"""Commands of the lifecycle at the wrong moment, or where the folder is not as it was left."""
+"""Commands of the lane at the wrong moment, or where the folder is not as it was left."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole rounds of the lifecycle: its states, files, history and commits (RL-1, RL-8, RL-9)."""
+"""Whole rounds of the lane: its states, files, history and commits (RL-1, RL-8, RL-9)."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from shared.requirements_record import write_lifecycle
+from shared.requirements_record import write_lane
 from tests.journey import call, words_of
 from tests.requirement_rounds import MESSAGE, Rounds
 
@@ -178,7 +178,7 @@ def test_a_commit_that_was_never_staged_whole_is_staged_first(rounds: Rounds) ->
     rounds.follow("done")
     facts = rounds.facts
     facts.staged = {}
-    write_lifecycle(rounds.state_dir, facts)
+    write_lane(rounds.state_dir, facts)
     answer = rounds.run("commit")
     assert answer.problems[0][0] == "conflict"
     assert "requirements complete" in answer.problems[0][1]

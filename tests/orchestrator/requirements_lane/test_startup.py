@@ -1,4 +1,4 @@
-"""How a lifecycle begins: lanes, folder, git, what was left behind (RL-2 to RL-5)."""
+"""How a requirements lane begins: lanes, folder, git, what was left behind (RL-2 to RL-5)."""
 
 from __future__ import annotations
 
@@ -88,10 +88,10 @@ def test_a_path_that_does_not_resolve_is_an_error(repo: Repository) -> None:
     assert everything(repo.path) == {"README.md": b"# Sample\n"}
 
 
-def test_only_the_lifecycle_works_without_git(repo: Repository) -> None:
+def test_only_the_requirements_lane_works_without_git(repo: Repository) -> None:
     answer = call(repo.path, "start", "--no-git", "Do it")
     assert answer.code == 2
-    assert "only the lifecycle" in answer.problems[0][1]
+    assert "only the requirements lane" in answer.problems[0][1]
 
 
 # Folder and repository

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def rounds(make_repo: Callable[..., Repository], monkeypatch: pytest.MonkeyPatch) -> Rounds:
-    """Return a lifecycle of the session whose requirements are under review."""
+    """Return a requirements lane of the session whose requirements are under review."""
     monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", SESSION)
     rounds = Rounds(make_repo(files=FILES))
     rounds.to_review()
