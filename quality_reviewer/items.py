@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from shared.qr.types import STATUSES, Item, blocking, item_id
+from shared.qr.types import PREFIXES, REVIEWER, STATUSES, Item, blocking, item_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from shared.qr.types import Author
+
 ROUNDS_BEFORE_USER = 3
 
 
-def next_number(items: Iterable[Item]) -> int:
-    """Return the number for the next review item: one more than the highest number in use."""
-    return max((int(i.id.removeprefix("qa-")) for i in items), default=0) + 1
+def next_number(items: Iterable[Item], by: Author = REVIEWER) -> int:
+    """Return the number for an author's next item: one more than the highest that has its prefix."""
+    prefix = PREFIXES[by]
+    used = (i.id.removeprefix(prefix) for i in items if i.id.startswith(prefix))
+    return max(map(int, used), default=0) + 1
 
 
 def count_items(items: Sequence[Item], iteration: int) -> dict[str, int]:
@@ -42,15 +46,15 @@ def carry_over(previous: Sequence[Item], fresh: Iterable[Item]) -> list[Item]:
     that the person saw, word for word. Others get new numbers.
     """
     left = list(previous)
-    number = next_number(previous)
+    numbers = {by: next_number(previous, by) for by in PREFIXES}
     fresh = list(fresh)
     exact = [_take(left, item, finding=True) for item in fresh]
     kept = []
     for item, same in zip(fresh, exact, strict=True):
         old = same or _take(left, item, finding=False)
         if old is None:
-            kept.append(item.changed(id=item_id(number)))
-            number += 1
+            kept.append(item.changed(id=item_id(numbers[item.by], item.by)))
+            numbers[item.by] += 1
         else:
             accepted = same.accepted if same else None
             kept.append(item.changed(id=old.id, rounds=old.rounds, accepted=accepted))

@@ -33,7 +33,7 @@ from quality_reviewer.checks.subject import Finding, Subject, Trees
 from quality_reviewer.checks.wording import check_comments, check_documentation
 from quality_reviewer.questions import QUESTIONS
 from quality_reviewer.signs import why_left_out
-from shared.qr.types import EVERYTHING, MUST, PASS, SCRIPT, SHOULD, numbered
+from shared.qr.types import EVERYTHING, MUST, PASS, SHOULD, numbered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
@@ -252,7 +252,6 @@ def _fields(check: Check, finding: Finding | None) -> dict[str, Any]:
         "severity": check.severity,
         "status": status,
         "finding": None if text is None else _storable(text),
-        "by": SCRIPT,
     }
 
 

@@ -13,6 +13,7 @@ from shared.qr.types import (
     FAIL,
     FIELDS,
     NOT_CHECKED,
+    PREFIXES,
     SEVERITIES,
     STATUSES,
     VERDICTS,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = "1.0"
 REQUIRED = ("id", "scope", "check", "status")
 NEED_FINDING = (FAIL, NOT_CHECKED)
+_PREFIXES = tuple(PREFIXES.values())
 
 _TEXT = {"type": "string", "pattern": r"\S"}
 _TEXT_OR_NULL = {"type": ["string", "null"], "pattern": r"\S"}
@@ -65,7 +67,7 @@ JSON_SCHEMA: dict[str, Any] = {
             "additionalProperties": False,
             "required": list(REQUIRED),
             "properties": {
-                "id": {"type": "string", "pattern": "^qa-[0-9]{3,}$"},
+                "id": {"type": "string", "pattern": "^q[as]-[0-9]{3,}$"},
                 "scope": _TEXT,
                 "check": _TEXT,
                 "severity": {"enum": list(SEVERITIES)},
@@ -226,9 +228,9 @@ def _is_text_or_null(value: object) -> bool:
 
 
 def _is_item_id(value: object) -> bool:
-    if not isinstance(value, str) or not value.isascii() or not value.startswith("qa-"):
+    if not isinstance(value, str) or not value.isascii():
         return False
-    return len(value) >= len("qa-000") and value.removeprefix("qa-").isdigit()
+    return value.startswith(_PREFIXES) and len(value) >= len("qa-000") and value[3:].isdigit()
 
 
 def _is_count(value: object, least: int) -> bool:
@@ -255,7 +257,7 @@ _VERDICT: dict[str, tuple[Callable[[object], bool], str]] = {
     "reason": (lambda v: isinstance(v, str), "text"),
 }
 _ITEM: dict[str, tuple[Callable[[object], bool], str]] = {
-    "id": (_is_item_id, "qa- and at least three digits"),
+    "id": (_is_item_id, f"{' or '.join(_PREFIXES)} and at least three digits"),
     "scope": (_is_text, "*, the id of an entity, or a file"),
     "check": (_is_text, "the id of a check, or the question"),
     "severity": _one_of(SEVERITIES),

@@ -35,6 +35,10 @@ SCRIPT: Author = "script"
 REVIEWER: Author = "reviewer"
 AUTHORS: tuple[Author, ...] = (SCRIPT, REVIEWER)
 
+# The checks of a script and the questions of reviewers are numbered apart: a new check then leaves
+# the ids of the questions as they are.
+PREFIXES: dict[Author, str] = {SCRIPT: "qs-", REVIEWER: "qa-"}
+
 # Who answers a reviewer's question: an agent that was started for it, or the host itself.
 AGENT: Answerer = "agent"
 ASSISTANT: Answerer = "assistant"
@@ -83,7 +87,7 @@ class LoopState(StrEnum):
 class Item:
     """One question of a quality review, with its answer.
 
-    - `id`: qa-NNN
+    - `id`: qs-NNN of a script's item, qa-NNN of a reviewer's; a script's was qa-NNN once
     - `scope`: `*`, the id of an entity, or a file
     - `check`: the id of a check or question, or the name of a reviewer's own finding
     - `group`: the share of one reviewer; None for a script's items
@@ -176,14 +180,14 @@ FIELDS = (
 )  # fmt: skip
 
 
-def item_id(number: int) -> str:
-    """Return the id of a review's n-th question, counted from 1."""
-    return f"qa-{number:03d}"
+def item_id(number: int, by: Author = REVIEWER) -> str:
+    """Return the id of the n-th item of a review, counted from 1, that this author has made."""
+    return f"{PREFIXES[by]}{number:03d}"
 
 
 def numbered(rows: Iterable[Mapping[str, Any]], start: int) -> list[Item]:
-    """Return a review question made from each row of fields, with ids numbered from `start`."""
-    return [Item(id=item_id(n), **row) for n, row in enumerate(rows, start)]
+    """Return the item of a script for each row of fields, with ids numbered from `start`."""
+    return [Item(id=item_id(n, SCRIPT), by=SCRIPT, **row) for n, row in enumerate(rows, start)]
 
 
 def rows_of(items: Iterable[Item]) -> list[dict[str, Any]]:

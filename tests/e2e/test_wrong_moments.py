@@ -87,12 +87,12 @@ plan show M-009
 plan verify
 plan verify --use 7
 prune --older-than soon
-qr accept qa-001 --phase plan-code --reason mine
+qr accept qs-001 --phase plan-code --reason mine
 qr add --phase plan-code --file answers/broken.json
 qr gate --phase plan-code --verdict pass
 qr gate --phase plan-design --verdict fail
 qr list --phase plan-code
-qr set qa-009 --phase plan-code --status FAIL --finding x
+qr set qa-001 --phase plan-code --status FAIL --finding x
 qr set --phase plan-code --file answers/broken.json
 queue next
 queue remove Q-009

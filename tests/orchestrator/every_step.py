@@ -362,9 +362,9 @@ def open_gate(journey: Journey, phase: Phase) -> Answer:
     """Bring the run to an open gate with one failing SHOULD, as reviewers will."""
     state = opened(journey)
     items = [
-        Item(id="qa-001", scope="M-001", check="names-say-what", severity=SHOULD, status=FAIL,
+        Item(id="qs-001", scope="M-001", check="names-say-what", severity=SHOULD, status=FAIL,
              finding="f does not say what it does", by=SCRIPT),
-        Item(id="qa-002", scope="*", check="fits", status="PASS", by=SCRIPT),
+        Item(id="qs-002", scope="*", check="fits", status="PASS", by=SCRIPT),
     ]  # fmt: skip
     iteration = state.database.phase(state.run, phase)[1]
     write_review(review_path(state.state_dir, phase), Review(phase, iteration, items))

@@ -232,8 +232,8 @@ WRONG: dict[str, tuple[Callable[[list[str], list[str]], object], list[str]]] = {
         ["is not a question of group 1"],
     ),
     "a script's item": (
-        lambda _own, _other: [{"id": "qa-001", "status": PASS}],
-        ["qa-001 is not a question of group 1"],
+        lambda _own, _other: [{"id": "qs-001", "status": PASS}],
+        ["qs-001 is not a question of group 1"],
     ),
     "a FAIL without a finding": (
         lambda own, _other: [{"id": own[0], "status": FAIL, "finding": "  "}],

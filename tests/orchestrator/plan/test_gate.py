@@ -185,7 +185,7 @@ def test_a_failed_gate_goes_back_with_the_failing_items_alone(at_gate: Journey) 
     fixing = at_gate.follow(at_gate.last.next("fail"))
     assert (fixing.block.get("number"), fixing.block.get("iteration")) == ("6", "2")
     shown = fixing.data("findings")
-    assert [line.split()[0] for line in shown.splitlines() if line.startswith("qa-")] == [
+    assert [line.split()[0] for line in shown.splitlines() if line.startswith(("qa-", "qs-"))] == [
         i.id for i in items if i.status == "FAIL"
     ]
     assert not any(f"{i.id} " in shown for i in passed)

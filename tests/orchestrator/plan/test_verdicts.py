@@ -185,7 +185,7 @@ def test_the_command_repeated_after_it_took_the_gate_says_where_the_run_is(
     again = small.planner(*words)
     assert (again.code, again.text) == (0, first.text)
     small.write_answer(
-        "verdicts-plan-code-1.json", [{"id": "qa-012", **FAILED, "finding": "other"}]
+        "verdicts-plan-code-1.json", [{"id": "qa-001", **FAILED, "finding": "other"}]
     )
     other = small.planner(*words)
     kind = "frozen" if rows is passing else "conflict"

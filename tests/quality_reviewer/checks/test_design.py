@@ -22,7 +22,7 @@ def found(check_id: str, **fields: object) -> list[tuple[str, str, str]]:
 def test_a_sound_plan_passes_every_check() -> None:
     items = run_checks("plan-design", Subject(make_plan()), start=7)
     assert [i.check for i in items if i.status != "PASS"] == ["design-files-spelled"]
-    assert [i.id for i in items] == [f"qa-{n:03d}" for n in range(7, 20)]
+    assert [i.id for i in items] == [f"qs-{n:03d}" for n in range(7, 20)]
     assert [i.severity for i in items] == ["MUST"] * 8 + ["SHOULD"] * 5
     assert {(i.scope, i.by, i.group) for i in items} == {("*", "script", None)}
 
