@@ -14,7 +14,7 @@ ROUNDS_BEFORE_USER = 3
 
 
 def next_number(items: Iterable[Item], by: Author = REVIEWER) -> int:
-    """Return the number for an author's next item: one more than the highest that has its prefix."""
+    """Return the number for an author's next item: one more than the highest with its prefix."""
     prefix = PREFIXES[by]
     used = (i.id.removeprefix(prefix) for i in items if i.id.startswith(prefix))
     return max(map(int, used), default=0) + 1

@@ -217,10 +217,27 @@ def read_text(path: str) -> str:
     return read_bytes(path).decode("utf-8", "replace")
 
 
+def named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the object of these pairs; ValueError if two of them have one name.
+
+    Readers differ in which of the two they take, so such a file says one thing to a person and
+    another to a program (RFC 8785 forbids it).
+    """
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in value if names.count(name) > 1)
+        raise ValueError(f"an object has the name {twice!r} twice")
+    return value
+
+
 def parse_json(data: bytes, path: str) -> Any:  # noqa: ANN401 – any JSON value
-    """Return the JSON value parsed from bytes; raise Refused with the place of a syntax error."""
+    """Return the JSON value parsed from bytes; raise Refused with the place of a syntax error.
+
+    A name that stands twice in one object is an error too.
+    """
     try:
-        return json.loads(data.decode("utf-8"))
+        return json.loads(data.decode("utf-8"), object_pairs_hook=named_once)
     except UnicodeDecodeError as error:
         text = f"the file is not UTF-8 at byte {error.start}; it was not changed"
     except RecursionError:

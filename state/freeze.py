@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import rfc8785
 
 from state.errors import Problem
+from state.files import named_once
 from state.frozen_bytes import NO_DIGEST, digest_of, stamped
 
 if TYPE_CHECKING:
@@ -38,7 +39,9 @@ def settled_digest(data: bytes) -> str | None:
     stated, actual = digest_of(data)
     if stated is None or stated != actual:
         try:
-            stated, actual = digest_of(rfc8785.dumps(json.loads(data)))
+            stated, actual = digest_of(
+                rfc8785.dumps(json.loads(data, object_pairs_hook=named_once))
+            )
         except (ValueError, RecursionError):
             return None
     return stated if stated == actual else None

@@ -354,6 +354,14 @@ def test_json_is_the_same_after_writing_and_reading(
     assert read_json(path) == value
 
 
+@pytest.mark.requirement("SD-9")
+@pytest.mark.parametrize("text", ['{"a": 1, "a": 1}', '[{"b": {"a": 1, "c": 2, "a": 3}}]'])
+def test_a_name_that_stands_twice_in_an_object_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "value.json").write_text(text)
+    with pytest.raises(Refused, match="has the name 'a' twice"):
+        read_json(str(tmp_path / "value.json"))
+
+
 def test_bytes_that_are_no_text_show_as_marks_in_what_people_wrote(tmp_path: Path) -> None:
     (tmp_path / "reason.md").write_bytes(b"caf\xe9")
     assert files.read_text(str(tmp_path / "reason.md")) == "caf�"

@@ -37,6 +37,22 @@ def test_validate_reads_many_files_and_answers_for_each(make_repo: Repositories)
     assert (shown.block.get("files"), shown.block.get("invalid")) == ("4", "3")
 
 
+@pytest.mark.requirement("SD-9")
+def test_a_frozen_plan_with_a_second_overview_is_not_sound(make_repo: Repositories) -> None:
+    """Readers differ in which of the two they take."""
+    journey = Journey(make_repo(files=FILES)).to("submitted")
+    with open(f"{journey.state_dir}/plan.json", encoding="utf-8") as file:
+        text = file.read()
+    twice = f"{journey.state_dir}/twice.json"
+    with open(twice, "w", encoding="utf-8") as file:
+        file.write(
+            text.replace('"overview":', '"overview":{"problem":"p","approach":"a"},"overview":')
+        )
+    answer = call(os.sep, "validate", twice)
+    assert answer.code == 1
+    assert "an object has the name 'overview' twice" in answer.text
+
+
 @pytest.mark.requirement("PL-30")
 def test_validate_compares_a_plan_with_its_commit(make_repo: Repositories) -> None:
     journey = Journey(make_repo(files=FILES)).to("committed")
