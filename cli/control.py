@@ -1,53 +1,57 @@
-"""Commands that steer a run while its milestones are carried out: decide, retry, runnable."""
+"""Commands that steer a run while its milestones are carried out: decide, retry, auto."""
 
 from __future__ import annotations
 
-import json
 import sys
 
 import click
 
 from cli.answers import write, write_standing
-from cli.options import (
-    allow_roles,
-    json_option,
-    opened,
-    opened_to_read,
-    role_option,
-    state_dir_option,
-)
+from cli.options import opened, state_dir_option
 from orchestrator.execute import advance, control
 from orchestrator.execute.advance import MOST_FILES
 from quality_reviewer.risk import LOW, RISKS
 from shared.builders import Block
+from shared.named_files import find_answer
+from shared.steps.printing import print_current
+from state.files import read_text
 
 
 @click.command("decide")
 @click.argument("checkpoint", metavar="ID")
-@click.argument("choice", metavar="CHOICE[,CHOICE]")
+@click.argument("choice", required=False, metavar="[CHOICE[,CHOICE]]")
+@click.option("--file", "path", metavar="FILE", help="The answer, or the user's own words.")
 @state_dir_option
-@role_option
-def decide_command(checkpoint: str, choice: str, state_dir: str | None, role: str | None) -> None:
-    """Store the user's answer; what waited for it can run.
+def decide_command(
+    checkpoint: str, choice: str | None, path: str | None, state_dir: str | None
+) -> None:
+    """Store the user's answer; what waited for it can go on.
 
     Example: planner decide CP-001 jwt
     """
-    allow_roles(role)
+    if (choice is None) == (path is None):
+        raise click.UsageError("give either a CHOICE, or a --file with the user's words")
     state = opened(state_dir)
-    choices = [word.strip() for word in choice.split(",")]
-    write(control.render_steered(state, control.decide(state, checkpoint, choices)))
+    if path is None:
+        choices = [word.strip() for word in (choice or "").split(",")]
+        decided = control.decide(state, checkpoint, choices)
+    else:
+        words = read_text(find_answer(state.state_dir, path)).strip()
+        decided = control.decide_in_words(state, checkpoint, words)
+    if decided is None:
+        write(print_current(state))
+    else:
+        write(control.render_steered(state, decided))
 
 
 @click.command("retry")
 @click.argument("milestone", metavar="ID")
 @state_dir_option
-@role_option
-def retry_command(milestone: str, state_dir: str | None, role: str | None) -> None:
+def retry_command(milestone: str, state_dir: str | None) -> None:
     """Let a blocked milestone run again.
 
     Example: planner retry M-002
     """
-    allow_roles(role)
     state = opened(state_dir)
     write(control.render_steered(state, control.retry(state, milestone)))
 
@@ -91,20 +95,6 @@ def auto_off(state_dir: str | None) -> None:
     state = opened(state_dir)
     advance.withdraw(state)
     write(Block("result").task("No plan of this run is approved in advance.").render())
-
-
-@click.command("runnable")
-@state_dir_option
-@json_option
-def runnable_command(state_dir: str | None, *, as_json: bool) -> None:
-    """Say which milestones can start now, and why others wait.
-
-    Example: planner runnable --json
-    """
-    state = opened_to_read(state_dir)
-    found = control.runnable(state)
-    text = json.dumps(found, indent=2, ensure_ascii=False) + "\n"
-    write(text if as_json else control.render_runnable(state, found))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from cli.options import (
     opened,
     role_option,
     state_dir_option,
-    with_format,
+    with_shared_options,
 )
 from shared import plan_file
 from shared.builders import Block
@@ -114,7 +114,7 @@ def _one(kind: str) -> str:
 def _command(name: str, options: Sequence[click.Parameter], run: Any, text: str) -> click.Command:  # noqa: ANN401 – a callback
     command = click.Command(name, params=list(options), callback=run, help=text)
     role_option(state_dir_option(command))
-    return with_format(command)
+    return with_shared_options(command, f"plan {name}")
 
 
 class AddGroup(click.Group):

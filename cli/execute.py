@@ -7,7 +7,7 @@ import sys
 import click
 
 from cli.answers import TEXT, form, write, write_standing
-from cli.options import allow_roles, opened, role_option, state_dir_option
+from cli.options import opened, role_option, state_dir_option
 from cli.results import (
     render_finished,
     render_proof,
@@ -24,7 +24,7 @@ from orchestrator.plan.finish import Finished
 from shared.builders import Block
 from shared.named_files import find_answer
 from shared.steps.printing import print_current
-from state.actors import DEVELOPER, HOST, REVIEWER, UNPROVEN, WRITER
+from state.actors import HOST, UNPROVEN
 from state.files import read_text
 from state.stages import SUBMITTED
 
@@ -42,28 +42,24 @@ def exec_command() -> None:
 @exec_command.command("run")
 @click.option("--branch", metavar="NAME", help="Commit on a new branch, which HEAD is put on.")
 @state_dir_option
-@role_option
-def run(branch: str | None, state_dir: str | None, role: str | None) -> None:
+def run(branch: str | None, state_dir: str | None) -> None:
     """Carry out an approved plan: apply it, compare your tree with it, commit it, prove the commit.
 
     At depth intent it starts the first milestones. Safe to repeat, also after a crash.
 
     Example: planner exec run
     """
-    allow_roles(role)
     state = opened(state_dir)
     write_ran(state, run_plan(state, branch))
 
 
 @exec_command.command("apply")
 @state_dir_option
-@role_option
-def apply(state_dir: str | None, role: str | None) -> None:
+def apply(state_dir: str | None) -> None:
     """Write the approved bytes into your tree, all or none, or finish an interrupted apply.
 
     Example: planner exec apply
     """
-    allow_roles(role)
     state = opened(state_dir)
     running = apply_plan(state)
     if running is not None:
@@ -74,26 +70,22 @@ def apply(state_dir: str | None, role: str | None) -> None:
 
 @exec_command.command("commit")
 @state_dir_option
-@role_option
-def commit(state_dir: str | None, role: str | None) -> None:
+def commit(state_dir: str | None) -> None:
     """Commit the plan with your hooks, prove the commit, then move the branch.
 
     Example: planner exec commit
     """
-    allow_roles(role)
     state = opened(state_dir)
     write_standing(state, render_proof(state, commit_or_end(state)))
 
 
 @exec_command.command("next")
 @state_dir_option
-@role_option
-def next_wave(state_dir: str | None, role: str | None) -> None:
+def next_wave(state_dir: str | None) -> None:
     """Start the milestones that can run now, at depth intent; when all are written, check them.
 
     Example: planner exec next
     """
-    allow_roles(role)
     state = opened(state_dir)
     if is_due(state) or state.run.stage == SUBMITTED:
         submit_if_due(state)  # an earlier call has passed the last gate, and failed after that
@@ -115,7 +107,6 @@ def done(milestone: str, attempt: int, path: str, state_dir: str | None, role: s
 
     Example: planner exec done --milestone M-001 --attempt 1 --file answers/result-M-001-1.json
     """
-    allow_roles(role, DEVELOPER, WRITER)
     state = opened(state_dir)
     of = waves.Attempt(milestone, attempt)
     finished = waves.hand_in(state, of, path, role)
@@ -126,13 +117,11 @@ def done(milestone: str, attempt: int, path: str, state_dir: str | None, role: s
 @exec_command.command("limited")
 @click.argument("milestone", metavar="ID")
 @state_dir_option
-@role_option
-def limited(milestone: str, state_dir: str | None, role: str | None) -> None:
+def limited(milestone: str, state_dir: str | None) -> None:
     """Say that a rate limit ended a milestone's agent; it is started again after a while.
 
     Example: planner exec limited M-001
     """
-    allow_roles(role)
     state = opened(state_dir)
     waves.hold_off(state, milestone)
     row = state.database.progress(state.run)[milestone]
@@ -145,13 +134,11 @@ def limited(milestone: str, state_dir: str | None, role: str | None) -> None:
 @attempt_option
 @click.option("--file", "path", required=True, metavar="FILE", help="A JSON list of questions.")
 @state_dir_option
-@role_option
-def ask(milestone: str, attempt: int, path: str, state_dir: str | None, role: str | None) -> None:
+def ask(milestone: str, attempt: int, path: str, state_dir: str | None) -> None:
     """Let a milestone wait for the user's answers to its agent's questions.
 
     Example: planner exec ask --milestone M-001 --attempt 1 --file answers/questions-M-001.json
     """
-    allow_roles(role, DEVELOPER, WRITER)
     state = opened(state_dir)
     ids = waves.ask(state, waves.Attempt(milestone, attempt), path)
     text = "Asked. An agent ends here; it is started again with the answers."
@@ -168,7 +155,6 @@ def judge_gaps(path: str, state_dir: str | None, role: str | None) -> None:
 
     Example: planner exec reconcile --file answers/reconcile.json
     """
-    allow_roles(role, REVIEWER)
     state = opened(state_dir)
     if not is_due(state):
         gaps.judge_gaps(state, path, role or HOST)
@@ -198,7 +184,6 @@ def deviate(
 
     Example: planner exec deviate M-001 --file src/a.py --reason "the user edited it meanwhile"
     """
-    allow_roles(role, DEVELOPER, WRITER)
     state = opened(state_dir)
     if reason_file is not None:
         reason = read_text(find_answer(state.state_dir, reason_file)).strip()
@@ -211,13 +196,11 @@ def deviate(
 @click.option("--file", "path", required=True, help="The file that may stay as it is.")
 @click.option("--reason", default="")
 @state_dir_option
-@role_option
-def accept(path: str, reason: str, state_dir: str | None, role: str | None) -> None:
+def accept(path: str, reason: str, state_dir: str | None) -> None:
     """Accept that a file differs from the plan. Only a person may run it.
 
     Example: planner exec accept --file src/a.py --reason "my own edit, leave it"
     """
-    allow_roles(role)
     state = opened(state_dir)
     reconcile.accept_deviation(state, path, reason)
     write(print_current(state))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from cli.pen import Pen
 
 # The answers to what a step asks its person, and what stands above a command for them to type.
-_ANSWERS = ("decide", "context answer", "start", "requirements", "strategy verdict")
+_ANSWERS = ("decide", "start", "requirements", "strategy verdict")
 _LABELS = {
     "undo": "To take it back:",
     "start": "To begin it again:",

@@ -13,10 +13,10 @@ import click
 
 from cli import answers, wrong_usage
 from cli.answers import write
-from cli.options import FORMAT, with_format
+from cli.options import FORMAT, with_shared_options
 from shared import resources
 from shared.builders import error_block
-from shared.guard.permissions import PERSON_ONLY, WHO
+from shared.commands import COMMANDS, is_for_person
 from shared.output import exit_code, write_fault
 from state.errors import Refused
 
@@ -46,13 +46,13 @@ SECTIONS = {
     },
     "What your assistant runs": {
         "step": "cli.whole_run", "context": "cli.context", "plan": "cli.plan", "tree": "cli.tree",
-        "qr": "cli.qr", "exec": "cli.execute", "runnable": "cli.control", "decide": "cli.control",
+        "qr": "cli.qr", "exec": "cli.execute", "decide": "cli.control",
         "retry": "cli.control", "mode": "cli.mode", "strategy": "cli.strategy_group",
         "requirements": "cli.requirements", "workflow": "cli.workflow", "guard": "cli.guard",
         "ro": "cli.ro",
     },
 }  # fmt: skip
-COMMANDS = {name: module for section in SECTIONS.values() for name, module in section.items()}
+MODULES = {name: module for section in SECTIONS.values() for name, module in section.items()}
 
 
 class Commands(click.Group):
@@ -88,26 +88,26 @@ class Lazy(Commands):
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return all command names in the order of the command table."""
         del ctx
-        return list(COMMANDS)
+        return list(MODULES)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command with this name, importing its module now."""
-        if cmd_name not in COMMANDS:
+        if cmd_name not in MODULES:
             return None
-        if COMMANDS[cmd_name] == "cli.main":
+        if MODULES[cmd_name] == "cli.main":
             return super().get_command(ctx, cmd_name)
-        module = import_module(COMMANDS[cmd_name])
+        module = import_module(MODULES[cmd_name])
         found = getattr(module, f"{cmd_name}_command")
         if isinstance(found, click.Group):
             wrong_usage.list_whole(found)
-        return with_format(found) if isinstance(found, click.Command) else None
+        return with_shared_options(found, cmd_name) if isinstance(found, click.Command) else None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command that the first word names; a UsageError with a guess if none is."""
-        if args[0] not in COMMANDS and not args[0].startswith("-"):
-            raise wrong_usage.no_such_command(args[0], COMMANDS, ctx)
+        if args[0] not in MODULES and not args[0].startswith("-"):
+            raise wrong_usage.no_such_command(args[0], MODULES, ctx)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -132,7 +132,7 @@ class Lazy(Commands):
 
 
 def _mark(name: str) -> str:
-    return " *" if WHO.get(name) == PERSON_ONLY else ""
+    return " *" if is_for_person(name) else ""
 
 
 def _show_version(ctx: click.Context, param: click.Parameter, value: bool) -> None:
@@ -168,9 +168,18 @@ def help_command(ctx: click.Context, words: tuple[str, ...], *, who: bool) -> No
     Example: planner help --who
     """
     if who:
-        write("".join(f"{name:<24} {role}\n" for name, role in WHO.items()))
+        write(_table(ctx.find_root()))
     else:
         write(wrong_usage.context_of(ctx.find_root(), words).get_help() + "\n")
+
+
+def _table(ctx: click.Context) -> str:
+    """Return each command with who may run it, who uses it, and the first sentence of its help."""
+    lines = []
+    for name, (who, use) in COMMANDS.items():
+        command = wrong_usage.context_of(ctx, name.split()).command
+        lines.append(f"{name:<24} {who} · {use} · {command.get_short_help_str(_WHOLE)}")
+    return "\n".join(lines) + "\n"
 
 
 def _runnable(problem: Problem, args: Sequence[str]) -> Problem:

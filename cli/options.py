@@ -9,6 +9,7 @@ import click
 
 from cli import answers
 from orchestrator.run.limits import settle
+from shared.commands import CONSENTED, is_for_person, name_of, roles_of
 from shared.run import State, open_state
 from state.actors import ROLES
 from state.errors import Refused
@@ -33,11 +34,8 @@ def agent_option(command: Command) -> Command:
 
 
 def role_option(command: Command) -> Command:
-    """Add the option --role; without it or PLAN_AGENT_ROLE, the caller is the main assistant."""
-    text = "Role of the calling agent; what the role may not do is refused."
-    return click.option("--role", envvar="PLAN_AGENT_ROLE", type=click.Choice(ROLES), help=text)(
-        command
-    )
+    """Add the option --role with its value, for a command whose deed depends on it."""
+    return click.option(*_ROLE, **_CALLER)(command)
 
 
 def json_option(command: Command) -> Command:
@@ -48,6 +46,44 @@ def json_option(command: Command) -> Command:
     )(command)  # fmt: skip
 
 
+def _check_caller(ctx: click.Context, param: click.Parameter, role: str | None) -> str | None:
+    """Return the caller's role; raise Refused if the table of commands does not name the caller.
+
+    What asks for proof of its person itself, and what only shows, is not refused to an assistant.
+    """
+    del param
+    name = name_of(ctx.command_path.split()[1:])
+    if not name or ctx.resilient_parsing:
+        return role
+    if is_for_person(name):
+        _check_person(ctx, name, role)
+    elif role is not None and role not in roles_of(name):
+        allowed = ", ".join(["the host (no --role)", *roles_of(name)])
+        raise Refused("refused", "--role", f"the role {role} may not run this", allowed)
+    return role
+
+
+def _check_person(ctx: click.Context, name: str, role: str | None) -> None:
+    if role is not None:
+        text = f"the role {role} may not run this, since only a person may"
+        raise Refused("refused", "--role", text, "end here and say that it waits for the user")
+    from shared.guard.consent import assistant_variable
+
+    variable = assistant_variable()
+    if not variable or name in CONSENTED or ctx.params.get("dry_run"):
+        return
+    text = f"only a person may run `planner {name}`, and {variable} says that an assistant does"
+    shows = any(param.name == "dry_run" for param in ctx.command.params)
+    also = ", or add --dry-run" if shows else ""
+    raise Refused("refused", name, text, f"ask the user to type it in a terminal of theirs{also}")
+
+
+_ROLE = ("--role",)
+_CALLER: dict[str, Any] = {
+    "envvar": "PLAN_AGENT_ROLE", "type": click.Choice(ROLES), "is_eager": True,
+    "callback": _check_caller,
+    "help": "Role of the calling agent; what the role may not do is refused.",
+}  # fmt: skip
 # `cli/answers.py` reads it before the command is parsed; here it is checked and explained.
 FORMAT = click.Option(
     ["--format"], type=click.Choice(answers.FORMS), expose_value=False,
@@ -56,13 +92,24 @@ FORMAT = click.Option(
 _OWN_OUTPUT = ("step", "ro")  # a step prints blocks alone, `ro` what its command prints
 
 
-def with_format(command: click.Command) -> click.Command:
-    """Add the option --format to a command or a group's commands, but where they have their own."""
+def with_shared_options(command: click.Command, path: str) -> click.Command:
+    """Add --format and --role to a command or a group's commands, but where they have their own.
+
+    `path` is what is typed before the command's own options. --role is shown where the table of
+    commands names roles.
+    """
     if isinstance(command, click.Group):
-        for one in command.commands.values():
-            with_format(one)
-    elif command.name not in _OWN_OUTPUT and not any("--format" in p.opts for p in command.params):
-        command.params.append(FORMAT)
+        for name, one in command.commands.items():
+            with_shared_options(one, f"{path} {name}")
+    elif path not in _OWN_OUTPUT:
+        named = {name for param in command.params for name in param.opts}
+        if "--format" not in named:
+            command.params.append(FORMAT)
+        if "--role" not in named:
+            name = name_of(path.split())
+            shown = bool(name) and roles_of(name) not in ((), ROLES)
+            option = click.Option([*_ROLE], expose_value=False, hidden=not shown, **_CALLER)
+            command.params.append(option)
     return command
 
 

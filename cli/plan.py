@@ -29,7 +29,6 @@ from shared.builders import Block
 from shared.named_files import find_answer
 from shared.steps.printing import print_current
 from state import kinds, store
-from state.actors import ARCHITECT, DEVELOPER, WRITER
 from state.files import read_text
 
 if TYPE_CHECKING:
@@ -84,21 +83,18 @@ def batch(path: str, operation: str | None, state_dir: str | None, role: str | N
 @plan_command.command("import")
 @click.argument("path", metavar="FILE")
 @state_dir_option
-@role_option
-def import_command(path: str, state_dir: str | None, role: str | None) -> None:
+def import_command(path: str, state_dir: str | None) -> None:
     """Copy the content of another plan.json into an empty plan, without its changes.
 
     Example: planner plan import ../old/plan.json
     """
-    allow_roles(role, ARCHITECT)
     notes = import_plan(opened(state_dir), path)
     write(Block("result").data("left out", "\n".join(notes)).render())
 
 
 @plan_command.command("capture")
 @state_dir_option
-@role_option
-def capture(state_dir: str | None, role: str | None) -> None:
+def capture(state_dir: str | None) -> None:
     """Compute all changes again, from the base commit to the worktree, and check them.
 
     Example: planner plan capture
@@ -106,7 +102,6 @@ def capture(state_dir: str | None, role: str | None) -> None:
     from cli.results import render_captured
     from orchestrator.plan.check import capture_and_check
 
-    allow_roles(role, DEVELOPER, WRITER)
     write(render_captured(*capture_and_check(opened(state_dir))))
 
 
@@ -115,14 +110,12 @@ def capture(state_dir: str | None, role: str | None) -> None:
 @click.option("--use", "numbers", type=int, multiple=True, metavar="N", help=_USE)
 @click.option("--command-file", "path", metavar="FILE", help=_OWN)
 @state_dir_option
-@role_option
 @click.pass_context
 def verify(
     ctx: click.Context,
     numbers: tuple[int, ...],
     path: str | None,
     state_dir: str | None,
-    role: str | None,
     *,
     worker: bool,
 ) -> None:
@@ -138,7 +131,6 @@ def verify(
     from developer.verify.job import Running
     from developer.verify.worker import worker_main
 
-    allow_roles(role, DEVELOPER, WRITER)
     state = opened(state_dir)
     if worker:
         ctx.exit(worker_main(state.state_dir))
@@ -212,8 +204,7 @@ def done(
 @plan_command.command("freeze")
 @click.option("--allow-large", is_flag=True, help="Keep large files beside the plan, in its ref.")
 @state_dir_option
-@role_option
-def freeze(state_dir: str | None, role: str | None, *, allow_large: bool) -> None:
+def freeze(state_dir: str | None, *, allow_large: bool) -> None:
     """Make the plan's revision immutable, name it by its digest, submit it for approval.
 
     The command that passes the last gate has done it already, unless it was refused then.
@@ -222,7 +213,6 @@ def freeze(state_dir: str | None, role: str | None, *, allow_large: bool) -> Non
     """
     from orchestrator.execute.last_gate import submit
 
-    allow_roles(role)
     state = opened(state_dir)
     submit(state, allow_large=allow_large)
     write(print_current(state))
@@ -236,15 +226,13 @@ def freeze(state_dir: str | None, role: str | None, *, allow_large: bool) -> Non
     help="What has made it necessary, if the user has not asked for it.",
 )
 @state_dir_option
-@role_option
-def revise(path: str | None, cause: str | None, state_dir: str | None, role: str | None) -> None:
+def revise(path: str | None, cause: str | None, state_dir: str | None) -> None:
     """Keep the plan's frozen revision and open the next one, back at step 3.
 
     Example: planner plan revise --file .planner/runs/20260102-abcdef/answers/remarks.md
     """
     from orchestrator.submit.revise import revise_plan
 
-    allow_roles(role)
     state = opened(state_dir)
     remarks = read_text(find_answer(state.state_dir, path)) if path else ""
     revise_plan(state, remarks, cause)

@@ -19,7 +19,7 @@ from state.database import Database
 
 @click.command("prune")
 @click.option("--older-than", metavar="AGE", default=DEFAULT_AGE, help="Such as 30d, 12h or 2w.")
-@click.option("--dry-run", is_flag=True, help="Only say what would be removed.")
+@click.option("--dry-run", is_flag=True, is_eager=True, help="Only say what would be removed.")
 def prune_command(older_than: str, *, dry_run: bool) -> None:
     """Shrink ended runs to plan, audit and proof. Only a person may run it.
 

@@ -11,7 +11,6 @@ import click
 
 from cli.answers import write
 from cli.options import (
-    allow_roles,
     group_option,
     json_option,
     opened,
@@ -28,7 +27,7 @@ from shared.builders import Block
 from shared.named_files import find_answer
 from shared.qr.schema import read_review
 from shared.steps.printing import print_current
-from state.actors import HOST, REVIEWER
+from state.actors import HOST
 from state.files import read_json, read_text
 
 if TYPE_CHECKING:
@@ -94,7 +93,6 @@ def set_items(  # noqa: PLR0913 – one parameter per option
 
     Example: planner qr set --phase plan-code --group 1 --file answers/verdicts-plan-code-1.json
     """
-    allow_roles(role, REVIEWER)
     if (path is None) == (item is None):
         raise click.UsageError("name either an ITEM with its --status, or a --file of answers")
     given = {"id": item, "status": status, "finding": finding, "severity": severity}
@@ -116,7 +114,6 @@ def add_items(
 
     Example: planner qr add --phase plan-code --group 1 --file answers/findings.json
     """
-    allow_roles(role, REVIEWER)
     _store(opened(state_dir), phase, group, role, path)
 
 
@@ -143,20 +140,17 @@ def _store(state: State, phase: Phase, group: str | None, role: str | None, rows
 @click.option("--reason", default="", help="Why, if the computed verdict is the other one.")
 @click.option("--reason-file", metavar="FILE", help="The reason, in a file.")
 @state_dir_option
-@role_option
 def gate(
     phase: Phase,
     verdict: str,
     reason: str,
     reason_file: str | None,
     state_dir: str | None,
-    role: str | None,
 ) -> None:
     """Pass or fail a phase; a verdict other than the computed one needs a reason.
 
     Example: planner qr gate --phase plan-code --verdict fail
     """
-    allow_roles(role)
     state = opened(state_dir)
     reason = _reason(state, reason, reason_file)
     if verdict == "fail" or not has_passed(state, phase):
@@ -172,8 +166,7 @@ def gate(
 @click.option("--reason", default="", help="Why it is accepted.")
 @click.option("--reason-file", metavar="FILE", help="The reason, in a file.")
 @state_dir_option
-@role_option
-def accept(  # noqa: PLR0913 – one parameter per option
+def accept(
     check: str,
     phase: Phase,
     scope: str,
@@ -181,13 +174,11 @@ def accept(  # noqa: PLR0913 – one parameter per option
     reason: str,
     reason_file: str | None,
     state_dir: str | None,
-    role: str | None,
 ) -> None:
     """Accept a finding: an item of the open review or of a script check. Only a person may run it.
 
     Example: planner qr accept code-no-secrets --scope a.pem --phase plan-code --reason "test key"
     """
-    allow_roles(role)
     state = opened(state_dir)
     reason = _reason(state, reason, reason_file)
     if not reason:

@@ -63,7 +63,7 @@ def leave(state: State) -> None:
     name = "left-read-only" if held else "finished" if closed else "left"
     block = Block("result").task(read_prompt("orchestrator", "requirements", name))
     block.next("later", state.command("requirements", "startup"))
-    write((block.person(state.command("mode", "cancel")) if held else block).render())
+    write((block.person(state.command("cancel")) if held else block).render())
 
 
 @requirements_command.command("startup")

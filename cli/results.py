@@ -157,7 +157,7 @@ def render_part(state: State, running: Running | None, digest: str, only: Iterab
     """Return the block for submitted milestones of a plan, or the block that verify still runs."""
     if running is None:
         return print_current(state)
-    again = state.typed("mode", "approve", digest, "--only", ",".join(sorted(only)))
+    again = state.typed("approve", digest, "--only", ",".join(sorted(only)))
     return Block("result").data("progress", running.text).person(again).render()
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cli.answers import write
-from cli.options import allow_roles, opened, role_option, state_dir_option
+from cli.options import opened, state_dir_option
 from developer.tree_run import run_on_tree
 from developer.verification import job_of
 from developer.verify.lock import undisturbed
@@ -20,7 +20,6 @@ from shared.place.level import level
 from shared.plan_file import check_active, open_plan
 from shared.workspace import config_of, open_tree, tree_of
 from state import store
-from state.actors import DEVELOPER, WRITER
 
 if TYPE_CHECKING:
     from developer.tree_run import Shown
@@ -40,14 +39,12 @@ def tree_command() -> None:
 @tree_command.command("rm")
 @click.argument("path")
 @state_dir_option
-@role_option
 @milestone_option
-def rm(path: str, state_dir: str | None, role: str | None, milestone: str | None) -> None:
+def rm(path: str, state_dir: str | None, milestone: str | None) -> None:
     """Remove a file of the scratch worktree.
 
     Example: planner tree rm src/old.py
     """
-    allow_roles(role, DEVELOPER, WRITER)
     state = opened(state_dir)
     open_plan(state)
     with undisturbed(state.state_dir):
@@ -58,14 +55,12 @@ def rm(path: str, state_dir: str | None, role: str | None, milestone: str | None
 @click.argument("old")
 @click.argument("new")
 @state_dir_option
-@role_option
 @milestone_option
-def mv(old: str, new: str, state_dir: str | None, role: str | None, milestone: str | None) -> None:
+def mv(old: str, new: str, state_dir: str | None, milestone: str | None) -> None:
     """Rename a file of the scratch worktree.
 
     Example: planner tree mv src/old.py src/new.py
     """
-    allow_roles(role, DEVELOPER, WRITER)
     state = opened(state_dir)
     open_plan(state)
     with undisturbed(state.state_dir):
@@ -76,16 +71,12 @@ def mv(old: str, new: str, state_dir: str | None, role: str | None, milestone: s
 @click.argument("change", metavar="+x|-x")
 @click.argument("path")
 @state_dir_option
-@role_option
 @milestone_option
-def chmod(
-    change: str, path: str, state_dir: str | None, role: str | None, milestone: str | None
-) -> None:
+def chmod(change: str, path: str, state_dir: str | None, milestone: str | None) -> None:
     """Make a file of the scratch worktree executable or not.
 
     Example: planner tree chmod +x bin/run
     """
-    allow_roles(role, DEVELOPER, WRITER)
     state = opened(state_dir)
     open_plan(state)
     with undisturbed(state.state_dir):
@@ -94,7 +85,6 @@ def chmod(
 
 @tree_command.command("run", context_settings={"ignore_unknown_options": True})
 @state_dir_option
-@role_option
 @milestone_option
 @click.argument("words", nargs=-1, required=True, metavar="COMMAND...")
 @click.pass_context
@@ -102,7 +92,6 @@ def run(
     ctx: click.Context,
     words: tuple[str, ...],
     state_dir: str | None,
-    role: str | None,
     milestone: str | None,
 ) -> None:
     """Run any command on the worktree's files, in the place; or one that planner.toml names.
@@ -114,7 +103,6 @@ def run(
 
     Example: planner tree run -- python -m pytest -q tests/test_dates.py
     """
-    allow_roles(role, DEVELOPER, WRITER)
     state = opened(state_dir)
     check_active(state)
     config = config_of(state)

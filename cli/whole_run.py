@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cli.answers import write, write_standing
+from cli.answers import write, write_end, write_standing
 from cli.options import agent_option, json_option, opened, opened_to_read, state_dir_option
 from orchestrator.run.status import line_of, render_status, status_of, watch
 from shared.builders import visible_line
-from shared.mode.where import Target
+from shared.mode.where import NOBODY, Target
 from state.errors import Refused
 
 if TYPE_CHECKING:
@@ -99,18 +99,24 @@ def notification(line: str, terminal: str) -> str:
 
 @click.command("cancel")
 @state_dir_option
-def cancel_command(state_dir: str | None) -> None:
-    """End the run: its worktree goes, its plan and audit stay. Only a person may run it.
+@agent_option
+def cancel_command(state_dir: str | None, agent: str | None) -> None:
+    """End planning and its run; plan and audit stay. Only a person may run it.
 
     Example: planner cancel --state-dir .planner/runs/20260102-abcdef
     """
-    from orchestrator.run import end
-    from orchestrator.submit.page.render import refresh_page
+    from orchestrator.mode import light_plan, lookup
 
-    state = opened(state_dir)
-    note = end.cancel(state)
-    refresh_page(state)
-    write_standing(state, end.render_end(note))
+    try:
+        found = _settled_mode(agent, state_dir)
+    except Refused as refusal:
+        if refusal.problems[0].at != NOBODY:
+            raise
+        # A run that only weighs whether to plan, or one that has ended.
+        state = opened(state_dir)
+        found = lookup.Mode(state.database, state.database.agent, time.time(), state)
+    light_plan.cancel(found)
+    write_end(found)
 
 
 @click.command("pause")

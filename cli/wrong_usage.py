@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from shared import resources
-from shared.guard.permissions import WHO
+from shared.commands import COMMANDS, GONE
 from state.errors import Problem
 
 if TYPE_CHECKING:
@@ -23,6 +23,12 @@ _EXAMPLE = re.compile(r"^\s*Example: planner (.+)$", re.MULTILINE)
 def problem_of(error: click.UsageError) -> Problem:
     """Return a command line's fault with what is allowed instead and the command for help."""
     ctx = error.ctx
+    if ctx and isinstance(error, click.exceptions.NoSuchCommand):
+        name = f"{ctx.command_path} {error.command_name}".partition(" ")[2]
+        if gone := GONE.get(name):
+            text = f"`planner {name}` is gone; `planner {gone}` does its deed"
+            retry = f"{resources.launcher()} {gone.partition(' --')[0]} --help"
+            return Problem("usage", f"planner {name}", text, f"planner {gone}", retry)
     if isinstance(error, click.NoSuchOption):
         allowed = ", ".join(_options(ctx))
     else:
@@ -39,7 +45,7 @@ def no_such_command(
     word: str, known: Iterable[str], ctx: click.Context
 ) -> click.exceptions.NoSuchCommand:
     """Return the error for a word that is no command: with those inside groups, else a guess."""
-    inside = [name for name in WHO if name.endswith(f" {word}")]
+    inside = [name for name in COMMANDS if name.endswith(f" {word}")]
     near = inside or get_close_matches(word, known)
     # Letters that changed places are the likeliest slip.
     near = sorted(near, key=lambda name: sorted(name) != sorted(word))[:_MOST_GUESSES]

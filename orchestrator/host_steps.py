@@ -160,8 +160,8 @@ def _questions(ctx: Context, waiting: list[dict[str, Any]]) -> Block:
         name = asked["id"]
         for option in asked["options"]:
             key = option["key"]
-            block.next(f"{name} {key}", state.command("context", "answer", name, key))
-        words = ("context", "answer", name, "--file", answer_word(f"{name}.md"))
+            block.next(f"{name} {key}", state.command("decide", name, key))
+        words = ("decide", name, "--file", answer_word(f"{name}.md"))
         block.next(f"{name} other", state.command(*words))
     return block
 

@@ -114,7 +114,7 @@ def check_approved(state: State) -> None:
     digest = state.run.digest or ""
     if not state.database.is_approved(state.run, digest):
         text = "no person has approved this revision of the plan"
-        allowed = f"ask the user to run {state.command('mode', 'approve', digest)}"
+        allowed = f"ask the user to run {state.command('approve', digest)}"
         raise Refused("refused", digest, text, allowed)
 
 

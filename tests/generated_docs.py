@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cli.main import planner
-from shared.guard.permissions import WHO
+from shared.commands import COMMANDS, name_of
 from shared.resources import launcher
 from shared.steps.entry_points import discover_workflows
 
@@ -82,8 +82,9 @@ def render_commands() -> str:
     for context in leaves():
         path = context.command_path.removeprefix("planner ")
         if path != "step":
-            who = WHO.get(path) or WHO[path.rpartition(" ")[0]]
-            parts.append(f"\n## planner {path}\n\nWho: {who}.\n\n```\n{context.get_help()}\n```\n")
+            who, use = COMMANDS[name_of(path.split())]
+            parts.append(f"\n## planner {path}\n\nWho: {who}. Used by: {use}.\n\n")
+            parts.append(f"```\n{context.get_help()}\n```\n")
     return "".join(parts)
 
 

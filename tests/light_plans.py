@@ -59,7 +59,7 @@ class Lightly:
         if stage in ("submitted", "executing"):
             assert self.submit().code == 0
         if stage == "executing":
-            self.mode("approve", self.status()["digest"])
+            self.run("approve", self.status()["digest"])
         assert self.status()["stage"] == stage
         return self
 

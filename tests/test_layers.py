@@ -30,9 +30,9 @@ ROOMS = {
     "shared": ("state",),
     "shared/git": ("state/errors", "state/files"),
     "shared/guard": (
-        "shared/bounded_toml", "shared/builders", "shared/digests", "shared/known_secrets",
-        "shared/mode", "shared/output", "shared/place", "shared/requirements_record",
-        "shared/resources", "shared/sandbox", "state",
+        "shared/bounded_toml", "shared/builders", "shared/commands", "shared/digests",
+        "shared/known_secrets", "shared/mode", "shared/output", "shared/place",
+        "shared/requirements_record", "shared/resources", "shared/sandbox", "state",
     ),
     **dict.fromkeys(ROLES, ("shared", "state")),
     "orchestrator": (*ROLES, "shared", "state"),

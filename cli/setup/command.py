@@ -13,8 +13,6 @@ from cli.setup.assistants import Asked, carry_out, prepare
 from cli.setup.hosts import HOSTS
 from cli.setup.report import report_block
 from cli.setup.telling import done_of, plan_of
-from shared.guard.consent import assistant_variable
-from state.errors import Refused
 
 _NO = 130  # as for Ctrl-C
 
@@ -22,7 +20,7 @@ _NO = 130  # as for Ctrl-C
 @click.command("setup")
 @click.argument("hosts", nargs=-1, metavar="[HOST]…", type=click.Choice([*HOSTS]))
 @click.option("--project", is_flag=True, help="For this repository alone, not for all of yours.")
-@click.option("--dry-run", is_flag=True, help="Only show what would be written.")
+@click.option("--dry-run", is_flag=True, is_eager=True, help="Only show what would be written.")
 @click.option("--remove", is_flag=True, help="Take out what setup has put there.")
 @click.option("--yes", is_flag=True, help="Do not ask on a terminal.")
 @click.option("--fresh", is_flag=True, help="Install the planner's packages again, if damaged.")
@@ -38,9 +36,6 @@ def setup_command(
     Example: planner setup claude --dry-run
     """
     del fresh  # the launcher has done it
-    if not dry_run and (variable := assistant_variable()):
-        text = f"only a person may run `planner setup`, and {variable} says that an assistant does"
-        raise Refused("refused", "setup", text, "ask the user to run it, or add --dry-run")
     with prepare(Asked(hosts, project=project, remove=remove, dry_run=dry_run)) as work:
         asks = any(one.changes for one in work.works.values()) and not (dry_run or yes)
         asks = asks and os.isatty(0) and os.isatty(2)

@@ -13,7 +13,7 @@ import shutil
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cli.setup.documents import Entry, Form, Json, Tables, Toml
-from shared.guard.permissions import PERSON_ONLY, WHO
+from shared.commands import COMMANDS, is_for_person
 from shared.resources import ROOT, installed_path
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _VIBES_OWN = ("cd", "echo", "git diff", "git log", "git status", "tree", "whoami")
 # Where an assistant writes while it plans: answers, and the worktrees of the run.
 _WRITTEN = ("**/answers/**", "runs/*/worktree/**", "runs/*/milestones/**")
-_PERSONS = [name for name, who in WHO.items() if who == PERSON_ONLY]
+_PERSONS = [name for name in COMMANDS if is_for_person(name)]
 # Variables that name the folder above that of the settings.
 _ABOVE = ("XDG_CONFIG_HOME", "GEMINI_CLI_HOME")
 _GEMINI_EVENTS = ("BeforeTool", "BeforeAgent")

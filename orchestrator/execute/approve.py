@@ -61,7 +61,7 @@ def waiting_with(folder: str, digest: str) -> str | None:
 
 def approve(state: State, digest: str, now: float, given: Given = TYPED) -> None:
     """Record that a person approves the plan with this digest, so that it may be applied."""
-    with state.lock("mode approve"):
+    with state.lock("approve"):
         plan = check_named(state, digest)
         if state.run.stage == "submitted":
             base = plan.base.commit if plan.base else ""

@@ -1,4 +1,4 @@
-"""Steer a run under way, also while agents work: decide, retry, what can run now (PC-7, PC-8)."""
+"""Steer a run under way, also while agents work: decide, retry (PC-7)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from orchestrator.executor import WORKFLOW
 from orchestrator.plan import context
 from shared.builders import Block
 from shared.execution.deeds import Execution
-from shared.execution.progress import View
 from state.errors import Refused
 
 if TYPE_CHECKING:
@@ -22,23 +21,33 @@ class Steered(NamedTuple):
     freed: list[str]
 
 
-def decide(state: State, checkpoint: str, choices: list[str]) -> Steered:
-    """Store the user's answer to a question, while planning or while milestones wait for it."""
-    if is_begun(state):
-        with state.database:
-            execution = Execution(state)
-            waiting = [n for n, row in execution.progress.items() if checkpoint in row.waits]
-            execution.decide(checkpoint, choices)
-            freed = [n for n in waiting if not execution.progress[n].waits]
-    else:
+def decide(state: State, checkpoint: str, choices: list[str]) -> Steered | None:
+    """Store which options the user chose for a question, also while milestones wait for it.
+
+    Returns what that has freed; None while planning, where the run goes on with the step due.
+    """
+    if not is_begun(state):
         context.answer(state, checkpoint, choices)
-        freed = []
+        return None
+    with state.database:
+        execution = Execution(state)
+        waiting = [n for n, row in execution.progress.items() if checkpoint in row.waits]
+        execution.decide(checkpoint, choices)
+        freed = [n for n in waiting if not execution.progress[n].waits]
     return Steered(f"{checkpoint}: {', '.join(choices)}", freed)
+
+
+def decide_in_words(state: State, checkpoint: str, words: str) -> Steered | None:
+    """Store the user's own words, or several options, as the answer; else as `decide`."""
+    if is_begun(state):
+        return decide(state, checkpoint, [word.strip() for word in words.split(",")])
+    context.answer_in_words(state, checkpoint, words)
+    return None
 
 
 def retry(state: State, milestone: str) -> Steered:
     """Let a blocked milestone run again."""
-    check_begun(state, "retry")
+    _check_begun(state, "retry")
     with state.database:
         execution = Execution(state)
         execution.retry(milestone)
@@ -51,7 +60,7 @@ def is_begun(state: State) -> bool:
     return state.run.workflow == WORKFLOW.name and bool(state.database.progress(state.run))
 
 
-def check_begun(state: State, command: str) -> None:
+def _check_begun(state: State, command: str) -> None:
     """Raise Refused unless the run's milestones are carried out."""
     if not is_begun(state):
         text = "no milestone is executed yet: the plan is not approved"
@@ -59,32 +68,7 @@ def check_begun(state: State, command: str) -> None:
         raise Refused("conflict", command, text, allowed, state.command("step", state.run.workflow))
 
 
-def runnable(state: State) -> dict[str, object]:
-    """Return what can start now, what is in progress, and why each other milestone waits."""
-    check_begun(state, "runnable")
-    view = View(state)
-    return {
-        "runnable": view.runnable(),
-        "in_progress": view.with_status("IN_PROGRESS"),
-        "most": view.most,
-        "paused": state.run.status == "PAUSED",
-        "waiting": view.reasons(),
-    }
-
-
 def render_steered(state: State, done: Steered) -> str:
     """Return the printed block of a command that steered a run."""
     block = Block("result").data("stored", done.what).data("free to run", "\n".join(done.freed))
-    return block.next("done", state.command("step", state.run.workflow)).render()
-
-
-def render_runnable(state: State, found: dict[str, object]) -> str:
-    """Return the printed block that says what can start now and why the rest waits."""
-    waiting = found["waiting"]
-    lines = [f"{name}: {why}" for name, why in waiting.items()] if isinstance(waiting, dict) else []
-    block = Block("result", most=found["most"], paused="yes" if found["paused"] else None)
-    for title, key in (("can start now", "runnable"), ("in progress", "in_progress")):
-        names = found[key]
-        block.data(title, "\n".join(names) if isinstance(names, list) else "")
-    block.data("waiting", "\n".join(lines))
     return block.next("done", state.command("step", state.run.workflow)).render()

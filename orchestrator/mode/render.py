@@ -125,7 +125,7 @@ def _what_next(block: Block, found: Mode) -> Block:
     if found.stage == SUBMITTED:
         words = ("mode", "submit", "--file", resources.answer_word(LIGHT_FILE))
         block.next("remarks", found.command(*words))
-        block.person(found.command("mode", "approve", digest))
+        block.person(found.command("approve", digest))
         return block.person(found.command("mode", "reject", digest))
     if found.stage == EXECUTING:
         steps = (found.plan or {"steps": []})["steps"]

@@ -126,7 +126,7 @@ def ask(state: State, questions: object) -> list[str]:
 
 def answer(state: State, checkpoint_id: str, choices: list[str]) -> None:
     """Store which options the user chose for a question; raise Refused for an unknown id or key."""
-    with state.lock("context answer"):
+    with state.lock("decide"):
         plan = open_plan(state)
         checkpoint = _checkpoint(plan, checkpoint_id)
         keys = [o.key for o in checkpoint.options]
@@ -136,7 +136,7 @@ def answer(state: State, checkpoint_id: str, choices: list[str]) -> None:
 
 def answer_in_words(state: State, checkpoint_id: str, words: str) -> None:
     """Store the user's answer to a question: their own words, or several of its options."""
-    with state.lock("context answer"):
+    with state.lock("decide"):
         plan = open_plan(state)
         checkpoint = _checkpoint(plan, checkpoint_id)
         keys = [o.key for o in checkpoint.options]

@@ -134,7 +134,7 @@ def sweep_folder(state: State) -> None:
 def _change_mode(state: State, to: str) -> None:
     """Make the session read-only where the state `to` wants it; use it in a transaction.
 
-    Only a person ends that, by `mode cancel`, or a plan that the session goes over to.
+    Only a person ends that, by `cancel`, or a plan that the session goes over to.
     """
     state.reload()
     if state.run.status in (COMPLETED, CANCELLED):

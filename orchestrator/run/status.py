@@ -104,6 +104,7 @@ def _milestones(view: View) -> dict[str, Any]:
         ],
         "progress": view.summary().to_json(),
         "runnable": view.runnable(),
+        "most": view.most,
         "checkpoints": [
             {"id": c.id, "question": c.question, "options": c.options, "multi": c.multi}
             for c in view.open_checkpoints()

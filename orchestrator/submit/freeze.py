@@ -95,7 +95,7 @@ def _check_ready(state: State, plan: Plan) -> None:
     problems = [
         Problem("refused", c.id, f"the question is not answered: {c.question}",
                 ", ".join(o.key for o in c.options),
-                state.command("context", "answer", c.id, c.options[0].key))
+                state.command("decide", c.id, c.options[0].key))
         for c in plan.checkpoints
         if c.id not in (*answered, *later)
     ]  # fmt: skip

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from state.models import Plan
 
 
-_COMMAND = "mode approve --only"
+_COMMAND = "approve --only"
 _ALLOWED = "approve the whole plan or other milestones; nothing was changed"
 
 
@@ -146,7 +146,7 @@ def _verified(state: State, part: Plan) -> Done | Running:
 def _rehearsed(state: State, part: Plan, only: Collection[str]) -> bytes:
     """Return the bytes of the frozen part; Refused with what would keep it from being committed."""
     names = ",".join(sorted(only))
-    again = state.command("mode", "approve", state.run.digest or "", "--only", names)
+    again = state.command("approve", state.run.digest or "", "--only", names)
     try:
         return rehearsed(state, part)
     except Refused as refusal:

@@ -123,7 +123,7 @@ def way_out(session: sessions.Session) -> str:
     """Return the command that ends a session's planning, and where it is to be typed."""
     if session.run_id and session.state_dir:
         return resources.command("cancel", state_dir=session.state_dir)
-    return f"in that folder: {resources.command('mode', 'cancel', '--agent', session.agent)}"
+    return f"in that folder: {resources.command('cancel', '--agent', session.agent)}"
 
 
 def _config(git: Git) -> Finding:

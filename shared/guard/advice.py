@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 import re
 
+from shared.commands import COMMANDS
 from shared.guard import writing
 from shared.guard.changed_files import changed_files, git_verb, taken_back, unwrapped
 from shared.guard.denial import INSTALL, PLAN, Denied
 from shared.guard.own import is_ours
-from shared.guard.permissions import WHO
 from shared.guard.scan import MOST_CHARS, UNKNOWN, commands_in
 from shared.guard.targets import inside
 from shared.resources import quote
@@ -36,7 +36,7 @@ _PACKAGES = (
 _MADE = re.compile(r"mktemp|\bTE?MP(?:DIR)?\b", re.IGNORECASE)
 _SHELLS = frozenset(("bash", "sh", "dash", "zsh", "ksh"))
 _LAUNCHER = os.path.join("bin", "planner")
-_OURS = {name.partition(" ")[0] for name in WHO}
+_OURS = {name.partition(" ")[0] for name in COMMANDS}
 _HELP = ("--help", "--version")
 
 

@@ -144,6 +144,6 @@ def _held() -> set[str]:
 
 def _not_typed(digest: str, why: str) -> Refused:
     text = f"{why}, and no person has typed the approval of this digest"
-    terminal = resources.command("mode", "approve", digest)
+    terminal = resources.command("approve", digest)
     allowed = f"ask the user to type /{typed.COMMAND} {digest} in Claude Code, or in a terminal of"
-    return Refused("refused", "mode approve", text, f"{allowed} their own: {terminal}")
+    return Refused("refused", "approve", text, f"{allowed} their own: {terminal}")

@@ -93,7 +93,7 @@ def _submitted(row: Planning, state_dir: str | None) -> str:
     return f"""\
 Revision {row.revision} waits for the user's answer; until then change nothing. They type, not you:
 approve: /planner:approve {digest} in Claude Code, else in a terminal of their own
-{resources.command("mode", "approve", digest, state_dir=state_dir)}
+{resources.command("approve", digest, state_dir=state_dir)}
 reject: {resources.command("mode", "reject", digest, state_dir=state_dir)}
 If they want changes, revise and resubmit. Silence is not consent.
 To show it again: {resources.command("mode", "status", state_dir=state_dir)}"""

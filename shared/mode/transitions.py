@@ -106,7 +106,7 @@ def bind(database: Database, run: Run, agent: str, limits: dict[str, object], at
             "refused",
             agent,
             text,
-            "ask the user to end the planning elsewhere: planner mode cancel",
+            "ask the user to end the planning elsewhere: planner cancel",
         )
     check_only_here(database.path, agent)
     at = at or now()
@@ -137,7 +137,7 @@ def check_only_here(path: str, agent: str) -> None:
     if row is not None and row.phase != INACTIVE:
         home = other.state_dir or os.path.dirname(other.database)
         text = f"this session already plans elsewhere ({row.phase}), in {home}; it can plan once"
-        end = resources.command("mode", "cancel", state_dir=home)
+        end = resources.command("cancel", state_dir=home)
         allowed = f"go on there, or ask the user to end the planning there: {end}"
         raise Refused("conflict", agent, text, allowed)
 

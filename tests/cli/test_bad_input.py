@@ -148,7 +148,7 @@ def test_what_needs_a_frozen_plan_is_refused_before(
 
 def test_a_digest_of_another_revision_is_not_approved(make_repo: Repositories) -> None:
     journey = Journey(make_repo(files=FILES)).to("submitted")
-    refused(journey.repository, ("mode", "approve", "0" * 64), "refused", "nothing is approved")
+    refused(journey.repository, ("approve", "0" * 64), "refused", "nothing is approved")
 
 
 def test_a_plan_that_nobody_approved_is_not_applied(make_repo: Repositories) -> None:
@@ -320,7 +320,7 @@ def test_an_edit_of_a_version_that_is_gone_is_refused_with_the_current_entity(
         ("technical-writer", ("plan", "add", "intent", "--behavior", "One")),
         ("architect", ("plan", "capture")),
         ("architect", ("plan", "freeze")),
-        ("developer", ("mode", "approve", "0" * 64)),
+        ("developer", ("approve", "0" * 64)),
         ("developer", ("config", "confirm", "0" * 64)),
         ("quality-reviewer", ("exec", "commit")),
         ("quality-reviewer", ("tree", "rm", "src/a.py")),

@@ -85,22 +85,19 @@ class TestRetry:
 
 @pytest.mark.requirement("PC-4")
 class TestRunnable:
-    def test_names_what_can_start_and_why_the_rest_waits(self, scene: Scene) -> None:
-        assert told(scene, "runnable", "--json") == {
-            "runnable": ["M-001"], "in_progress": [], "most": 2, "paused": False,
-            "waiting": {
-                "M-002": "needs the decision CP-001", "M-003": "waits for M-001 (PENDING)",
-            },
+    def test_status_names_what_can_start_and_why_the_rest_waits(self, scene: Scene) -> None:
+        status = told(scene, "status", "--json")
+        assert (status["runnable"], status["most"]) == (["M-001"], 2)
+        assert {m["id"]: m["why"] for m in status["milestones"]} == {
+            "M-001": "", "M-002": "needs the decision CP-001",
+            "M-003": "waits for M-001 (PENDING)",
         }  # fmt: skip
-        answer = planner(scene, "runnable")
-        assert answer.data("can start now") == "M-001"
-        assert "M-002: needs the decision CP-001" in answer.data("waiting")
 
     def test_names_nothing_while_the_run_is_paused(self, scene: Scene) -> None:
         assert planner(scene, "pause").code == 0
-        assert told(scene, "runnable", "--json")["runnable"] == []
+        assert told(scene, "status", "--json")["runnable"] == []
         assert planner(scene, "resume").code == 0
-        assert told(scene, "runnable", "--json")["runnable"] == ["M-001"]
+        assert told(scene, "status", "--json")["runnable"] == ["M-001"]
 
 
 @pytest.mark.requirement("PC-16")

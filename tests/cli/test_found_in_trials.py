@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cli.main import COMMANDS
+from cli.main import MODULES
 from orchestrator.submit.page.render import read_facts, render_page
 from shared.resources import ROOT
 from shared.run import open_state
@@ -44,7 +44,7 @@ def without_packages(*words: str) -> Answer:
 
 
 def test_each_command_also_runs_by_hand_as_a_module() -> None:
-    modules = sorted(set(COMMANDS.values()) - {"cli.ro", "cli.main", "cli.demo", "cli.setup"})
+    modules = sorted(set(MODULES.values()) - {"cli.ro", "cli.main", "cli.demo", "cli.setup"})
     for module in part(modules, 5):
         answer = without_packages("-m", module, "--help")
         assert answer.code == 0, (module, answer)

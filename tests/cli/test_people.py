@@ -14,7 +14,7 @@ import pytest
 
 from cli.text import json_of, text_of
 from shared.builders import Block, error_block
-from shared.guard.permissions import WHO
+from shared.commands import COMMANDS
 from shared.resources import PROGRAM, ROOT, launcher, launcher_text, quote
 from state.errors import Problem
 from tests.journey import FILES, Journey, call
@@ -63,7 +63,7 @@ def test_every_command_prints_text_on_a_terminal_and_a_block_into_a_pipe(
 ) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     folder = submitted.repository.path
-    for name in (*(n for n in WHO if n not in {*OWN_FORM, "cancel"}), "cancel"):
+    for name in (*(n for n in COMMANDS if n not in {*OWN_FORM, "cancel"}), "cancel"):
         words = (*name.split(), *GIVEN.get(name, ()))
         seen = typed(folder, *words)
         assert seen.text.strip(), name

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cli.main import COMMANDS, SECTIONS
-from shared.guard.permissions import PERSON_ONLY, WHO
+from cli.main import MODULES, SECTIONS
+from shared.commands import GONE, is_for_person
 from shared.resources import launcher
 from tests.journey import call, shell
 from tests.terminal import typed
@@ -33,8 +33,18 @@ def test_a_mistyped_command_gets_a_guess_and_no_list_of_all(
         assert answer.code == 2
         assert f"No such command '{word}'." in answer.text
         assert (f"Did you mean {guess}?" in answer.text) is bool(guess)
-        assert "runnable" not in answer.text
+        assert "requirements" not in answer.text
         assert f"{launcher()} --help" in answer.text
+
+
+@pytest.mark.parametrize(("name", "instead"), GONE.items())
+def test_a_command_that_is_gone_says_which_one_does_its_deed(
+    tmp_path: Path, name: str, instead: str
+) -> None:
+    answer = call(tmp_path, *name.split(), "M-001")
+    assert answer.code == 2
+    assert f"`planner {name}` is gone; `planner {instead}` does its deed" in answer.text
+    assert call(tmp_path, *instead.split(" --", maxsplit=1)[0].split(), "--help").code == 0
 
 
 def test_the_help_fits_a_terminal_of_eighty_columns_and_cuts_nothing(tmp_path: Path) -> None:
@@ -42,7 +52,7 @@ def test_the_help_fits_a_terminal_of_eighty_columns_and_cuts_nothing(tmp_path: P
     lines = text.splitlines()
     assert max(map(len, lines)) <= 80
     assert "..." not in text.partition("COMMAND [ARGS]...")[2]
-    for name in COMMANDS:
+    for name in MODULES:
         (row,) = [line for line in lines if re.match(rf"  {name}( \*)?  ", line)]
         assert row.endswith("."), row
     for words in ("plan", "mode", "exec", "requirements", "config"):
@@ -57,7 +67,7 @@ def test_the_help_begins_with_what_a_person_types_and_marks_what_only_they_may(
     assert headings == sorted(headings)
     assert text.index("\n  approve") < text.index("\n  status ") < text.index("\n  step ")
     marked = re.findall(r"^  (\w+) \*  ", text, re.MULTILINE)
-    assert sorted(marked) == sorted(n for n in COMMANDS if WHO.get(n) == PERSON_ONLY)
+    assert sorted(marked) == sorted(n for n in MODULES if is_for_person(n))
     assert "* Only a person may run it" in text
 
 

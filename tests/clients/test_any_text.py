@@ -142,9 +142,7 @@ def test_the_chain_that_made_the_guard_slow_and_then_approved_is_denied(
     for number in range(2_900):
         (waiting.repository.path / f"{number}.txt").touch()
     claude.permit("Bash")
-    approve = (
-        f"env -u CLAUDECODE -u AI_AGENT script -qec '{LAUNCHER} mode approve {digest}' /dev/null"
-    )
+    approve = f"env -u CLAUDECODE -u AI_AGENT script -qec '{LAUNCHER} approve {digest}' /dev/null"
     slow = f"cat{' *' * 1_992} >/dev/null"
     tried = [bash(f"{slow}; {approve}"), bash(approve), bash(f'sh -c "{slow}"; {approve}')]
     for result in claude.play(tried).results:

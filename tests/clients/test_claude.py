@@ -41,7 +41,7 @@ def attempts(planning: Journey) -> list[Call]:
         bash("echo x > new.py"),
         bash("git commit -am x"),
         bash(f"{LAUNCHER} cancel"),
-        bash(f"{LAUNCHER} mode approve {'0' * 64}"),
+        bash(f"{LAUNCHER} approve {'0' * 64}"),
         bash(f"{LAUNCHER} undo"),
         bash(f"{LAUNCHER} demo --keep kept"),
         bash(f"{LAUNCHER} ro -- cat README.md"),

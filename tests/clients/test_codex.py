@@ -48,7 +48,7 @@ def test_calls_that_write_are_denied_and_the_model_reads_why(codex: Codex, run: 
         patch(f"{run.repository.path}/new.py", "x"),
         patch(f"{run.state_dir}/qr-x.json", "x"),
         shell(f"{LAUNCHER} cancel"),
-        shell(f"{LAUNCHER} mode approve {'0' * 64}"),
+        shell(f"{LAUNCHER} approve {'0' * 64}"),
         shell(f"{LAUNCHER} undo"),
         shell(f"{LAUNCHER} demo --keep kept"),
     ]
@@ -62,7 +62,7 @@ def test_calls_that_write_are_denied_and_the_model_reads_why(codex: Codex, run: 
 @pytest.mark.usefixtures("run", "codex")
 def test_a_persons_command_is_denied_in_another_repository_too(make_repo: Repositories) -> None:
     elsewhere = Codex("codex-0.169.0", make_repo("elsewhere").path)
-    played = elsewhere.play([shell(f"{LAUNCHER} mode approve {'0' * 64}")])
+    played = elsewhere.play([shell(f"{LAUNCHER} approve {'0' * 64}")])
     assert "A session of this user plans: only a person may run" in played.only.text
 
 
@@ -83,7 +83,7 @@ def attempts(run: Journey) -> list[Call]:
     """Return calls of code mode that have to be denied."""
     new = f"{run.repository.path}/new.py"
     writes = [TOOLS.write(path, "x\n") for path in (new, "new.py", f"{run.state_dir}/qr-x.json")]
-    runs = [TOOLS.shell(text) for text in ("touch new.py", f"{LAUNCHER} mode approve {'0' * 64}")]
+    runs = [TOOLS.shell(text) for text in ("touch new.py", f"{LAUNCHER} approve {'0' * 64}")]
     return [*writes, *runs]
 
 
@@ -168,5 +168,5 @@ def test_a_command_that_codex_runs_cannot_approve(codex: Codex, run: Journey) ->
     """Not even where no hook is: its commands are known by what it sets in them."""
     run.to("submitted")
     digest = run.last.person().split()[2]
-    played = codex.play([shell(f"{LAUNCHER} mode approve {digest}")], hooks=False)
+    played = codex.play([shell(f"{LAUNCHER} approve {digest}")], hooks=False)
     assert "an assistant runs this" in played.only.text

@@ -47,7 +47,7 @@ def test_calls_that_write_are_denied_and_the_model_reads_why(gemini: Gemini, run
         shell("touch new.py"),
         shell("touch a.py", dir_path=f"{repo}/src"),
         shell(f"{LAUNCHER} cancel"),
-        shell(f"{LAUNCHER} mode approve {'0' * 64}"),
+        shell(f"{LAUNCHER} approve {'0' * 64}"),
         shell(f"{LAUNCHER} undo"),
         shell(f"{LAUNCHER} demo --keep kept"),
     ]
@@ -62,7 +62,7 @@ def test_calls_that_write_are_denied_and_the_model_reads_why(gemini: Gemini, run
 def test_a_persons_command_is_denied_in_another_repository_too(make_repo: Repositories) -> None:
     elsewhere = Gemini("gemini-0.61.0", make_repo("elsewhere").path)
     elsewhere.add_hooks()
-    played = elsewhere.play([shell(f"{LAUNCHER} mode approve {'0' * 64}")], ANY)
+    played = elsewhere.play([shell(f"{LAUNCHER} approve {'0' * 64}")], ANY)
     assert "A session of this user plans: only a person may run" in played.only.text
 
 
@@ -157,5 +157,5 @@ def test_a_command_that_gemini_runs_cannot_approve(run: Journey) -> None:
     run.to("submitted")
     digest = run.last.person().split()[2]
     unguarded = Gemini("gemini-0.61.0", run.repository.path)
-    played = unguarded.play([shell(f"{LAUNCHER} mode approve {digest}")], ANY)
+    played = unguarded.play([shell(f"{LAUNCHER} approve {digest}")], ANY)
     assert "an assistant runs this" in played.only.text

@@ -46,7 +46,7 @@ def test_calls_that_write_are_denied_and_the_model_reads_why(
         bash("touch new.py"),
         bash("touch a.py", workdir=f"{repo}/src"),
         bash(f"{LAUNCHER} cancel"),
-        bash(f"{LAUNCHER} mode approve {'0' * 64}"),
+        bash(f"{LAUNCHER} approve {'0' * 64}"),
         bash(f"{LAUNCHER} undo"),
         bash(f"{LAUNCHER} demo --keep kept"),
     ]
@@ -60,7 +60,7 @@ def test_calls_that_write_are_denied_and_the_model_reads_why(
 @pytest.mark.usefixtures("run", "opencode")
 def test_a_persons_command_is_denied_in_another_repository_too(make_repo: Repositories) -> None:
     elsewhere = Opencode(NAME, make_repo("elsewhere").path)
-    played = elsewhere.play([bash(f"{LAUNCHER} mode approve {'0' * 64}")])
+    played = elsewhere.play([bash(f"{LAUNCHER} approve {'0' * 64}")])
     assert "A session of this user plans: only a person may run" in played.only.text
 
 
@@ -137,5 +137,5 @@ def test_a_command_that_opencode_runs_cannot_approve(run: Journey) -> None:
     run.to("submitted")
     digest = run.last.person().split()[2]
     unguarded = Opencode(NAME, run.repository.path)
-    played = unguarded.play([bash(f"{LAUNCHER} mode approve {digest}")])
+    played = unguarded.play([bash(f"{LAUNCHER} approve {digest}")])
     assert "an assistant runs this" in played.only.text

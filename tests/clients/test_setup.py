@@ -153,7 +153,6 @@ LAUNCHED = {
     "status --state-dir x": "allow",
     "plan done --phase plan-code": "allow",
     "approve 0123": "forbidden",
-    "mode approve 0123": "forbidden",
     "cancel": "forbidden",
     "setup --remove": "forbidden",
 }

@@ -40,7 +40,7 @@ def attempts(run: Journey) -> list[Call]:
         ("edit", {"file_path": "README.md", "old_string": "adds", "new_string": "x"}),
         bash("touch new.py"),
         bash(f"{LAUNCHER} cancel"),
-        bash(f"{LAUNCHER} mode approve {'0' * 64}"),
+        bash(f"{LAUNCHER} approve {'0' * 64}"),
         bash(f"{LAUNCHER} undo"),
         bash(f"{LAUNCHER} demo --keep kept"),
     ]
@@ -60,7 +60,7 @@ def test_calls_that_write_are_denied_and_the_model_reads_why(vibe: Vibe, run: Jo
 @pytest.mark.usefixtures("run", "vibe")
 def test_a_persons_command_is_denied_in_another_repository_too(make_repo: Repositories) -> None:
     elsewhere = Vibe("vibe-3.0.2", make_repo("elsewhere").path)
-    played = elsewhere.play([bash(f"{LAUNCHER} mode approve {'0' * 64}")], "--auto-approve")
+    played = elsewhere.play([bash(f"{LAUNCHER} approve {'0' * 64}")], "--auto-approve")
     assert "A session of this user plans: only a person may run" in played.only.text
 
 
@@ -143,5 +143,5 @@ def test_a_command_that_vibe_runs_cannot_approve(vibe: Vibe, run: Journey) -> No
     """Not even where no hook is: its commands are known by what it sets in them."""
     run.to("submitted")
     digest = run.last.person().split()[2]
-    played = vibe.play([bash(f"{LAUNCHER} mode approve {digest}")], "--auto-approve", hooks=False)
+    played = vibe.play([bash(f"{LAUNCHER} approve {digest}")], "--auto-approve", hooks=False)
     assert "an assistant runs this" in played.only.text

@@ -178,7 +178,7 @@ def test_frozen_intents_are_sound_and_go_on_beside_a_clone(
     alone.mkdir()
     shutil.copy(plan, alone)
     digest = words_of(submitted.last.person())[1]
-    answer = call(tmp_path / "c", "mode", "approve", digest, "--state-dir", str(alone))
+    answer = call(tmp_path / "c", "approve", digest, "--state-dir", str(alone))
     assert answer.code == 0, answer.text
     written = call("/", *words_of(answer.next()))
     assert written.block.get("name") == "impl-execute", written.text

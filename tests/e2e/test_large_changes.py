@@ -138,7 +138,7 @@ def test_a_clone_applies_and_commits_it_once_it_has_fetched_what_the_refusal_nam
     alone.mkdir()
     shutil.copy(plan_path(journey), alone)
     digest = json.loads(Path(plan_path(journey)).read_text())["digest"]
-    approved = call(clone.path, "mode", "approve", digest, "--state-dir", str(alone))
+    approved = call(clone.path, "approve", digest, "--state-dir", str(alone))
     assert approved.code == 0, approved.text
     command = words_of(approved.next())
     refused = call(clone.path, *command)

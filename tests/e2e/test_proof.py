@@ -27,10 +27,10 @@ def test_plan_json_alone_is_executed_in_a_clone(project: Repository, tmp_path: P
     (tmp_path / "elsewhere" / "plan.json").write_bytes(frozen)
     digest = json.loads(frozen)["digest"]
     there = ("--state-dir", reader.state_dir)
-    wrong = call(clone.path, "mode", "approve", "0" * 64, *there)
+    wrong = call(clone.path, "approve", "0" * 64, *there)
     assert wrong.code == 1
     assert digest in wrong.text
-    reader.last = call(clone.path, "mode", "approve", digest, *there)
+    reader.last = call(clone.path, "approve", digest, *there)
     assert reader.last.code == 0, reader.last.text
     assert_proved(clone, reader.to("committed").last, "src/app.py")
     assert committed(clone, "src/app.py") == NEW_APP.encode()

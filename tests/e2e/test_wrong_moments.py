@@ -24,8 +24,8 @@ auto off
 auto on
 config confirm 0123456789ab
 context add-quote The\\ user\\ said\\ so.
-context answer CP-001 a
-context answer CP-001 --file answers/missing.md
+decide CP-001 a
+decide CP-001 --file answers/missing.md
 context ask --file answers/broken.json
 context ask --file answers/questions.json
 context set --file answers/broken.json
@@ -46,8 +46,8 @@ exec limited M-001
 exec next
 exec reconcile --file answers/questions.json
 exec run
-mode approve 000000000000
-mode approve 00
+approve 000000000000
+approve 00
 mode edit Once\\ more
 mode edit --
 mode enter Another\\ plan

@@ -328,7 +328,7 @@ def accepted(make_repo: Repositories) -> Iterator[Stop]:
     journey.edits["src/m1_1.py"] = theirs.replace("1", "2")
     journey.to("submitted")
     digest = words_of(journey.last.person())[1]
-    journey.last = journey.planner("mode", "approve", digest, "--only", "M-001")
+    journey.last = journey.planner("approve", digest, "--only", "M-001")
     yield "executor-1-init.part", journey, journey.last
     journey.repository.write("src/m1_1.py", "")
     yield "result.overtaken", journey, journey.planner("mode", "rebase")

@@ -158,7 +158,7 @@ def test_without_persistence_a_run_keeps_its_files_in_a_temporary_folder(
 
 
 @pytest.mark.requirement("PC-11")
-@pytest.mark.parametrize("command", [("mode", "approve"), ("approve",)])
+@pytest.mark.parametrize("command", [("approve",)])
 def test_with_auto_run_an_approved_plan_is_carried_out_at_once(
     make_repo: Repositories, command: tuple[str, ...]
 ) -> None:

@@ -32,7 +32,7 @@ def test_a_frozen_plan_alone_beside_a_clone_of_the_base_is_executed(
     with open(f"{journey.state_dir}/plan.json", "rb") as file:
         (alone / "plan.json").write_bytes(file.read())
     digest = str(open_state(journey.state_dir, "/").run.digest)
-    answer = call(clone.path, "mode", "approve", digest, "--state-dir", str(alone))
+    answer = call(clone.path, "approve", digest, "--state-dir", str(alone))
     assert answer.code == 0, answer.text
     while answer.block.tag == "step":
         answer = call("/", *words_of(answer.next()))

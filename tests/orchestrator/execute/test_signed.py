@@ -191,7 +191,7 @@ def test_what_a_file_says_without_a_signature_is_only_said(signing: Signing) -> 
 
 def test_a_project_that_wants_proof_refuses_what_is_weaker(strict: Signing) -> None:
     weak = [
-        ("mode", "approve", strict.digest), ("approve", strict.digest),
+        ("approve", strict.digest),
         ("approve", strict.digest, "--key", strict.plain),
         ("approve", strict.digest, "--approval", strict.colleagues(flags=0, word=OPEN)),
     ]  # fmt: skip

@@ -131,7 +131,7 @@ def test_a_session_that_resumes_the_plan_of_another_is_read_only_too(
     assert (status["agent"], status["stage"]) == ("one", "gathering")
     first.submit()
     assert "(submitted)" in second.denial("Write", **write)
-    first.mode("cancel")
+    first.run("cancel")
     assert second.asks("Write", **write) == {}
     assert not sessions.is_anyone_there()
 
@@ -182,7 +182,7 @@ def test_the_status_says_guarded_only_after_a_hook_has_run(make_repo: Repositori
     assert lightly.status()["guarded"] is False
     Client(repository.path, "one").asks("Read", file_path="README.md")
     assert lightly.status()["guarded"] is True
-    lightly.mode("cancel")
+    lightly.run("cancel")
     assert lightly.status()["guarded"] is False
 
 
@@ -193,5 +193,5 @@ def test_a_light_plan_has_no_base_to_sign_for(repo: Repository) -> None:
     answer = call(repo.path, "approve", digest, "--sign", "--key", "id_sk")
     assert answer.problems[0][0] == "conflict", answer.text
     assert "approve it without a signature" in answer.text
-    lightly.mode("approve", digest)
+    lightly.run("approve", digest)
     assert lightly.status()["stage"] == "executing"

@@ -34,28 +34,28 @@ class TestTheModeThatACommandMeans:
         agent = Lightly(repo, "s-1").to("submitted")
         terminal = Lightly(repo)
         assert terminal.status()["agent"] == "s-1"
-        assert terminal.mode("approve", agent.row.digest or "").block.get("agent") == "s-1"
+        assert terminal.run("approve", agent.row.digest or "").block.get("agent") == "s-1"
         assert agent.row.phase == "executing"
 
     def test_has_to_be_named_where_there_are_several(self, repo: Repository) -> None:
         first, second = Lightly(repo, "s-1").to("submitted"), Lightly(repo, "s-2").to("submitted")
-        for words in (("mode", "reject"), ("mode", "cancel"), ("pause",), ("mode", "status")):
+        for words in (("mode", "reject"), ("cancel",), ("pause",), ("mode", "status")):
             answer = call(repo.path, *words)
             assert (answer.code, answer.problems[0][0]) == (1, "not_found")
             assert "--agent s-1; --agent s-2" in answer.problems[0][1]
-        same = call(repo.path, "mode", "approve", first.row.digest or "")
+        same = call(repo.path, "approve", first.row.digest or "")
         assert (same.code, same.problems[0][0]) == (1, "conflict")
-        assert first.mode("approve", first.row.digest or "").code == 0
+        assert first.run("approve", first.row.digest or "").code == 0
         assert (first.row.phase, second.row.phase) == ("executing", "submitted")
 
     def test_is_the_light_plan_that_a_digest_names_beside_a_run(self, journey: Journey) -> None:
         journey.to("submitted")
         light = Lightly(journey.repository, "s-2").to("submitted")
-        assert call(journey.repository.path, "mode", "approve", light.row.digest or "").code == 0
+        assert call(journey.repository.path, "approve", light.row.digest or "").code == 0
         assert light.row.phase == "executing"
         assert open_state(journey.state_dir, os.sep).run.stage == "submitted"
         digest = str(open_state(journey.state_dir, os.sep).run.digest)
-        assert call(journey.repository.path, "mode", "approve", digest).code == 0
+        assert call(journey.repository.path, "approve", digest).code == 0
         assert open_state(journey.state_dir, os.sep).run.stage == "executing"
 
     def test_that_plans_a_run_submits_no_light_plan(self, journey: Journey) -> None:

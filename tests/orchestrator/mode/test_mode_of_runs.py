@@ -126,13 +126,13 @@ class TestARun:
         journey.to("submitted")
         digest = str(state_of(journey).run.digest)
         assert journey.planner("mode", "reject", "0" * 64).code == 1
-        words = [digest, "--reason", "no"] if verb == "reject" else []
-        assert journey.planner("mode", verb, *words).code == 0
+        rejects = ("mode", "reject", digest, "--reason", "no")
+        assert journey.planner(*(rejects if verb == "reject" else ("cancel",))).code == 0
         assert mode_of(journey) == ("CANCELLED", "inactive", "inactive")
         assert not sessions.is_published(agent_of(journey))
         assert os.path.isfile(f"{journey.state_dir}/plan.json")
         assert not os.path.exists(f"{journey.state_dir}/worktree")
-        assert journey.planner("mode", "approve", digest).code == 1
+        assert journey.planner("approve", digest).code == 1
         assert actions(journey)[-1] == (verb, "submitted", "inactive (cancelled)")
 
     @pytest.mark.requirement("PM-7")
@@ -162,13 +162,13 @@ class TestARun:
             connection.execute(f"CREATE TRIGGER broken BEFORE {verb} ON {table} {does}")
             connection.commit()
             before = list(connection.iterdump())
-            assert journey.planner("mode", "approve", digest).code == 1
+            assert journey.planner("approve", digest).code == 1
             assert list(connection.iterdump()) == before
             connection.execute("DROP TRIGGER broken")
             connection.commit()
         connection.close()
         assert mode_of(journey) == ("ACTIVE", "submitted", "submitted")
-        assert journey.planner("mode", "approve", digest).code == 0
+        assert journey.planner("approve", digest).code == 0
         assert mode_of(journey) == ("ACTIVE", "executing", "executing")
 
     @pytest.mark.requirement("PM-1")
@@ -208,7 +208,7 @@ class TestATimeLimit:
         wait(journey, 1_795)
         assert journey.planner("step", "executor").text == submitted
         wait(journey, 10)
-        late = journey.planner("mode", "approve", digest)
+        late = journey.planner("approve", digest)
         assert (late.code, late.problems[0][0]) == (1, "refused")
         assert "nobody has answered for 30 minutes" in late.problems[0][1]
         assert mode_of(journey) == ("PAUSED", "submitted", "submitted")
@@ -217,7 +217,7 @@ class TestATimeLimit:
         assert "nobody has answered" in paused.data("why")
         assert sessions.is_published(agent_of(journey))
         assert journey.follow(paused.next("resume")).text == submitted
-        assert journey.planner("mode", "approve", digest).code == 0
+        assert journey.planner("approve", digest).code == 0
         assert mode_of(journey) == ("ACTIVE", "executing", "executing")
 
     def test_without_a_call_of_a_tool_pauses_what_is_gathered(self, journey: Journey) -> None:
@@ -333,7 +333,7 @@ class TestPauseAndResume:
             answer = journey.planner(*words)
             assert (answer.code, answer.problems[0][0]) == (1, "refused")
             assert other.row.phase == "gathering"
-        other.mode("cancel")
+        other.run("cancel")
         assert journey.planner("resume").code == 0
         assert row_of(journey, "s-2").phase == "executing"
 
@@ -368,7 +368,7 @@ class TestPauseAndResume:
         found = sessions.find("s-1", "/")
         assert found is not None
         assert found.repository == str(one.repository.path.resolve())
-        one.mode("cancel")
+        one.run("cancel")
         assert call(other.repository.path, "start", REQUEST).code == 0
 
     def test_where_nobody_plans_is_refused_with_what_begins(self, repo: Repository) -> None:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import click
 import pytest
 
-from cli.main import COMMANDS, planner
-from shared.guard.permissions import ANYONE, WHO
+from cli.main import MODULES, planner
+from shared.commands import ANYONE, COMMANDS
 from shared.mode import sessions
 from shared.mode.reminder import injected
 from state.actors import HOST
@@ -96,7 +96,7 @@ def test_every_name_of_the_source_is_a_test() -> None:
 @pytest.mark.requirement("PM-2")
 def test_plan_cancel_restores_normal_mode(lightly: Lightly) -> None:
     for stage in ("gathering", "submitted", "executing"):
-        lightly.to(stage).mode("cancel")
+        lightly.to(stage).run("cancel")
         assert lightly.status()["stage"] == "inactive"
         assert not sessions.is_published(lightly.agent)
 
@@ -109,7 +109,7 @@ def test_plan_already_active_is_noop(lightly: Lightly) -> None:
         assert "plans already" in entered.block.findtext("task", "")
         assert lightly.status() == before
         assert entered.block.get("stage") == stage
-        lightly.mode("cancel")
+        lightly.run("cancel")
 
 
 # Plan submission
@@ -161,7 +161,7 @@ def test_submit_plan_sends_rendered_plan(lightly: Lightly) -> None:
     ]
     typed = [e.text or "" for e in shown.block.iter("person")]
     digest = shown.block.get("digest", "")
-    assert [f"mode approve {digest}" in typed[0], f"mode reject {digest}" in typed[1]] == [True] * 2
+    assert [f"approve {digest}" in typed[0], f"mode reject {digest}" in typed[1]] == [True] * 2
     assert "submit" in shown.next("remarks")
 
 
@@ -171,12 +171,12 @@ def test_submit_plan_sends_rendered_plan(lightly: Lightly) -> None:
 @pytest.mark.requirement("PM-1", "PM-7")
 def test_plan_approve_enters_execution(lightly: Lightly) -> None:
     lightly.to("submitted")
-    wrong = lightly.run("mode", "approve", "0" * 64)
+    wrong = lightly.run("approve", "0" * 64)
     assert (wrong.code, wrong.problems[0][0]) == (1, "refused")
     assert lightly.status()["stage"] == "submitted"
-    approved = lightly.mode("approve", lightly.status()["digest"])
+    approved = lightly.run("approve", lightly.status()["digest"])
     assert approved.block.get("stage") == "executing"
-    assert lightly.mode("approve", lightly.status()["digest"]).text == approved.text
+    assert lightly.run("approve", lightly.status()["digest"]).text == approved.text
     assert lightly.row.approved_at
     assert lightly.row.approved_by
 
@@ -198,8 +198,8 @@ def test_plan_edit_allows_revision(lightly: Lightly) -> None:
     assert lightly.submit({**PLAN, "questions": []}).code == 0
     second = lightly.status()
     assert (second["revision"], second["stage"]) == (2, "submitted")
-    assert lightly.run("mode", "approve", first).code == 1
-    lightly.mode("approve", second["digest"])
+    assert lightly.run("approve", first).code == 1
+    lightly.run("approve", second["digest"])
     assert lightly.status()["plan"]["questions"] == []
 
 
@@ -209,7 +209,7 @@ def test_plan_timeout_cancels_mode(
 ) -> None:
     users_settings('[mode]\non_timeout = "cancel"\n')
     lightly.to("submitted").set_back(1_801)
-    answer = lightly.run("mode", "approve", lightly.row.digest or "")
+    answer = lightly.run("approve", lightly.row.digest or "")
     assert answer.code == 1
     assert lightly.status()["stage"] == "inactive"
     assert not sessions.is_published(lightly.agent)
@@ -256,7 +256,7 @@ def test_execution_completion_exits_planning_mode(lightly: Lightly) -> None:
 
 
 def test_a_step_of_a_plan_that_was_cancelled_is_refused(lightly: Lightly) -> None:
-    lightly.to("executing").mode("cancel")
+    lightly.to("executing").run("cancel")
     late = lightly.run("mode", "step", "1", "start")
     assert "planning mode has ended before this step was done" in late.problems[0][1]
 
@@ -311,15 +311,15 @@ def test_plan_status_shows_current_state(lightly: Lightly) -> None:
     for stage in ("gathering", "submitted", "executing"):
         lightly.to(stage)
         assert lightly.mode("status").block.get("stage") == stage
-        lightly.mode("cancel")
+        lightly.run("cancel")
     assert lightly.mode("status").block.get("stage") == "inactive"
 
 
 @pytest.mark.requirement("PM-2")
 def test_plan_cancel_exits_mode(lightly: Lightly) -> None:
-    cancelled = lightly.to("submitted").mode("cancel")
+    cancelled = lightly.to("submitted").run("cancel")
     assert cancelled.block.get("stage") == "inactive"
-    assert lightly.run("mode", "cancel").code == 1
+    assert lightly.run("cancel").code == 1
     (row,) = [r for r in lightly.audit() if r["action"] == "cancel"]
     assert (row["from"], row["to"]) == ("submitted", "inactive")
 
@@ -339,19 +339,19 @@ def help_of(*words: str) -> str:
 
 
 def test_submit_plan_tool_registered() -> None:
-    assert WHO["mode submit"] == HOST
+    assert COMMANDS["mode submit"][0] == HOST
     assert "Submit a light plan" in help_of("mode", "submit")
 
 
 def test_enter_plan_mode_tool_registered() -> None:
-    assert WHO["mode enter"] == HOST
+    assert COMMANDS["mode enter"][0] == HOST
     assert "--reason" in help_of("mode", "enter")
 
 
 def test_ask_user_tool_registered() -> None:
-    assert WHO["context ask"].startswith(HOST)
-    assert WHO["help"] == ANYONE
-    assert "context" in COMMANDS
+    assert COMMANDS["context ask"][0].startswith(HOST)
+    assert COMMANDS["help"][0] == ANYONE
+    assert "context" in MODULES
     assert help_of("context", "ask")
 
 

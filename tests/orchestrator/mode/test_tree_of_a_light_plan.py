@@ -32,8 +32,11 @@ class Session:
         self.repository, self.agent = repository, agent
         self.mode("enter", "Rename f")
 
+    def run(self, *words: str) -> Answer:
+        return call(self.repository.path, *words, "--agent", self.agent)
+
     def mode(self, *words: str) -> Answer:
-        return call(self.repository.path, "mode", *words, "--agent", self.agent)
+        return self.run("mode", *words)
 
     def submit(self) -> Answer:
         file = self.repository.path / ".planner" / "light.json"
@@ -63,10 +66,10 @@ def test_an_edit_is_refused_at_approval_and_at_remarks(repository: Repository) -
     session = Session(repository)
     digest = session.submit().block.get("digest", "")
     repository.write("new.txt", "1\n")
-    assert "new.txt (new)" in session.mode("approve", digest).text
+    assert "new.txt (new)" in session.run("approve", digest).text
     assert "new.txt (new)" in session.mode("edit", "Another name").text
     (repository.path / "new.txt").unlink()
-    assert session.mode("approve", digest).code == 0
+    assert session.run("approve", digest).code == 0
 
 
 @pytest.mark.requirement("PM-7")
@@ -90,7 +93,7 @@ def test_a_rebase_with_nothing_to_accept_records_nothing(repository: Repository)
 
 def test_a_rebase_in_execution_is_refused(repository: Repository) -> None:
     session = Session(repository)
-    session.mode("approve", session.submit().block.get("digest", ""))
+    session.run("approve", session.submit().block.get("digest", ""))
     repository.write("notes.txt", "mine\n")
     assert [kind for kind, _ in session.mode("rebase").problems] == ["conflict"]
 

@@ -131,7 +131,7 @@ def test_what_is_asked_again_is_asked_once(designing: Journey) -> None:
 @pytest.mark.requirement("PL-9")
 def test_several_answers_come_by_choice_or_by_file(designing: Journey) -> None:
     ask(designing, [question(multi=True), question("One?", 3), question("Words?")])
-    words = ("context", "answer")
+    words = ("decide",)
     assert designing.planner(*words, "CP-001", "a,c").code == 1
     assert designing.planner(*words, "CP-002", "a,b").code == 1
     assert designing.planner(*words, "CP-009", "a").code == 1
@@ -155,7 +155,7 @@ def test_a_single_choice_by_file_is_one(designing: Journey) -> None:
     """Two keys are no choice where one is asked for: they are kept as the user's words."""
     ask(designing, [question()])
     designing.write_answer("CP-001.md", "a, b")
-    words = ("context", "answer", "CP-001", "--file", "answers/CP-001.md")
+    words = ("decide", "CP-001", "--file", "answers/CP-001.md")
     answered = designing.planner(*words)
     assert designing.follow(answered.runs()[0]).data("answers") == "CP-001 Which name? → a, b"
 

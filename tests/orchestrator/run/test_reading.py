@@ -93,5 +93,5 @@ def test_the_status_of_an_overdue_light_plan_says_so_and_stores_nothing(repo: Re
         assert (shown["stage"], shown["paused"]) == ("submitted", True)
         assert "nobody has answered for 30 minutes" in shown["said"]
     assert lightly.row.paused_at is None
-    assert lightly.run("mode", "approve", shown["digest"]).code == 1
+    assert lightly.run("approve", shown["digest"]).code == 1
     assert lightly.row.paused_at is not None

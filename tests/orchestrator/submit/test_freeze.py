@@ -83,7 +83,7 @@ def test_a_plan_that_was_frozen_again_by_hand_is_not_the_submitted_one(frozen: J
     changed = plan.model_copy(update={"remarks": ("slipped in",), "digest": None, "seals": {}})
     data, digest = freeze(changed.model_copy(update={"frozen_at": None}), plan.frozen_at or "")
     files.write_atomic(path, data)
-    for words in (("mode", "approve", digest), ("plan", "freeze"), ("exec", "apply")):
+    for words in (("approve", digest), ("plan", "freeze"), ("exec", "apply")):
         answer = frozen.planner(*words)
         assert answer.code == 1
         assert "the plan changed after it was submitted" in answer.text
@@ -223,7 +223,7 @@ def test_an_approval_holds_for_its_digest_and_no_other(frozen: Journey) -> None:
     frozen.to("submitted")
     assert open_state(frozen.state_dir, os.sep).run.digest != old
     assert frozen.planner("exec", "apply").code == 1
-    assert frozen.planner("mode", "approve", str(old)).code == 1
+    assert frozen.planner("approve", str(old)).code == 1
     frozen.to("committed")
 
 

@@ -52,7 +52,7 @@ def digest_of(journey: Journey) -> str:
 
 
 def take(journey: Journey, only: str, digest: str | None = None) -> Answer:
-    return journey.planner("mode", "approve", digest or digest_of(journey), "--only", only)
+    return journey.planner("approve", digest or digest_of(journey), "--only", only)
 
 
 def files(journey: Journey) -> set[str]:
@@ -94,7 +94,7 @@ def test_the_digest_of_the_whole_approves_nothing_any_more(make_repo: Repositori
     journey = three(make_repo)
     whole = digest_of(journey)
     assert take(journey, "M-001").code == 0
-    refused = journey.planner("mode", "approve", whole)
+    refused = journey.planner("approve", whole)
     assert refused.code == 1
     assert "not the digest of the submitted revision" in refused.text
 
@@ -121,7 +121,7 @@ def test_a_part_that_a_hook_would_not_let_pass_is_refused_before_it_is_submitted
     lock = journey.repository.path / ".git" / "index.lock"
     lock.touch()
     again = words_of(take(journey, "M-001").problems[0][1].rpartition("retry: ")[2])
-    assert again[:5] == ["mode", "approve", digest_of(journey), "--only", "M-001"]
+    assert again[:5] == ["approve", digest_of(journey), "--only", "M-001"]
     lock.unlink()
     assert take(journey, "M-001").code == 0
 

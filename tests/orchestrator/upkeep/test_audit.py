@@ -61,7 +61,7 @@ class TestTheAudit:
         lightly = Lightly(repo)
         for number in range(12):
             lightly.mode("enter", "--reason", f"{number:03}" + "x" * 3_000)
-            lightly.mode("cancel")
+            lightly.run("cancel")
         answer = call(repo.path, "audit")
         assert len(answer.text) < 30_000
         assert "of 24 rows" in answer.block.findtext("task", "")
@@ -70,7 +70,7 @@ class TestTheAudit:
 
     def test_is_followed_as_it_grows(self, repo: Repository) -> None:
         lightly = Lightly(repo).to("gathering")
-        steps = iter((lightly.submit, lambda: lightly.mode("cancel")))
+        steps = iter((lightly.submit, lambda: lightly.run("cancel")))
 
         def wait_for_more() -> None:
             assert next(steps)().code == 0

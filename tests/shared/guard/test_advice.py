@@ -197,7 +197,7 @@ def test_a_denial_names_a_way_that_fits(text: str, way: str, view: View) -> None
     "text",
     ["cd src && P status", "P status | head", "P status > {tmp}/x", "x=$(P status)",
      "for i in 1 2; do P step planner $i; done", "bash -c 'P status'", "timeout 5 P status",
-     "env -u CLAUDECODE script -qec 'P mode approve d' /dev/null", "setsid -w P mode approve d",
+     "env -u CLAUDECODE script -qec 'P approve d' /dev/null", "setsid -w P approve d",
      "env -u A P cancel", "find . -exec P cancel \\;", "script -c 'cd /; P cancel'",
      "python3 -c \"import os; os.system('P cancel')\""],
 )  # fmt: skip

@@ -58,7 +58,7 @@ def approve(waiting: Journey, digest: str, **environment: str) -> Answer:
     """Approve as a client does when the user has typed the command."""
     kept = {n: v for n, v in os.environ.items() if not n.startswith("CLAUDE")}
     done = subprocess.run(
-        [LAUNCHER, "mode", "approve", digest],
+        [LAUNCHER, "approve", digest],
         cwd=waiting.repository.path,
         env={**kept, "PLANNER_PYTHON": sys.executable, **environment},
         stdin=subprocess.DEVNULL,
@@ -76,7 +76,7 @@ def approve_on_a_terminal(waiting: Journey, digest: str, **environment: str) -> 
     pid, terminal = pty.fork()
     if pid == 0:
         os.chdir(waiting.repository.path)
-        os.execve(LAUNCHER, [LAUNCHER, "mode", "approve", digest], variables)  # noqa: S606 – no shell is meant
+        os.execve(LAUNCHER, [LAUNCHER, "approve", digest], variables)  # noqa: S606 – no shell is meant
     shown = b""
     while select.select([terminal], [], [], 30)[0]:
         try:
@@ -138,7 +138,7 @@ def test_the_same_command_without_a_typed_record_is_refused(waiting: Journey, di
     kind, text = answer.problems[0]
     assert kind == "refused"
     assert f"/planner:approve {digest}" in text
-    assert f"{launcher()} mode approve {digest}" in text
+    assert f"{launcher()} approve {digest}" in text
 
 
 @pytest.mark.parametrize("name", ASSISTANTS)
@@ -275,7 +275,7 @@ def test_a_program_that_is_no_client_does_not_count(
 # A terminal
 
 
-COMMAND = f"{shlex.quote(LAUNCHER)} mode approve {{}} --state-dir {{}}"
+COMMAND = f"{shlex.quote(LAUNCHER)} approve {{}} --state-dir {{}}"
 
 
 @pytest.mark.usefixtures("client")

@@ -127,7 +127,7 @@ def test_the_planners_own_commands_are_judged_by_who_may_run_them(project: str) 
 
     assert allowed(f"{PLANNER} plan show --json 2>&1")
     assert asked == [["plan", "show", "--json"]]
-    assert not allowed(f"{PLANNER} mode approve abc")
+    assert not allowed(f"{PLANNER} approve abc")
     assert not allowed(f"{PLANNER} status | cat")
     assert not allowed(f"{PLANNER} status; ls")
     assert not allowed(f"ls && {PLANNER} status")
@@ -293,7 +293,7 @@ def test_one_command_is_answered_for_a_person_and_for_a_program(tmp_path: Path) 
     answer = json.loads(call(tmp_path, "guard", "check", "rm x", "--json").text)
     assert answer["decision"] == "deny"
     assert answer["rewritten"] is None
-    assert call(tmp_path, "guard", "check", f"{PLANNER} mode approve x").code == 1
+    assert call(tmp_path, "guard", "check", f"{PLANNER} approve x").code == 1
     assert call(tmp_path, "guard", "check", f"{PLANNER} status").code == 0
 
 

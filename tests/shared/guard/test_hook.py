@@ -142,9 +142,8 @@ def test_a_command_that_writes_is_denied_with_the_guards_reason(client: Client) 
 @pytest.mark.parametrize(
     "words",
     [
-        "mode approve d",
+        "approve d",
         "mode reject",
-        "mode cancel",
         "cancel",
         "qr accept qa-1",
         "config confirm h",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from shared.guard.permissions import PERSON_ONLY, WHO
+from shared.commands import COMMANDS, is_for_person
 from shared.resources import ROOT, launcher
 from tests.journey import FILES, LAUNCHER, Journey
 from tests.shared.guard.client import SESSION, Client
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.requirement("PP-5")
 
 OURS = launcher()
-PERSONS = sorted(name for name, who in WHO.items() if who == PERSON_ONLY)
+PERSONS = sorted(name for name in COMMANDS if is_for_person(name))
 
 
 @pytest.fixture
@@ -95,9 +95,9 @@ def test_the_hook_of_a_client_is_denied_to_every_session_while_one_plans(other: 
 
 @pytest.mark.parametrize(
     "command",
-    ["bin/planner mode approve d", "planner mode approve d", "./link mode approve d",
-     "for x in 1; do {} mode approve d; done", "x=$({} cancel)", "'{}' mode 'approve' d",
-     "timeout 9 {} mode approve d", "env -u CLAUDECODE script -qec '{} mode approve d' /dev/null",
+    ["bin/planner approve d", "planner approve d", "./link approve d",
+     "for x in 1; do {} approve d; done", "x=$({} cancel)", "'{}' 'approve' d",
+     "timeout 9 {} approve d", "env -u CLAUDECODE script -qec '{} approve d' /dev/null",
      "bash -c 'cd /; sh -c \"{} cancel\"'"],
 )  # fmt: skip
 def test_the_launcher_is_known_by_where_it_leads(
@@ -116,7 +116,7 @@ def test_the_launcher_is_known_by_where_it_leads(
 @pytest.mark.parametrize(
     "command",
     ["ls | xargs rm", "for f in *; do echo $f; done", f"{LAUNCHER} status",
-     f"{LAUNCHER} undo --state-dir old", "echo planner mode approve"],
+     f"{LAUNCHER} undo --state-dir old", "echo planner approve"],
 )  # fmt: skip
 def test_all_else_passes_in_a_session_that_does_not_plan(other: Client, command: str) -> None:
     assert other.asks("Bash", command=command) == {}
@@ -126,7 +126,7 @@ def test_all_else_passes_in_a_session_that_does_not_plan(other: Client, command:
 
 def test_nothing_is_denied_once_nobody_plans(journey: Journey, other: Client) -> None:
     assert journey.planner("cancel").code == 0
-    assert other.asks("Bash", command=f"{OURS} mode approve d") == {}
+    assert other.asks("Bash", command=f"{OURS} approve d") == {}
 
 
 def test_the_page_of_commands_says_what_keeps_an_assistant_from_a_persons_command(

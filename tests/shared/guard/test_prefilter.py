@@ -90,7 +90,7 @@ def test_each_client_asks_before_a_tool_and_tells_what_is_typed() -> None:
 def test_only_the_user_can_call_the_command_that_approves() -> None:
     _, fields, body = APPROVE.read_text(encoding="utf-8").split("---\n", 2)
     assert "disable-model-invocation: true" in fields.splitlines()
-    assert "!`${CLAUDE_PLUGIN_ROOT}/bin/planner mode approve $ARGUMENTS || true`" in body
+    assert "!`${CLAUDE_PLUGIN_ROOT}/bin/planner approve $ARGUMENTS || true`" in body
 
 
 def test_vibes_entry_fails_closed() -> None:

@@ -96,7 +96,7 @@ def test_enter_planning_mode_restricts_tools(client: Client) -> None:
 
 @pytest.mark.parametrize("stage", ["gathering", "submitted"])
 def test_exit_planning_mode_restores_tools(client: Client, stage: str) -> None:
-    client.mode.to(stage).mode("cancel")
+    client.mode.to(stage).run("cancel")
     assert all(client.allows(tool, **values) for tool, values in WRITING)
 
 

@@ -179,7 +179,7 @@ def test_our_own_commands_run_as_they_are_and_alone(claude: Client) -> None:
         assert f"it works from any folder: {launcher()} status" in claude.denial(
             "Bash", command=text
         )
-    assert "only a person" in claude.denial("Bash", command=f"{launcher()} mode cancel")
+    assert "only a person" in claude.denial("Bash", command=f"{launcher()} cancel")
 
 
 @pytest.mark.requirement("PP-5")
@@ -194,7 +194,7 @@ def test_our_own_command_may_follow_a_cd_to_the_folder_where_it_runs_anyway(clau
         f"cd {quote(claude.cwd)} && {ours} && ls", f"cd {quote(claude.cwd)} > x && {ours}",
     ):  # fmt: skip
         assert claude.denial("Bash", command=text), text
-    person = f"cd {quote(claude.cwd)} && {launcher()} mode cancel"
+    person = f"cd {quote(claude.cwd)} && {launcher()} cancel"
     assert "only a person" in claude.denial("Bash", command=person)
 
 

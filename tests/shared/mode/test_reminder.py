@@ -82,7 +82,7 @@ class TestALightPlan:
     def test_that_has_ended_is_told_nothing(self, repo: Repository) -> None:
         lightly = Lightly(repo).to("executing")
         session = session_of(lightly.agent)
-        lightly.mode("cancel")
+        lightly.run("cancel")
         assert injected(session, time.time()) == ""
         assert current(session, time.time())[1] == ""
 

@@ -83,7 +83,7 @@ def test_an_answer_to_a_question_never_comes_from_a_file_with_a_secret(
     (answers / "questions.json").write_text(QUESTION, encoding="utf-8")
     planner(scene, "context", "set", "--file", "answers/context.json")
     planner(scene, "context", "ask", "--file", "answers/questions.json")
-    said = planner(scene, "context", "answer", "CP-001", "--file", str(scene.home / name))
+    said = planner(scene, "decide", "CP-001", "--file", str(scene.home / name))
     assert not printed(scene, said + planner(scene, "audit"))
 
 

@@ -103,7 +103,7 @@ def sample_review(data: dict[str, Any] | None = None, **values: Any) -> Facts:  
         "accepted": [("plan-code", "file-length", "importer/forms.json", "a table, not code")],
         "commands": {
             "approve typed": f"/planner:approve {DIGEST}",
-            "approve": f"{program} mode approve {DIGEST} {named}",
+            "approve": f"{program} approve {DIGEST} {named}",
             "remark": f"{program} mode edit 'what should be different' {named}",
             "reject": f"{program} mode reject {DIGEST} {named}",
         },

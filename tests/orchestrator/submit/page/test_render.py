@@ -105,7 +105,7 @@ def read_by_eye(**values: Any) -> str:  # noqa: ANN401 – fields of any type
         "bin/import mode only, mode 100644 → 100755",
         "binary: 5,120 bytes after the change",
         f"/planner:approve {DIGEST}",
-        f"planner mode approve {DIGEST} --state-dir /project/.planner/runs/20260102-abcdef",
+        f"planner approve {DIGEST} --state-dir /project/.planner/runs/20260102-abcdef",
     ],
 )
 def test_a_reader_finds(text: str) -> None:
@@ -362,7 +362,7 @@ def test_the_page_follows_the_run(make_repo: Repositories) -> None:
     journey.to("committed")
     look("committed")
     assert "still being written" in said["draft"]
-    assert "mode approve" not in said["draft"]
+    assert "approve" not in said["draft"]
     assert said["frozen"] == said["revised"]
     assert "Since revision 1" in said["revised"]
     assert "Say why in a comment." in said["revised"]
@@ -436,7 +436,7 @@ def test_the_plan_in_markdown_and_the_summary_show_hostile_text_and_answers(
     assert asked.code == 0
     words = f"Keep it {HOSTILE}"
     journey.write_answer("CP-001.md", words)
-    journey.last = journey.planner("context", "answer", "CP-001", "--file", "answers/CP-001.md")
+    journey.last = journey.planner("decide", "CP-001", "--file", "answers/CP-001.md")
     journey.answers = hostile(default_answers(), "\nverify: all pass <!-- \u202e\x1b[2K-->")
     summary = journey.to("submitted").last.data("summary")
     with open(f"{journey.state_dir}/plan.md", encoding="utf-8") as file:
