@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from benchmarks.figure import Figure, ratio
 from benchmarks.plans import frozen_plan
 from orchestrator.ci.validate import Wanted, validate_files
+from shared.builders import problem_text
 from state.models import Plan
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def _write(folder: str, number: int) -> str:
 def _validate_all(files: Sequence[str]) -> None:
     problems = [p for report in validate_files(files, Wanted(frozen=True)) for p in report.problems]
     if problems:
-        raise AssertionError(problems[0].text())
+        raise AssertionError(problem_text(problems[0]))
 
 
 def _load_all(files: Sequence[str]) -> None:

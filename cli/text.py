@@ -28,7 +28,8 @@ _KINDS = {
 }  # fmt: skip
 # A problem's parts, as `error_block` joins them.
 _PROBLEM = re.compile(
-    r"(?P<what>.*?)(?: · allowed: (?P<allowed>.*?))?(?: · retry: (?P<retry>.*))?", re.DOTALL
+    r"(?P<what>.*?)(?: · allowed: (?P<allowed>.*?))?(?: · (?:retry|person|user): (?P<way>.*))?",
+    re.DOTALL,
 )
 _FOLDER = "folder of the run"
 
@@ -148,8 +149,8 @@ def _problem(element: ET.Element, pen: Pen) -> Iterator[str]:
             yield f"  {'File' if name == 'file' else 'Where'}: {visible(where)}"
     if allowed := told.get("allowed"):
         yield pen.prose(f"  Allowed: {allowed}")
-    if retry := told.get("retry"):
-        yield from ("  Run:", pen.command(status_in_place_of(retry)))
+    if way := told.get("way"):
+        yield from ("  Run:", pen.command(status_in_place_of(way)))
 
 
 def _content(element: ET.Element) -> str:

@@ -19,7 +19,7 @@ from orchestrator.ci.validate import Report, Wanted, validate_files
 from orchestrator.ci.validate_approval import Asked, judge, recorded
 from orchestrator.ci.validate_range import ENOUGH, judge_commits
 from orchestrator.ci.validate_range import Wanted as Commits
-from shared.builders import Block
+from shared.builders import Block, problem_text
 from shared.output import exit_code
 from state.errors import Refused
 
@@ -191,7 +191,7 @@ def _as_text(reports: Sequence[Report], approval: str) -> str:
     for report in bad:
         for problem in report.problems:
             block.element(
-                "problem", problem.text(), kind=problem.kind, file=report.file, at=problem.at
+                "problem", problem_text(problem), kind=problem.kind, file=report.file, at=problem.at
             )
     return block.render()
 

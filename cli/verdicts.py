@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.ci.validate_range import VERDICTS
-from shared.builders import Block
+from shared.builders import Block, problem_text
 from shared.digests import SHORTEST
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def verdicts_as_text(judged: Judged) -> str:
     block.data("commits", "\n".join(_line(verdict) for verdict in found))
     for verdict in found:
         for problem in verdict.problems:
-            block.element("problem", problem.text(), kind=problem.kind, at=problem.at)
+            block.element("problem", problem_text(problem), kind=problem.kind, at=problem.at)
     return block.render()
 
 

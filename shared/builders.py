@@ -8,6 +8,8 @@ to their model.
 
 from __future__ import annotations
 
+from shared.commands import is_for_person, name_of
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -18,6 +20,7 @@ DATA_LIMITS = {"step": 16_000, "result": 24_000}  # characters of one data eleme
 _ROOM, _LEAST = 24_000, 200  # of all data of a block; of what comes when that is used up
 ERROR_LIMIT = 20_000  # characters of all problems together
 _PART_LIMIT = 3_000  # of what a problem says, and of what it allows
+_SHOWS = frozenset(("--dry-run", "--help"))  # then a person's command changes nothing
 _ATTRIBUTE_LIMIT = 4_200  # more than the longest path
 
 
@@ -224,22 +227,39 @@ def error_block(problems: Iterable[Problem]) -> str:
     for number, problem in enumerate(every):
         # The same command after each problem would only be read again and again.
         repeated = number + 1 < len(every) and every[number + 1].retry == problem.retry
-        text = _problem_text(problem, retry="" if repeated else problem.retry)
+        text = problem_text(problem, with_way=not repeated)
         room -= len(text) + len(problem.at)
         if room < 0 and number:
             left = f"{len(every) - number} more problems, shown when these are fixed"
-            left += f" · retry: {problem.retry}" if problem.retry else ""
+            left += _way_out(problem)
             return block.element("problem", left, kind=problem.kind, at="…").render()
         block.element("problem", text, kind=problem.kind, at=problem.at)
         block.data("output", shortened(problem.output, _PART_LIMIT))
     return block.render()
 
 
-def _problem_text(problem: Problem, retry: str) -> str:
-    """Return an error's problem as text; long parts are cut, except the command to retry."""
+def problem_text(problem: Problem, *, with_way: bool = True) -> str:
+    """Return a problem as text; long parts are cut, except the command that leads on."""
     parts = [shortened(problem.problem, _PART_LIMIT)]
     if problem.allowed:
         parts.append(f"allowed: {shortened(problem.allowed, _PART_LIMIT)}")
-    if retry:
-        parts.append(f"retry: {retry}")
-    return " · ".join(parts)
+    return " · ".join(parts) + (_way_out(problem) if with_way else "")
+
+
+def _way_out(problem: Problem) -> str:
+    """Return the command that leads on, named for who may run it (SD-7).
+
+    `retry:` is for the reader; `person:` is a command of ours that only a person may run; `user:`
+    is another program's, such as git on the user's own repository.
+    """
+    if not problem.retry:
+        return ""
+    import shlex  # only a refusal needs it
+
+    program, *words = shlex.split(problem.retry)
+    label = "retry"
+    if program.rpartition("/")[2] != "planner":
+        label = "user"
+    elif is_for_person(name_of(words)) and not _SHOWS.intersection(words):
+        label = "person"
+    return f" · {label}: {problem.retry}"

@@ -43,7 +43,8 @@ class Problem:
 
     `at` is a path into the input (`milestones[2].depends_on`), a file or a command;
     `allowed` names values that exist now; `retry` is a command that works as printed (the printer
-    replaces a bare `planner` by our launcher and adds the state directory); `output` is what a
+    replaces a bare `planner` by our launcher, adds the state directory, and says for whom it is);
+    `output` is what a
     command of the project printed, never shown as our own words.
     """
 
@@ -67,15 +68,6 @@ class Problem:
 
     def __repr__(self) -> str:
         return f"Problem({self.kind!r}, {self.at!r}, {self.problem!r})"
-
-    def text(self) -> str:
-        """Return the problem, the allowed values and a command to retry, joined into one line."""
-        parts = [self.problem]
-        if self.allowed:
-            parts.append(f"allowed: {self.allowed}")
-        if self.retry:
-            parts.append(f"retry: {self.retry}")
-        return " · ".join(parts)
 
 
 class Refused(Exception):  # noqa: N818 – an answer, not a fault

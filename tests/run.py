@@ -20,6 +20,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 sys.path.insert(0, ROOT)
 
 from benchmarks.suite import Budget  # noqa: E402 – found by the line above
+from shared.builders import problem_text  # noqa: E402 – the same
 from shared.dependencies import BESIDE, ensure  # noqa: E402 – the same
 from state.errors import Refused  # noqa: E402 – the same
 
@@ -45,7 +46,7 @@ def main(arguments: list[str]) -> int:
         packages = [ensure("core", BESIDE), ensure("dev", BESIDE)]
     except Refused as refusal:
         for problem in refusal.problems:
-            sys.stderr.write(f"bin/test: {problem.at}: {problem.text()}\n")
+            sys.stderr.write(f"bin/test: {problem.at}: {problem_text(problem)}\n")
         return 1
     environment = tool_environment(packages)
     form = arguments[0] if arguments and arguments[0] in FORMS else ""
@@ -113,7 +114,7 @@ def fetch_programs() -> None:
     try:
         ensure("ci", BESIDE)
     except Refused as refusal:
-        sys.stderr.write(f"bin/test: requirements/ci.lock: {refusal.problems[0].text()}\n")
+        sys.stderr.write(f"bin/test: requirements/ci.lock: {problem_text(refusal.problems[0])}\n")
 
 
 def failed_checks(dev: str, environment: dict[str, str]) -> list[str]:

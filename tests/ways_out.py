@@ -13,7 +13,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.journey import LAUNCHER, SHOWN, Answer, Journey, words_of
+from tests.journey import LAUNCHER, SHOWN, Answer, Journey, way_out, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -171,7 +171,7 @@ def is_refusal(answer: Answer) -> bool:
 def ways_of(answer: Answer) -> list[list[str]]:
     """Return the words of each command that a refusal prints, those to retry first."""
     texts = [text for _, text in answer.problems]
-    found = [text.rpartition("retry: ")[2] for text in texts if "retry: " in text]
+    found = [*filter(None, map(way_out, texts))]
     found += [command for text in texts for command in _COMMAND.findall(text)]
     every = [shlex.split(command.strip()) for command in found]
     known = [words[1:] for words in every if words[:1] == [LAUNCHER]]

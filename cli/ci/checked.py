@@ -12,7 +12,7 @@ from orchestrator.ci.validate_range import (
     SAME_BYTES,
     SAME_CHANGE,
 )
-from shared.builders import visible_line
+from shared.builders import problem_text, visible_line
 from shared.digests import SHORTEST
 
 if TYPE_CHECKING:
@@ -114,5 +114,5 @@ def _findings(problems: Sequence[Problem], rule: str, name: str) -> tuple[Findin
 
 def _text(problem: Problem, name: str) -> str:
     """Return a problem in words, on one line, with its place where that is more than its name."""
-    text = problem.text() if problem.at == name else f"{problem.at}: {problem.text()}"
+    text = problem_text(problem) if problem.at == name else f"{problem.at}: {problem_text(problem)}"
     return visible_line(text)

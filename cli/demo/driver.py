@@ -54,8 +54,9 @@ class Answer:
         return [(p.get("kind", ""), p.text or "") for p in self.block.iter("problem")]
 
     def retry(self) -> str:
-        """Return the command that the last problem names as working; empty where it names none."""
-        return "".join(text for _, text in self.problems).rpartition("retry: ")[2]
+        """Return the command that the last problem names for the host; else an empty text."""
+        _, named, command = "".join(text for _, text in self.problems).rpartition(" · retry: ")
+        return command if named else ""
 
     def all(self, tag: str) -> list[str]:
         """Return the text of each element of this kind."""

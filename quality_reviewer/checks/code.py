@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from quality_reviewer.checks.subject import Finding
+from shared.builders import problem_text
 from state.errors import Refused
 from state.milestones import changes_of, promised_files
 
@@ -64,7 +65,7 @@ def _rebuild(subject: Subject, base_tree: str, tree: str) -> Iterator[Finding]:
     except Refused as refusal:
         for problem in refusal.problems:
             scope = problem.at if problem.at in {c.file for c in subject.changes} else "*"
-            yield Finding(scope, f"{problem.at}: {problem.text()}; {CAPTURE}")
+            yield Finding(scope, f"{problem.at}: {problem_text(problem)}; {CAPTURE}")
         return
     except ValueError as error:
         yield Finding("*", f"a patch is damaged: {error}; {CAPTURE}")

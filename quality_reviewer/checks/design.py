@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from quality_reviewer.checks.subject import Finding
+from shared.builders import problem_text
 from state.modes import MODES
 from state.validator import check_plan
 
@@ -57,7 +58,7 @@ def check_waves(subject: Subject) -> Iterator[Finding]:
 def _finding(plan: Plan, problem: Problem) -> Finding:
     found = _MILESTONE.match(problem.at)
     scope = plan.milestones[int(found[1])].id if found else "*"
-    return Finding(scope, f"{problem.at}: {problem.text()}")
+    return Finding(scope, f"{problem.at}: {problem_text(problem)}")
 
 
 def check_overview(subject: Subject) -> Iterator[Finding]:

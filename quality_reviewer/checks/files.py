@@ -6,6 +6,7 @@ import posixpath
 from typing import TYPE_CHECKING
 
 from quality_reviewer.checks.subject import Finding
+from shared.builders import problem_text
 from state.errors import Refused
 from state.milestones import files_of, promised_files
 
@@ -55,7 +56,7 @@ def check_spelling(subject: Subject) -> Iterator[Finding]:
     try:
         there = subject.trees.alike(subject.base_tree, named)
     except Refused as refusal:
-        text = f"git cannot read the base: {refusal.problems[0].text()}"
+        text = f"git cannot read the base: {problem_text(refusal.problems[0])}"
         yield Finding("*", text, "NOT_CHECKED")
         return
     spelled = {path.casefold(): path for path in sorted(there)}

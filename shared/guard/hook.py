@@ -13,6 +13,7 @@ import sys
 import time
 
 from shared import resources
+from shared.builders import problem_text
 from shared.guard import consent, typed
 from shared.guard.calls import Call, check_outside
 from shared.guard.denial import Denied
@@ -60,7 +61,7 @@ def answer(host: str, event: str, raw: bytes, now: float) -> dict[str, Any]:
 
 def _failed(host: str, event: str, error: Exception) -> dict[str, Any]:
     """Return the answer when the hook itself fails: deny a tool call, else tell what failed."""
-    said = error.problems[0].text() if isinstance(error, Refused) else repr(error)
+    said = problem_text(error.problems[0]) if isinstance(error, Refused) else repr(error)
     text = f"the guard failed: {said}"
     if EVENTS.get(event, check) is check:
         doctor = resources.command("doctor")

@@ -58,7 +58,7 @@ def check_refused(answer: Answer, kind: str, code: int, words: str) -> None:
 def check_retry_runs(answer: Answer, cwd: Path) -> None:
     """Run each retry command of ours: it is understood and works, or is refused for a reason."""
     for _, text in answer.problems:
-        for command in re.findall(rf"retry: ({re.escape(SHOWN)} .*)$", text):
+        for command in re.findall(rf"(?:retry|person): ({re.escape(SHOWN)} .*)$", text):
             again = call(cwd, *shlex.split(command)[1:])
             assert again.code == 0, f"{command}\n{again.text}"
 

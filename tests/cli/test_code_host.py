@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from shared.git.command import Git
-from tests.journey import FILES, Journey, call, shell
+from tests.journey import FILES, Journey, call, shell, way_out
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -259,7 +259,7 @@ def test_without_a_program_title_and_text_are_printed(make_repo: Repositories, p
     program.log_out()
     refused = journey.planner("pr").problems[0][1]
     assert "gh auth login" in refused
-    assert shell(refused.partition(" · retry: ")[2], os.sep).data("title") == "Add two"
+    assert shell(way_out(refused), os.sep).data("title") == "Add two"
 
 
 @pytest.mark.requirement("HO-8")

@@ -11,7 +11,7 @@ import pytest
 
 from shared.resources import PROGRAM, quote
 from shared.run import open_state
-from tests.journey import FILES, REQUEST, Journey, call, words_of
+from tests.journey import FILES, REQUEST, Journey, call, way_out, words_of
 from tests.orchestrator.every_step import normalised
 from tests.terminal import started, typed
 
@@ -203,7 +203,7 @@ def test_a_refusal_sends_a_person_to_the_status_and_not_to_the_prompt_of_an_assi
     journey: Journey,
 ) -> None:
     journey.to("context")
-    _, _, retry = call(journey.repository.path, "undo").problems[0][1].partition("retry: ")
+    retry = way_out(call(journey.repository.path, "undo").problems[0][1])
     assert words_of(retry)[:2] == ["step", "planner"]
     assert shown(typed(journey.repository.path, "undo").text) == [["status"]]
 

@@ -10,7 +10,7 @@ import pytest
 from cli.main import MODULES, SECTIONS
 from shared.commands import GONE, is_for_person
 from shared.resources import launcher
-from tests.journey import call, shell
+from tests.journey import call, shell, way_out
 from tests.terminal import typed
 
 if TYPE_CHECKING:
@@ -123,6 +123,6 @@ def test_validate_alone_names_a_command_that_works(tmp_path: Path) -> None:
 
 def test_an_age_that_is_none_is_answered_with_a_command_that_has_one(repo: Repository) -> None:
     answer = call(repo.path, "prune", "--older-than", "month")
-    retry = answer.problems[0][1].partition(" · retry: ")[2]
+    retry = way_out(answer.problems[0][1])
     assert retry.endswith(" prune --dry-run")
     assert shell(retry, repo.path).code == 0

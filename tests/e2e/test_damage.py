@@ -13,7 +13,7 @@ import pytest
 
 from shared.git import commit as commits
 from tests.e2e.conftest import set_hook
-from tests.journey import FILES, Answer, Journey, words_of
+from tests.journey import FILES, Answer, Journey, way_out, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -212,7 +212,7 @@ def without_database(journey: Journey) -> Answer:
     (journey.repository.path / ".planner" / "planner.db").unlink()
     refused = journey.planner("status")
     assert "the planner's database" in refused.text
-    assert words_of(refused.problems[0][1].rpartition("retry: ")[2])[0] == "repair"
+    assert words_of(way_out(refused.problems[0][1]))[0] == "repair"
     assert "planner repair" in journey.run("doctor").text
     repaired = journey.run("repair")
     assert repaired.code == 0, repaired.text
@@ -270,7 +270,7 @@ def test_a_database_that_was_emptied_names_the_repair_that_takes_the_plan_up(
     (journey.repository.path / ".planner" / "planner.db").write_bytes(b"")
     block = journey.last
     refused = journey.advance()
-    retry = words_of(refused.problems[0][1].rpartition("retry: ")[2])
+    retry = words_of(way_out(refused.problems[0][1]))
     assert retry[0] == "repair"
     assert "it is taken up again" in journey.run(*retry).text
     journey.last = block
@@ -293,7 +293,7 @@ def test_a_damaged_plan_names_its_repair_and_a_frozen_one_is_restored(
         path.write_bytes(data[:100])
     block = journey.last
     refused = journey.advance()
-    retry = words_of(refused.problems[0][1].rpartition("retry: ")[2])
+    retry = words_of(way_out(refused.problems[0][1]))
     assert retry[0] == "repair"
     repaired = journey.run(*retry)
     assert repaired.code == 0, repaired.text

@@ -15,7 +15,7 @@ import pytest
 
 from shared.git import large
 from tests.conftest import Repository
-from tests.journey import FILES, Answer, Journey, call, words_of
+from tests.journey import FILES, Answer, Journey, call, way_out, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,7 +43,7 @@ def plan_path(journey: Journey) -> str:
 
 
 def retry_of(answer: Answer) -> str:
-    return answer.problems[-1][1].rpartition("retry: ")[2]
+    return way_out(answer.problems[-1][1])
 
 
 def allowed(journey: Journey) -> Journey:

@@ -118,7 +118,7 @@ def test_a_database_that_the_repository_ships_is_refused_and_its_way_out_works(
     (problem,) = answer.block.iter("problem")
     assert problem.get("at") == ".planner", answer.text
     assert (repository.path / ".planner" / DATABASE).read_bytes() == before
-    assert "retry: git rm -r -q :/.planner" in (problem.text or "")
+    assert "user: git rm -r -q :/.planner" in (problem.text or "")
     repository.git("rm", "-r", "-q", ":/.planner")
     repository.git("commit", "-q", "-m", "no runs")
     assert call(repository.path, *words).code == 0

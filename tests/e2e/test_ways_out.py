@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.journey import FILES, Answer, Journey, words_of
+from tests.journey import FILES, Answer, Journey, way_out, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +24,7 @@ def begun(make_repo: Callable[..., Repository]) -> Journey:
 
 def retry(answer: Answer) -> str:
     assert answer.code == 1, answer.text
-    return answer.problems[0][1].rpartition("retry: ")[2]
+    return way_out(answer.problems[0][1])
 
 
 def assert_committed(journey: Journey) -> None:
@@ -191,7 +191,7 @@ def test_other_bytes_committed_by_hand_are_never_called_the_plan(
     journey.repository.commit({"src/a.py": BOTH}, "By hand, and other bytes")
     journey.repository.write("src/a.py", applied)
     refused = journey.advance()
-    ways = [text.rpartition("retry: ")[2] for _, text in refused.problems if "retry: " in text]
+    ways = [*filter(None, (way_out(text) for _, text in refused.problems))]
     way = ways[0]
     assert words_of(way)[0] == "undo"
     assert "the plan was made for" in refused.text

@@ -10,7 +10,7 @@ import pytest
 from shared.git import private
 from shared.run import open_state
 from tests.conftest import Repository
-from tests.journey import FILES, VERIFIED, Answer, Journey, call, words_of
+from tests.journey import FILES, VERIFIED, Answer, Journey, call, way_out, words_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -82,7 +82,7 @@ def test_bytes_cannot_be_approved_first_and_the_printed_way_out_works(journey: J
     refused = call(path, "start", "Make f add two", "--depth", "full")
     assert "without git only intents" in refusal(refused)
     assert not (path / ".planner").exists()
-    way = refusal(refused).rpartition("retry: ")[2]
+    way = way_out(refusal(refused))
     answer = call("/", *words_of(way))
     assert answer.code == 0, answer.text
     assert open_state(answer.block.get("state_dir"), "/").run.depth == "intent"

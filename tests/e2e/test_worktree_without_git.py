@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from tests.forms import part
-from tests.journey import FILES, Answer, Journey
+from tests.journey import FILES, Answer, Journey, way_out
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -135,7 +135,7 @@ class Disturbed(Journey):
         self.look(before, argv)
         if answer.code and "mv -- " in answer.text:
             self.refused += 1
-            retry = answer.problems[0][1].rpartition("retry: ")[2]
+            retry = way_out(answer.problems[0][1])
             subprocess.run(["sh", "-c", retry], cwd="/", check=True)
             answer = super().run(*argv)
             self.look(before, argv)

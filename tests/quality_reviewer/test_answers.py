@@ -14,7 +14,17 @@ from shared.qr.types import FAIL, PASS, REVIEWER, SEVERITIES, TODO
 from shared.resources import review_path
 from shared.run import open_state
 from tests.forms import LONG
-from tests.journey import FILES, LAUNCHER, POINTS, Answer, Journey, all_pass, shell, words_of
+from tests.journey import (
+    FILES,
+    LAUNCHER,
+    POINTS,
+    Answer,
+    Journey,
+    all_pass,
+    shell,
+    way_out,
+    words_of,
+)
 from tests.larger_tasks import larger
 
 if TYPE_CHECKING:
@@ -533,7 +543,7 @@ def test_a_review_without_its_questions_does_not_pass(make_repo: Repositories) -
     refused = journey.planner("qr", "gate", "--phase", "plan-code", "--verdict", "pass")
     assert refused.code == 1
     assert "no reviewer was asked the questions intent-done" in refused.text
-    done = shell(refused.text.rpartition("retry: ")[2].partition("</problem>")[0], "/")
+    done = shell(way_out(refused.text).partition("</problem>")[0], "/")
     assert done.block.get("name") == "plan-code-qr"
 
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shared.builders import problem_text
 from state.context import CATEGORIES, check_context, task_items
 from state.errors import Refused
 from tests.state.plans import outcome, refusal
@@ -87,4 +88,4 @@ def test_deep_nesting_is_refused() -> None:
 def test_a_message_about_a_wrong_shape_shows_no_value(value: object) -> None:
     with pytest.raises(Refused) as caught:
         check_context(value)
-    assert "secret-word" not in "".join(p.text() for p in caught.value.problems)
+    assert "secret-word" not in "".join(problem_text(p) for p in caught.value.problems)

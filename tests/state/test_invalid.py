@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pydantic import ValidationError
 
+from shared.builders import problem_text
 from state import models
 from state.context import check_context
 from state.errors import Problem, Refused, value_text
@@ -60,8 +61,8 @@ def test_no_wrong_value_of_any_field_is_told_in_the_words_of_a_library(*, as_jso
         for value in whole:
             for problem in problems(model, value, as_json=as_json):
                 count += 1
-                told = f"{model.__name__} {value!r}: {problem.at}: {problem.text()}"
-                assert not FOREIGN.search(problem.text()), told
+                told = f"{model.__name__} {value!r}: {problem.at}: {problem_text(problem)}"
+                assert not FOREIGN.search(problem_text(problem)), told
                 assert problem.allowed, told
                 named = "'Doc'" in told or "'str'" in told  # by whoever wrote the value
                 assert named or not TAGS.search(problem.at), told
@@ -150,7 +151,7 @@ def test_what_is_not_json_is_refused_in_our_words() -> None:
         with pytest.raises(Refused) as caught:
             parse_plan(data, "plan.json")
         for problem in caught.value.problems:
-            assert not FOREIGN.search(problem.text()), problem.text()
+            assert not FOREIGN.search(problem_text(problem)), problem_text(problem)
         try:
             models.Plan.model_validate_json(data)
         except ValidationError as error:

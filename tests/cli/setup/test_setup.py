@@ -14,7 +14,7 @@ import pytest
 from shared.installed import interpreter, keep_current
 from shared.resources import PROGRAM, ROOT, installed_path, launcher, launcher_path, quote
 from tests.cli.setup.homes import Checkout, Home
-from tests.journey import call, shell
+from tests.journey import call, shell, way_out
 from tests.terminal import started
 
 if TYPE_CHECKING:
@@ -217,7 +217,7 @@ def test_a_damaged_record_is_named_with_the_command_that_does_without_it(
         answer = home.setup(*words)
         assert [p.get("at") for p in answer.block] == [str(record)]
     assert home.settings() == before
-    retry = answer.problems[0][1].partition(" · retry: ")[2]
+    retry = way_out(answer.problems[0][1])
     answer = shell(f"PATH=$PATH:/bin:/usr/bin; {retry}", home.path)
     assert answer.code == 0, answer
     assert home.settings() == before

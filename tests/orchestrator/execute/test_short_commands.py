@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from shared.run import open_state
-from tests.journey import FILES, Journey, call, words_of
+from tests.journey import FILES, Journey, call, way_out, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,7 +52,7 @@ def test_an_approval_without_a_digest_approves_nothing_and_names_what_waits(
     refused = call(journey.repository.path, "approve")
     assert refused.code == 2
     assert open_state(journey.state_dir, "/").run.stage == "submitted"
-    retry = refused.problems[0][1].rpartition("retry: ")[2]
+    retry = way_out(refused.problems[0][1])
     assert words_of(retry) == ["approve", digest_in(journey)[:12]]
     assert journey.run(*words_of(retry)).code == 0
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from orchestrator.requirements_lane.temporary import is_temporary
-from tests.journey import call, words_of
+from tests.journey import call, way_out, words_of
 from tests.requirement_rounds import MESSAGE, Rounds
 
 if TYPE_CHECKING:
@@ -244,7 +244,7 @@ def test_what_changes_between_staging_and_commit_is_named_and_staged_anew(
     assert answer.block[0].get("at") == name
     assert commits(rounds) == 1
     assert rounds.history() == history
-    retry = answer.problems[0][1].partition("retry: ")[2]
+    retry = way_out(answer.problems[0][1])
     rounds.last = call(rounds.repository.path, *words_of(retry))
     rounds.follow("continue")
     assert commits(rounds) == 2
@@ -480,4 +480,4 @@ def test_a_commit_that_is_not_open_is_not_left_to_the_user(rounds: Rounds) -> No
 
 
 def retry_of(refused: Answer) -> str:
-    return refused.problems[0][1].rpartition("retry: ")[2]
+    return way_out(refused.problems[0][1])

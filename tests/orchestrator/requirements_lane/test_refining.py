@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from shared.requirements_record import CURRENT, ORIGINAL
-from tests.journey import call, words_of
+from tests.journey import call, way_out, words_of
 from tests.requirement_rounds import MESSAGE, SUMMARY, WANTED
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def test_quitting_a_review_is_a_persons_command_and_moves_no_file(rounds: Rounds
     assert rounds.text(NEW) == text
     refused = rounds.run("accept", "--no")
     assert "was left by the user" in refused.problems[0][1]
-    again = call(rounds.repository.path, *words_of(refused.problems[0][1].partition("retry: ")[2]))
+    again = call(rounds.repository.path, *words_of(way_out(refused.problems[0][1])))
     assert again.block.get("name") == "startup"
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from shared.requirements_record import write_lane
-from tests.journey import call, words_of
+from tests.journey import call, way_out, words_of
 from tests.requirement_rounds import MESSAGE, Rounds
 
 if TYPE_CHECKING:
@@ -222,7 +222,7 @@ def test_an_offered_commit_whose_files_have_changed_is_staged_and_shown_anew(
     rounds.repository.write(next(n for n in staged(rounds) if "todo" in n), "edited\n")
     rounds.start()
     refused = rounds.follow("commit")
-    retry = refused.problems[0][1].partition("retry: ")[2]
+    retry = way_out(refused.problems[0][1])
     rounds.last = call(rounds.repository.path, *words_of(retry))
     rounds.follow("continue")
     assert rounds.repository.git("rev-list", "--count", "HEAD").strip() == "2"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.journey import call, shell
+from tests.journey import call, shell, way_out
 from tests.requirement_rounds import FILES, TIME, Rounds
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ def test_a_folder_outside_of_a_repository_is_refused_with_how_to_make_one(tmp_pa
     [(kind, text)] = answer.problems
     assert kind == "not_found"
     assert "--no-git" in text
-    retry = text.partition("retry: ")[2]
+    retry = way_out(text)
     assert list(tmp_path.iterdir()) == []
     subprocess.run(["sh", "-c", retry], check=True, capture_output=True)
     assert (tmp_path / ".git").is_dir()

@@ -12,7 +12,7 @@ from shared import drift
 from shared.place.enter import CannotEnter
 from shared.run import open_state
 from tests.e2e.conftest import set_hook
-from tests.journey import FILES, Answer, Journey
+from tests.journey import FILES, Answer, Journey, way_out
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,7 +55,7 @@ def refused(journey: Journey) -> Answer:
 
 
 def retry_of(answer: Answer) -> str:
-    return answer.problems[0][1].rpartition("retry: ")[2]
+    return way_out(answer.problems[0][1])
 
 
 def assert_proved(journey: Journey) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from shared.resources import review_page_path
 from shared.run import open_state
-from tests.journey import FILES, Journey, words_of
+from tests.journey import FILES, Journey, way_out, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,7 +69,7 @@ def test_a_hook_that_makes_another_commit_is_the_cause_and_no_wish_of_the_user(
     hook.chmod(0o755)
     refused = journey.follow(journey.last.next())
     assert "a hook (pre-commit) changed the commit" in refused.text
-    undone = journey.follow(refused.problems[0][1].rpartition("retry: ")[2])
+    undone = journey.follow(way_out(refused.problems[0][1]))
     assert undone.code == 0, undone.text
     assert "answers/remarks.md" in task_of(journey)
     assert journey.last.next("remarks").count("--file answers/remarks.md") == 1
@@ -91,8 +91,8 @@ def test_verify_commands_that_fail_on_a_new_head_make_a_revision_on_that_head(
     head = journey.repository.commit({"tests/test_b.py": "from a import f\n\nassert f(2) == 3\n"})
     refused = journey.follow(journey.last.next())
     assert "there the verify commands fail" in refused.text
-    journey.follow(refused.problems[0][1].rpartition("retry: ")[2])
-    assert "--cause verify" in " ".join(words_of(refused.problems[0][1].rpartition("retry: ")[2]))
+    journey.follow(way_out(refused.problems[0][1]))
+    assert "--cause verify" in " ".join(words_of(way_out(refused.problems[0][1])))
     assert "verify commands fail" in journey.last.data("remarks")
     plan = open_state(journey.state_dir, "/").plan
     assert plan["base"]["commit"] == head

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from shared.builders import problem_text
 from shared.git.change import Entry, index_lines
 from shared.git.few_paths import alike, index_at, replace_at, tree_at
 from shared.git.repository import find_repository
@@ -89,4 +90,4 @@ def test_a_git_that_could_not_name_the_trees_it_stored_is_refused(
     monkeypatch.setenv("PATH", f"{silent.parent}:{os.environ['PATH']}")
     with pytest.raises(Refused) as refused:
         replace_at(git, "HEAD", {"new": Entry("100644", git.text("rev-parse", "HEAD:plain"))})
-    assert "run the same command again" in refused.value.problems[0].text()
+    assert "run the same command again" in problem_text(refused.value.problems[0])
