@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from state.errors import Refused
 from state.files import parse_json, read_bytes, write_atomic
-from state.shape import SCHEMA_VERSION, check_shape
+from state.shape import SCHEMA_VERSION, complete
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,11 +19,14 @@ NEWER = "the plan was written by a newer planner"
 
 
 def read_plan(path: str) -> dict[str, Any]:
-    """Read plan.json as a dict, without pydantic; raise Refused if a field is missing or wrong."""
+    """Read plan.json as a dict with every field, without pydantic; raise Refused for what is wrong.
+
+    Fields that an earlier planner did not write have their defaults.
+    """
     data = read_bytes(path)
     try:
         plan = check_version(parse_json(data, path), path)
-        if problems := check_shape(plan):
+        if problems := complete(plan):
             raise Refused.of(problems)
     except Refused as refusal:
         raise with_repair(refusal) from None

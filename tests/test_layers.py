@@ -61,7 +61,7 @@ PLAIN_STATE = {
     f"state/{name}"
     for name in (
         "actors", "clock", "connection", "database", "errors", "execution_rows", "files",
-        "journals", "migrations", "phases", "queue_rows", "rows", "shape", "stages",
+        "journals", "migrations", "phases", "plan_table", "queue_rows", "rows", "shape", "stages",
     )
 }  # fmt: skip
 # Rooms of the design that are not built yet; every other name in these tables exists.

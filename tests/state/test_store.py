@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from state.errors import Problem
-from state.shape import check_shape
+from state.plan_table import MODELS
+from state.shape import complete
 from state.store import load_plan, read_plan, save_plan
+from tests.generated_table import render_table
 from tests.state.plans import empty_plan, outcome, plain, refusal, sample_plan
+
+if TYPE_CHECKING:
+    from tests.conftest import Golden
 
 pytestmark = pytest.mark.requirement("PL-10")
 
@@ -118,15 +124,46 @@ def test_any_flipped_bytes_are_a_plan_or_refused(
         outcome(reader, str(path))
 
 
-# what plain readers rely on
+# what is read without pydantic
 
 
-def test_every_plan_that_is_valid_has_the_shape_that_plain_readers_rely_on() -> None:
-    assert check_shape(plain(empty_plan())) == []
-    assert check_shape(DATA) == []
+@pytest.mark.requirement("SD-9")
+def test_the_table_of_fields_is_made_from_the_models(golden: Golden) -> None:
+    golden("../../state/plan_table.py", render_table())
 
 
-def test_a_plan_without_that_shape_is_refused_with_every_place() -> None:
+@pytest.mark.requirement("SD-9")
+def test_what_a_plan_was_written_without_has_its_default_as_the_models_give_it(
+    tmp_path: Path,
+) -> None:
+    """Every field with a default is left out, at every depth, and read again both ways."""
+    for plan in (empty_plan(), sample_plan()):
+        bare = without_defaults(json.loads(plan.model_dump_json()), "Plan")
+        path = tmp_path / "plan.json"
+        path.write_text(json.dumps(bare))
+        assert read_plan(str(path)) == plain(load_plan(str(path))) == plain(plan)
+
+
+def without_defaults(value: Any, model: str) -> Any:  # noqa: ANN401 – any JSON value
+    """Return a plan's JSON without the fields that hold what they hold by default."""
+    if isinstance(value, list):
+        return [without_defaults(one, model) for one in value]
+    if not isinstance(value, dict) or model not in MODELS:
+        return value
+    kept = {}
+    for name, (kind, *default) in MODELS[model].items():
+        inner = without_defaults(value[name], kind.strip("[]").split("|")[0])
+        if [inner] != default:
+            kept[name] = inner
+    return kept
+
+
+def test_every_plan_that_is_valid_is_complete() -> None:
+    assert complete(plain(empty_plan())) == []
+    assert complete(json.loads(json.dumps(DATA))) == []
+
+
+def test_what_is_missing_without_a_default_or_wrong_is_named_with_every_place() -> None:
     broken = json.loads(json.dumps(DATA))
     broken["milestones"][0]["tests"] = None
     del broken["milestones"][1]["name"]
@@ -134,14 +171,18 @@ def test_a_plan_without_that_shape_is_refused_with_every_place() -> None:
     broken["remarks"] = "x"
     broken["milestones"][0]["documentation"]["docstrings"] = [None]
     broken["milestones"][0]["documentation"]["module_comment"] = 4
-    places = [p.at for p in check_shape(broken)]
-    assert places[0] == "plan.overview.title"
+    broken["milestones"][0]["is_documentation_only"] = 1
+    broken["milestones"][0]["number"] = True
+    places = [p.at for p in complete(broken)]
     assert {
         "plan.milestones[0].tests",
         "plan.milestones[1].name",
         "plan.remarks",
         "plan.milestones[0].documentation.docstrings[0]",
         "plan.milestones[0].documentation.module_comment",
-    } <= set(places)
-    assert all(isinstance(p, Problem) for p in check_shape([]))
-    assert check_shape([])[0].at == "plan"
+        "plan.milestones[0].is_documentation_only",
+        "plan.milestones[0].number",
+        "plan.overview.title",
+    } == set(places)
+    assert all(isinstance(p, Problem) for p in complete([]))
+    assert complete([])[0].at == "plan"
