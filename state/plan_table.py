@@ -158,7 +158,7 @@ MODELS: dict[str, dict[str, tuple[Any, ...]]] = {
     },
     "Operation": {
         "id": ("text",),
-        "applied": ("[[text]]",),
+        "applied": ("[[text|number]]",),
     },
     "Option": {
         "key": ("text",),

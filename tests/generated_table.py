@@ -41,7 +41,8 @@ def kind_of(annotation: Any, found: dict[str, type[BaseModel]]) -> str:  # noqa:
     if origin in (Union, types.UnionType):
         return "|".join(dict.fromkeys(kind_of(one, found) for one in get_args(annotation)))
     if origin in (tuple, list):
-        return f"[{kind_of(get_args(annotation)[0], found)}]"
+        inner = (kind_of(one, found) for one in get_args(annotation) if one is not ...)
+        return f"[{'|'.join(dict.fromkeys(inner))}]"
     if origin is dict:
         return "map"
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):

@@ -259,7 +259,8 @@ class Journey(Driven):
         if words_of(command)[0] == "approve":
             self.last = self.run(*words_of(command))
             self.read.pop()
-            if self.last.code == 0 and not self.last.data("proof"):
+            is_of_run = os.path.exists(f"{self.state_dir}/plan.json")
+            if self.last.code == 0 and is_of_run and not self.last.data("proof"):
                 self.last = self.planner("step", "executor")
             self.read.append(self.last.text)
             return self.last
