@@ -10,6 +10,7 @@ from state.edits import apply_edits
 from state.errors import Refused
 from state.kinds import KINDS
 from state.models import Plan
+from state.plan_table import MODELS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -281,3 +282,17 @@ def kind_of(entity: str) -> str:
     """Return the kind of an id of the sample plan."""
     prefix = entity.partition("-")[0]
     return next(n for n, k in KINDS.items() if prefix == k.prefix or entity == n)
+
+
+def without_defaults(value: Any, model: str) -> Any:  # noqa: ANN401 – any JSON value
+    """Return a plan's JSON without the fields that hold what they hold by default."""
+    if isinstance(value, list):
+        return [without_defaults(one, model) for one in value]
+    if not isinstance(value, dict) or model not in MODELS:
+        return value
+    kept = {}
+    for name, (kind, *default) in MODELS[model].items():
+        inner = without_defaults(value[name], kind.strip("[]").split("|")[0])
+        if [inner] != default:
+            kept[name] = inner
+    return kept

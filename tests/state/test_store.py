@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from state.errors import Problem
-from state.plan_table import MODELS
 from state.shape import complete
 from state.store import load_plan, read_plan, save_plan
 from tests.generated_table import render_table
-from tests.state.plans import empty_plan, outcome, plain, refusal, sample_plan
+from tests.state.plans import (
+    empty_plan,
+    outcome,
+    plain,
+    refusal,
+    sample_plan,
+    without_defaults,
+)
 
 if TYPE_CHECKING:
     from tests.conftest import Golden
@@ -142,20 +148,6 @@ def test_what_a_plan_was_written_without_has_its_default_as_the_models_give_it(
         path = tmp_path / "plan.json"
         path.write_text(json.dumps(bare))
         assert read_plan(str(path)) == plain(load_plan(str(path))) == plain(plan)
-
-
-def without_defaults(value: Any, model: str) -> Any:  # noqa: ANN401 – any JSON value
-    """Return a plan's JSON without the fields that hold what they hold by default."""
-    if isinstance(value, list):
-        return [without_defaults(one, model) for one in value]
-    if not isinstance(value, dict) or model not in MODELS:
-        return value
-    kept = {}
-    for name, (kind, *default) in MODELS[model].items():
-        inner = without_defaults(value[name], kind.strip("[]").split("|")[0])
-        if [inner] != default:
-            kept[name] = inner
-    return kept
 
 
 def test_every_plan_that_is_valid_is_complete() -> None:
