@@ -52,7 +52,7 @@ def test_typed_as_a_prompt(claude: Claude, waiting: Journey, digest: str) -> Non
     played = claude.play(["done"], prompt=f"/planner:approve {digest}")
     assert stage(waiting) == "executing", played
     assert approved_by(waiting) == [("person", "channel: command")]
-    assert any('<step workflow="executor"' in text for text in played.heard)
+    assert any('on="done"' in text and "exec run --state-dir" in text for text in played.heard)
 
 
 def test_typed_on_a_terminal(claude: Claude, waiting: Journey, digest: str) -> None:
