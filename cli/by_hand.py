@@ -16,5 +16,5 @@ def provide() -> None:
         ensure()
     except Refused as refusal:
         answers.choose(sys.argv[1:])
-        answers.write(error_block(refusal.problems))
+        answers.write(error_block(refusal.problems, refusal.kept))
         raise SystemExit(1) from None

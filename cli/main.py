@@ -64,7 +64,8 @@ class Commands(click.Group):
         try:
             code = super().main(args, prog_name="planner", standalone_mode=False)
         except Refused as refusal:
-            write(error_block([_runnable(p, args or ()) for p in refusal.problems]))
+            problems = [_runnable(p, args or ()) for p in refusal.problems]
+            write(error_block(problems, refusal.kept))
             return exit_code(refusal)
         except click.exceptions.NoArgsIsHelpError as error:
             if answers.form() == answers.TEXT:

@@ -162,8 +162,7 @@ def store_answers(
                 database.add_steps(state.run, workflow.name, done, who)
                 state.go_to(workflow.name, gate)
     if unproved:
-        unproved[-1].allowed += "; the other answers of this file are stored"
-        raise Refused.of(unproved)
+        raise Refused.of(unproved, kept="the other answers of this file")
     return _stored(rows, [i.id for i in items if share.holds(i) and i.status == TODO])
 
 

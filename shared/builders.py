@@ -220,9 +220,12 @@ def counted(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
-def error_block(problems: Iterable[Problem]) -> str:
-    """Return the printed `<error>` block that lists `problems`."""
-    block = Block("error")
+def error_block(problems: Iterable[Problem], kept: str = "") -> str:
+    """Return the printed block that lists `problems`: an `<error>`, which means no change.
+
+    Where a command has kept something all the same, it is a partial result that says what.
+    """
+    block = Block("result", partial="true").data("kept", kept) if kept else Block("error")
     every, room = list(problems), ERROR_LIMIT
     for number, problem in enumerate(every):
         # The same command after each problem would only be read again and again.

@@ -51,7 +51,7 @@ def write_answer(action: Callable[[], str]) -> int:
     try:
         write(action())
     except Refused as refusal:
-        write(error_block(refusal.problems))
+        write(error_block(refusal.problems, refusal.kept))
         return exit_code(refusal)
     except Exception as error:  # noqa: BLE001 – the one handler of step scripts
         return write_fault(error)

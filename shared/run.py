@@ -209,16 +209,20 @@ def check_no_links(state_dir: str) -> None:
     refuse_links([state_dir] if os.path.islink(state_dir) else found)
 
 
+def without_links(state: State) -> State:
+    """Return the run if no symbolic link leads to its state directory or out of it; else Refused."""
+    check_no_links(state.state_dir)
+    _check_no_link_above(state.state_dir)
+    return state
+
+
 def open_state(state_dir: str | None, folder: str) -> State:
     """Return the run of `state_dir`, or the only active run of the repository around `folder`.
 
     Raises Refused naming the active runs when there is none or more than one.
     """
     if state_dir is None:
-        found = _only_run(folder)
-        check_no_links(found.state_dir)
-        _check_no_link_above(found.state_dir)
-        return found
+        return without_links(_only_run(folder))
     _check_no_link_above(os.path.abspath(state_dir))
     real = resources.known_state_dir(state_dir)
     check_no_links(real)

@@ -15,7 +15,7 @@ from shared.git.vault import open_vault
 from shared.git.worktree import is_lost, open_worktree
 from state import store
 from state.changes import plan_changes
-from state.errors import Refused
+from state.errors import Problem, Refused
 
 if TYPE_CHECKING:
     from shared.git.repository import Repository
@@ -55,14 +55,15 @@ def _make_again(state: State, repository: Repository, vault: Vault) -> None:
     link(repository, state.worktree, config_of(state).link)
     files = ", ".join(first_of(done.changed, SHOWN)) or "none yet"
     left = ", ".join(first_of(done.left, SHOWN))
-    missing = f"; these are otherwise on the new base, and their changes are missing: {left}"
-    text = (
-        f"the worktree was removed, with what was not captured of it; it is made again: "
-        f"{done.written} files of the base and of the changes captured last (changed: {files})"
-        f"{missing if left else ''}"
+    kept = (
+        f"the worktree, made again: {done.written} files of the base and of the changes captured "
+        f"last (changed: {files})"
     )
+    if left:
+        kept += f"; these are otherwise on the new base, and their changes are missing: {left}"
+    text = "the worktree was removed, with what was not captured of it"
     allowed = "write there what is missing of your work, then run the same command again"
-    raise Refused("conflict", state.worktree, text, allowed)
+    raise Refused.of([Problem("conflict", state.worktree, text, allowed)], kept)
 
 
 def open_repository(state: State) -> tuple[Repository, Vault]:

@@ -83,14 +83,18 @@ class Refused(Exception):  # noqa: N818 – an answer, not a fault
         output: str = "",
     ) -> None:
         super().__init__(f"{at}: {problem}")
+        self.kept = ""
         self.problems: tuple[Problem, ...] = (Problem(kind, at, problem, allowed, retry, output),)
 
     @classmethod
-    def of(cls, problems: Iterable[Problem]) -> Refused:
-        """Return one Refused exception that carries all the given problems (at least one)."""
+    def of(cls, problems: Iterable[Problem], kept: str = "") -> Refused:
+        """Return one Refused exception that carries all the given problems (at least one).
+
+        `kept` says what the command did all the same; without it nothing was changed (SD-7).
+        """
         every = tuple(problems)
         first = every[0]
         refusal = cls(first.kind, first.at, first.problem)
-        refusal.problems = every
+        refusal.problems, refusal.kept = every, kept
         refusal.args = ("; ".join(f"{p.at}: {p.problem}" for p in every),)
         return refusal

@@ -37,7 +37,7 @@ ACTIONS: dict[str, tuple[tuple[str, ...], str]] = {
     "retry": ((BLOCKED, PENDING), PENDING),
     # A rate limit ended the agent; the milestone starts again, but not before a moment.
     "hold off": ((IN_PROGRESS,), PENDING),
-    # The agent, or its whole host, is gone.
+    # The agent, or its whole host, is gone; or its files are others since a rebase.
     "recover": ((IN_PROGRESS,), PENDING),
     "end": ((IN_PROGRESS,), BLOCKED),
 }

@@ -45,7 +45,7 @@ def quoted(told: str) -> str:
 def outcome(answer: Answer) -> str:
     """Return a one-line summary of a printed block."""
     block = answer.block
-    if block.tag == "error":
+    if block.tag == "error" or block.get("partial"):
         return "; ".join(f"{kind}: {first_words(text)}" for kind, text in answer.problems)
     if block.tag == "result":
         parts = [_part(data) for data in block.findall("data")]

@@ -13,7 +13,7 @@ from shared.mode.sessions import agent_name, repository_root
 from shared.mode.transitions import change_agent, status_of
 from shared.mode.where import NOBODY, database_path, nobody_plans, open_database
 from shared.requirements_record import WORKFLOW as REQUIREMENTS
-from shared.run import State, open_state
+from shared.run import State, open_state, without_links
 from state.clock import moment
 from state.database import Database
 from state.errors import Refused
@@ -202,4 +202,5 @@ def _of_agent(database: Database, agent: str, now: float) -> Mode:
     row: Planning | None = database.planning(agent)
     live = row is not None and row.phase != INACTIVE
     run = database.run(row.run_id) if row is not None and live and row.run_id else None
-    return Mode(database, agent, now, State(run.state_dir, database, run) if run else None)
+    state = without_links(State(run.state_dir, database, run)) if run else None
+    return Mode(database, agent, now, state)

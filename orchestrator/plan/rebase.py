@@ -11,6 +11,7 @@ from orchestrator.run.settings import write_settings
 from shared import drift
 from shared.config import load_config
 from shared.drift import tree_of
+from shared.execution.deeds import Execution
 from shared.git import fingerprint
 from shared.git.capture import capture
 from shared.git.few_paths import tree_at
@@ -90,6 +91,9 @@ def _accept(
         phase: Phase = "impl-code" if state.is_writing else "plan-code"
         workflow = workflow_of(phase)
         code = workflow.number(phase, "execute")
+        if moves and state.is_writing:
+            # What an agent hands in is merged with what it began on, so it begins on the new files.
+            Execution(state).recover({m.id for m in plan.milestones if files_of(m) & {*planned}})
         if moves and state.run.step > code:
             state.go_to(workflow.name, code)
     return Rebased(found, planned, head_moved, remark, overtaken=bool(planned) and not moves)

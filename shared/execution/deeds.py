@@ -34,7 +34,7 @@ from state.execution import BLOCKED, COMPLETED, IN_PROGRESS, PENDING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from typing import Any
 
     from shared.run import State
@@ -200,9 +200,13 @@ class Execution(View):
             self._do(self.progress[name], "start", started_at=moment(time.time()))
             self._do(self.progress[name], "succeed")
 
-    def recover(self) -> list[str]:
-        """Set milestones in progress back to pending, since their agents are gone; return them."""
-        found = self.with_status(IN_PROGRESS)
+    def recover(self, names: Collection[str] | None = None) -> list[str]:
+        """Set milestones in progress back to pending, and return them: all, or those of `names`.
+
+        Their agents are gone, or the files that they began on are others now.
+        """
+        at_work = self.with_status(IN_PROGRESS)
+        found = [name for name in at_work if names is None or name in names]
         for name in found:
             self._do(self.progress[name], "recover")
         return found

@@ -207,7 +207,7 @@ class Bot(Script):
             if answer is None:
                 yield f"this is not a block: {text}"
                 return
-            if answer.block.tag == "error":
+            if answer.block.tag == "error" or answer.block.get("partial"):
                 following = command if (yield from self._edit(name)) else ""
                 following = following or f"! {text}"
             else:

@@ -175,7 +175,7 @@ def test_a_linked_folder_above_the_run_is_refused_where_no_command_names_the_run
     place.rename(aside)
     place.symlink_to(aside)
     before = all_files(aside)
-    for words in (("status",), ("plan", "capture"), ("cancel",)):
+    for words in (("status",), ("plan", "capture"), ("mode", "status"), ("pause",), ("cancel",)):
         assert_refused(call(project, *words), place)
     assert all_files(aside) == before
     place.unlink()

@@ -111,7 +111,7 @@ def test_a_removed_worktree_is_made_again_and_said_once(
     journey.to(point)
     way(journey)
     (refusal,) = go_on(journey)
-    assert "it is made again" in refusal
+    assert "what was not captured of it" in refusal
     assert journey.last.block.get("commit"), journey.last.text
 
 
@@ -123,7 +123,8 @@ def test_a_worktree_that_is_missed_by_a_rebase_is_made_again_and_the_rebase_work
     journey.repository.commit({"src/a.py": f"# mine\n{FILES['src/a.py']!s}"}, "Mine")
     remove_folder(journey)
     said = journey.planner("mode", "rebase")
-    assert "it is made again" in said.text
+    assert (said.block.tag, said.block.get("partial")) == ("result", "true")
+    assert "the worktree, made again: " in said.data("kept")
     assert journey.planner("mode", "rebase").code == 0
     journey.to("committed")
     assert_committed(journey)
@@ -160,7 +161,7 @@ def test_a_file_in_place_of_the_worktree_is_named_and_moving_it_away_leads_on(
     tree_of(journey).rename(tree_of(journey).with_name("mine"))
     journey.last = block
     (refusal,) = go_on(journey)
-    assert "it is made again" in refusal
+    assert "what was not captured of it" in refusal
     assert_committed(journey)
 
 

@@ -32,6 +32,7 @@ def test_plan_json_alone_is_executed_in_a_clone(project: Repository, tmp_path: P
     assert digest in wrong.text
     reader.last = call(clone.path, "approve", digest, *there)
     assert reader.last.code == 0, reader.last.text
+    reader.last = reader.follow(reader.last.next())
     assert_proved(clone, reader.to("committed").last, "src/app.py")
     assert committed(clone, "src/app.py") == NEW_APP.encode()
     assert (project.path / "src/app.py").read_text() != NEW_APP

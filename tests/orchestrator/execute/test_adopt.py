@@ -34,7 +34,7 @@ def test_a_frozen_plan_alone_beside_a_clone_of_the_base_is_executed(
     digest = str(open_state(journey.state_dir, "/").run.digest)
     answer = call(clone.path, "approve", digest, "--state-dir", str(alone))
     assert answer.code == 0, answer.text
-    while answer.block.tag == "step":
+    while answer.block.find("next") is not None:
         answer = call("/", *words_of(answer.next()))
         assert answer.code == 0, answer.text
     assert "Plan-Digest: " + digest in clone.git("log", "-1", "--format=%B")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.journey import call, words_of
+from tests.journey import call, way_out, words_of
 from tests.orchestrator.execute.waves import (
     NEW,
     hand_in,
@@ -93,6 +93,29 @@ def test_a_question_that_a_milestone_waits_for_is_asked_while_others_are_written
     assert journey.planner(*words_of(journey.last.next("CP-001 b"))[:-2]).code == 0
     journey.to("submitted")
     assert "answered: CP-001 Which way? → The other" in journey.last.data("summary")
+
+
+@pytest.mark.requirement("PL-27", "PL-32")
+def test_a_file_that_the_user_changes_under_an_agent_is_begun_again_on_the_new_one(
+    make_repo: Repositories,
+) -> None:
+    """What the agent wrote on the old one would never merge; its neighbour's work goes in."""
+    journey = writing(make_repo)
+    task = milestone_agent(journey, "M-001")
+    journey.write_answer(task.reads(), {"status": "success", "output": "done"})
+    file = journey.repository.path / "src/m1_1.py"
+    file.write_text(f"# by the user\n{file.read_text()}")
+    assert journey.planner("mode", "rebase").code == 0
+    assert status_of(journey) == {"M-001": "PENDING", "M-002": "IN_PROGRESS"}
+    late = journey.call(*words_of(task.next("done")))
+    assert "attempt 1 of M-001 is over" in late.text
+    assert hand_in(journey, "M-002", {"src/m2_1.py": NEW}).code == 0
+    assert call("/", *words_of(way_out(late.problems[0][1]))).code == 0
+    assert journey.planner("exec", "next").code == 0
+    again = Path(journey.state_dir, "milestones/M-001/src/m1_1.py")
+    assert again.read_text().startswith("# by the user\n")
+    assert hand_in(journey, "M-001", {"src/m1_1.py": f"# by the user\n{NEW}"}).code == 0
+    assert status_of(journey) == {"M-001": "COMPLETED", "M-002": "COMPLETED"}
 
 
 @pytest.mark.requirement("PL-27")

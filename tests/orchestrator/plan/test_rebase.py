@@ -153,7 +153,7 @@ def test_no_role_may_rebase(repository: Repository) -> None:
     repository.write("notes.txt", "mine\n")
     refused = journey.planner("mode", "rebase", "--role", "developer")
     assert refused.code == 1
-    assert "the host" in refused.text
+    assert "only a person may" in refused.text
 
 
 def test_a_rebase_is_refused_while_the_tree_is_nobodys_business(repository: Repository) -> None:
