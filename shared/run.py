@@ -210,7 +210,7 @@ def check_no_links(state_dir: str) -> None:
 
 
 def without_links(state: State) -> State:
-    """Return the run if no symbolic link leads to its state directory or out of it; else Refused."""
+    """Return the run if no symbolic link leads to its state directory or lies in it; or Refused."""
     check_no_links(state.state_dir)
     _check_no_link_above(state.state_dir)
     return state
