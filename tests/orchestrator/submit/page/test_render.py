@@ -362,7 +362,7 @@ def test_the_page_follows_the_run(make_repo: Repositories) -> None:
     journey.to("committed")
     look("committed")
     assert "still being written" in said["draft"]
-    assert "approve" not in said["draft"]
+    assert "planner approve" not in said["draft"]
     assert said["frozen"] == said["revised"]
     assert "Since revision 1" in said["revised"]
     assert "Say why in a comment." in said["revised"]
