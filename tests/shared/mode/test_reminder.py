@@ -65,9 +65,9 @@ class TestALightPlan:
         lightly = Lightly(repo).to("submitted")
         text = injected(session_of(lightly.agent), time.time())
         digest = lightly.row.digest or ""
-        for verb in ("approve", "reject"):
+        for verb, words in (("approve", "approve"), ("reject", "mode reject")):
             assert f"{verb}: " in text
-            assert f"mode {verb} {digest} --state-dir {lightly.agent}/.planner" in text
+            assert f"planner {words} {digest} --state-dir {lightly.agent}/.planner" in text
         assert "They type, not you" in text
 
     @pytest.mark.requirement("PM-6")
