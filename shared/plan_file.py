@@ -65,6 +65,11 @@ def check_going(state: State) -> None:
 def check_active(state: State) -> None:
     """Raise Refused if the run has ended or is paused."""
     check_going(state)
+    check_not_ended(state)
+
+
+def check_not_ended(state: State) -> None:
+    """Raise Refused if the run has ended."""
     if state.run.ending:
         text = f"the run is {state.run.ending}"
         raise Refused("refused", state.state_dir, text, "start a new run", "planner start")

@@ -13,6 +13,7 @@ from shared.git.links import link
 from shared.git.refill import refill
 from shared.git.vault import open_vault
 from shared.git.worktree import is_lost, open_worktree
+from shared.plan_file import check_not_ended
 from state import store
 from state.changes import plan_changes
 from state.errors import Problem, Refused
@@ -40,10 +41,12 @@ class Workspace(NamedTuple):
 def open_workspace(state: State) -> Workspace:
     """Open a run's repositories and settings; call it once, since opening runs git.
 
-    A scratch worktree that somebody removed is made again; that is Refused once, by name.
+    A scratch worktree that somebody removed is made again; that is Refused once, by name. That of a
+    run that has ended is gone for good.
     """
     repository, vault = open_repository(state)
     if is_lost(repository, state.worktree):
+        check_not_ended(state)
         _make_again(state, repository, vault)
     return Workspace(repository, vault, state.worktree, config_of(state))
 

@@ -165,7 +165,7 @@ class Walk:
 
 def is_refusal(answer: Answer) -> bool:
     """Return whether a command was refused, rather than having found something wrong."""
-    return answer.block.tag == "error" or answer.block.get("partial") == "true"
+    return answer.text.startswith(("<error", '<result partial="true"'))
 
 
 def ways_of(answer: Answer) -> list[list[str]]:

@@ -207,3 +207,17 @@ def test_a_worktree_whose_making_again_was_killed_is_made_whole(
         journey.planner(*command[:4])  # makes it again if that is not done
         assert (tree_of(journey) / "README.md").exists()
         assert "was changed" not in journey.planner(*command[:4]).text
+
+
+@pytest.mark.requirement("PL-32")
+@pytest.mark.parametrize("words", [("plan", "check", "--phase", "plan-docs"), ("plan", "capture")])
+def test_a_worktree_of_a_run_that_has_ended_is_not_made_again(
+    make_repo: Callable[..., Repository], words: tuple[str, ...]
+) -> None:
+    journey = Journey(make_repo("project", FILES)).to("submitted")
+    assert journey.planner("cancel").code == 0
+    for _ in range(2):
+        refused = journey.planner(*words)
+        assert (refused.code, refused.block.tag) == (1, "error")
+        assert "the run is cancelled" in refused.text
+    assert not tree_of(journey).exists()
