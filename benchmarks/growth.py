@@ -39,10 +39,7 @@ _IN_A_FOLDER = 100
 
 
 class Run:
-    """A run in a repository of many files; `took` has the seconds of each command by name.
-
-    `worked` has the seconds of a processor instead, which tell more where others use the machine.
-    """
+    """A run in a repository of many files."""
 
     def __init__(self, folder: str, files: int, planned: Sequence[str]) -> None:
         self.root = os.path.join(folder, "repository")
@@ -52,7 +49,9 @@ class Run:
             "XDG_STATE_HOME": os.path.join(folder, "state"),
         }  # fmt: skip
         self.planned, self.state_dir = planned, ""
+        # The seconds of each command by name.
         self.took: dict[str, float] = {}
+        # The seconds of a processor instead, which tell more where others use the machine.
         self.worked: dict[str, float] = {}
         self._make_tree(files)
 

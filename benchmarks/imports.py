@@ -29,10 +29,11 @@ LEFT_OUT = (
 
 
 class Module(NamedTuple):
-    """A Python file of the program; `folder` is the folder it lies in, "." for none."""
+    """A Python file of the program."""
 
     name: str
     path: str
+    # The folder it lies in, "." for none.
     folder: str
     lines: int
     tree: ast.Module

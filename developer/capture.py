@@ -32,14 +32,12 @@ if TYPE_CHECKING:
 
 
 class Captured(NamedTuple):
-    """A plan with the worktree's code changes in it, the git tree they give, and its workspace.
-
-    `capture` says what formatters and hook did; None where an earlier capture still holds.
-    """
+    """A plan with the worktree's code changes in it, the git tree they give, and its workspace."""
 
     plan: Plan
     tree: str
     workspace: Workspace
+    # What formatters and hook did; None where an earlier capture still holds.
     capture: Capture | None = None
 
 

@@ -22,9 +22,10 @@ _EXAMPLE = '{"status": "success", "output": "what was done, in a sentence"}'
 
 
 class Result(NamedTuple):
-    """What an agent says about its milestone; `error` is why it failed, else empty."""
+    """What an agent says about its milestone."""
 
     output: str
+    # Why it failed, else empty.
     error: str
     stats: dict[str, float]
     artifacts: list[str]

@@ -35,8 +35,9 @@ if TYPE_CHECKING:
 
 
 class Written(NamedTuple):
-    """What an agent wrote for a milestone: the changes from one git tree, `start`, to `tree`."""
+    """What an agent wrote for a milestone."""
 
+    # From the git tree `start` to `tree`.
     changes: list[FileChange]
     start: str
     tree: str

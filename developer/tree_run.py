@@ -36,19 +36,20 @@ _SAID_LINES, _LINE_CHARS = 5, 160
 
 @dataclass(frozen=True)
 class Shown:
-    """How a command ended on the git tree `tree`: the end of what it printed, and all in `log`.
+    """How a command ended on a git tree."""
 
-    Evidence names it by its `number`. `lost` are files of the repository that it wrote in vain.
-    """
-
+    # By which evidence names it.
     number: int
     command: str
     tree: str
     code: int
     seconds: float
+    # The end of what it printed.
     tail: str
+    # The file with all that it printed.
     log: str
     size: int
+    # Files of the repository that it wrote in vain.
     lost: tuple[str, ...] = ()
 
 

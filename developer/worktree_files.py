@@ -30,11 +30,13 @@ SHOWN_NAMES = 8
 
 @dataclass(frozen=True)
 class Ran:
-    """How a named command ended; `tail` is the end of its output, `log` the file with all of it."""
+    """How a named command ended."""
 
     command: str
     code: int
+    # The end of its output.
     tail: str
+    # The file with all of its output.
     log: str
 
 

@@ -12,13 +12,11 @@ if TYPE_CHECKING:
 
 
 class Judged(NamedTuple):
-    """The acceptance criteria of a milestone, each with what shows it; '' where nothing does.
-
-    `together` is what shows all of them, where a reviewer named more references than there are
-    criteria, so that it is not known which belongs to which.
-    """
+    """The acceptance criteria of a milestone, each with what shows it; '' where nothing does."""
 
     criteria: list[tuple[str, str]]
+    # What shows all of them, where a reviewer named more references than there are criteria, so
+    # that it is not known which belongs to which.
     together: str
 
 

@@ -40,15 +40,7 @@ if TYPE_CHECKING:
 
 
 class Question:
-    """One review question.
-
-    - `per`: what it is asked about: once about the plan, once about each milestone, or about each
-      of the riskiest entries of the task or intents
-    - `when`: it is asked where the plan shows one of these signs; always where there are none
-    - `always`: where it is asked it applies, so that "none" is never its evidence
-    - `of_base`: its answer is also about files that no milestone names
-    - `by_test`: a line of a test that the change leaves as it is may show its answer
-    """
+    """One review question."""
 
     __slots__ = ("always", "by_test", "id", "of_base", "per", "phase", "severity", "text", "when")
 
@@ -69,10 +61,16 @@ class Question:
         self.phase: Phase = phase
         self.severity: Severity = severity
         self.text = text
+        # It is asked where the plan shows one of these signs; always where there are none.
         self.when = when
+        # What it is asked about: once about the plan, once about each milestone, or about each of
+        # the riskiest entries of the task or intents.
         self.per: Per = per
+        # Where it is asked it applies, so that "none" is never its evidence.
         self.always = always
+        # Its answer is also about files that no milestone names.
         self.of_base = of_base
+        # A line of a test that the change leaves as it is may show its answer.
         self.by_test = by_test
 
 

@@ -27,13 +27,11 @@ MOST_OF_SMALL = 7
 
 
 class Selection(NamedTuple):
-    """What a phase asks, as (question, scope), and why it does not ask the rest.
-
-    `beyond` are those of `unasked` that the plan leads to and that only the limit leaves out.
-    """
+    """What a phase asks, as (question, scope), and why it does not ask the rest."""
 
     due: list[Name]
     unasked: dict[Name, str]
+    # Those of `unasked` that the plan leads to and that only the limit leaves out.
     beyond: set[Name]
 
 

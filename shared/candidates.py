@@ -48,11 +48,7 @@ def write_found(state_dir: str, found: Found) -> None:
 
 
 class Chosen:
-    """The verify commands of a run that planner.toml does not name, in their order.
-
-    `unasked` is true where the assistant left the choice to the program; `passed_over` are the
-    candidates that cannot run on the base, each with what is missing.
-    """
+    """The verify commands of a run that planner.toml does not name, in their order."""
 
     __slots__ = ("commands", "passed_over", "unasked")
 
@@ -64,7 +60,9 @@ class Chosen:
         unasked: bool = False,
     ) -> None:
         self.commands = [*commands]
+        # The candidates that cannot run on the base, each with what is missing.
         self.passed_over = passed_over or []
+        # Whether the assistant left the choice to the program.
         self.unasked = unasked
 
 

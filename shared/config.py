@@ -34,25 +34,18 @@ OTHER_TABLES = ("providers", "qr")
 
 @dataclass(frozen=True)
 class Config:
-    """A project's settings from planner.toml; commands are lines for `sh -c`, run in their order.
-
-    `link` are paths of the repository that the worktree borrows. `write` are further paths that
-    commands may write to: in the repository, in the home folder (`~/…`) or absolute. `secrets` are
-    files of the repository that formatters and hooks may read although their names say that they
-    hold secrets, and with `network` the verify commands reach the network, once a person has
-    confirmed `commands_hash`. A plan with more milestones or lines than `review_…` say, or with a
-    `sensitive` file, is reviewed in full. `deny` are command lines that the guard denies besides
-    its own. With `auto_run` an approved plan is carried out at once; without `enable_persistence` a
-    run's files lie in a temporary folder. `commit_plan` says where a committed plan is kept,
-    `max_patch_mb` how much of patches a plan may hold.
-    """
+    """A project's settings from planner.toml; commands are lines for `sh -c`, run in order."""
 
     setup: tuple[str, ...] = ()
+    # Paths of the repository that the worktree borrows.
     link: tuple[str, ...] = ()
     format: tuple[str, ...] = ()
     verify: tuple[str, ...] = ()
+    # Further paths that commands may write to: in the repository, in the home folder (`~/…`) or
+    # absolute.
     write: tuple[str, ...] = ()
     time_limit_s: int = DEFAULT_TIME_LIMIT_S
+    # A plan with more than these two say, or with a `sensitive` file, is reviewed in full.
     review_milestones: int = DEFAULT_MILESTONES
     review_lines: int = DEFAULT_LINES
     sensitive: tuple[str, ...] = ()
@@ -63,15 +56,23 @@ class Config:
     decision_timeout_seconds: int = 0
     max_context_tokens: int = CONTEXT_TOKENS
     enabled: bool = True
+    # Whether an approved plan is carried out at once.
     auto_run: bool = False
+    # Without it a run's files lie in a temporary folder.
     enable_persistence: bool = True
     run: Mapping[str, str] = field(default_factory=dict)
+    # Command lines that the guard denies besides its own.
     deny: tuple[str, ...] = ()
     require: str = REQUIRED[0]
     allowed_signers: str = ALLOWED_SIGNERS
+    # Files of the repository that formatters and hooks may read although their names say that they
+    # hold secrets, once a person has confirmed `commands_hash`.
     secrets: tuple[str, ...] = ()
+    # Whether the verify commands reach the network, once a person has confirmed `commands_hash`.
     network: bool = False
+    # Where a committed plan is kept.
     commit_plan: str = PLAN_IN[0]
+    # How much of patches a plan may hold.
     max_patch_mb: int = MOST_MB
 
     def to_json(self) -> dict[str, Any]:

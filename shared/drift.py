@@ -30,14 +30,14 @@ SHOWN = 20
 
 
 class WatchedTree(NamedTuple):
-    """A repository, the folder with the fingerprint of its files, and folders not compared.
-
-    `opened` is what `repository_at` says.
-    """
+    """A repository whose files are compared with a fingerprint."""
 
     repository: str
+    # The folder with the fingerprint.
     folder: str
+    # Folders that are not compared.
     aside: tuple[str, ...] = ()
+    # What `repository_at` says.
     opened: dict[str, Repository] | None = None
 
 

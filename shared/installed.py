@@ -12,6 +12,7 @@ import os
 import shlex
 import sys
 
+from shared.clients import known
 from shared.resources import PROGRAM, ROOT, installed_path, launcher_text
 from state.errors import Refused
 from state.files import write_atomic
@@ -25,7 +26,7 @@ def contents() -> dict[str, tuple[bytes, int]]:
     return {
         installed_path("SKILL.md"): (_ours("SKILL.md"), 0o644),
         installed_path("hooks", "guard"): (_ours("hooks", "guard"), 0o755),
-        installed_path("hooks", "opencode.js"): (_ours("hooks", "opencode.js"), 0o644),
+        **{installed_path("hooks", n): (_ours("hooks", n), 0o644) for n in known.PLUGINS},
         installed_path("bin", "planner"): (launcher_text(PROGRAM).encode(), 0o755),
         installed_path("python"): (f"{interpreter()}\n".encode(), 0o644),
     }

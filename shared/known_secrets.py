@@ -19,6 +19,8 @@ from __future__ import annotations
 import os
 import time
 
+from shared.clients import known
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -55,9 +57,7 @@ _BELOW_A_HOME = """
 .sbt/.credentials .ivy2/.credentials .nuget/NuGet/NuGet.Config .config/NuGet/NuGet.Config
 .hex/hex.config .pub-cache/credentials.json .config/dart/pub-credentials.json .jfrog
 
-.claude.json .claude/.credentials.json .codex/auth.json .gemini/oauth_creds.json .vibe/.env
-.local/share/opencode/auth.json .config/openai .config/anthropic .aider.conf.yml .continue
-.config/goose/secrets.yaml .config/io.datasette.llm/keys.json .cursor/mcp.json
+.aider.conf.yml .continue .config/goose/secrets.yaml .config/io.datasette.llm/keys.json
 
 .android/adbkey .ansible/galaxy_token .circleci/cli.yml .config/filezilla
 .config/uv/credentials.toml .cvspass .env .local/share/atuin .local/share/pypoetry .mc
@@ -75,7 +75,7 @@ Library/Mail Library/Application~Support/Google Library/Application~Support/Fire
 .bash_history .zsh_history .zhistory .ash_history .sh_history .histfile .python_history
 .node_repl_history .psql_history .mysql_history .sqlite_history .rediscli_history .irb_history
 """
-HOME = tuple(name.replace("~", " ") for name in _BELOW_A_HOME.split())
+HOME = (*(name.replace("~", " ") for name in _BELOW_A_HOME.split()), *known.SECRETS)
 SYSTEM = (
     "/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers",
     "/etc/sudoers.d", "/etc/security/opasswd", "/etc/ssl/private", "/etc/pki/tls/private",
@@ -88,8 +88,8 @@ HOMES = ("/home", "/users", "/var/home")
 ROOTS = ("/root", "/var/root")
 # A variable → the path below its value that is secret; "" means all of it.
 _VARIABLES = {
-    "DOCKER_CONFIG": "config.json", "CARGO_HOME": "credentials.toml", "CODEX_HOME": "auth.json",
-    "CLAUDE_CONFIG_DIR": ".credentials.json", "GH_CONFIG_DIR": "hosts.yml",
+    "DOCKER_CONFIG": "config.json", "CARGO_HOME": "credentials.toml", "GH_CONFIG_DIR": "hosts.yml",
+    **known.SECRET_VARIABLES,
     **dict.fromkeys((
         "KUBECONFIG", "AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE", "CLOUDSDK_CONFIG",
         "GOOGLE_APPLICATION_CREDENTIALS", "AZURE_CONFIG_DIR", "GNUPGHOME", "PASSWORD_STORE_DIR",

@@ -19,12 +19,11 @@ _ENCODED = re.compile(r"[A-Za-z][0-9A-Za-z!#$%&()*+;<=>?@^_`{|}~-]{1,65}")
 
 
 class Line(NamedTuple):
-    """A line of a patch; `kind` is ` `, `+`, `-`, `@` (start of a hunk) or `!` (about the file).
+    """A line of a patch."""
 
-    Numbers are those of the line in the old and the new file, None if it is not in that file.
-    """
-
+    # ` `, `+`, `-`, `@` (start of a hunk) or `!` (about the file).
     kind: str
+    # Its numbers in the old and the new file, None if it is not in that file.
     old: int | None
     new: int | None
     text: str

@@ -30,17 +30,7 @@ COMMIT_MESSAGE = "commit.md"
 
 
 class Lane:
-    """The facts of a requirements lane between two commands, as they are in lifecycle.json.
-
-    `depth` and `review_mode` are the user's choices for the plans, empty where left open. `found`
-    are files left behind by an interrupted round, each with its time; `review` is the SHA-256 of
-    the requirements when their review began; `rewrite` says that the user asked for a rewrite,
-    `started` that the history has the beginning of the implementation; `run` is the state directory
-    of the run that implements them; `stamp` is the time in the names of the completed files;
-    `lines` are the round's last lines of the history; `staged` maps each path that waits for the
-    commit to its mode and blob, or to None where it is removed; `wanted` are other files that the
-    user agreed to commit, `ignored` what git leaves out; `closed` says that a round has just ended.
-    """
+    """The facts of a requirements lane between two commands, as they are in lifecycle.json."""
 
     __slots__ = (
         "agreed",
@@ -70,26 +60,38 @@ class Lane:
     )  # fmt: skip
     codepath: str
     git: bool
+    # The user's choices for the plans, empty where left open.
     depth: str
     review_mode: str
     branch: str
     changed: list[str]
+    # Files left behind by an interrupted round, each with its time.
     found: list[list[str]]
+    # The SHA-256 of the requirements when their review began.
     review: str
     reviewed: bool
+    # Whether the user asked for a rewrite.
     rewrite: bool
+    # Whether the history has the beginning of the implementation.
     started: bool
+    # The state directory of the run that implements the requirements.
     run: str
     agreed: bool
+    # The time in the names of the completed files.
     stamp: str
     text: str
     message: str
+    # Maps each path that waits for the commit to its mode and blob, or to None where it is removed.
     staged: dict[str, list[str] | None]
     others: list[str]
+    # Other files that the user agreed to commit.
     wanted: list[str]
     left_out: list[str]
+    # What git leaves out.
     ignored: list[str]
+    # The round's last lines of the history.
     lines: str
+    # Whether a round has just ended.
     closed: bool
     told: str
 

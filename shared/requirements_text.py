@@ -56,7 +56,7 @@ def entries_of(requirements: str) -> list[str]:
 
 
 class _Reader:
-    """Takes the lines of a Markdown text and makes `entries` of them."""
+    """Takes the lines of a Markdown text and makes entries of them."""
 
     def __init__(self) -> None:
         self.entries: list[str] = []

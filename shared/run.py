@@ -31,12 +31,7 @@ if TYPE_CHECKING:
 
 
 class State:
-    """A run with its state directory; `plan` is read from disk at every access.
-
-    `run` is as the time limits leave it that had passed when it was opened: `overdue` says which.
-    `agents` are the rows of those who plan it. `rebuilt` is what `Vault.rebuilt` says, `opened`
-    what `repository_at` does.
-    """
+    """A run with its state directory; `plan` is read from disk at every access."""
 
     __slots__ = (
         "_config", "agents", "database", "opened", "opened_at", "overdue", "rebuilt", "run",
@@ -48,9 +43,13 @@ class State:
         self.worktree = resources.worktree_path(state_dir)
         self.database = database
         self.opened_at = time.time()
+        # The rows of those who plan it.
         self.agents = database.planning_of(run.run_id)
+        # As the time limits leave it that had passed when it was opened; `overdue` says which.
         self.run, self.overdue = limits.run_at(run, self.agents, self.opened_at)
+        # What `Vault.rebuilt` says.
         self.rebuilt: dict[tuple[object, ...], str] = {}
+        # What `repository_at` says.
         self.opened: dict[str, Repository] = {}
         self._config: dict[str, Any] | None = None
         database.agent = agent_name(None, run.repository)

@@ -29,10 +29,11 @@ _AGAIN = "ask for a new signature: planner approve DIGEST --sign"
 
 
 class Signature(NamedTuple):
-    """A signature in openssh's form; `is_touched` if its key shows that a person touched it."""
+    """A signature in openssh's form."""
 
     armored: str
     kind: str
+    # Whether its key shows that a person touched it.
     is_touched: bool
 
 

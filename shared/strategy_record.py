@@ -35,12 +35,7 @@ BUNDLE_FILE = "bundle.json"
 class Strategy:
     """The facts of a strategy between two commands, as they are in strategy.json.
 
-    `costs` says what plans of each depth took in this repository; `requirements` are the data
-    requirements by name; `status` is that of the query analysis, with
-    `why` where it has not passed; `gathered` are the blocks of §2; `plans` holds each strategic
-    plan that was set, with the number of its attempt; `goals` the status of each goal of the last
-    one; `progress` what was done for goals; `answers` each text of §6; `verdicts` what became of
-    them. Nothing is ever removed from the last four lists.
+    Nothing is ever removed from `plans`, `progress`, `answers` and `verdicts`.
     """
 
     __slots__ = (
@@ -49,17 +44,26 @@ class Strategy:
     )  # fmt: skip
     query: str
     mode: str
+    # What plans of each depth took in this repository.
     costs: list[str]
     purpose: str
+    # The data requirements by name.
     requirements: Json
+    # That of the query analysis, with `why` where it has not passed.
     status: str
     why: str
+    # The blocks of §2.
     gathered: list[Json]
+    # Each strategic plan that was set, with the number of its attempt.
     plans: list[Json]
     attempt: int
+    # The status of each goal of the last plan.
     goals: dict[str, str]
+    # What was done for goals.
     progress: list[Json]
+    # Each text of §6.
     answers: list[Json]
+    # What became of the answers.
     verdicts: list[Json]
 
     def __init__(self, query: str, mode: str) -> None:

@@ -21,11 +21,7 @@ _MOST_ADOPTED, _LONGEST = 3, 500
 
 
 class TreeRun:
-    """A command that ran on the git tree `tree`, by a number that evidence names it by.
-
-    `said` has how many tests passed and failed, where that is known, and the output's last lines;
-    `passed` is how many passed if none failed.
-    """
+    """A command that ran on a git tree, by a number that evidence names it by."""
 
     __slots__ = ("code", "command", "number", "passed", "said", "seconds", "tree")
 
@@ -37,7 +33,9 @@ class TreeRun:
         self.tree = tree
         self.code = code
         self.seconds = seconds
+        # How many tests passed and failed, where that is known, and the output's last lines.
         self.said = said
+        # How many tests passed if none failed.
         self.passed = passed
         self.number = number
 

@@ -20,17 +20,14 @@ _NONE = Config()
 
 
 class UserConfig(NamedTuple):
-    """What the user's config.toml says of time limits and approvals; None where it is silent.
-
-    `planner` are the values of its table [planner].
-    """
+    """What the user's config.toml says of time limits and approvals; None where it is silent."""
 
     gathering_timeout_minutes: int | None = None
     approval_timeout_minutes: int | None = None
     on_timeout: str | None = None
     require: str | None = None
     allowed_signers: str | None = None  # an absolute path, or one in the home folder (`~/…`)
-    planner: Mapping[str, Any] = MappingProxyType({})
+    planner: Mapping[str, Any] = MappingProxyType({})  # the values of its table [planner]
 
 
 def user_tables() -> dict[str, Any]:

@@ -37,7 +37,7 @@ class Connection:
     """An open connection to planner.db; each `with` block on the connection is one transaction.
 
     The transaction is IMMEDIATE, committed at the end of the block and rolled back when the block
-    raises. `agent` is the agent that the audit names.
+    raises.
     """
 
     def __init__(self, path: str, *, create: bool = False) -> None:
@@ -46,6 +46,7 @@ class Connection:
             allowed = "name a state directory that `planner start` made"
             raise Refused("not_found", path, "there is no planner database here", allowed)
         self.path = path
+        # The agent that the audit names.
         self.agent = ""
         self._then: list[Callable[[], object]] = []
         try:

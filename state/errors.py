@@ -39,14 +39,7 @@ def value_text(value: object) -> str:
 
 
 class Problem:
-    """One reason why a command is refused, worded so that a language model can act on it.
-
-    `at` is a path into the input (`milestones[2].depends_on`), a file or a command;
-    `allowed` names values that exist now; `retry` is a command that works as printed (the printer
-    replaces a bare `planner` by our launcher, adds the state directory, and says for whom it is);
-    `output` is what a
-    command of the project printed, never shown as our own words.
-    """
+    """One reason why a command is refused, worded so that a language model can act on it."""
 
     __slots__ = ("allowed", "at", "kind", "output", "problem", "retry")
 
@@ -60,10 +53,15 @@ class Problem:
         output: str = "",
     ) -> None:
         self.kind: Kind = kind
+        # A path into the input (`milestones[2].depends_on`), a file or a command.
         self.at = at
         self.problem = problem
+        # Names values that exist now.
         self.allowed = allowed
+        # A command that works as printed: the printer replaces a bare `planner` by our launcher,
+        # adds the state directory, and says for whom it is.
         self.retry = retry
+        # What a command of the project printed, never shown as our own words.
         self.output = output
 
     def __repr__(self) -> str:
@@ -71,7 +69,7 @@ class Problem:
 
 
 class Refused(Exception):  # noqa: N818 – an answer, not a fault
-    """A command is refused and changes nothing; `problems` holds every reason, at least one."""
+    """A command is refused and changes nothing."""
 
     def __init__(
         self,
@@ -84,6 +82,7 @@ class Refused(Exception):  # noqa: N818 – an answer, not a fault
     ) -> None:
         super().__init__(f"{at}: {problem}")
         self.kept = ""
+        # Every reason, at least one.
         self.problems: tuple[Problem, ...] = (Problem(kind, at, problem, allowed, retry, output),)
 
     @classmethod

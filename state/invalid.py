@@ -51,9 +51,10 @@ _MAPPINGS = ("params", "seals", "counters")  # fields whose keys are free
 
 
 class _Row(NamedTuple):
-    """One error: `union` is the path of the value if it may be of several kinds, else ''."""
+    """One error that pydantic found."""
 
     at: str
+    # The path of the value if it may be of several kinds, else ''.
     union: str
     kind: str
     value: Any

@@ -18,14 +18,14 @@ Json = dict[str, Any]
 
 
 class Kind(NamedTuple):
-    """One kind of plan entity, such as milestone: id prefix, place in the plan, writing roles.
+    """One kind of plan entity, such as milestone."""
 
-    `overview` and `knowledge` exist once in a plan and have no `prefix`.
-    """
-
+    # Of its ids; `overview` and `knowledge` exist once in a plan and have none.
     prefix: str
     model: type[Model]
+    # In the plan.
     place: tuple[str, ...]
+    # Those that may write it.
     roles: tuple[str, ...] = (ARCHITECT,)
     in_milestone: bool = False
     hidden: tuple[str, ...] = ()

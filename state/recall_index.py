@@ -46,18 +46,18 @@ _STOP = frozenset(_SAYING_NOTHING.split())
 
 
 class Entry(NamedTuple):
-    """One thing that a plan said: a decision, a rejected alternative, a risk, an invariant.
-
-    `source` is where the plan was read, `commit_id` the commit that carried it out, `at` its time.
-    """
+    """One thing that a plan said: a decision, a rejected alternative, a risk, an invariant."""
 
     title: str
     body: str
     kind: str
     name: str
     digest: str
+    # Where the plan was read.
     source: str
+    # The commit that carried it out.
     commit_id: str
+    # The time of that commit.
     at: str
 
 
@@ -69,9 +69,10 @@ class Found(NamedTuple):
 
 
 class Memory:
-    """The open index; `path` is its file, or ":memory:" for one that is not kept."""
+    """The open index."""
 
     def __init__(self, path: str) -> None:
+        # Its file, or ":memory:" for one that is not kept.
         self.path = path
         refuse_linked_database(path)
         try:

@@ -85,13 +85,7 @@ _NEW: dict[str, Any] = {
 
 
 class Progress:
-    """How far one milestone is: an immutable copy of its database row, or what a new row holds.
-
-    `note` is why it is blocked, or was before its last retry; `waits` are the checkpoints without
-    an answer that keep it from running; `attempts` counts its starts; `agent` works on it now.
-    `limited` counts the rate limits in a row that ended its agents; it starts `not_before` then.
-    `turns` counts the calls of tools by the agent that works on it.
-    """
+    """How far one milestone is: an immutable copy of its database row, or what a new row holds."""
 
     __slots__ = (
         "agent", "attempts", "id", "limited", "not_before", "note", "started_at", "status", "turns",
@@ -99,13 +93,20 @@ class Progress:
     )  # fmt: skip
     id: str
     status: str
+    # Why it is blocked, or was before its last retry.
     note: str
+    # The checkpoints without an answer that keep it from running.
     waits: tuple[str, ...]
+    # Works on it now.
     agent: str
+    # Counts its starts.
     attempts: int
     started_at: str
+    # When it starts again after a rate limit.
     not_before: str
+    # Counts the rate limits in a row that ended its agents.
     limited: int
+    # Counts the calls of tools by the agent that works on it.
     turns: int
 
     def __init__(self, milestone_id: str, **values: Any) -> None:  # noqa: ANN401 – any field
@@ -143,11 +144,7 @@ class Progress:
 
 
 class Asked:
-    """One checkpoint of a run under way: the question that milestones wait for, and its options.
-
-    `milestone` is the one whose agent has asked, "" for a question of the plan. The time limit of
-    `timeout_s` seconds (0: none) counts from `asked_at`.
-    """
+    """One checkpoint of a run under way: the question that milestones wait for, and its options."""
 
     __slots__ = (
         "asked_at",
@@ -162,10 +159,12 @@ class Asked:
     asked_at: str
     header: str
     id: str
+    # The one whose agent has asked, "" for a question of the plan.
     milestone: str
     multi: bool
     options: list[dict[str, str]]
     question: str
+    # The time limit, which counts from `asked_at`; 0 for none.
     timeout_s: int
 
     def __init__(self, values: dict[str, Any]) -> None:
@@ -193,15 +192,14 @@ class Deviation:
 
 
 class Holder:
-    """The instance of a client that executes a run, as its database row says.
-
-    `pid` is the client's process, 0 if unknown; `at` is when it last ran a command of execution.
-    """
+    """The instance of a client that executes a run, as its database row says."""
 
     __slots__ = ("at", "instance", "machine", "pid", "process_start", "since")
+    # When it last ran a command of execution.
     at: str
     instance: str
     machine: str
+    # The client's process, 0 if unknown.
     pid: int
     process_start: str
     since: str
@@ -227,15 +225,14 @@ class Auto:
 
 
 class Queued:
-    """A request in the queue: it starts once the plans of those that it is `after` are completed.
-
-    A higher `priority` starts first.
-    """
+    """A request in the queue."""
 
     __slots__ = ("after", "at", "id", "priority", "request")
 
     def __init__(self, name: str, request: str, priority: int, after: list[str], at: str) -> None:
+        # A higher priority starts first.
         self.id, self.request, self.priority = name, request, priority
+        # It starts once the plans of those that it is `after` are completed.
         self.after, self.at = after, at
 
     @property

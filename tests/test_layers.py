@@ -28,10 +28,11 @@ ROLES = ("architect", "developer", "quality_reviewer", "technical_writer")
 ROOMS = {
     "state": (),
     "shared": ("state",),
-    "shared/git": ("state/errors", "state/files"),
+    "shared/clients": (),
+    "shared/git": ("shared/clients/known", "state/errors", "state/files"),
     "shared/guard": (
-        "shared/bounded_toml", "shared/builders", "shared/commands", "shared/digests",
-        "shared/known_secrets", "shared/mode", "shared/output", "shared/place",
+        "shared/bounded_toml", "shared/builders", "shared/clients", "shared/commands",
+        "shared/digests", "shared/known_secrets", "shared/mode", "shared/output", "shared/place",
         "shared/requirements_record", "shared/resources", "shared/sandbox", "state",
     ),
     **dict.fromkeys(ROLES, ("shared", "state")),
@@ -80,6 +81,7 @@ THIRD_PARTY: dict[str, str | tuple[str, ...]] = {
 BY_NAME = {
     "shared/steps/entry_points": "finds the workflow that a run names; workflows stand above it",
     "cli/main": "loads only the module of the command that is run",
+    "shared/clients": "a hook loads the file of the client that calls, which imports nothing",
     "shared/mode/sessions": "prefers the C module of the standard library's hashlib",
 }
 # Of the lines of Python.

@@ -45,16 +45,16 @@ class Finding(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """One plan file or commit that was checked, and what was found.
+    """One plan file or commit that was checked, and what was found."""
 
-    `title` is its name for people, `said` what is known of it in words, `files` are the paths that
-    findings are about. `verdict` is one of the six for a commit, else "".
-    """
-
+    # Its name for people.
     title: str
+    # What is known of it in words.
     said: str
+    # The paths that findings are about.
     files: tuple[str, ...]
     findings: tuple[Finding, ...]
+    # One of the six for a commit, else "".
     verdict: str = ""
     plans: tuple[str, ...] = ()
     titles: tuple[str, ...] = ()

@@ -20,9 +20,9 @@ from cli.demo.recorded import Recorded
 from cli.demo.telling import first_words, short_command
 from cli.options import json_option
 from shared import resources
+from shared.clients import known
 from shared.git.command import user_environment
 from shared.git.repository import init_repository
-from shared.mode.sessions import ASSISTANTS, SESSION_VARIABLES
 from state.errors import Refused
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def _stage(folder: str, recorded: str) -> Stage:
     repository = os.path.join(folder, "repository")
     make_sample(repository)
     # The sample has its own planning mode, so that the session that plays it may go on writing.
-    ours = ("PLAN_", *SESSION_VARIABLES, *ASSISTANTS)
+    ours = ("PLAN_", *known.SESSION_VARIABLES, *known.MARKS)
     env = {k: v for k, v in user_environment().items() if not k.startswith(ours)}
     env["XDG_STATE_HOME"] = os.path.join(folder, "state")
     return Stage(repository, Recorded(recorded), env | OWN_ENVIRONMENT)

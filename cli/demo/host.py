@@ -31,9 +31,10 @@ _REPORT = "run the demo again, or report it with what was printed"
 
 @dataclass(frozen=True)
 class Call(Answer):
-    """One command of the demo, answered; `by` ran it: the assistant, an agent, or you."""
+    """One command of the demo, answered."""
 
     words: Sequence[str] = ()
+    # Who ran it: the assistant, an agent, or you.
     by: str = ""
     seconds: float = 0.0
 
@@ -47,10 +48,11 @@ class Stage(NamedTuple):
 
 
 class Player:
-    """The assistant or an agent in the demo; passes a line of text on each event to `say`."""
+    """The assistant or an agent in the demo."""
 
     def __init__(self, stage: Stage, say: Callable[[str], None], name: str = "host") -> None:
         self.stage = stage
+        # Gets a line of text on each event.
         self.say = say
         self.name = name
         self.calls: list[Call] = []

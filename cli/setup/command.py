@@ -18,7 +18,7 @@ _NO = 130  # as for Ctrl-C
 
 
 @click.command("setup")
-@click.argument("hosts", nargs=-1, metavar="[HOST]…", type=click.Choice([*HOSTS]))
+@click.argument("hosts", nargs=-1, metavar=f"[{'|'.join(HOSTS)}]…", type=click.Choice([*HOSTS]))
 @click.option("--project", is_flag=True, help="For this repository alone, not for all of yours.")
 @click.option("--dry-run", is_flag=True, is_eager=True, help="Only show what would be written.")
 @click.option("--remove", is_flag=True, help="Take out what setup has put there.")
@@ -29,9 +29,8 @@ def setup_command(
 ) -> None:
     """Let assistants load the skill and run its commands. Only a person may run it.
 
-    Without a name it takes the assistants that it finds: claude, codex, vibe, opencode, gemini,
-    cursor. Each gets a link to the skill, a rule for the planner's commands, and hooks. Run it
-    again after an update; what is already there stays.
+    Without a name it takes the assistants that it finds. Each gets a link to the skill, a rule for
+    the planner's commands, and hooks. Run it again after an update; what is already there stays.
 
     Example: planner setup claude --dry-run
     """

@@ -13,6 +13,7 @@ import shutil
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cli.setup.documents import Entry, Form, Json, Tables, Toml
+from shared.clients import codex, cursor, gemini
 from shared.commands import COMMANDS, is_for_person
 from shared.resources import ROOT, installed_path
 
@@ -26,15 +27,12 @@ _WRITTEN = ("**/answers/**", "runs/*/worktree/**", "runs/*/milestones/**")
 _PERSONS = [name for name in COMMANDS if is_for_person(name)]
 # Variables that name the folder above that of the settings.
 _ABOVE = ("XDG_CONFIG_HOME", "GEMINI_CLI_HOME")
-_GEMINI_EVENTS = ("BeforeTool", "BeforeAgent")
 _GEMINI_WRITERS = ["write_file", "replace"]
 _GEMINI_SKILL = '"name":"planner"'
 # A quote within a value is escaped, so no text of a file can pass for the path.
 _GEMINI_WRITTEN = (
     r'"file_path":"(?![^"]*\.\.)[^"]*/\.planner/runs/[^"/]+/(answers|worktree|milestones)/'
 )
-_CURSOR_EVENTS = ("preToolUse", "beforeShellExecution", "beforeMCPExecution", "beforeReadFile")
-_CODEX_EVENTS = ("PreToolUse", "UserPromptSubmit", "SessionStart")
 
 
 class Wanted(NamedTuple):
@@ -152,7 +150,7 @@ def _codex(folder: str, project: bool) -> Wanted:
     entries = [
         (hooks, Json(), Entry(("hooks", event), {"hooks": [
             {"type": "command", "command": f'sh "{guard}" codex {event}'}]}))
-        for event in _CODEX_EVENTS
+        for event in codex.EVENTS
     ]  # fmt: skip
     programs = _programs(folder)
     rules = (
@@ -190,7 +188,7 @@ def _gemini(folder: str, project: bool) -> Wanted:
         (settings, Json(), Entry(("hooks", event), {"hooks": [{
             "type": "command", "name": "planner", "command": f'sh "{guard}" gemini {event}',
             "timeout": 120_000}]}))
-        for event in _GEMINI_EVENTS
+        for event in gemini.EVENTS
     ]  # fmt: skip
     if project:
         note = "gemini reads rules of the user alone: each command asks"
@@ -232,7 +230,7 @@ def _cursor(folder: str, project: bool) -> Wanted:
     entries += [
         (hooks, Json(), Entry(("hooks", event), {
             "command": f'sh "{guard}" cursor {event}', "timeout": 120}))
-        for event in _CURSOR_EVENTS
+        for event in cursor.EVENTS
     ]  # fmt: skip
     note = "allow the launcher when Cursor asks; its hooks were not tried with the real client"
     return Wanted({_skill(folder): installed_path()}, entries=(*entries,), note=note)

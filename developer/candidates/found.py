@@ -10,16 +10,19 @@ MOST_BYTES = 1 << 20
 
 
 class Candidate(NamedTuple):
-    """A command that may test the project; `evidence` is the file and line that speak for it."""
+    """A command that may test the project."""
 
     command: str
+    # The file and line that speak for it.
     evidence: str
 
 
 class Project(NamedTuple):
-    """A project's files in `files`, and its environments in `root`, the user's own tree."""
+    """A project's files, and its environments."""
 
+    # The folder with the files.
     files: str
+    # The user's own tree, which has the environments.
     root: str
 
     def read(self, name: str) -> str:

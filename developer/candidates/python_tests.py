@@ -39,14 +39,12 @@ _ASK = "import sys, importlib.util as u; sys.path[:1] = []; print(*filter(u.find
 
 
 class PythonTest(NamedTuple):
-    """A test file with the line that shows whether its tests are unittest's classes or pytest's.
-
-    `loads` is true where it, or the package around it, tells unittest what else to load.
-    """
+    """A test file with the line that shows whether its tests are unittest's classes or pytest's."""
 
     path: str
     line: int
     is_unittest: bool
+    # True where it, or the package around it, tells unittest what else to load.
     loads: bool
 
     @property

@@ -53,13 +53,13 @@ PLACE_LIMITS = (
 class Confined:
     """Runs a command in the place; without one, with limits on where it writes.
 
-    If the kernel can limit writes and fails to, the command does not run. `repository` is the
-    user's, "" if the folder that the command runs in lies in it. `secrets` are files that the
-    command may read although the place hides others of their kind.
+    If the kernel can limit writes and fails to, the command does not run.
     """
 
     writable: tuple[str, ...] = ()
+    # The user's, "" if the folder that the command runs in lies in it.
     repository: str = ""
+    # Files that the command may read although the place hides others of their kind.
     secrets: tuple[str, ...] = ()
     time_limit_s: float = HOOK_LIMIT_S
 

@@ -74,10 +74,11 @@ done
 
 @dataclass(frozen=True)
 class Scene:
-    """A place that shows a git tree at the repository's own path; `files` lie over the user's."""
+    """A place that shows a git tree at the repository's own path."""
 
     job: Job
     place: Place
+    # The files of this folder lie over the user's.
     files: str
 
     def break_files(self, paths: Iterable[str]) -> list[str]:

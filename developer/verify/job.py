@@ -28,26 +28,26 @@ _PAIRS = ("counts", "base_counts", "passed_over")
 
 @dataclass(frozen=True)
 class Job:
-    """What one verification works on; `base_commit` may be a snapshot of the user's tree.
-
-    `tests` are the files that milestones name as their tests; these are never made unparsable.
-    With `in_place` the commands run in the place if it can be entered, else in the worktree, which
-    they may only if a person has `confirmed` them. `chosen` are commands that the assistant chose,
-    `beside` the paths of our own files that the commit will add. `opened` is what `repository_at`
-    says.
-    """
+    """What one verification works on."""
 
     state_dir: str
     repository: str
     worktree: str
+    # May be a snapshot of the user's tree.
     base_commit: str
     base_tree: str
     config: Config
+    # The files that milestones name as their tests; these are never made unparsable.
     tests: tuple[str, ...] = ()
+    # With it the commands run in the place if it can be entered, else in the worktree, which they
+    # may only if a person has `confirmed` them.
     in_place: bool = False
     confirmed: bool = False
+    # Commands that the assistant chose.
     chosen: tuple[str, ...] = ()
+    # The paths of our own files that the commit will add.
     beside: tuple[str, ...] = ()
+    # What `repository_at` says.
     opened: dict[str, Repository] = field(default_factory=dict, compare=False, repr=False)
 
     @property
@@ -107,28 +107,29 @@ class Job:
 
 @dataclass(frozen=True)
 class Result:
-    """The result of one verify command; `tail` is the end of its output, empty if it passed.
-
-    `exercised` is False if it passed even with the changed files broken, None if that was not
-    tried: another command failed, or no changed file is code. `where` says where it ran,
-    `chosen_by` who wants it run, and `counts` how many tests passed and failed, if it says so;
-    `base_counts` the same of its run on the base. `lacks` says what is missing where it can run
-    neither there nor on the change, and `passed_over` which commands could not, and why.
-    """
+    """The result of one verify command."""
 
     command: str
     baseline: Baseline
     outcome: Outcome
     tree: str
+    # False if it passed even with the changed files broken, None if that was not tried: another
+    # command failed, or no changed file is code.
     exercised: bool | None = None
     seconds: float = 0.0
     log: str = ""
+    # The end of its output, empty if it passed.
     tail: str = ""
     where: Where = "worktree"
+    # Who wants it run.
     chosen_by: Chooser = "project"
+    # How many tests passed and failed, if it says so.
     counts: Counts | None = None
+    # The same of its run on the base.
     base_counts: Counts | None = None
+    # What is missing where it can run neither there nor on the change.
     lacks: str = ""
+    # Commands that could not run, each with the reason.
     passed_over: tuple[str, ...] = ()
 
     def for_plan(self) -> dict[str, Any]:
@@ -144,16 +145,15 @@ class Result:
 
 @dataclass(frozen=True)
 class Done:
-    """The outcome of a finished verification; no results mean that no command is configured.
-
-    `touched` names files of the user's own tree that changed meanwhile, `wrote` those of the
-    worktree; both are sentences or empty. `notes` is whatever else a reader should know.
-    """
+    """The outcome of a finished verification; no results mean that no command is configured."""
 
     results: tuple[Result, ...] = ()
     tree: str = ""
+    # A sentence that names files of the user's own tree that changed meanwhile, or empty.
     touched: str = ""
+    # The same of the worktree.
     wrote: str = ""
+    # Whatever else a reader should know.
     notes: tuple[str, ...] = ()
 
     @property
@@ -177,8 +177,9 @@ class Done:
 
 @dataclass(frozen=True)
 class Running:
-    """A verification still running in the background; `text` says what runs and for how long."""
+    """A verification still running in the background."""
 
+    # What runs and for how long.
     text: str
 
 

@@ -41,16 +41,15 @@ class Stopped(Exception):  # noqa: N818 – a person asked for this
 
 @dataclass(frozen=True)
 class Ended:
-    """How a project command ended: its exit `code` (124 after a timeout), duration and log.
-
-    `lost` are files of the repository that it, or a command before it, wrote in vain.
-    """
+    """How a project command ended."""
 
     command: str
+    # The exit code, 124 after a timeout.
     code: int
     seconds: float
     log: str
     out_of_time: bool = False
+    # Files of the repository that it, or a command before it, wrote in vain.
     lost: tuple[str, ...] = ()
 
     @property
@@ -68,17 +67,15 @@ class Ended:
 
 @dataclass(frozen=True)
 class Runner:
-    """Runs project commands in `folder`, each with a time limit, and until `stopped()` is true.
-
-    `temporary` is the private TMPDIR: made for each command, removed after it. If `writable` names
-    paths, writes elsewhere are denied if the kernel can do that. The default for `stopped` says
-    never: `bool()` is False.
-    """
+    """Runs project commands in one folder, each with a time limit."""
 
     folder: str
+    # The private TMPDIR: made for each command, removed after it.
     temporary: str
     time_limit_s: float
+    # Commands run until it returns true. The default says never: `bool()` is False.
     stopped: Callable[[], bool] = bool
+    # If it names paths, writes elsewhere are denied if the kernel can do that.
     writable: tuple[str, ...] = ()
 
     def run(self, command: str, log: str) -> Ended:

@@ -42,15 +42,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Attempt:
-    """How a commit went: git's exit code and output, the hooks that ran, and what they made of it.
-
-    `made` is None if there is no commit; `diff` shows what differs from the intended tree.
-    """
+    """How a commit went: git's exit code and output, which hooks ran, and what they made of it."""
 
     code: int
     output: str
     ran: Ran
+    # None if there is no commit.
     made: Made | None = None
+    # What differs from the intended tree.
     diff: str = ""
 
     @property

@@ -30,16 +30,15 @@ if TYPE_CHECKING:
 
 
 class Report(NamedTuple):
-    """The validation result of one plan file: its problems, none if the file is valid.
-
-    `beside` are files that the commit has beside the plan, as one of requirements may. A plan that
-    is not self-contained needs its ref.
-    """
+    """The validation result of one plan file."""
 
     file: str
     digest: str | None
+    # Empty if the file is valid.
     problems: list[Problem]
+    # Files that the commit has beside the plan, as one of requirements may.
     beside: Sequence[str] = ()
+    # A plan that is not self-contained needs its ref.
     needs_ref: bool = False
 
 

@@ -41,24 +41,25 @@ ENOUGH = {
 
 
 class Verdict(NamedTuple):
-    """The verdict on one commit, with what it is about.
-
-    `edited` are planned files with other content than approved, `additional` files that no plan
-    has, `beside` those that were agreed to be committed with it. `why` says what else is to know.
-    `titles` are those of the plans that are here, `changed` is every path of the commit.
-    """
+    """The verdict on one commit, with what it is about."""
 
     commit: str
     subject: str
     word: str
     plans: tuple[str, ...] = ()
+    # Planned files with other content than approved.
     edited: tuple[str, ...] = ()
+    # Files that no plan has.
     additional: tuple[str, ...] = ()
+    # Files that were agreed to be committed with it.
     beside: tuple[str, ...] = ()
     approval: str = ""
+    # What else is to know.
     why: str = ""
     problems: tuple[Problem, ...] = ()
+    # Of the plans that are here.
     titles: tuple[str, ...] = ()
+    # Every path of the commit.
     changed: tuple[str, ...] = ()
 
 
@@ -137,8 +138,9 @@ def _is_missing(plan: Known | None) -> bool:
 
 
 class _Judge:
-    """Judges commits of one repository; `vault` is where patches are made."""
+    """Judges commits of one repository."""
 
+    # Where patches are made.
     vault: Vault
 
     def __init__(self, repository: Repository, asked: Asked) -> None:

@@ -26,13 +26,11 @@ _SHOWN = 10
 
 
 class Rest(NamedTuple):
-    """What the user has not committed of an applied plan, with the message of its commit.
-
-    `parent` is the commit before the first of the user's that holds a part of the plan.
-    """
+    """What the user has not committed of an applied plan, with the message of its commit."""
 
     changes: Sequence[FileChange]
     message: str
+    # The commit before the first of the user's that holds a part of the plan.
     parent: str
 
 

@@ -42,13 +42,11 @@ if TYPE_CHECKING:
 
 
 class Also(NamedTuple):
-    """What the commit of completed requirements has besides the plan: message and staged files.
-
-    `shown` are changed files that the user has seen and left out.
-    """
+    """What the commit of completed requirements has besides the plan: message and staged files."""
 
     message: str
     files: Mapping[str, Staged]
+    # Changed files that the user has seen and left out.
     shown: Sequence[str] = ()
 
 

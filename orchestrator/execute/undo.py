@@ -28,15 +28,13 @@ if TYPE_CHECKING:
 
 
 class Undone(NamedTuple):
-    """The result of undoing an applied plan: the files restored, or the revert commit made.
-
-    `left` are planned files that the user has committed after an interrupted apply; `before` says
-    that the revert commit was there already.
-    """
+    """The result of undoing an applied plan: the files restored, or the revert commit made."""
 
     files: tuple[str, ...]
     revert: str = ""
+    # Planned files that the user has committed after an interrupted apply.
     left: tuple[str, ...] = ()
+    # Whether the revert commit was there already.
     before: bool = False
 
 

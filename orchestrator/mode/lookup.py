@@ -29,21 +29,22 @@ if TYPE_CHECKING:
 class Mode:
     """The planning mode of one agent at one moment, with time limits that have passed applied.
 
-    `row` is None for an agent that never planned, `state` if no run is planned; `overdue` says
-    which limit has passed, `note` what a command did that the stage does not show. Looking a mode
-    up writes nothing; a command that changes it calls `settle` first.
+    Looking a mode up writes nothing; a command that changes it calls `settle` first.
     """
 
     __slots__ = ("agent", "database", "home", "note", "now", "overdue", "row", "state")
 
     def __init__(self, database: Database, agent: str, now: float, state: State | None) -> None:
         """Keep the planning mode of one agent as it is at `now`, in seconds since 1970."""
+        # None for an agent that never planned; `overdue` says which limit has passed.
         self.row, self.overdue = limits.row_at(database, agent, now)
         self.database = database
         self.home = os.path.dirname(database.path)
         self.agent = agent
         self.now = now
+        # What a command did that the stage does not show.
         self.note = ""
+        # None if no run is planned.
         self.state = state
 
     def settle(self) -> Mode:

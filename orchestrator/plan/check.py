@@ -100,13 +100,13 @@ def items_by_script(
 
 
 class Found(NamedTuple):
-    """What the checks find in captured changes: what refuses, what is reviewed, what comes later.
+    """What the checks find in captured changes, in lists of lines."""
 
-    Each is a list of lines. `later` is documentation that has a step of its own.
-    """
-
+    # What refuses.
     must: list[str]
+    # What is reviewed.
     should: list[str]
+    # What comes later: documentation that has a step of its own.
     later: list[str]
 
 

@@ -54,15 +54,15 @@ Choice = tuple["Sequence[int]", str | None]
 
 
 class Finished(NamedTuple):
-    """The result of `plan done`; if verify still runs, `running` says so and `again` continues it.
+    """The result of `plan done`."""
 
-    `handed_in` is true for an agent that was started for the phase: only the host goes on.
-    `found` are lines of what the checks found and did not refuse.
-    """
-
+    # Continues a verify that still runs.
     again: str
+    # Verify, if it still runs.
     running: Running | None = None
+    # True for an agent that was started for the phase: only the host goes on.
     handed_in: bool = False
+    # Lines of what the checks found and did not refuse.
     found: Sequence[str] = ()
 
 

@@ -28,16 +28,14 @@ if TYPE_CHECKING:
 
 
 class Work(NamedTuple):
-    """The plan before and after a work step, with the input and results of its checks.
-
-    `context` is the user's task, where it was written down together with the design.
-    """
+    """The plan before and after a work step, with the input and results of its checks."""
 
     before: Plan
     plan: Plan
     subject: Subject
     verified: Done | None = None
     again: str = ""
+    # The user's task, where it was written down together with the design.
     context: Context | None = None
 
 

@@ -39,16 +39,17 @@ if TYPE_CHECKING:
 
 
 class Rebased(NamedTuple):
-    """What a person accepted: the differences in the user's tree, and the planned files they touch.
+    """What a person accepted."""
 
-    `head` says how HEAD moved and `remark` how the plan moved with the tree; both may be empty.
-    `overtaken` is true for a submitted plan that no longer fits its files: it needs a revision.
-    """
-
+    # The differences in the user's tree.
     found: Sequence[Difference] = ()
+    # The planned files that they touch.
     planned: Sequence[str] = ()
+    # How HEAD moved; may be empty.
     head: str = ""
+    # How the plan moved with the tree; may be empty.
     remark: str = ""
+    # True for a submitted plan that no longer fits its files: it needs a revision.
     overtaken: bool = False
 
 

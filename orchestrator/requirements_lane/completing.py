@@ -45,14 +45,13 @@ if TYPE_CHECKING:
 
 
 class Answers(NamedTuple):
-    """What the user and the assistant have said about requirements that are to be completed.
+    """What the user and the assistant have said about requirements that are to be completed."""
 
-    `message` is the file with the commit message; `agree` says that open todos do not matter;
-    `wanted` are further changed files to commit, all that were shown if `others`.
-    """
-
+    # The file with the commit message.
     message: str | None = None
+    # True if open todos do not matter.
     agree: bool = False
+    # Further changed files to commit, all that were shown if `others`.
     wanted: Sequence[str] = ()
     others: bool = False
 

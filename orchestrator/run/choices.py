@@ -20,18 +20,16 @@ DEPTHS = ("full", "intent")
 
 
 class Choices(NamedTuple):
-    """The choices made when a run starts; for None the program decides or asks the user.
-
-    `lane` says where the requirements come from that a run of the requirements lane implements;
-    `strategy` that a new run begins with the choice of one, before anything is prepared; `alone`
-    that the host starts no sub-agents.
-    """
+    """The choices made when a run starts; for None the program decides or asks the user."""
 
     base: str | None = None
     review: str | None = None
     depth: str | None = None
+    # Where the requirements come from that a run of the requirements lane implements.
     lane: Mapping[str, str] | None = None
+    # Whether a new run begins with the choice of one, before anything is prepared.
     strategy: bool = False
+    # True if the host starts no sub-agents.
     alone: bool = False
 
 

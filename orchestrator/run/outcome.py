@@ -22,13 +22,11 @@ if TYPE_CHECKING:
 
 
 class Outcome(NamedTuple):
-    """What an ended run has left behind, in lines, and the command that a person may type now.
-
-    `is_there` if the user's files hold its changes.
-    """
+    """What an ended run has left behind, in lines, and the command that a person may type now."""
 
     lines: list[str]
     command: str = ""
+    # Whether the user's files hold its changes.
     is_there: bool = False
 
 

@@ -65,12 +65,11 @@ from state.validator import check_value
 
 
 class Started(NamedTuple):
-    """The result of starting a run: the run under way, or a question to the user that comes first.
+    """The result of starting a run: the run under way, or a question that the user gets first."""
 
-    Without a `state` there was no request; `uncommitted` are paths that leave the base open.
-    """
-
+    # None if there was no request.
     state: State | None
+    # Paths that leave the base open.
     uncommitted: tuple[str, ...] = ()
 
 

@@ -44,14 +44,14 @@ _FORM = (
 
 
 class BundleRun(NamedTuple):
-    """A bundle under way: what it was when it began, and where it is; "" once it has ended.
-
-    `taken` are the steps that have ended, each with its outcome.
-    """
+    """A bundle under way."""
 
     state_dir: str
+    # What it was when it began.
     bundle: Bundle
+    # Where it is; "" once it has ended.
     current: str
+    # The steps that have ended, each with its outcome.
     taken: list[list[str]]
 
 

@@ -35,12 +35,13 @@ _NAME_SAID = "small letters, digits and single dashes, such as release-notes"
 
 
 class BundleStep(NamedTuple):
-    """One step of a bundle; `gate` is the step to which a failure goes back, "" for no gate."""
+    """One step of a bundle."""
 
     name: str
     text: str
     agent: str
     next: str
+    # The step to which a failure goes back, "" for no gate.
     gate: str
     commands: tuple[str, ...]
 

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 class Decided(NamedTuple):
-    """What became of a run: it goes on at a step of the strategy, was started, or is `direct`."""
+    """What became of a run: it goes on at a step of the strategy, was started, or is direct."""
 
     state: State
     started: Started | None = None

@@ -21,10 +21,11 @@ _MOST_SHOWN = 60
 
 
 class Shape:
-    """The faults found so far in one JSON document; `problems` are in the order they were found."""
+    """The faults found so far in one JSON document."""
 
     def __init__(self, name: str) -> None:
         self.name = name
+        # In the order they were found.
         self.problems: list[Problem] = []
 
     def add(self, at: str, problem: str, allowed: str) -> None:

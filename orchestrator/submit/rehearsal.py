@@ -142,17 +142,16 @@ def _try_hooks(
 
 
 class Tried(NamedTuple):
-    """What a trial of a commit is judged by; `again` tries it again.
-
-    `is_most` if no setting gives hooks more time.
-    """
+    """What a trial of a commit is judged by."""
 
     state: State
     plan: Plan
     intended: Intended
     beside: list[str]
     limit_s: float
+    # Tries it again.
     again: str
+    # True if no setting gives hooks more time.
     is_most: bool = False
 
     def judge(self, apart: Attempt, on_branch: Attempt) -> list[Problem]:

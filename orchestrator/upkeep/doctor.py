@@ -40,14 +40,13 @@ _SHOWN = 5  # of files that git tracks and whose names say that they hold secret
 
 
 class Finding(NamedTuple):
-    """One result of examining the machine; `way_out` tells how to fix it, empty if all is well.
-
-    `hint` says what to do where nothing is wrong and it could be better.
-    """
+    """One result of examining the machine."""
 
     what: str
     state: str
+    # How to fix it, empty if all is well.
     way_out: str = ""
+    # What to do where nothing is wrong and it could be better.
     hint: str = ""
 
     @property

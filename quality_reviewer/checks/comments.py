@@ -56,10 +56,11 @@ _CLOSING = re.compile(r"\s*(?:-->|\]\]|-\}|\*+/)?\s*\Z")
 
 
 class Comment(NamedTuple):
-    """One comment line without marks like #; `goes_on` if it may continue the previous line."""
+    """One comment line without marks like #."""
 
     number: int
     text: str
+    # Whether it may continue the previous line.
     goes_on: bool
 
 

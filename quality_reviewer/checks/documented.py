@@ -30,13 +30,13 @@ _MARKUP = re.compile(r"[`*_]|\[|\]\([^)]*\)|\]|:\w+:")
 
 
 class Part(NamedTuple):
-    """The documentation of a name: its text, '' if there is none; None if the name is not there.
+    """The documentation of a name."""
 
-    `names` are those that are there. `is_known` is false if the program cannot read such a file.
-    """
-
+    # Empty if there is none; None if the name is not there.
     text: str | None
+    # Those that are there.
     names: tuple[str, ...] = ()
+    # False if the program cannot read such a file.
     is_known: bool = True
 
 

@@ -45,18 +45,17 @@ __all__ = ["CHECKS", "Check", "Finding", "Subject", "Trees", "render_table", "ru
 
 
 class Check(NamedTuple):
-    """One check of a plan by program; `reads_tree` if it needs the captured tree of changes.
-
-    `acceptable`: its findings can be mistaken, so a person may accept one, with a reason.
-    `full_only`: not for what agents wrote after the approval, where a reviewer judges it.
-    """
+    """One check of a plan by program."""
 
     id: str
     phase: Phase
     severity: Severity
     run: Callable[[Subject], Iterator[Finding]]
+    # Whether it needs the captured tree of changes.
     reads_tree: bool = False
+    # Its findings can be mistaken, so a person may accept one, with a reason.
     acceptable: bool = False
+    # Not for what agents wrote after the approval, where a reviewer judges it.
     full_only: bool = False
 
     @property

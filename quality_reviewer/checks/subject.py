@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
 
 class Finding(NamedTuple):
-    """What a check finds wrong, and what to do; `scope` is `*`, an entity's id or a file."""
+    """What a check finds wrong, and what to do."""
 
+    # `*`, an entity's id or a file.
     scope: str
     text: str
     status: Literal["FAIL", "NOT_CHECKED"] = "FAIL"
@@ -80,18 +81,16 @@ NO_TREES = NoTrees()
 
 @dataclass(frozen=True)
 class Subject:
-    """The input of the checks: the plan and the git trees of its captured changes.
-
-    - `tree`: the captured tree; None before the first capture
-    - `code_tree`: the tree with which plan-code passed its gate, for comparison in plan-docs
-    - `verify_commands`: those that the project configures
-    """
+    """The input of the checks: the plan and the git trees of its captured changes."""
 
     plan: Plan
     worktree: str | None = None
     base_tree: str | None = None
+    # The captured tree; None before the first capture.
     tree: str | None = None
+    # The tree with which plan-code passed its gate, for comparison in plan-docs.
     code_tree: str | None = None
+    # Those that the project configures.
     verify_commands: tuple[str, ...] = ()
     trees: Trees = NO_TREES
 

@@ -44,9 +44,10 @@ _SHEBANG = re.compile(rb"#![^\r\n]*\bpython(3(\.[0-9]+)?)?\b(?![0-9])")
 
 
 class Doubt(NamedTuple):
-    """Why a file cannot be parsed; `certain` is false if the file may be valid all the same."""
+    """Why a file cannot be parsed."""
 
     text: str
+    # False if the file may be valid all the same.
     certain: bool = True
 
 

@@ -20,13 +20,14 @@ NOTES = {70: "", 85: "", 95: "compact the context, or split the milestone"}
 
 
 class Cost:
-    """What the agents of one milestone have used; `unknown` counts those that have not said."""
+    """What the agents of one milestone have used."""
 
     __slots__ = ("agents", "calls", "seconds", "tokens", "unknown")
 
     def __init__(self, results: Iterable[Mapping[str, Any]]) -> None:
         stats = [row.get("stats") or {} for row in results]
         self.agents = len(stats)
+        # How many have not said.
         self.unknown = sum(tokens_of(one) is None for one in stats)
         self.tokens = sum(tokens_of(one) or 0 for one in stats)
         self.calls = sum(int(one.get("tool_calls", 0)) for one in stats)

@@ -10,9 +10,10 @@ import os
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
+from shared.clients import known
 from shared.execution.deeds import Execution
 from shared.guard.ancestry import above, read
-from shared.mode.sessions import SESSION_VARIABLES, agent_name
+from shared.mode.sessions import agent_name
 from state.clock import moment
 from state.errors import Refused
 
@@ -37,7 +38,7 @@ class Instance(NamedTuple):
 def this_instance(repository: str) -> Instance:
     """Return the instance that runs this command; without an id it is the repository's own."""
     name = os.environ.get(VARIABLE) or agent_name(None, repository)
-    pid = next((_giver(v) for v in (VARIABLE, *SESSION_VARIABLES) if os.environ.get(v)), 0)
+    pid = next((_giver(v) for v in (VARIABLE, *known.SESSION_VARIABLES) if os.environ.get(v)), 0)
     return Instance(name, os.uname().nodename, pid, _started(pid))
 
 

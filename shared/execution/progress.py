@@ -26,9 +26,6 @@ class View:
     """How the milestones of a run stand at one moment, in the plan's order; reading writes nothing.
 
     A decision whose time limit has passed is shown as blocked, also before that is stored.
-
-    `progress` has each milestone by id, `checkpoints` each question that any of them waits or has
-    waited for. `most` is how many milestones may be in progress at once.
     """
 
     __slots__ = ("answers", "checkpoints", "milestones", "most", "now", "plan", "progress", "state")
@@ -37,12 +34,15 @@ class View:
         self.state = state
         self.plan = state.plan
         self.milestones: list[Json] = self.plan["milestones"]
+        # How many milestones may be in progress at once.
         self.most: int = state.config["config"].get("max_parallel_steps", PARALLEL_STEPS)
         self.now = moment(time.time())
         database, run = state.database, state.run
         self.answers = database.answers(run)
+        # Each question that any milestone waits or has waited for.
         self.checkpoints = database.checkpoints(run)
         stored = database.progress(run)
+        # Of each milestone, by id.
         self.progress: dict[str, Progress] = {
             m["id"]: stored.get(m["id"]) or execution.initial(m, self.answers)
             for m in self.milestones

@@ -25,16 +25,18 @@ _TAKE_BACK = "planner undo"
 
 
 class Applied(NamedTuple):
-    """The files of an apply; `how` is `applied`, `finished` (after a crash) or `already` done."""
+    """The files of an apply."""
 
     files: tuple[str, ...]
+    # `applied`, `finished` (after a crash) or `already` done.
     how: str
 
 
 class TakenBack(NamedTuple):
-    """The files restored by an undo, and those that were `left`, since the user committed them."""
+    """The files restored by an undo, and those that were left."""
 
     files: tuple[str, ...]
+    # Not restored, since the user committed them.
     left: tuple[str, ...] = ()
 
 

@@ -19,15 +19,13 @@ _SEARCHED = 50
 
 
 class ByHand(NamedTuple):
-    """The commit with which a plan is committed, or a part of it, and what was committed beside.
-
-    `parent` is the commit before the first that holds a part of the plan; `paths` are the planned
-    files that are committed.
-    """
+    """The commit with which a plan is committed, or a part of it, and what was committed beside."""
 
     commit: str
+    # The commit before the first that holds a part of the plan.
     parent: str
     beside: tuple[str, ...]
+    # The planned files that are committed.
     paths: frozenset[str]
 
 

@@ -42,18 +42,16 @@ _IGNORED = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--
 
 @dataclass(frozen=True)
 class Capture:
-    """The differences between the scratch worktree's files and the base commit's files.
-
-    `ignored` are paths that git ignores, left out (a folder ends in `/`); `put_back` are files
-    that a formatter or the hook changed and the plan does not name; `hook_output` is the end of
-    the last output of the hook.
-    """
+    """The differences between the scratch worktree's files and the base commit's files."""
 
     tree: str
     changes: list[FileChange]
+    # Paths that git ignores, left out; a folder ends in `/`.
     ignored: list[str]
+    # Files that a formatter or the hook changed and the plan does not name.
     put_back: list[str]
     rounds: int
+    # The end of the last output of the hook.
     hook_output: str
 
 
@@ -98,9 +96,10 @@ class _Tools(NamedTuple):
 
 
 class _Round(NamedTuple):
-    """Result of running all formatters and the hook once; `failed` is the first that failed."""
+    """Result of running all formatters and the hook once."""
 
     tree: str
+    # The first that failed.
     failed: tuple[str, Ran] | None
     strays: list[str]
     output: str

@@ -56,8 +56,9 @@ class Change(Protocol):
 
 @dataclass(frozen=True)
 class FileChange:
-    """One file's change between two git trees; `file` is the new path, or the removed one."""
+    """One file's change between two git trees."""
 
+    # The new path, or the removed one.
     file: str
     old_file: str | None
     old_mode: str | None

@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 from typing import TYPE_CHECKING, NamedTuple
 
+from shared.clients import known
 from shared.git.known import Known
 from shared.git.limited import run_for
 from state.errors import Refused
@@ -44,9 +45,6 @@ _KEPT = re.compile(
     r"|GIT_ASKPASS|GIT_SSL_\w+|GIT_LFS_\w+|GIT_DISCOVERY_ACROSS_FILESYSTEM|GIT_CEILING_DIRECTORIES"
 )
 
-# Gemini hides the user's settings from every git that its shell starts: name, hooks, signing. A
-# commit that the user has approved is made with them, as with any other client.
-_OF_GEMINI = re.compile(r"GIT_CONFIG_\w+|GIT_ASKPASS")
 
 # Of those kept, the ones for a single call of git: hooks and formatters do not get them.
 SINGLE_CALL = ("GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_")
@@ -81,12 +79,15 @@ _LOCK = re.compile(r"Unable to create '([^']+\.lock)': File exists")
 
 def user_environment() -> dict[str, str]:
     """Return this process's environment without the planner's variables and git's redirections."""
-    hidden = "GEMINI_CLI" in os.environ and os.environ.get("GIT_CONFIG_GLOBAL") == os.devnull
+    # Some clients hide the user's settings from every git that their shell starts: name, hooks,
+    # signing. A commit that the user has approved is made with them, as with any other client.
+    masks = [mask for mark, mask in known.HIDDEN_GIT.items() if mark in os.environ]
+    hidden = "|".join(masks) if os.environ.get("GIT_CONFIG_GLOBAL") == os.devnull else ""
     kept = {
         name: value
         for name, value in os.environ.items()
         if not name.startswith((*_OURS, "GIT_")) or _KEPT.fullmatch(name)
-        if not (hidden and _OF_GEMINI.fullmatch(name))
+        if not (hidden and re.fullmatch(hidden, name))
     }
     return kept | {"GIT_TERMINAL_PROMPT": "0"}
 
@@ -116,11 +117,8 @@ class Object(NamedTuple):
 class Git:
     """Runs git commands on one repository, with given environment variables and git settings.
 
-    Git is always told the repository (`git_dir`) and its working tree (no `root` means bare).
-    Left to search, it would find the user's repository whenever ours is damaged, so only
-    `Repository` and `Vault` make a `Git`. With `config` None, git has just the user's
-    settings, as needed to run the user's hooks. `known` is what `settings` has read, for this one
-    and all that share it.
+    Git is always told the repository and its working tree. Left to search, it would find the user's
+    repository whenever ours is damaged, so only `Repository` and `Vault` make a `Git`.
     """
 
     __slots__ = ("config", "env", "git_dir", "known", "root")
@@ -135,9 +133,12 @@ class Git:
         known: Known | None = None,
     ) -> None:
         self.git_dir = git_dir
+        # The working tree; None means bare.
         self.root = root
         self.env = dict(env or {})
+        # With None, git has just the user's settings, as needed to run the user's hooks.
         self.config = None if config is None else tuple(config)
+        # What `settings` has read, for this one and all that share it.
         self.known = known or Known()
 
     def having(self, *config: str, **env: str) -> Git:

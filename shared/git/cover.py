@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 
 
 class Cover(NamedTuple):
-    """The differing files, checked out below `folder`, and the paths of the user that are hidden.
+    """The differing files, checked out, and the paths of the user that are hidden."""
 
-    `files` names those below `folder`. `git_files` is a folder with the HEAD and index that belong
-    to the tree.
-    """
-
+    # The files are checked out below it.
     folder: str
+    # Names those below `folder`.
     files: tuple[str, ...]
+    # The paths that are hidden.
     gone: tuple[str, ...]
+    # A folder with the HEAD and index that belong to the tree.
     git_files: str
 
 

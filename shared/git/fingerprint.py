@@ -15,6 +15,7 @@ import stat
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
+from shared.clients import known
 from shared.git.change import GITLINK
 from shared.git.files import refusing
 from shared.git.filters import drivers
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
     from shared.git.command import Git
     from shared.git.repository import Repository
 
-# The last is written by Claude Code itself, at times of its own.
-ASIDE = (PLANNER, "planning", ".claude/scheduled_tasks.lock")
+# Our own, and what clients write by themselves.
+ASIDE = (PLANNER, "planning", *known.OWN_FILES)
 
 # Whatever the user has set: a file with its old times put back still has a new ctime.
 _STRICT = ("core.trustctime=true", "core.checkStat=default", "core.ignoreStat=false")
@@ -42,14 +43,12 @@ _ROWS = re.compile(rb"(?:(?:head|[^ \t\0]* [^\t\0]*)\t[^\0]*\0)+")
 
 
 class Difference(NamedTuple):
-    """A path that has changed since the fingerprint; `.git/…` is a path in the git folder.
+    """A path that has changed since the fingerprint."""
 
-    Bytes of the path that are not UTF-8 are surrogates. `of_tree` is true if the file itself
-    differs, not only what is staged of it or a setting of git.
-    """
-
+    # `.git/…` is a path in the git folder. Bytes that are not UTF-8 are surrogates.
     path: str
     how: str
+    # Whether the file itself differs, not only what is staged of it or a setting of git.
     of_tree: bool
 
 

@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 
 class Ways(NamedTuple):
-    """What a refusal offers: the command to run when work is committed or stashed, `then` in words.
+    """What a refusal offers."""
 
-    `moved` says what to do where HEAD has moved on, with the command `moved_retry`.
-    """
-
+    # The command to run when work is committed or stashed.
     again: str
+    # What to do where HEAD has moved on, with the command `moved_retry`.
     moved: str
     moved_retry: str = ""
+    # The command `again` in words.
     then: str = "run the same command again"
 
 

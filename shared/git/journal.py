@@ -27,9 +27,11 @@ _VERSION = 1
 
 
 class Raw(NamedTuple):
-    """A file as it is on disk: `kind` (file or link), SHA-256 of its bytes, its executable bit."""
+    """A file as it is on disk."""
 
+    # File or link.
     kind: str
+    # Of its bytes.
     sha256: str
     executable: bool
 
@@ -55,15 +57,14 @@ class Move(NamedTuple):
 
 
 class Journal(NamedTuple):
-    """The record of an apply; `folders` has each parent folder's permissions, None if missing.
-
-    `x_bits` tells whether the file system has x bits (`core.fileMode`); if not, they are ignored.
-    """
+    """The record of an apply."""
 
     digest: str
     state: State
+    # Whether the file system has x bits (`core.fileMode`); if not, they are ignored.
     x_bits: bool
     moves: tuple[Move, ...]
+    # Each parent folder's permissions, None if missing.
     folders: dict[str, int | None]
 
 

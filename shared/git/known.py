@@ -21,11 +21,12 @@ def mark_of(path: str) -> Mark:
 
 
 class Known:
-    """The git settings of a repository, and `facts` about objects that are named by ids."""
+    """The git settings of a repository, and facts about its objects."""
 
     __slots__ = ("_files", "facts", "settings")
 
     def __init__(self) -> None:
+        # About objects that are named by ids.
         self.facts: dict[tuple[object, ...], bytes] = {}
         self.settings: dict[str, str] = {}
         self._files: dict[str, Mark] = {}

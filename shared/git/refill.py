@@ -21,13 +21,11 @@ if TYPE_CHECKING:
 
 
 class Refilled(NamedTuple):
-    """How many files were written, and the changed files among them.
-
-    The changes of `left` were captured on another base, which had these files otherwise.
-    """
+    """How many files were written, and the changed files among them."""
 
     written: int
     changed: list[str]
+    # Their changes were captured on another base, which had these files otherwise.
     left: list[str]
 
 

@@ -18,13 +18,12 @@ if TYPE_CHECKING:
 
 
 class Told(NamedTuple):
-    """What such a commit says of itself: its message, and its time in seconds since 1970.
-
-    `base` is a commit of the repository to which the plan belongs.
-    """
+    """What such a commit says of itself: its message and its time."""
 
     message: str
+    # Since 1970.
     seconds: int
+    # A commit of the repository to which the plan belongs.
     base: str
 
 

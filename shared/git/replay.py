@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Raced(Exception):  # noqa: N818 – another program saved the file; this is not an error of ours
-    """Raised if another program changed the file at `path` before the write, which is not done."""
+    """Raised if another program changed a file before the write, which is not done."""
 
     def __init__(self, path: str) -> None:
         super().__init__(path)

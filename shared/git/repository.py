@@ -42,19 +42,18 @@ _UNDERWAY = {
 
 @dataclass(frozen=True)
 class Repository:
-    """A git repository with a working tree, or one of its linked worktrees, as absolute paths.
-
-    `settings` are further git settings (`key=value`) for every command, `known` what `Git.settings`
-    has read, by git folder, and `marks` what `_marks` said when it was opened.
-    """
+    """A git repository with a working tree, or one of its linked worktrees, as absolute paths."""
 
     root: str
     git_dir: str
     common_dir: str
     objects: str
     object_format: str
+    # Further git settings (`key=value`) for every command.
     settings: tuple[str, ...] = ()
+    # What `Git.settings` has read, by git folder.
     known: dict[str, Known] = field(default_factory=dict, compare=False, repr=False)
+    # What `_marks` said when it was opened.
     marks: tuple[Mark, ...] = field(default=(), compare=False, repr=False)
 
     @cached_property
@@ -85,9 +84,10 @@ class Repository:
 
 
 class Head(NamedTuple):
-    """HEAD's commit, branch and tree; `branch` is a short name, None if HEAD is detached."""
+    """HEAD's commit, branch and tree."""
 
     commit: str
+    # A short name, None if HEAD is detached.
     branch: str | None
     tree: str
 

@@ -22,13 +22,11 @@ OUTPUT_MAX_CHARS = 4_000
 
 
 class Ran(NamedTuple):
-    """A command's exit code and its output on stdout and stderr.
-
-    `limits` says in words where it might write; empty if its writes were not limited.
-    """
+    """A command's exit code and its output on stdout and stderr."""
 
     code: int
     output: str
+    # Where it might write, in words; empty if its writes were not limited.
     limits: str = ""
 
 

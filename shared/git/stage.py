@@ -23,14 +23,13 @@ _BY_PRODUCTS = ("__pycache__",)
 
 
 class Scan(NamedTuple):
-    """Paths that differ from git's index; `gone` is part of `changed`; `x/` is a repository.
-
-    `listed` is what the index holds, as `git ls-files -v -s -z` prints it.
-    """
+    """Paths that differ from git's index; `x/` is a repository."""
 
     changed: set[bytes]
+    # Part of `changed`.
     gone: set[bytes]
     untracked: set[bytes]
+    # What the index holds, as `git ls-files -v -s -z` prints it.
     listed: list[bytes]
 
     @property

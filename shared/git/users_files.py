@@ -76,12 +76,10 @@ def compare_at(
 
 
 class PathChanges(NamedTuple):
-    """The paths that the plan removes, which make room for others, and the paths that it writes.
-
-    `added` has the changed files too.
-    """
+    """The paths that the plan removes, which make room for others, and the paths that it writes."""
 
     removed: Collection[str] = ()
+    # The changed files too.
     added: Collection[str] = ()
 
 

@@ -36,14 +36,12 @@ _SETTINGS = (
 
 @dataclass(frozen=True)
 class Vault:
-    """The planner's bare repository; objects written to it never reach the user's repository.
-
-    `rebuilt` are the trees made so far by `few_paths.rebuild`, by what they were made from.
-    """
+    """The planner's bare repository; objects written to it never reach the user's repository."""
 
     path: str
     objects: str
     git: Git
+    # The trees made so far by `few_paths.rebuild`, by what they were made from.
     rebuilt: dict[tuple[object, ...], str] = field(default_factory=dict, compare=False, repr=False)
 
     def scratch(self) -> AbstractContextManager[str]:

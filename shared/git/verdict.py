@@ -36,16 +36,15 @@ class Made(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """How a commit differs from approved changes.
+    """How a commit differs from approved changes."""
 
-    `edited` are planned files with other content, `moved` those that have the same change on other
-    surroundings, `additional` are files that nothing approves. `whole` says that each planned path
-    is changed from just the planned content to just the planned content.
-    """
-
+    # Planned files with other content.
     edited: list[str]
+    # Planned files that have the same change on other surroundings.
     moved: list[str]
+    # Files that nothing approves.
     additional: list[str]
+    # Each planned path is changed from just the planned content to just the planned content.
     whole: bool
 
 

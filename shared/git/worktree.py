@@ -36,9 +36,10 @@ _CHECKOUT = ("checkout.workers=4",)
 
 
 class Worktree(NamedTuple):
-    """A git worktree of the user's repository, and `admin`, where git keeps its record of it."""
+    """A git worktree of the user's repository."""
 
     path: str
+    # Where git keeps its record of it.
     admin: str
     repo: Repository
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 
+from shared.clients import known
 from shared.guard.programs import (
     CLIENT_PATHS,
     CLIENTS,
@@ -19,14 +20,13 @@ from shared.guard.programs import (
     SYSTEM,
     TERMINALS,
 )
-from shared.mode.sessions import ASSISTANTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
 PROC = "/proc"
-_MARKS = tuple(os.fsencode(name) + b"=" for name in ASSISTANTS)
+_MARKS = tuple(os.fsencode(name) + b"=" for name in known.MARKS)
 _INIT = 1
 _MOST = 200  # processes above another one
 

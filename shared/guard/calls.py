@@ -65,7 +65,7 @@ class Call:
             return self._read(str(self.input.get(self.tool.field) or ""))
         elif kind == tools.SKILL:
             self._check_skill(str(self.input[self.tool.field]))
-        elif self.name in tools.TODO_LISTS:
+        elif kind == tools.TODO:
             self._check_todo_list()
         elif kind not in tools.PASSING:
             self._check_named()
@@ -91,7 +91,7 @@ class Call:
         else:
             changed = reading.searching(self.input, path, self.cwd, self.tool.names)
             if changed is not None:
-                return form_of(self.host).changed(changed, "")
+                return form_of(self.host).change(changed, "")
         return {}
 
     def _check_skill(self, name: str) -> None:
@@ -111,7 +111,7 @@ class Call:
         from shared.guard.shell import Shell
         from shared.guard.targets import view_of
 
-        files = places.patched_by_shell(command) if self.host == "codex" else None
+        files = places.patched_by_shell(self.tool, command)
         if files is not None:
             for path in files:
                 self._check_write(path)
@@ -123,7 +123,7 @@ class Call:
         if changed is None:
             return {}
         given = {**self.input, self.tool.field: changed.text}
-        return form_of(self.host).changed(given, changed.ask)
+        return form_of(self.host).change(given, changed.ask)
 
     def _refusal(self, words: list[str]) -> str | None:
         """Return why this session may not run `planner WORDS` while it plans, or None if it may."""

@@ -10,9 +10,9 @@ import os
 import sys
 
 from shared import resources
+from shared.clients import known
 from shared.guard import typed
-from shared.guard.forms import TAKES_CHANGED
-from shared.mode.sessions import ASSISTANTS, all_sessions
+from shared.mode.sessions import all_sessions
 from state.actors import PERSON, UNPROVEN
 from state.channels import COMMAND, PROVEN, TERMINAL, UNPROVEN_CHANNEL, label
 from state.errors import Refused
@@ -46,7 +46,7 @@ class Consent:
 
 def assistant_variable() -> str:
     """Return the environment variable that shows that an assistant runs this process, or ""."""
-    return next((name for name in ASSISTANTS if os.environ.get(name)), "")
+    return next((name for name in known.MARKS if os.environ.get(name)), "")
 
 
 def is_guarded(database: Database, rows: Iterable[Planning]) -> bool:
@@ -136,7 +136,7 @@ def _held() -> set[str]:
             if (
                 process
                 and process.identity == identity
-                and process.names.intersection(TAKES_CHANGED)
+                and process.names.intersection(known.TAKE_CHANGED)
             ):
                 found.add(identity)
     return found

@@ -14,6 +14,7 @@ import time
 
 from shared import resources
 from shared.builders import problem_text
+from shared.clients import client_of
 from shared.guard import consent, typed
 from shared.guard.calls import Call, check_outside
 from shared.guard.denial import Denied
@@ -35,11 +36,8 @@ if TYPE_CHECKING:
 
     Payload = Mapping[str, Any]
 
-TOOL_EVENTS = (
-    "PreToolUse", "pre_tool", "BeforeTool", "preToolUse", "beforeShellExecution",
-    "beforeMCPExecution", "beforeReadFile",
-)  # fmt: skip
 MOST_DETAIL = 300
+_CALL = "call"
 
 
 def main(argv: list[str]) -> int:
@@ -54,7 +52,8 @@ def main(argv: list[str]) -> int:
 def answer(host: str, event: str, raw: bytes, now: float) -> dict[str, Any]:
     """Return the JSON answer to a hook event, empty if the event passes; never raises."""
     try:
-        return EVENTS[event](host, form_of(host).read(json.loads(raw)), now)
+        deed = DEEDS[client_of(host).EVENTS[event]]
+        return deed(host, form_of(host).read_event(json.loads(raw)), now)
     except Exception as error:  # noqa: BLE001 – the guard's one handler: it fails closed
         return _failed(host, event, error)
 
@@ -63,11 +62,19 @@ def _failed(host: str, event: str, error: Exception) -> dict[str, Any]:
     """Return the answer when the hook itself fails: deny a tool call, else tell what failed."""
     said = problem_text(error.problems[0]) if isinstance(error, Refused) else repr(error)
     text = f"the guard failed: {said}"
-    if EVENTS.get(event, check) is check:
+    if _stops_a_call(host, event):
         doctor = resources.command("doctor")
         reason = f"{text}. Tell the user; this command shows what is wrong: {doctor}"
-        return form_of(host).denied(reason)
-    return form_of(host).told(event, f"Planning mode: {text}")
+        return form_of(host).deny(reason)
+    return form_of(host).add_context(event, f"Planning mode: {text}")
+
+
+def _stops_a_call(host: str, event: str) -> bool:
+    """Return whether an event comes before a tool call; what is not known may."""
+    try:
+        return client_of(host).EVENTS.get(event, _CALL) == _CALL
+    except ImportError:
+        return True
 
 
 # what the model is told
@@ -82,7 +89,10 @@ def tell(host: str, payload: Payload, now: float) -> dict[str, Any]:
     told = (said, reminder.injected(session, now), context_budget.budget_note(payload, session))
     text = "\n".join(filter(None, told))
     form = form_of(host)
-    return form.shown(said) | form.told(str(payload["hook_event_name"]), text) if text else {}
+    if not text:
+        return {}
+    shown = form.show_user(said) if said else {}
+    return shown | form.add_context(str(payload["hook_event_name"]), text)
 
 
 def note_typed(host: str, payload: Payload, now: float) -> dict[str, Any]:
@@ -139,7 +149,7 @@ def check(host: str, payload: Payload, now: float) -> dict[str, Any]:
     except Denied as denied:
         text = f"Planning mode ({row.phase}): {denied.reason}. Instead: {denied.instead}"
         remark = _record(database, row, run, payload, denied.reason)
-        return form_of(host).denied(text + remark)
+        return form_of(host).deny(text + remark)
 
 
 def _hold_agent(host: str, payload: Payload, database: Database, run: Run | None) -> str:
@@ -158,7 +168,7 @@ def _late(host: str, said: str, *, ended: bool) -> dict[str, Any]:
     then = "ask before you change anything" if ended else resume
     reason = f"{said} This call was not made. Instead: tell the user, and {then}"
     form = form_of(host)
-    return form.shown(said) | form.denied(reason)
+    return form.show_user(said) | form.deny(reason)
 
 
 def _outside(host: str, payload: Payload) -> dict[str, Any]:
@@ -167,7 +177,7 @@ def _outside(host: str, payload: Payload) -> dict[str, Any]:
         check_outside(host, payload)
     except Denied as denied:
         text = f"A session of this user plans: {denied.reason}. Instead: {denied.instead}"
-        return form_of(host).denied(text)
+        return form_of(host).deny(text)
     return {}
 
 
@@ -199,11 +209,11 @@ def _record(
     return ""
 
 
-EVENTS: dict[str, Callable[[str, Payload, float], dict[str, Any]]] = {
-    **dict.fromkeys(TOOL_EVENTS, check),
-    "SessionStart": tell,
-    "UserPromptSubmit": tell,
-    "BeforeAgent": tell,
-    "UserPromptExpansion": note_typed,
-    "SubagentStop": note_usage,
+# What a client's EVENTS name: a tool is called, a prompt comes, what the user typed is expanded, a
+# sub-agent ends.
+DEEDS: dict[str, Callable[[str, Payload, float], dict[str, Any]]] = {
+    _CALL: check,
+    "prompt": tell,
+    "expansion": note_typed,
+    "end": note_usage,
 }

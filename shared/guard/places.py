@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
 MOST_PATH = 4_096  # characters, as Linux has it
 CONTEXT_STEPS = 3  # until this step of planning the context is still being written
-_BEGIN, _END = "*** Begin Patch\n", "\n*** End Patch"
-_BY_SHELL, _ENDS = "apply_patch <<'EOF'\n", "\nEOF"
-_FILES = ("*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ")
 _OURS = "this is one of the planner's own files, which only planner commands may write"
 _RUN_ONE = "run the command that the planner printed last"
 
@@ -83,7 +80,9 @@ def written(tool: Tool, given: Mapping[str, Any]) -> list[str]:
     """Return the files that a call of a file tool writes, none for another tool; raises Denied."""
     if tool.kind == tools.WRITE:
         return [str(given[tool.field])]
-    files = patched(str(given[tool.field])) if tool.kind == tools.PATCH else []
+    if tool.kind != tools.PATCH or tool.patched is None:
+        return []
+    files = tool.patched(str(given[tool.field]))
     if files is None:
         raise Denied(
             "the files that this patch changes cannot be read from it",
@@ -92,26 +91,9 @@ def written(tool: Tool, given: Mapping[str, Any]) -> list[str]:
     return files
 
 
-def patched(patch: str) -> list[str] | None:
-    """Return the files that a patch of codex changes, None where that cannot be read."""
-    text = patch.strip("\n")
-    if not text.startswith(_BEGIN) or not text.endswith(_END):
-        return None
-    # At line feeds alone, as codex reads it: other separators may be part of a file's name.
-    lines = [line.strip() for line in text[len(_BEGIN) : -len(_END)].split("\n")]
-    named = [line for line in lines if line.startswith("***") and line != "*** End of File"]
-    if not all(line.startswith(_FILES) for line in named):
-        return None
-    return [line.partition(": ")[2].strip() for line in named]
-
-
-def patched_by_shell(command: str) -> list[str] | None:
-    """Return the files that codex's patch command changes, None for any other command."""
-    text = command.strip("\n")
-    if not text.startswith(_BY_SHELL) or not text.endswith(_ENDS):
-        return None
-    patch = text[len(_BY_SHELL) : -len(_ENDS)]
-    files = None if "EOF" in patch.split("\n") else patched(patch)
+def patched_by_shell(tool: Tool, command: str) -> list[str] | None:
+    """Return the files that a client's patch command changes, None for any other command."""
+    files = tool.patched(command) if tool.patched else None
     if files and not all(map(os.path.isabs, files)):
         # The call may name another folder to start from, and the hook does not see that.
         raise Denied("the patch names a file by a relative path", "name it by its absolute path")

@@ -6,6 +6,8 @@ characters. They are data for `shared/guard/ancestry.py`; a name alone never pro
 
 from __future__ import annotations
 
+from shared.clients import known
+
 # They pass on what is typed into the program above them.
 PASSING = frozenset({
     "sh", "bash", "dash", "zsh", "fish", "ksh", "ksh93", "mksh", "ash", "busybox", "nu", "xonsh",
@@ -42,18 +44,15 @@ EDITORS = frozenset({
     "jupyter-notebook", "theia", "positron", "void", "trae", "kiro",
 })  # fmt: skip
 
-# Clients of coding assistants. One that is an editor too counts by what it is above.
+# Clients of coding assistants: those that have a file, and others. One that is an editor too counts
+# by what it is above.
 CLIENTS = frozenset({
-    "claude", "codex", "vibe", "vibe-acp", "gemini", "opencode", "cursor-agent", "aider", "goose",
-    "goosed", "amp", "crush", "droid", "qwen", "kimi", "copilot", "auggie", "openhands", "plandex",
-    "cline", "kilocode", "kiro-cli", "qchat", "rovodev", "junie", "grok",
+    *known.PROGRAMS, "aider", "goose", "goosed", "amp", "crush", "droid", "qwen", "kimi", "copilot",
+    "auggie", "openhands", "plandex", "cline", "kilocode", "kiro-cli", "qchat", "rovodev", "junie",
+    "grok",
 })  # fmt: skip
 # Parts of the path of a client's program, where its own name says nothing.
-CLIENT_PATHS = (
-    "/claude/versions/", "/@anthropic-ai/claude-code", "/@openai/codex", "/@google/gemini-cli",
-    "/opencode-ai/", "/mistral-vibe/", "/mistral_vibe/", "/@github/copilot", "/@qwen-code/",
-    "/@sourcegraph/amp",
-)  # fmt: skip
+CLIENT_PATHS = (*known.PROGRAM_PATHS, "/@github/copilot", "/@qwen-code/", "/@sourcegraph/amp")
 # They run what another file says: that file's name counts.
 INTERPRETERS = ("python", "node", "nodejs", "bun", "deno", "ruby", "perl")
 

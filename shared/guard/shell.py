@@ -9,18 +9,18 @@ from __future__ import annotations
 import os
 
 from shared import resources
+from shared.clients import Settings, client_of
 from shared.guard import own, texts
 from shared.guard.advice import check_text
-from shared.guard.client_settings import read_client
 from shared.guard.denial import Denied
-from shared.guard.forms import TAKES_CHANGED
 from shared.place.level import level
-from shared.resources import answer_path, launcher
+from shared.resources import ROOT, answer_path, installed_path, launcher, launcher_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
+    from shared.clients import Client
     from shared.guard.targets import View
     from shared.mode.sessions import Session
 
@@ -50,30 +50,30 @@ class Shell:
         self, host: str, mode: str, cwd: str, session: Session, view: View,
         refusal: Callable[[list[str]], str | None],
     ) -> None:  # fmt: skip
-        self.host = host
+        self.client = client_of(host)
         self.cwd = cwd
         self.session = session
         self.view = view
         self.refusal = refusal
-        self.client = read_client(host, (cwd, session.repository), mode)
+        self.settings = read_settings(self.client, (cwd, session.repository), mode)
         self.home = session.state_dir or os.path.dirname(session.database)
         self.held = level(session.repository).holds
 
     def answer(self, command: str) -> Changed | None:
         """Return what runs in place of a command, None if it runs as it is; raises Denied."""
         words = self._own_words(command)
-        if words is not None or self.client.others or not self.held:
+        if words is not None or self.settings.others or not self.held:
             return self._parsed(command, words)
         check_text(command, self.view)
         run = self._kept(command)
-        if self.client.allowed and not self.client.rules:
+        if self.settings.allowed and not self.settings.rules:
             return Changed(run)
         shown = own.witness(command, self.cwd)
         if shown is not None:
             return Changed(f"{shown} || {run}")
-        if self.host == "claude":
+        if self.client.ASKS:
             return Changed(run, _ASKED + command)
-        if self.client.rules:
+        if self.settings.rules:
             how = "send simple commands joined by `|`, `&&`, `||` or `;`, which the rules can match"
             raise Denied(_UNCOMPARED, how)
         return Changed(run)
@@ -85,7 +85,7 @@ class Shell:
         except Denied:
             return None
         words = own.own_words(commands, self.cwd)
-        if words is not None and words[:1] == ["ro"] and self.host in TAKES_CHANGED:
+        if words is not None and words[:1] == ["ro"] and self.client.TAKES_CHANGED:
             self._check_ro(words)
         return words
 
@@ -98,8 +98,8 @@ class Shell:
 
     def _takes_a_file(self) -> bool:
         """Return whether the model may have a text run in the place by `planner ro --file`."""
-        free = self.host not in TAKES_CHANGED or not self.client.rules
-        return self.held and self.client.others and free
+        free = not self.client.TAKES_CHANGED or not self.settings.rules
+        return self.held and self.settings.others and free
 
     def _parsed(self, command: str, words: list[str] | None) -> Changed | None:
         """Return the answer where the parser decides whether the command changes nothing.
@@ -117,7 +117,7 @@ class Shell:
             raise Denied(decision.reason, self.view.advised(decision.instead))
         if decision.rewritten is None:
             return None
-        if self.host in TAKES_CHANGED:
+        if self.client.TAKES_CHANGED:
             shown = own.witness(command, self.cwd)
             run = self._kept(command)
             return Changed(f"{shown} || {run}" if shown else run)
@@ -135,3 +135,20 @@ class Shell:
         path = answer_path(self.home, TEXT_FILE)
         run = resources.command("ro", "--file", path)
         return f"write the command into {path}, then send: {run}"
+
+
+def read_settings(client: Client, folders: Iterable[str], mode: str = "") -> Settings:
+    """Return what the settings of a client hold that works in these folders, the project's first.
+
+    `mode` is the client's permission mode. One that takes no changed text counts as one with
+    another hook.
+    """
+    plugins = [("hooks", name) for name in client.PLUGINS]
+    ours = [
+        ROOT,
+        *(os.path.join(ROOT, *p) for p in plugins),
+        *(installed_path(*p) for p in plugins),
+    ]
+    found = Settings(launcher_path(), tuple(map(os.path.realpath, ours)))
+    client.read_settings(found, folders, mode)
+    return found

@@ -52,7 +52,7 @@ def record(payload: Mapping[str, object], full: Callable[[str], str], now: float
 
 def is_typed(digest: str, environ: Mapping[str, str], now: float) -> bool:
     """Return whether the user has just typed the approval of a digest into the session's client."""
-    session = environ.get("CLAUDE_CODE_SESSION_ID", "")
+    session = sessions.client_session(environ)
     try:
         found = read_json(_path(session))
         fresh = 0 <= now - found["at"] <= VALID_S

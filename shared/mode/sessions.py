@@ -8,22 +8,15 @@ from __future__ import annotations
 
 import os
 
+from shared.clients import known
 from shared.resources import PLANNER_FOLDER, is_database
 from state.quick_json import read_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from state.database import Planning, Run
-
-# What a client sets in the environment of its commands: the id of the session.
-SESSION_VARIABLES = ("CLAUDE_CODE_SESSION_ID", "CODEX_SESSION_ID")
-# By these a command knows that an assistant runs it.
-ASSISTANTS = (
-    "CLAUDECODE", "AI_AGENT", "CODEX_SESSION_ID", "CODEX_CI", "VIBE_APP_SERVER_BIN", "GEMINI_CLI",
-    "CURSOR_AGENT", "OPENCODE",
-)  # fmt: skip
 
 
 class Session:
@@ -81,8 +74,12 @@ def repository_root(start: str) -> str:
 
 def agent_name(given: str | None, repository: str) -> str:
     """Return an agent's name: the given one, else the client's session id, else the repository."""
-    session = (os.environ.get(name) for name in SESSION_VARIABLES)
-    return given or next(filter(None, session), "") or repository
+    return given or client_session(os.environ) or repository
+
+
+def client_session(environ: Mapping[str, str]) -> str:
+    """Return the id that a client gives its session in the environment of its commands, or ""."""
+    return next(filter(None, map(environ.get, known.SESSION_VARIABLES)), "")
 
 
 def publish(row: Planning, database: str, run: Run | None) -> bool:

@@ -22,12 +22,10 @@ QUIET = kernel.NO_SETUID | kernel.NO_DEVICES
 
 
 class Layers:
-    """The mounts of one place; all that is written in it goes to one memory of limited size.
-
-    `written` has, for each folder whose changes vanish, the open folder in memory that takes them.
-    """
+    """The mounts of one place; all that is written in it goes to one memory of limited size."""
 
     def __init__(self, place: Place, sources: list[str], covers: Mapping[str, Cover]) -> None:
+        # For each folder whose changes vanish, the open folder in memory that takes them.
         self.written: dict[str, int] = {}
         self._covers = covers
         self._count = 0

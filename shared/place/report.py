@@ -17,11 +17,7 @@ def tell_begun(descriptor: int) -> None:
 
 
 class Report:
-    """How a command ended: its exit code, the limit that ended it, and what it wrote in vain.
-
-    `failure` says why the command did not run at all. `lost` are some of the files in the
-    repository that it wrote or removed.
-    """
+    """How a command ended."""
 
     __slots__ = ("code", "failure", "limit", "lost")
 
@@ -34,8 +30,11 @@ class Report:
         lost: list[str] | None = None,
     ) -> None:
         self.code = code
+        # Why the command did not run at all.
         self.failure = failure
+        # The one that ended it.
         self.limit = limit
+        # Some of the files in the repository that it wrote or removed in vain.
         self.lost = lost or []
 
     def write(self, descriptor: int) -> None:

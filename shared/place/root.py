@@ -36,17 +36,16 @@ _WITHOUT_SOCKETS = {"vfat", "exfat", "msdos", "ntfs", "ntfs3", "squashfs", "iso9
 
 
 class View:
-    """The tree; `sealed` says that no socket of others can be reached in it, once it is built.
-
-    `written` has for each folder whose changes vanish the open folder in memory that takes them;
-    `mounts` are open mounts by the folders in which writing lasts, where there are any.
-    """
+    """The file tree that a command in the place sees."""
 
     def __init__(self, place: Place, mounts: Mapping[str, int]) -> None:
         self._place = place
+        # Open mounts by the folders in which writing lasts, where there are any.
         self._mounts = mounts
         self._kinds = _mounted()
+        # True if no socket of others can be reached in it, once it is built.
         self.sealed = True
+        # For each folder whose changes vanish, the open folder in memory that takes them.
         self.written: dict[str, int] = {}
 
     def build(self) -> None:

@@ -15,10 +15,7 @@ _THREADS_OF_A_PROCESS = 4
 
 
 class Limits:
-    """When a run is ended: seconds, processes, bytes of memory, written to files, and of output.
-
-    There may be `threads` in all processes together.
-    """
+    """When a run is ended; sizes are in bytes."""
 
     __slots__ = ("memory", "output", "processes", "seconds", "threads", "written")
 
@@ -33,14 +30,16 @@ class Limits:
     ) -> None:
         self.seconds = seconds
         self.processes = processes
+        # In all processes together.
         self.threads = _THREADS_OF_A_PROCESS * processes
         self.memory = memory
+        # To files.
         self.written = written
         self.output = output
 
 
 class Covering:
-    """What lies over a folder in the place: the files below `files`, and paths that are hidden.
+    """What lies over a folder in the place.
 
     Everything in it has the present time, so that build tools see that it is new.
     """
@@ -48,21 +47,14 @@ class Covering:
     __slots__ = ("files", "gone")
 
     def __init__(self, files: str, gone: Sequence[str] = ()) -> None:
+        # The files below this folder.
         self.files = files
+        # Paths that are hidden.
         self.gone = gone
 
 
 class Place:
-    """A repository as a command in the place sees it, and what of the command's writing lasts.
-
-    `folder` is where the command starts, `repository` the root of the working tree, `home` the
-    user's home folder. Writing lasts below `kept` alone. `protected`, which the command sees where
-    writing otherwise vanishes, cannot be written; nor can `shown`, the user's folders of which the
-    place otherwise has an empty one of its own, such as /tmp. `hidden` are files and folders that
-    are absent; `replaced` has by path what a file seems to hold, `covered` by folder what lies over
-    it. `look` finds more of both when the place is entered; what is `allowed` is never hidden. With
-    `network` the command is in the machine's network, with `input` it reads our standard input.
-    """
+    """A repository as a command in the place sees it, and what of the command's writing lasts."""
 
     __slots__ = (
         "allowed", "covered", "environment", "folder", "hidden", "home", "input", "kept", "limits",
@@ -70,20 +62,34 @@ class Place:
     )  # fmt: skip
 
     def __init__(self, folder: str, repository: str, environment: Mapping[str, str]) -> None:
+        # Where the command starts.
         self.folder = folder
+        # The root of the working tree.
         self.repository = os.path.realpath(repository)
         self.environment = environment
+        # The user's home folder.
         self.home = os.path.realpath(environment.get("HOME") or os.path.expanduser("~"))
+        # Cannot be written; the command sees it where writing otherwise vanishes.
         self.protected: tuple[str, ...] = ()
+        # Writing lasts below these alone.
         self.kept: tuple[str, ...] = ()
+        # The user's folders of which the place otherwise has an empty one of its own, such as /tmp;
+        # they cannot be written.
         self.shown: tuple[str, ...] = ()
+        # Files and folders that are absent.
         self.hidden: tuple[str, ...] = ()
+        # What a file seems to hold, by path.
         self.replaced: Mapping[str, bytes] = {}
+        # What is never hidden.
         self.allowed: Collection[str] = ()
+        # Finds more of `hidden` and `replaced` when the place is entered.
         self.look: Callable[[], Hidden] = lambda: ((), {})
+        # What lies over a folder, by folder.
         self.covered: Mapping[str, Covering] = {}
         self.loopback = True
+        # Whether the command is in the machine's network.
         self.network = False
+        # Whether it reads our standard input.
         self.input = False
         self.limits = Limits()
 

@@ -90,10 +90,7 @@ JSON_SCHEMA: dict[str, Any] = {
 
 
 class Review:
-    """The content of one quality review file.
-
-    `verdicts` holds, for each group that is asked in this round, what its reviewer has decided.
-    """
+    """The content of one quality review file."""
 
     __slots__ = ("items", "iteration", "phase", "verdicts")
 
@@ -107,6 +104,7 @@ class Review:
         self.phase: Phase = phase
         self.iteration = iteration
         self.items = list(items)
+        # For each group that is asked in this round, what its reviewer has decided.
         self.verdicts = dict(verdicts or {})
 
     def __eq__(self, other: object) -> bool:

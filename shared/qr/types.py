@@ -85,19 +85,7 @@ class LoopState(StrEnum):
 
 
 class Item:
-    """One question of a quality review, with its answer.
-
-    - `id`: qs-NNN of a script's item, qa-NNN of a reviewer's; a script's was qa-NNN once
-    - `scope`: `*`, the id of an entity, or a file
-    - `check`: the id of a check or question, or the name of a reviewer's own finding
-    - `group`: the share of one reviewer; None for a script's items
-    - `rounds`: at how many failed gates the item blocked
-    - `accepted`: the reason why a person accepted the finding, else None
-    - `evidence`: what a reviewer named to show that the answer PASS is true, else None (RV-1)
-    - `answered_by`: who answered a reviewer's question; None before that (RV-3)
-    - `asked`: the words of the question, where they are not those of the table (RV-2)
-    - `digest`: names the bytes and entities that the question is about (RV-5)
-    """
+    """One question of a quality review, with its answer."""
 
     __slots__ = (
         "accepted", "answered_by", "asked", "by", "check", "digest", "evidence", "finding", "group",
@@ -122,19 +110,29 @@ class Item:
         asked: str | None = None,
         digest: str | None = None,
     ) -> None:
+        # `qs-NNN` of a script's item, `qa-NNN` of a reviewer's; a script's was `qa-NNN` once.
         self.id = id
+        # `*`, the id of an entity, or a file.
         self.scope = scope
+        # The id of a check or question, or the name of a reviewer's own finding.
         self.check = check
         self.severity: Severity = severity
         self.status: Status = status
         self.finding = finding
+        # The share of one reviewer; None for a script's items.
         self.group = group
         self.by: Author = by
+        # At how many failed gates the item blocked.
         self.rounds = rounds
+        # The reason why a person accepted the finding, else None.
         self.accepted = accepted
+        # What a reviewer named to show that the answer PASS is true, else None (RV-1).
         self.evidence = evidence
+        # Who answered a reviewer's question; None before that (RV-3).
         self.answered_by: Answerer | None = answered_by
+        # The words of the question, where they are not those of the table (RV-2).
         self.asked = asked
+        # Names the bytes and entities that the question is about (RV-5).
         self.digest = digest
 
     def __repr__(self) -> str:
@@ -161,11 +159,12 @@ class Item:
 
 
 class Said:
-    """What the reviewer of a group has decided; `verdict` is None until it has."""
+    """What the reviewer of a group has decided."""
 
     __slots__ = ("reason", "verdict")
 
     def __init__(self, verdict: Verdict | None = None, reason: str = "") -> None:
+        # None until it has.
         self.verdict: Verdict | None = verdict
         self.reason = reason
 

@@ -19,23 +19,23 @@ if TYPE_CHECKING:
 
 
 class Facts(NamedTuple):
-    """All data from which the review page is made; the same review gives the same bytes.
-
-    `outcomes` are the gates' decisions of this revision, oldest first; `accepted` holds (phase,
-    check, scope, reason); `approved` is the audit's row of the approval and `channel` how it was
-    given; `reverted` is the commit that took it back; `commands` are the texts that the user may
-    type, by what they do.
-    """
+    """All data from which the review page is made; the same review gives the same bytes."""
 
     plan: Plan
     run: Run
     previous: Plan | None = None
     answers: Mapping[str, Sequence[str]] = {}
+    # The gates' decisions of this revision, oldest first.
     outcomes: Sequence[Mapping[str, Any]] = ()
+    # Each is (phase, check, scope, reason).
     accepted: Sequence[tuple[str, str, str, str]] = ()
+    # The audit's row of the approval.
     approved: Mapping[str, Any] | None = None
+    # How the approval was given.
     channel: str = ""
+    # The commit that took it back.
     reverted: str = ""
+    # The texts that the user may type, by what they do.
     commands: Mapping[str, str] = {}
 
     @property

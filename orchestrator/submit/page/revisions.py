@@ -34,9 +34,10 @@ _WITH_ANCHOR = ("DL-", "M-", "CC-")
 
 
 class _Difference(NamedTuple):
-    """A plan entity that differs; `old` or `new` is None if only the other revision has it."""
+    """A plan entity that differs."""
 
     name: str
+    # Each is None if only the other revision has it.
     old: Mapping[str, Any] | None
     new: Mapping[str, Any] | None
 

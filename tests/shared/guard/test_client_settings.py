@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from shared.guard.client_settings import read_client
+from shared.clients import client_of
+from shared.guard.shell import read_settings
 from shared.resources import ROOT, launcher
 from tests.hook_entries import hooks_of
 
 if TYPE_CHECKING:
-    from shared.guard.client_settings import ClientSettings
+    from shared.clients import Settings
 
 pytestmark = pytest.mark.requirement("PP-4")
 
@@ -43,8 +44,8 @@ def write(path: Path, content: object) -> None:
     path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
 
 
-def claude(project: Path, mode: str = "default") -> ClientSettings:
-    return read_client("claude", (str(project),), mode)
+def claude(project: Path, mode: str = "default") -> Settings:
+    return read_settings(client_of("claude"), (str(project),), mode)
 
 
 def test_without_settings_there_are_no_rules(project: Path) -> None:
@@ -175,8 +176,9 @@ def test_a_client_that_asks_nothing_lets_our_launcher_run(project: Path) -> None
 ASK_IT = """
 import sys
 sys.path.insert(0, sys.argv[1])
-from shared.guard.client_settings import read_client
-found = read_client("claude", (sys.argv[2],))
+from shared.clients import client_of
+from shared.guard.shell import read_settings
+found = read_settings(client_of("claude"), (sys.argv[2],))
 print(found.rules, found.others)
 """
 
@@ -213,8 +215,8 @@ def test_what_the_clients_command_line_says_is_seen(
 # vibe
 
 
-def vibe(project: Path) -> ClientSettings:
-    return read_client("vibe", (str(project),))
+def vibe(project: Path) -> Settings:
+    return read_settings(client_of("vibe"), (str(project),))
 
 
 @pytest.mark.parametrize("place", ["{home}/.vibe/config.toml", "{project}/.vibe/config.toml"])
@@ -235,7 +237,7 @@ def test_another_hook_of_vibe_is_seen(home: Path, project: Path) -> None:
 
 
 def test_codex_takes_no_changed_text(project: Path) -> None:
-    assert read_client("codex", (str(project),)).others
+    assert read_settings(client_of("codex"), (str(project),)).others
 
 
 def test_it_takes_no_longer_the_more_there_is(home: Path, project: Path) -> None:
@@ -251,7 +253,7 @@ def test_it_takes_no_longer_the_more_there_is(home: Path, project: Path) -> None
 
 
 def judged(host: str, project: Path) -> tuple[bool, bool, bool]:
-    found = read_client(host, (str(project),))
+    found = read_settings(client_of(host), (str(project),))
     return found.rules, found.others, found.allowed
 
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from shared.clients import known
 from shared.guard import typed
-from shared.mode.sessions import ASSISTANTS
 from shared.resources import launcher
 from tests.journey import FILES, LAUNCHER, Answer, Journey
 from tests.shared.guard import terminals
@@ -141,7 +141,7 @@ def test_the_same_command_without_a_typed_record_is_refused(waiting: Journey, di
     assert f"{launcher()} approve {digest}" in text
 
 
-@pytest.mark.parametrize("name", ASSISTANTS)
+@pytest.mark.parametrize("name", known.MARKS)
 @pytest.mark.usefixtures("client")
 def test_an_assistant_cannot_approve_without_a_typed_record(
     waiting: Journey, digest: str, name: str

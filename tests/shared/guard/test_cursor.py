@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from shared.clients import client_of
 from shared.guard import hook
 from shared.resources import quote
 from tests.hook_entries import hooks_of
@@ -111,5 +112,5 @@ def test_each_event_of_our_entries_is_one_that_the_guard_answers() -> None:
     settings = json.loads(hooks_of("cursor"))
     assert settings["version"] == 1
     for event, (entry,) in settings["hooks"].items():
-        assert event in hook.TOOL_EVENTS
+        assert client_of("cursor").EVENTS[event] == "call"
         assert entry["command"].endswith(f'hooks/guard" cursor {event}')

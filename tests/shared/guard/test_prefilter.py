@@ -11,9 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from shared.clients import client_of
 from shared.guard import hook
 from shared.place.level import level
 from shared.resources import ROOT
+from tests.generated_clients import names
 from tests.hook_entries import hooks_of
 from tests.journey import call
 from tests.orchestrator.test_imports import AVOIDED, TRACE
@@ -62,7 +64,7 @@ def test_a_hook_that_cannot_start_stops_only_tool_calls(
     (sessions / "0123456789abcdef").write_text("{}")
     environment = {"XDG_STATE_HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
     done = run_guard(event, {}, **environment, PLANNER_PYTHON=python)
-    stops = event in hook.TOOL_EVENTS
+    stops = any(client_of(name).EVENTS.get(event) == "call" for name in names())
     assert done.returncode == (2 if stops else 0)
     assert ("the guard could not be started" in done.stderr) is stops
 
@@ -71,7 +73,7 @@ def test_a_hook_that_cannot_start_stops_only_tool_calls(
 @pytest.mark.parametrize("host", ["claude", "codex"])
 def test_every_entry_names_an_event_that_the_hook_answers(host: str) -> None:
     for event, groups in json.loads(hooks_of(host))["hooks"].items():
-        assert event in hook.EVENTS
+        assert client_of(host).EVENTS[event] in hook.DEEDS
         for group in groups:
             assert group.get("matcher", "*") == "*"
             for entry in group["hooks"]:
@@ -95,7 +97,7 @@ def test_only_the_user_can_call_the_command_that_approves() -> None:
 
 def test_vibes_entry_fails_closed() -> None:
     (entry,) = tomllib.loads(hooks_of("vibe"))["hooks"]
-    assert entry["type"] in hook.TOOL_EVENTS
+    assert client_of("vibe").EVENTS[entry["type"]] == "call"
     assert entry["strict"] is True
     assert entry["command"].endswith("/hooks/guard' vibe pre_tool")
 
@@ -127,3 +129,5 @@ def test_a_hook_loads_neither_third_party_nor_slow_modules(tmp_path: Path) -> No
     assert not {
         m for m in modules if m.startswith(("cli", "shared.git", "quality_reviewer.checks"))
     }
+    clients = {m for m in modules if m.startswith("shared.clients.")}
+    assert clients == {"shared.clients.claude", "shared.clients.known"}
