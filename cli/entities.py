@@ -77,8 +77,8 @@ def _option(name: str, annotation: Any) -> click.Option | None:  # noqa: ANN401,
         return click.Option([flag], type=click.Choice([str(a) for a in arguments]))
     if annotation is bool:
         return click.Option([f"{flag}/--no-{flag[2:]}"], default=None)
-    if annotation is int:
-        return click.Option([flag], type=int)
+    if annotation in (int, float):
+        return click.Option([flag], type=annotation)
     return click.Option([flag]) if _is_text(annotation) else None
 
 

@@ -8,42 +8,86 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shared import ssh_signature
 from shared.config import file_at, load_config
 from shared.user_config import load_user_config
 from state.channels import CHANNELS, SIGNED, SIGNED_OPEN, UNPROVEN_CHANNEL
-from state.errors import Refused
+from state.errors import Problem, Refused
 from state.files import parse_json, read_bytes, write_json
+from state.freeze import canonical
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from shared.git.command import Git
 
 FILE = "approval.json"
+FORM = 2
+# What a signature covers; form 1 had no more than the first two.
+_SIGNED = ("form", "digest", "base", "tree", "beside", "author", "committer", "signing")
+_OF_FORM_1 = ("digest", "base", "word", "who", "signature", "commit", "beside")
+NOT_COVERED = "the tree to come, files beside the plan, author, committer and signing key"
 _DIGEST = re.compile("[0-9a-f]{64}")
 _COMMIT = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
-_FORM = "the file as `planner approve` wrote it into the run's state directory"
+_TEXT = re.compile("[^\ud800-\udfff]*")  # what RFC 8785 has bytes for
+_WRITTEN = "the file as `planner approve` wrote it into the run's state directory"
+# How an approval is proven: a signature by ssh-keygen, or the client's word that it was typed.
+SSH, TYPED = "ssh", "typed"
+_MEMBERS = {SSH: {"kind", "signature"}, TYPED: {"kind"}}
 
 
 class Approval(NamedTuple):
-    """One approval: of which digest, made against which base, by what channel, by whom.
-
-    `commit` is the plan's commit, and `beside` are the files that it has besides the plan's.
-    """
+    """One approval: what is approved, by what channel and whom, and what shows it."""
 
     digest: str
+    # The commit that the plan starts from; "" outside of git.
     base: str
+    # Of the commit to come on that base, with the copies of the plan in it; None if not known.
+    tree: str | None = None
+    # Paths that the commit adds beside the plan; one that ends in `/` is a folder with all in it.
+    beside: tuple[str, ...] = ()
+    # `Name <address>`, "" if git could not name one.
+    author: str = ""
+    committer: str = ""
+    # The key that the commit is to be signed with, None if it is not to be signed.
+    signing: str | None = None
+    # The rest is not covered by the signature.
     word: str = UNPROVEN_CHANNEL
     who: str = ""
-    signature: str | None = None
+    # `kind`, and of ssh the `signature`; None where nothing shows it.
+    proof: Mapping[str, str] | None = None
+    # The plan's commit, and the files that the user has agreed to commit with it.
     commit: str | None = None
-    beside: tuple[str, ...] = ()
+    staged: tuple[str, ...] = ()
+    form: int = FORM
+
+    @property
+    def signature(self) -> str | None:
+        """The signature in openssh's form, None if the approval is not signed."""
+        return self.proof["signature"] if self.proof and self.proof["kind"] == SSH else None
 
     @property
     def message(self) -> bytes:
         """The bytes that a signature of this approval is made over."""
-        return ssh_signature.message(self.digest, self.base)
+        if self.form == 1:
+            return ssh_signature.message_of_form_1(self.digest, self.base)
+        return canonical({name: _json(getattr(self, name)) for name in _SIGNED})
+
+    def lets_stand(self, path: str) -> bool:
+        """Return whether the commit adds a path beside the plan, by what is approved."""
+        return any(
+            path == one or (one.endswith("/") and path.startswith(one)) for one in self.beside
+        )
+
+    def with_signature(self, signature: str) -> Approval:
+        """Return it with a signature as its proof."""
+        return self._replace(proof={"kind": SSH, "signature": signature})
+
+
+def _json(value: object) -> object:
+    return [*value] if isinstance(value, tuple) else value
 
 
 class Signers(NamedTuple):
@@ -59,8 +103,12 @@ def path_in(state_dir: str) -> str:
 
 
 def save(state_dir: str, approval: Approval) -> None:
-    """Write a run's approval.json."""
-    write_json(path_in(state_dir), approval._asdict())
+    """Write a run's approval.json, in the form in which it was signed."""
+    data = {name: _json(value) for name, value in approval._asdict().items()}
+    if approval.form == 1:
+        data |= {"signature": approval.signature, "beside": data["staged"]}
+        data = {name: data[name] for name in _OF_FORM_1}
+    write_json(path_in(state_dir), data)
 
 
 def load(path: str) -> Approval:
@@ -71,34 +119,72 @@ def load(path: str) -> Approval:
 def parse(data: bytes, path: str) -> Approval:
     """Return the approval in a file's bytes; Refused if they do not have the form.
 
-    One that was made before there is a commit need not say what is beside the plan.
+    Form 1 has a `signature` in place of a proof, and in `beside` what nothing covers. One that was
+    made before there is a commit need not say what is beside the plan.
     """
     found = parse_json(data, path)
+    if not isinstance(found, dict):
+        raise Refused("invalid", path, "is not an object of JSON", _WRITTEN)
+    if "form" not in found:
+        found = _of_form_1(found, path)
+    elif found["form"] != FORM:
+        text = f"has the form {found['form']}, and this planner knows 1 and {FORM}"
+        raise Refused("invalid", path, text, "a newer planner")
     names = Approval._fields
-    if not isinstance(found, dict) or {*found, "beside"} != set(names):
-        raise Refused("invalid", path, f"does not have the fields {', '.join(names)}", _FORM)
-    beside = found.get("beside", [])
-    listed = isinstance(beside, list) and all(isinstance(file, str) for file in beside)
-    approval = Approval(**{**found, "beside": tuple(beside) if listed else ()})
-    for name, good in (
-        ("digest", _is(approval.digest, _DIGEST)),
-        ("base", approval.base == "" or _is(approval.base, _COMMIT)),
-        ("word", approval.word in CHANNELS),
-        ("who", isinstance(approval.who, str)),
-        ("signature", approval.signature is None or isinstance(approval.signature, str)),
-        ("commit", approval.commit is None or _is(approval.commit, _COMMIT)),
-        ("beside", listed),
-    ):
-        if not good:
-            raise Refused("invalid", f"{path} {name}", "is not a value of this field", _FORM)
-    return approval
+    if {*found} != {*names}:
+        raise Refused("invalid", path, f"does not have the fields {', '.join(names)}", _WRITTEN)
+    wrong = _wrong(found)
+    if wrong:
+        text = "is not a value of this field"
+        raise Refused.of([Problem("invalid", f"{path} {n}", text, _WRITTEN) for n in wrong])
+    lists = {name: tuple(found[name]) for name in ("beside", "staged")}
+    return Approval(**{**found, **lists})
+
+
+def _of_form_1(found: dict[str, Any], path: str) -> dict[str, Any]:
+    """Return the members of form 2 for those of form 1."""
+    if {*found, "beside"} != {*_OF_FORM_1}:
+        text = f"does not have the fields {', '.join(Approval._fields)}"
+        raise Refused("invalid", path, text, _WRITTEN)
+    signature = found["signature"]
+    proof = None if signature is None else {"kind": SSH, "signature": signature}
+    bare = Approval(found["digest"], found["base"], form=1)._asdict()
+    kept = {name: found[name] for name in ("word", "who", "commit")}
+    return {**bare, **kept, "proof": proof, "beside": [], "staged": found.get("beside", [])}
+
+
+def _wrong(found: Mapping[str, Any]) -> list[str]:
+    """Return the fields whose value is none that the field has."""
+    texts, ids = ("author", "committer", "who"), ("tree", "commit")
+    checks = {
+        "form": type(found["form"]) is int,
+        "digest": _is(found["digest"], _DIGEST),
+        "base": found["base"] == "" or _is(found["base"], _COMMIT),
+        **{name: found[name] is None or _is(found[name], _COMMIT) for name in ids},
+        **{name: _are_texts(found[name]) for name in ("beside", "staged")},
+        **{name: _is(found[name], _TEXT) for name in texts},
+        "signing": found["signing"] is None or _is(found["signing"], _TEXT),
+        "word": isinstance(found["word"], str) and found["word"] in CHANNELS,
+        "proof": found["proof"] is None or _is_proof(found["proof"]),
+    }
+    return [name for name, good in checks.items() if not good]
+
+
+def _are_texts(value: object) -> bool:
+    return isinstance(value, list) and all(_is(one, _TEXT) for one in value)
+
+
+def _is_proof(value: object) -> bool:
+    if not isinstance(value, dict) or not _are_texts([*value.values()]):
+        return False
+    return {*value} == _MEMBERS.get(value.get("kind", ""))
 
 
 def note_commit(state_dir: str, given: Approval) -> None:
-    """Add the commit and its other files to a run's approval.json; write it where it is missing."""
+    """Add the commit and its staged files to a run's approval.json; write it if it is missing."""
     known = load(path_in(state_dir)) if os.path.isfile(path_in(state_dir)) else given
     approval = known if known.digest == given.digest else given
-    save(state_dir, approval._replace(commit=given.commit, beside=given.beside))
+    save(state_dir, approval._replace(commit=given.commit, staged=given.staged))
 
 
 def _is(value: object, form: re.Pattern[str]) -> bool:

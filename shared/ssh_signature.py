@@ -37,8 +37,8 @@ class Signature(NamedTuple):
     is_touched: bool
 
 
-def message(digest: str, base: str) -> bytes:
-    """Return the bytes that are signed: they name the plan's digest and its base commit."""
+def message_of_form_1(digest: str, base: str) -> bytes:
+    """Return the bytes that form 1 of an approval signs: the plan's digest and its base."""
     return f"{NAMESPACE}\ndigest {digest}\nbase {base}\n".encode()
 
 

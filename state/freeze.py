@@ -13,12 +13,17 @@ from state.files import named_once
 from state.frozen_bytes import NO_DIGEST, digest_of, stamped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from state.models import Plan
 
 _SEAL_LENGTH = 16
 _SPLIT = ("planning_context", "invisible_knowledge", "documentation", "milestone_dependencies")
+
+
+def canonical(data: Mapping[str, Any]) -> bytes:
+    """Return JSON values as the one text that RFC 8785 gives them."""
+    return rfc8785.dumps({**data})
 
 
 def freeze(plan: Plan, frozen_at: str) -> tuple[bytes, str]:

@@ -29,7 +29,7 @@ GOLDEN = Path(__file__).parent / "golden"
 
 OWN_VARIABLES = ("GIT_", "PLANNER_", "PLAN_", "XDG_")
 # What coding assistants set in the commands that they run; the tests may be one of those.
-ASSISTANTS = ("CLAUDE", "CODEX", "VIBE", "AI_AGENT")
+ASSISTANTS = ("CLAUDE", "CODEX", "VIBE", "AI_AGENT", "GEMINI", "OPENCODE", "CURSOR")
 
 GIT_CONFIG = """\
 [user]

@@ -77,7 +77,19 @@ def _about(file: str, found: Approval, repository: Repository, asked: Asked) -> 
         if commit == found.base and asked.target is None:
             text = "the commit that is judged cannot say who may sign"
             problems.append(Problem("invalid", f"{file} base", text, "name the branch by --target"))
+        problems += _tree(file, found, repository, commit)
     return problems
+
+
+def _tree(file: str, found: Approval, repository: Repository, commit: str) -> list[Problem]:
+    """Return a problem if a commit on the approved base has another tree than the approved one."""
+    if found.tree is None or found.staged or any(path.endswith("/") for path in found.beside):
+        return []
+    tree, *parents = repository.git.text("log", "-1", "--format=%T %P", commit).split()
+    if parents[:1] != [found.base] or tree == found.tree:
+        return []
+    text = f"approves the tree {found.tree}, and {commit} has the tree {tree}"
+    return [Problem("invalid", f"{file} tree", text)]
 
 
 def _signature(found: Approval, repository: Repository, asked: Asked) -> tuple[str, str]:
@@ -85,7 +97,10 @@ def _signature(found: Approval, repository: Repository, asked: Asked) -> tuple[s
     signers = approval.allowed_signers(repository.git, _known(repository, at))
     channel, who = approval.signed_by(found, signers)
     listed = " and ".join(signers.places)
-    return channel, f"{label(channel)}, by {who}, whom {listed} allows to sign"
+    text = f"{label(channel)}, by {who}, whom {listed} allows to sign"
+    if found.form == 1:
+        text += f"; a signature of form 1, which does not cover {approval.NOT_COVERED}"
+    return channel, text
 
 
 def _known(repository: Repository, revision: str) -> str:

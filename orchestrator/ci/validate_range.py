@@ -194,7 +194,9 @@ class _Judge:
 
     def _beside(self, made: Made, known: Sequence[Known]) -> set[str]:
         """Return what the commit may hold beside the plan: agreed files, and copies of the plan."""
-        agreed = {p for plan in known if plan.approval for p in plan.approval.beside}
+        approvals = [plan.approval for plan in known if plan.approval]
+        agreed = {path for each in approvals for path in each.staged}
+        agreed |= {path for path in made.changed for each in approvals if each.lets_stand(path)}
         digests = [plan.digest for plan in known]
         ours = copies(self.repository, made, digests)
         return agreed | ours | {*beside_plan(self.repository, made.commit)}

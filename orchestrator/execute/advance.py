@@ -8,9 +8,9 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from orchestrator.execute.to_come import commit_to_come
 from quality_reviewer.risk import beyond
 from shared import approval
-from shared.approval import Approval
 from shared.drift import check_run
 from shared.execution.deeds import Execution
 from shared.guard.consent import check_consent, is_guarded
@@ -69,8 +69,9 @@ def approve_in_advance(state: State) -> None:
         if beyond(state.plan, state.config["config"], auto):
             return
         check_run(state)
-        digest, base = state.run.digest or "", plan.base.commit if plan.base else ""
-        approval.save(state.state_dir, Approval(digest, base, IN_ADVANCE, auto.who))
+        digest = state.run.digest or ""
+        found = commit_to_come(state, plan)._replace(word=IN_ADVANCE, who=auto.who)
+        approval.save(state.state_dir, found)
         with state.database as database:
             database.approve(state.run, digest, auto.who, IN_ADVANCE)
             detail = f"channel: {IN_ADVANCE} ({auto.channel} at {auto.at}), risk {auto.risk}"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from orchestrator.execute.to_come import commit_to_come
 from orchestrator.submit.page.render import refresh_page
 from orchestrator.upkeep.adopt import adopt
 from shared import approval, digests, plan_refs, resources, ssh_signature
-from shared.approval import Approval
 from shared.drift import check_run
 from shared.execution.deeds import Execution
 from shared.git.repository import repository_at
@@ -17,10 +17,14 @@ from shared.mode.sessions import repository_root
 from shared.mode.where import database_path
 from shared.plan_file import check_named
 from shared.run import State, open_state
+from state.channels import COMMAND
 from state.database import Database
 from state.errors import Refused
 from state.files import read_bytes
 from state.frozen_bytes import digest_of
+
+if TYPE_CHECKING:
+    from shared.approval import Approval
 
 
 class Given(NamedTuple):
@@ -64,8 +68,7 @@ def approve(state: State, digest: str, now: float, given: Given = TYPED) -> None
     with state.lock("approve"):
         plan = check_named(state, digest)
         if state.run.stage == "submitted":
-            base = plan.base.commit if plan.base else ""
-            found, consent = _consent(state, Approval(digest, base), now, given)
+            found, consent = _consent(state, commit_to_come(state, plan), now, given)
             check_demand(consent, state.config["config"].get("require", ""), digest)
             check_run(state)
             approval.save(state.state_dir, found)
@@ -81,25 +84,42 @@ def _consent(state: State, asked: Approval, now: float, given: Given) -> tuple[A
     guarded = is_guarded(state.database, state.database.planning_of(state.run.run_id))
     if not given.is_signed:
         consent = check_consent(asked.digest, guarded=guarded, now=now)
-        return asked._replace(word=consent.channel, who=consent.who), consent
+        proof = {"kind": approval.TYPED} if consent.channel == COMMAND else None
+        return asked._replace(word=consent.channel, who=consent.who, proof=proof), consent
     check_person(asked.digest)
     repository = state.repository
     if given.file is not None:
         found = approval.load(given.file)
-        if (found.digest, found.base) != (asked.digest, asked.base):
-            text = f"is an approval of {found.digest} on {found.base}"
-            allowed = f"an approval of {asked.digest} on {asked.base}"
-            raise Refused("invalid", given.file, text, allowed)
+        _check_same(given.file, found, asked)
     else:
         key = given.key or repository.git.attempt("config", "user.signingkey").stdout.decode()
         if not key.strip():
             text = "git names no key for you (user.signingkey)"
             raise Refused("not_found", "--key", text, "name the file of your key by --key FILE")
         signed = ssh_signature.sign(key.strip(), asked.message)
-        found = asked._replace(signature=signed.armored)
+        found = asked.with_signature(signed.armored)
     signers = approval.allowed_signers(repository.git, asked.base)
     channel, who = approval.signed_by(found, signers)
     return found._replace(word=channel, who=who), Consent(channel, who=who)
+
+
+def _check_same(file: str, found: Approval, asked: Approval) -> None:
+    """Raise Refused if a colleague's approval is of another plan, or of another commit to come.
+
+    Who commits, and with which key, is not the same on the colleague's machine.
+    """
+    if (found.digest, found.base) != (asked.digest, asked.base):
+        text = f"is an approval of {found.digest} on {found.base}"
+        allowed = f"an approval of {asked.digest} on {asked.base}"
+        raise Refused("invalid", file, text, allowed)
+    if found.form == approval.FORM and (found.tree, found.beside) != (asked.tree, asked.beside):
+        text = (
+            f"approves the tree {found.tree} with {', '.join(found.beside) or 'nothing'} beside it"
+        )
+        allowed = f"an approval of the tree {asked.tree}"
+        if asked.beside:
+            allowed += f" with {', '.join(asked.beside)} beside it"
+        raise Refused("invalid", file, text, allowed)
 
 
 def full_digest(given: str, folder: str, state_dir: str | None) -> str:

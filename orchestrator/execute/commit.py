@@ -134,11 +134,12 @@ def _make(
     ).commit  # fmt: skip
 
 
-def _keep(state: State, plan: Plan, commit: str, beside: Sequence[str]) -> None:
+def _keep(state: State, plan: Plan, commit: str, staged: Sequence[str]) -> None:
     """Write down what the approval became, and keep it with the plan; repeated after a crash."""
+    approved = state.database.approved_by(state.run, plan.digest or "")
+    channel, who = approved or (UNPROVEN_CHANNEL, "")
     digest, base = plan.digest or "", plan.base.commit if plan.base else ""
-    channel, who = state.database.approved_by(state.run, digest) or (UNPROVEN_CHANNEL, "")
-    given = Approval(digest, base, channel, who, None, commit, tuple(beside))
+    given = Approval(digest, base, word=channel, who=who, commit=commit, staged=tuple(staged))
     approval.note_commit(state.state_dir, given)
     plan_refs.keep(state, plan, render_plan(plan, state.database.answers(state.run)))
 

@@ -21,16 +21,18 @@ if TYPE_CHECKING:
         another JSON than the common form in `shared/guard/forms.py`.
         """
 
-        # Tool → what the guard checks, the field with the path or command, and what else `Tool` of
-        # shared/guard/tools.py has.
+        # Tool → what the guard checks (a kind of shared/guard/tools.py), the field with the path or
+        # command, and what else `Tool` there has: `names`, `folder`, `why`, `patched`.
         TOOLS: Mapping[str, tuple[str, str, Mapping[str, Any]]]
         # Event of its hooks → what the guard does then: a key of DEEDS in shared/guard/hook.py.
         EVENTS: Mapping[str, str]
         # It calls a tool with a text that a hook puts in place of the model's.
         TAKES_CHANGED: bool
-        # Its hook can have the user asked whether a command may run.
+        # Its hook can have the user asked whether a command may run. One that cannot runs a changed
+        # text, or denies it where the user has rules which that text would get round.
         ASKS: bool
-        # What it sets for its commands: the session's id; that an assistant runs them.
+        # Variables that it sets for its commands: with the session's id, and those by which anybody
+        # knows that an assistant runs them. A session's id is a mark only if nobody else sets it.
         SESSION_VARIABLES: tuple[str, ...]
         MARKS: tuple[str, ...]
         # Names of its program as Linux shows them, and parts of its path where they say nothing.

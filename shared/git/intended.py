@@ -103,6 +103,17 @@ def intend(
     return Intended(at, tree, message)
 
 
+def tree_to_come(
+    repo: Repository, vault: Vault, tree: str, changes: Sequence[Change], extra: Extra
+) -> str:
+    """Return the id that a git tree will have with the changes and the `extra` files.
+
+    The files themselves need not be in the repository yet.
+    """
+    planned = {path: end.after for path, end in ends(changes).items()}
+    return replace_at(vault.git, tree, planned | extra_entries(repo, extra))
+
+
 def check_state(repo: Repository, at: Head) -> list[Problem]:
     """Return a problem if HEAD is on no branch or a git operation such as a merge is under way."""
     return [*check_branch(at), *check_underway(repo)]

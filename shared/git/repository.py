@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from shared.git.command import OLDEST, Git, discover, error_text, version
 from shared.git.environments import is_environment
 from shared.git.files import refusing
+from shared.git.identity import check_identities
 from shared.git.kept import KEPT_FILES, is_kept
 from shared.git.known import Known, mark_of
 from state.errors import Problem, Refused
@@ -209,7 +210,7 @@ def check_repository(repo: Repository) -> list[Problem]:
         return check_path(repo.root)
     return [
         *check_path(repo.root), *_check_head(repo), *_check_own_folder(repo),
-        *check_underway(repo), *_check_identity(repo),
+        *check_underway(repo), *check_identities(repo.git),
     ]  # fmt: skip
 
 
@@ -273,20 +274,6 @@ def check_underway(repo: Repository) -> list[Problem]:
             "refused", repo.root, f"{what} is in progress", allowed=f"finish or abort {what} first"
         )
         for what in sorted(found)
-    ]
-
-
-def _check_identity(repo: Repository) -> list[Problem]:
-    if repo.git.ok("var", "GIT_AUTHOR_IDENT") and repo.git.ok("var", "GIT_COMMITTER_IDENT"):
-        return []
-    allowed = "set both by `git config user.name …` and `git config user.email …`"
-    return [
-        Problem(
-            "refused",
-            "user.name",
-            "git has no name and address for the author of a commit",
-            allowed,
-        )
     ]
 
 

@@ -29,6 +29,19 @@ def is_signed(repo: Repository) -> bool:
     return repo.git.is_on("commit.gpgSign", default=False)
 
 
+def key_named(repo: Repository) -> str | None:
+    """Return the key that commits are to be signed with, None if they are not to be signed.
+
+    Its form as git names it, and the key of the user's settings; the form alone where the
+    committer's own key is looked for.
+    """
+    if not is_signed(repo):
+        return None
+    settings = repo.git.settings()
+    form = settings.get("gpg.format", "openpgp")
+    return f"{form} {settings.get('user.signingkey', '')}".strip()
+
+
 def signing_program(repo: Repository) -> str:
     """Return the program by which git signs, as its settings name it."""
     form = _setting(repo, "gpg.format") or "openpgp"

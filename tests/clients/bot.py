@@ -15,6 +15,7 @@ import shlex
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import ParseError
+from xml.sax.saxutils import unescape
 
 from cli.demo import RECORDED
 from cli.demo.driver import Answer
@@ -33,6 +34,8 @@ _TOLD = f"{TASK}run this and follow what it prints: "
 WAITS = "A person has to act: "
 _BLOCK = re.compile(r"<(step|result|error)[ >].*</\1>", re.DOTALL)
 _MOST_CALLS = 60
+# The ways out that are not for an assistant.
+_OF_OTHERS = re.compile(r" · (?:person|user): ([^\n<]+)")
 
 
 CODE_MODE = "codex in code mode"
@@ -161,6 +164,7 @@ class Bot(Script):
                 self.kept = json.load(file)
         self.recorded.times = Counter(self.kept["times"])
         self._talks: dict[str, tuple[Talk, list[Turn], int]] = {}
+        self._of_others: set[str] = set()
 
     def turn(self, agent: str, said: int, heard: str) -> Turn:
         """Return the next turn of a conversation, or the same again for a repeated request."""
@@ -202,7 +206,9 @@ class Bot(Script):
     def _play(self, command: str, name: str) -> Talk:
         """Run a command, then those that printed blocks ask for."""
         for _ in range(_MOST_CALLS):
+            assert command not in self._of_others, f"only a person or the user runs {command}"
             text = yield self.tools.shell(command)
+            self._of_others |= {unescape(way).strip() for way in _OF_OTHERS.findall(text)}
             answer = _block_in(text)
             if answer is None:
                 yield f"this is not a block: {text}"

@@ -18,7 +18,7 @@ import pytest
 
 from cli.demo import make_sample
 from shared.resources import ROOT, installed_path, quote
-from shared.ssh_signature import message
+from shared.ssh_signature import message_of_form_1
 from tests.clients.bot import CODE_MODE, WAITS, digest_in
 from tests.clients.conftest import CLAUDES, SESSION
 from tests.clients.real_clients import Claude, Codex, Gemini, Opencode, Vibe
@@ -115,7 +115,7 @@ class Session:
         ).stdout.strip()
         digest = json.loads(call(sample, "status", "--json").text)["digest"]
         sent = {"digest": digest, "base": base, "word": "signed", "who": WHO, "commit": None,
-                "signature": KEY.sign(message(digest, base), flags=1)}  # fmt: skip
+                "signature": KEY.sign(message_of_form_1(digest, base), flags=1)}  # fmt: skip
         path = self.state.with_name("sent.json")
         path.write_text(json.dumps(sent), encoding="utf-8")
         answer = call(sample, "approve", digest, "--approval", str(path))

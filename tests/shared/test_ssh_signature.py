@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from shared.ssh_signature import NAMESPACE, message, parse, sign, verify
+from shared.ssh_signature import NAMESPACE, message_of_form_1, parse, sign, verify
 from state.errors import Refused
 from tests.shared.software_key import KIND, Key, armored, string
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.requirement("PP-7")
 
-DATA = message("d" * 64, "b" * 40)
+DATA = message_of_form_1("d" * 64, "b" * 40)
 ANN = "ann@example.com"
 
 
@@ -74,7 +74,11 @@ def test_a_key_is_named_as_git_names_one(tmp_path: Path, monkeypatch: pytest.Mon
 def test_a_signature_over_something_else_does_not_count(key: Key) -> None:
     lines = key.line(ANN).encode()
     signature = parse(key.sign(DATA))
-    for other in (message("e" * 64, "b" * 40), message("d" * 64, "a" * 40), b""):
+    for other in (
+        message_of_form_1("e" * 64, "b" * 40),
+        message_of_form_1("d" * 64, "a" * 40),
+        b"",
+    ):
         with pytest.raises(Refused, match="not one over this digest"):
             verify(signature, other, lines)
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from cli.setup import hosts
 from tests.cli.setup.homes import Checkout, Home
 from tests.cli.setup.test_settings import FILES, OTHERS
 from tests.forms import some
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.slow, pytest.mark.requirement("HO-2")]
 
-HOSTS = ("claude", "codex", "vibe", "gemini", "opencode", "cursor")
+HOSTS = (*hosts.HOSTS,)
 WANTED = 4  # kills of a command in the short form
 
 

@@ -11,7 +11,7 @@ import pytest
 from shared.git.change import Ends, Entry
 from shared.git.verdict import compose
 from shared.plan_refs import REFSPEC
-from shared.ssh_signature import message
+from shared.ssh_signature import message_of_form_1
 from tests.conftest import Repository
 from tests.journey import FILES, Journey, call
 from tests.planned import ONE, TALL, TWO, Planned
@@ -296,7 +296,7 @@ def test_a_signature_is_read_from_the_ref_and_the_range_says_who_may_sign(
     base = repository.git("rev-parse", "HEAD")
     sent = {
         "digest": status["digest"], "base": base, "word": "signed", "who": "ann@example.com",
-        "signature": key.sign(message(status["digest"], base)), "commit": None,
+        "signature": key.sign(message_of_form_1(status["digest"], base)), "commit": None,
     }  # fmt: skip
     (tmp_path / "sent.json").write_text(json.dumps(sent))
     named = ("--approval", str(tmp_path / "sent.json"))

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import subprocess
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from orchestrator.execute.to_come import commit_to_come
 from orchestrator.summary import summary
+from shared.plan_file import check_named
 from shared.run import open_state
-from shared.ssh_signature import message
+from shared.ssh_signature import message_of_form_1
 from state.files import write_json
 from tests.journey import FILES, Answer, Journey, call
 from tests.shared.software_key import Key
@@ -47,14 +50,23 @@ class Signing:
 
     def colleagues(self, key: Key | None = None, flags: int = 1, **changed: object) -> str:
         """Write the approval.json that a colleague sends, and return its path."""
-        signature = (key or self.touched).sign(message(self.digest, self.base), flags=flags)
+        state = open_state(self.journey.state_dir, "/")
+        asked = commit_to_come(state, check_named(state, self.digest))
+        asked = asked._replace(word="signed", who=BOB, author="Bob <b@x>", committer="Bob <b@x>")
+        signature = (key or self.touched).sign(asked.message, flags=flags)
+        found = asked.with_signature(signature)._asdict() | changed
+        (self.folder / "sent.json").write_text(json.dumps(found), encoding="utf-8")
+        return str(self.folder / "sent.json")
+
+    def of_form_1(self, **changed: object) -> str:
+        """Write an approval.json as it was sent before it had a form, and return its path."""
+        signature = self.touched.sign(message_of_form_1(self.digest, self.base))
         found = {
             "digest": self.digest, "base": self.base, "word": "signed", "who": BOB,
             "signature": signature, "commit": None, **changed,
         }  # fmt: skip
-        path = self.folder / "sent.json"
-        write_json(str(path), found)
-        return str(path)
+        (self.folder / "sent.json").write_text(json.dumps(found), encoding="utf-8")
+        return str(self.folder / "sent.json")
 
     def approve(self, *options: str) -> Answer:
         return call(self.repository.path, "approve", self.digest[:12], *options)
@@ -136,14 +148,65 @@ def test_a_colleagues_signature_counts_here_and_in_a_fresh_clone(signing: Signin
     assert signing.validated(f"{signing.journey.state_dir}/approval.json").code == 0
 
 
+def test_a_signature_covers_the_commit_that_is_to_come(signing: Signing) -> None:
+    repository, journey = signing.repository, signing.journey
+    assert signing.approve("--sign", "--key", signing.plain).code == 0
+    kept = signing.kept
+    author = f"{repository.git('config', 'user.name')} <{repository.git('config', 'user.email')}>"
+    assert (kept["form"], kept["beside"], kept["signing"]) == (2, [], None)
+    assert (kept["author"], kept["committer"], kept["proof"]["kind"]) == (author, author, "ssh")
+    for words in (("exec", "apply"), ("exec", "commit")):
+        assert journey.planner(*words).code == 0
+    assert kept["tree"] == repository.git("rev-parse", "HEAD^{tree}")
+    assert {**kept, "commit": repository.git("rev-parse", "HEAD")} == signing.kept
+    for name in ("tree", "beside", "author", "committer", "signing"):
+        changed = {**kept, name: ["x"] if name == "beside" else "0" * 40}
+        write_json(str(signing.folder / "changed.json"), changed)
+        assert signing.validated(str(signing.folder / "changed.json")).code == 1, name
+
+
+def test_another_tree_on_the_approved_base_is_not_what_was_approved(signing: Signing) -> None:
+    path = signing.colleagues()
+    signing.repository.commit({"other.py": "x = 1\n"})
+    answer = signing.validated(path, "--commit", "HEAD", "--target", signing.base)
+    assert answer.code == 1
+    assert "approves the tree" in answer.text
+
+
+def test_a_signature_of_form_1_counts_and_says_what_it_does_not_cover(signing: Signing) -> None:
+    path = signing.of_form_1()
+    shown = signing.validated(path)
+    assert shown.code == 0, shown.text
+    assert "does not cover the tree to come, files beside" in shown.data("approval")
+    answer = signing.approve("--approval", path)
+    assert answer.code == 0, answer.text
+    assert answer.block.get("approval") == f"signed (proven), by {BOB}"
+    for words in (("exec", "apply"), ("exec", "commit")):
+        assert signing.journey.planner(*words).code == 0
+    assert signing.validated(f"{signing.journey.state_dir}/approval.json").code == 0
+    assert "form" not in signing.kept
+
+
 def test_an_approval_that_does_not_fit_is_refused_and_changes_nothing(signing: Signing) -> None:
-    changes: tuple[dict[str, object], ...] = (
-        {"digest": "0" * 64}, {"base": "0" * 40}, {"signature": None}, {"signature": "x"},
-        {"word": "sure"}, {"more": 1}, {"signature": Key().sign(message(signing.digest, "b"))},
+    either: tuple[dict[str, object], ...] = (
+        {"digest": "0" * 64}, {"base": "0" * 40}, {"word": "sure"}, {"word": []}, {"more": 1},
     )  # fmt: skip
-    for changed in changes:
-        answer = signing.approve("--approval", signing.colleagues(None, 1, **changed))
-        assert answer.code == 1, answer.text
+    other = Key().sign(message_of_form_1(signing.digest, signing.base))
+    old: tuple[dict[str, object], ...] = (
+        {"signature": None}, {"signature": "x"}, {"signature": 1}, {"signature": other},
+    )  # fmt: skip
+    new: tuple[dict[str, object], ...] = (
+        {"proof": None}, {"proof": {"kind": "ssh", "signature": "x"}}, {"proof": {"kind": "typed"}},
+        {"proof": {"kind": "ssh"}}, {"proof": {"kind": []}}, {"form": 1}, {"form": 3},
+        {"tree": "0" * 40}, {"tree": None}, {"beside": ["more.py"]}, {"beside": "more.py"},
+        {"author": "\ud800"}, {"author": "Eve <e@x>"}, {"committer": "Eve <e@x>"},
+        {"signing": "ssh key"},
+    )  # fmt: skip
+    sent = [*(partial(signing.colleagues, None, 1, **changed) for changed in (*either, *new)),
+            *(partial(signing.of_form_1, **changed) for changed in (*either, *old))]  # fmt: skip
+    for write in sent:
+        answer = signing.approve("--approval", write())
+        assert answer.code == 1, (write, answer.text)
         assert signing.stage == "submitted"
     assert not Path(signing.journey.state_dir, "approval.json").exists()
 
@@ -182,7 +245,7 @@ def test_the_users_own_settings_can_say_who_may_sign(
 
 def test_what_a_file_says_without_a_signature_is_only_said(signing: Signing) -> None:
     for word in ("command", "terminal", "signed"):
-        shown = signing.validated(signing.colleagues(word=word, signature=None))
+        shown = signing.validated(signing.colleagues(word=word, proof=None))
         assert "only a signature can prove that" in shown.data("approval")
     shown = signing.validated(signing.colleagues(flags=0))
     assert shown.code == 1

@@ -416,7 +416,8 @@ def test_validation_names_what_a_commit_has_beside_its_plan_and_compares_the_res
     assert "planning/planner_history.txt" in beside
     assert "src/a.py" not in beside
     [ref] = repository.git("for-each-ref", "--format=%(refname)", "refs/planner/").splitlines()
-    assert json.loads(repository.git("show", f"{ref}:approval.json"))["beside"] == beside
+    approval = json.loads(repository.git("show", f"{ref}:approval.json"))
+    assert (approval["beside"], approval["staged"]) == (["planning/"], beside)
     judged = call(repository.path, "validate", "--commit", "HEAD", "--format", "json")
     [row] = json.loads(judged.text)["commits"]
     assert (row["verdict"], row["beside"]) == ("exact", beside)
