@@ -20,7 +20,7 @@ from shared.git.few_paths import (
 )
 from shared.git.proof import check_trailers, describe, extra_entries
 from shared.git.repository import check_branch, check_underway
-from state.errors import Problem, Refused
+from state.errors import AGAIN, Problem, Refused
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from shared.git.repository import Head, Repository
     from shared.git.vault import Vault
 
-_AGAIN = "planner exec commit"
 
 # The words of `git commit`, which reads its message from the standard input.
 COMMIT = (
@@ -168,7 +167,7 @@ def check_index(
     lock = os.path.join(repo.git_dir, "index.lock")
     if os.path.exists(lock):
         text = "another git command is working on your index (the staged files)"
-        return [Problem("locked", lock, text, "wait until the other git command ends", _AGAIN)]
+        return [Problem("locked", lock, text, "wait until the other git command ends", AGAIN)]
     now = index_at(repo.git, plan)
     problems = [
         Problem(
@@ -177,7 +176,7 @@ def check_index(
             f"is staged as {describe(now.get(path))}, which is neither its state before the plan "
             f"({describe(end.before)}) nor after it ({describe(end.after)})",
             "commit or unstage what you have staged of this file first",
-            _AGAIN,
+            AGAIN,
         )
         for path, end in plan.items()
         if path not in leave and now.get(path) not in (end.before, end.after)
