@@ -41,7 +41,8 @@ def way_out(retry: str, call: Sequence[str] = ()) -> str:
     label = "retry"
     if is_for_person(name_of(words)) and not _SHOWS.intersection(words):
         label = "person"
-    return f" · {label}: {' '.join([launcher(), *map(quote, words)])}"
+    named = launcher() if program == PROGRAM else quote(program)
+    return f" · {label}: {' '.join([named, *map(quote, words)])}"
 
 
 def _kept(words: Sequence[str], call: Sequence[str]) -> list[str]:
