@@ -16,6 +16,7 @@ from shared.git.intended import (
     DIFF,
     MOST_OF_DIFF,
     SHOW,
+    UNDO,
     Made,
     check_intended,
     check_state,
@@ -177,7 +178,7 @@ def _not_made(done: subprocess.CompletedProcess[bytes], signer: str, hook: str =
     allowed, retry = "fix what git's output names, then run the same command again", AGAIN
     if hook:  # it let bytes and message pass before they were submitted
         allowed += "; or undo the apply, after which a revision can make what the hook wants"
-        retry = "planner undo"
+        retry = UNDO
     if done.returncode == OUT_OF_TIME:
         text = f"git commit had not ended after {HOOK_LIMIT_S:.0f} s: {hook or signer} hangs"
         allowed, retry = "end what it waits for, or fix the hook, then run it again", AGAIN
@@ -198,7 +199,7 @@ def _check_made(
     way = "have the hook leave these files alone and commit again, or undo the apply and take over "
     way += "in a revision what it makes"
     diff = repo.git.run(*DIFF, intended.tree, commit).decode("utf-8", "replace")
-    found = Problem("refused", "commit", text, way, "planner undo", diff[:MOST_OF_DIFF])
+    found = Problem("refused", "commit", text, way, UNDO, diff[:MOST_OF_DIFF])
     raise Refused.of([found, *problems])
 
 

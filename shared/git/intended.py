@@ -41,6 +41,8 @@ SHOW = ("-c", "i18n.logOutputEncoding=UTF-8", "log", "-1", "--format=%T%n%P%n%B"
 # What hooks have changed, between two trees, and how much of that is shown.
 DIFF = ("diff-tree", "-r", "-p", "--no-color", "--no-ext-diff", "--no-textconv")
 MOST_OF_DIFF = 4_000
+# The way out where the plan's commit cannot be made as it was approved.
+UNDO = "planner undo"
 
 
 class Intended(NamedTuple):
@@ -156,7 +158,7 @@ def _check_head(
         if found == end.after:
             text = "is committed already as planned, but other files of the plan with other content"
         way = "undo the apply and revise the plan; or a person keeps what is, and cancels"
-        problems.append(Problem("refused", path, text, way, "planner undo"))
+        problems.append(Problem("refused", path, text, way, UNDO))
     return problems + check_clashes(plan, now, "HEAD")
 
 
