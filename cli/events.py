@@ -45,9 +45,9 @@ def events_command(
         return
     if seconds is None and not sys.stdin.isatty():
         text = "`--follow` may never end, so it needs a terminal, or a limit"
-        raise Refused(
-            "usage", "--follow", text, "--seconds N", "planner events --follow --seconds 60"
-        )
+        words = ["planner events --follow --seconds 60", *(["--json"] if as_json else [])]
+        words += [f"--after {after}"] if after else []
+        raise Refused("usage", "--follow", text, "--seconds N", " ".join(words))
     end = None if seconds is None else time.monotonic() + seconds
 
     def wait() -> bool:

@@ -22,7 +22,7 @@ def run(argv: list[str]) -> int:
         # Not at the top: it needs click, which `ensure` has just provided.
         from cli.main import main
     except Refused as refusal:
-        answers.write(error_block(refusal.problems, refusal.kept))
+        answers.write(error_block(refusal.problems, refusal.kept, argv))
         return 1
     except ImportError as error:
         return damaged(error)

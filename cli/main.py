@@ -6,14 +6,13 @@ import json
 import os
 import sys
 from importlib import import_module
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from cli import answers, wrong_usage
 from cli.answers import write
-from cli.options import FORMAT, with_shared_options
+from cli.options import FORMAT, as_called, begin_call, with_shared_options
 from shared import resources
 from shared.builders import error_block
 from shared.commands import COMMANDS, is_for_person
@@ -22,8 +21,6 @@ from state.errors import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from state.errors import Problem
 
 _WHOLE = 1_000  # characters: the first sentence of a command's help is never cut
 # heading of the help → command → module that defines it, as `command` or `group` with that name
@@ -61,11 +58,11 @@ class Commands(click.Group):
     def main(self, args: Sequence[str] | None = None, **_: Any) -> Any:  # type: ignore[override]  # noqa: ANN401
         """Run a command; return its exit code: 0 done, 1 refused, 2 wrong usage, 3 own error."""
         answers.choose(args or ())
+        begin_call()
         try:
             code = super().main(args, prog_name="planner", standalone_mode=False)
         except Refused as refusal:
-            problems = [_runnable(p, args or ()) for p in refusal.problems]
-            write(error_block(problems, refusal.kept))
+            write(error_block(refusal.problems, refusal.kept, as_called(args or ())))
             return exit_code(refusal)
         except click.exceptions.NoArgsIsHelpError as error:
             if answers.form() == answers.TEXT:
@@ -181,17 +178,6 @@ def _table(ctx: click.Context) -> str:
         command = wrong_usage.context_of(ctx, name.split()).command
         lines.append(f"{name:<24} {who} · {use} · {command.get_short_help_str(_WHOLE)}")
     return "\n".join(lines) + "\n"
-
-
-def _runnable(problem: Problem, args: Sequence[str]) -> Problem:
-    """Return the problem with its suggested retry command made runnable from any folder."""
-    words = problem.retry.split()
-    if words[:1] != ["planner"]:
-        return problem
-    given = [b for a, b in pairwise(args) if a == "--state-dir"]
-    state_dir = os.path.abspath(given[0]) if given and words[1:] != ["start"] else None
-    problem.retry = resources.command(*words[1:], state_dir=state_dir)
-    return problem
 
 
 def main(argv: Sequence[str]) -> int:

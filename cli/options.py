@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,14 +17,17 @@ from state.errors import Refused
 from state.phases import PHASES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     Command = Callable[..., Any]
+
+_STATE_DIR = "--state-dir"
+_opened = ContextVar("opened", default="")  # the state directory of the run that is open
 
 
 def state_dir_option(command: Command) -> Command:
     """Add the option --state-dir; by default, the repository's one active run is meant."""
-    return click.option("--state-dir", metavar="DIR", help="State directory of the run.")(command)
+    return click.option(_STATE_DIR, metavar="DIR", help="State directory of the run.")(command)
 
 
 def agent_option(command: Command) -> Command:
@@ -128,14 +132,32 @@ def opened(state_dir: str | None) -> State:
 
     A time limit that has passed is stored first.
     """
-    state = open_state(state_dir, os.getcwd())
+    state = opened_to_read(state_dir)
     settle(state)
     return state
 
 
 def opened_to_read(state_dir: str | None) -> State:
     """Return the run that --state-dir or the working directory names, opened for reading only."""
-    return open_state(state_dir, os.getcwd())
+    state = open_state(state_dir, os.getcwd())
+    _opened.set(state.state_dir)
+    return state
+
+
+def begin_call() -> None:
+    """Forget which run the command before has opened in this process."""
+    _opened.set("")
+
+
+def as_called(argv: Sequence[str]) -> list[str]:
+    """Return the words of this command with the run that it has found by its folder, if by that.
+
+    So what leads out of its refusal works from any folder. A person on a terminal types it there.
+    """
+    named = any(word.partition("=")[0] == _STATE_DIR for word in argv)
+    if named or not _opened.get() or answers.form() == answers.TEXT:
+        return [*argv]
+    return [*argv, _STATE_DIR, _opened.get()]
 
 
 def allow_roles(role: str | None, *roles: str) -> None:

@@ -40,7 +40,8 @@ def show(ids: tuple[str, ...], state_dir: str | None, *, as_json: bool, as_markd
                 "not_found",
                 entity_id,
                 "the plan has no entity with this id",
-                "run `planner plan show` for the ids",
+                "an id that `plan show` prints",
+                "planner plan show",
             )
         found.append(entity.entity)
     shown = found if ids else data

@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 def run_step(argv: list[str]) -> int:
     """Print a workflow step, from words `WORKFLOW [N] [--state-dir DIR]`; return the exit code."""
-    return write_answer(lambda: _step_text(argv))
+    return write_answer(lambda: _step_text(argv), ["step", *argv])
 
 
 def main(workflow: Workflow, argv: list[str]) -> int:
     """Print a step of a main assistant's workflow, from words `[--step N] [--state-dir DIR]`."""
-    return write_answer(lambda: _answer(workflow, argv))
+    return write_answer(lambda: _answer(workflow, argv), ["step", workflow.name, *argv])
 
 
 def _step_text(argv: list[str]) -> str:

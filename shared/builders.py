@@ -8,8 +8,6 @@ to their model.
 
 from __future__ import annotations
 
-from shared.commands import is_for_person, name_of
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -20,7 +18,6 @@ DATA_LIMITS = {"step": 16_000, "result": 24_000}  # characters of one data eleme
 _ROOM, _LEAST = 24_000, 200  # of all data of a block; of what comes when that is used up
 ERROR_LIMIT = 20_000  # characters of all problems together
 _PART_LIMIT = 3_000  # of what a problem says, and of what it allows
-_SHOWS = frozenset(("--dry-run", "--help"))  # then a person's command changes nothing
 _ATTRIBUTE_LIMIT = 4_200  # more than the longest path
 
 
@@ -220,49 +217,39 @@ def counted(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
-def error_block(problems: Iterable[Problem], kept: str = "") -> str:
+def error_block(problems: Iterable[Problem], kept: str = "", call: Sequence[str] = ()) -> str:
     """Return the printed block that lists `problems`: an `<error>`, which means no change.
 
-    Where a command has kept something all the same, it is a partial result that says what.
+    Where a command has kept something all the same, it is a partial result that says what. `call`
+    are the words of the refused command, from which each way out takes what it needs.
     """
     block = Block("result", partial="true").data("kept", kept) if kept else Block("error")
     every, room = list(problems), ERROR_LIMIT
     for number, problem in enumerate(every):
         # The same command after each problem would only be read again and again.
         repeated = number + 1 < len(every) and every[number + 1].retry == problem.retry
-        text = problem_text(problem, with_way=not repeated)
+        text = problem_text(problem, call, with_way=not repeated)
         room -= len(text) + len(problem.at)
         if room < 0 and number:
             left = f"{len(every) - number} more problems, shown when these are fixed"
-            left += _way_out(problem)
+            left += _way_out(problem, call)
             return block.element("problem", left, kind=problem.kind, at="…").render()
         block.element("problem", text, kind=problem.kind, at=problem.at)
         block.data("output", shortened(problem.output, _PART_LIMIT))
     return block.render()
 
 
-def problem_text(problem: Problem, *, with_way: bool = True) -> str:
+def problem_text(problem: Problem, call: Sequence[str] = (), *, with_way: bool = True) -> str:
     """Return a problem as text; long parts are cut, except the command that leads on."""
     parts = [shortened(problem.problem, _PART_LIMIT)]
     if problem.allowed:
         parts.append(f"allowed: {shortened(problem.allowed, _PART_LIMIT)}")
-    return " · ".join(parts) + (_way_out(problem) if with_way else "")
+    return " · ".join(parts) + (_way_out(problem, call) if with_way else "")
 
 
-def _way_out(problem: Problem) -> str:
-    """Return the command that leads on, named for who may run it (SD-7).
-
-    `retry:` is for the reader; `person:` is a command of ours that only a person may run; `user:`
-    is another program's, such as git on the user's own repository.
-    """
+def _way_out(problem: Problem, call: Sequence[str]) -> str:
     if not problem.retry:
         return ""
-    import shlex  # only a refusal needs it
+    from shared.ways_out import way_out  # only a refusal needs it
 
-    program, *words = shlex.split(problem.retry)
-    label = "retry"
-    if program.rpartition("/")[2] != "planner":
-        label = "user"
-    elif is_for_person(name_of(words)) and not _SHOWS.intersection(words):
-        label = "person"
-    return f" · {label}: {problem.retry}"
+    return way_out(problem.retry, call)

@@ -125,6 +125,19 @@ COMMANDS: dict[str, tuple[str, str]] = {
 # Commands of a person that an assistant's process may reach: they ask for proof of the person.
 CONSENTED = ("approve", "auto on")
 
+# Commands that take no --state-dir, since they are about no run or about all of them.
+OF_NO_RUN = (
+    "queue add", "queue list", "queue next", "queue remove", "template save", "template list",
+    "template use", "stats", "init", "setup", "plan schema", "mode enter", "recall",
+    "workflow check", "workflow list", "guard check", "ro", "validate", "prune", "demo", "help",
+)  # fmt: skip
+
+# Commands that an agent's name is given to.
+OF_AGENT = (
+    "start", "approve", "pause", "resume", "cancel", "queue next", "mode enter", "mode status",
+    "mode submit", "mode edit", "mode rebase", "mode reject", "mode step", "strategy set",
+)  # fmt: skip
+
 # A command that is gone → the one that does its deed.
 GONE = {
     "context answer": "decide",

@@ -86,8 +86,8 @@ def check(tree: WatchedTree, way_out: str) -> None:
     """Raise Refused if files changed since the fingerprint; a person may run `way_out`."""
     text = problem_of(tree)
     if text:
-        allowed = f"restore the files; or a person looks at the changes and accepts them: {way_out}"
-        raise Refused("refused", tree.repository, text, allowed)
+        allowed = "restore the files; or a person looks at the changes and accepts them"
+        raise Refused("refused", tree.repository, text, allowed, way_out)
 
 
 def problem_of(tree: WatchedTree) -> str:

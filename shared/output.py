@@ -11,7 +11,7 @@ from state.errors import Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 # The disk, its rights and the limits of a process: no fault of the planner.
 _OF_THE_SYSTEM = frozenset((
@@ -46,12 +46,15 @@ def exit_code(refusal: Refused) -> int:
     return 2 if any(p.kind == "usage" for p in refusal.problems) else 1
 
 
-def write_answer(action: Callable[[], str]) -> int:
-    """Write the text that `action` returns, or the Refused that it raises; return the exit code."""
+def write_answer(action: Callable[[], str], call: Sequence[str]) -> int:
+    """Write the text that `action` returns, or the Refused that it raises; return the exit code.
+
+    `call` are the words of the command after the launcher.
+    """
     try:
         write(action())
     except Refused as refusal:
-        write(error_block(refusal.problems, refusal.kept))
+        write(error_block(refusal.problems, refusal.kept, call))
         return exit_code(refusal)
     except Exception as error:  # noqa: BLE001 – the one handler of step scripts
         return write_fault(error)

@@ -119,8 +119,8 @@ def check_approved(state: State) -> None:
     digest = state.run.digest or ""
     if not state.database.is_approved(state.run, digest):
         text = "no person has approved this revision of the plan"
-        allowed = f"ask the user to run {state.command('approve', digest)}"
-        raise Refused("refused", digest, text, allowed)
+        way = state.command("approve", digest) if digest else ""
+        raise Refused("refused", digest, text, "ask the user to approve it", way)
 
 
 def edit(

@@ -41,5 +41,5 @@ def check_start(root: str, request: str, depth: str | None, state_dir: str | Non
     if depth == "full":
         text = "the folder is in no git repository, and without git only intents are approved first"
         allowed = "--depth intent; or make it a repository with a commit, then start again"
-        retry = command("start", "--depth", "intent", "--codepath", root, request)
+        retry = command("start", *filter(None, [request]), "--depth", "intent", "--codepath", root)
         raise Refused("refused", "--depth", text, allowed, retry)

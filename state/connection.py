@@ -194,7 +194,7 @@ def unusable(path: str, error: Exception) -> Refused:
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return Refused("locked", path, text, "run the command again")
     if code == sqlite3.SQLITE_CONSTRAINT:
-        return Refused("conflict", path, text, "run `planner status`, which says where the run is")
+        return Refused("conflict", path, text, "see where the run is", "planner status")
     if code == sqlite3.SQLITE_FULL:
         allowed = "make room on the disk, then run the same command again"
         return Refused("refused", path, text, allowed)
@@ -206,4 +206,4 @@ def unusable(path: str, error: Exception) -> Refused:
 def damaged(path: str, error: Exception) -> Refused:
     """Return the Refused exception that says that the database file is damaged."""
     text = f"{DAMAGED} ({error}); it was not changed"
-    return Refused("invalid", path, text, "run `planner doctor`, which says what can be restored")
+    return Refused("invalid", path, text, "see what can be restored", "planner doctor")

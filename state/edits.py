@@ -41,7 +41,8 @@ def apply_edits(
             "frozen",
             "plan.json",
             f"revision {plan.revision} is frozen",
-            "run `planner plan revise`",
+            "start a new revision",
+            "planner plan revise",
         )
     data = as_lists(plan.model_dump(mode="python"))
     count_ids(data)

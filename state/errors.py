@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     ]
 
 
+# As a way out: the command that was refused, as it was called. Whoever raises need not know which.
+AGAIN = "the same command"
+
 _KINDS = {dict: "an object", list: "a list", str: "a text", bool: "true or false", int: "a number",
           float: "a number"}  # fmt: skip
 _MOST_SHOWN = 24
@@ -58,8 +61,9 @@ class Problem:
         self.problem = problem
         # Names values that exist now.
         self.allowed = allowed
-        # A command that works as printed: the printer replaces a bare `planner` by our launcher,
-        # adds the state directory, and says for whom it is.
+        # A command that works as printed, or AGAIN: the printer replaces a bare `planner` by our
+        # launcher, adds what the refused command named (its state directory, --alone), and says
+        # for whom it is (shared/ways_out.py).
         self.retry = retry
         # What a command of the project printed, never shown as our own words.
         self.output = output

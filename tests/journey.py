@@ -26,6 +26,7 @@ from shared.resources import ROOT, launcher
 from shared.run import open_state
 from state.files import read_json
 from tests.prepared import kept
+from tests.printed_ways import faults_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -92,10 +93,17 @@ def printed() -> Iterator[tuple[io.BytesIO, io.StringIO]]:
 
 
 def call(cwd: Path | str, *argv: str) -> Answer:
-    """Run a planner command in this process, from the folder `cwd`."""
+    """Run a planner command in this process, from the folder `cwd`.
+
+    Whatever it refuses prints ways out that run (SD-7).
+    """
     with contextlib.chdir(cwd), printed() as (out, err):
         code = main(argv)
-    return Answer(code, out.getvalue().decode(), err.getvalue())
+    answer = Answer(code, out.getvalue().decode(), err.getvalue())
+    if answer.text.startswith(("<error", '<result partial="true"')):
+        faults = faults_of([text for _, text in answer.problems], argv)
+        assert not faults, faults
+    return answer
 
 
 def way_out(text: str) -> str:

@@ -36,8 +36,8 @@ def check_confirmed(config: Config, is_confirmed: Callable[[str], bool], state_d
             "refused",
             "planner.toml",
             "no person has confirmed the commands of this project yet:\n" + render_commands(config),
-            "ask the user to read the commands and then run: "
-            + command("config", "confirm", digest, state_dir=state_dir),
+            "ask the user to read the commands and then to confirm them",
+            command("config", "confirm", digest, state_dir=state_dir),
         )
 
 

@@ -24,8 +24,7 @@ from shared.config import commands_hash, write_paths
 from shared.git.repository import repository_at, within
 from shared.place.enter import CannotEnter
 from shared.place.level import lesser
-from shared.resources import command
-from state.errors import Problem, Refused
+from state.errors import AGAIN, Problem, Refused
 from state.files import read_json, unusable, write_json
 
 if TYPE_CHECKING:
@@ -104,7 +103,7 @@ class _Verification:
             if not moved:
                 break
             if attempt == TRIES - 1:
-                raise _void(job, moved)
+                raise _void(moved)
         after = current_tree(job)
         wrote = _wrote(differing(repository.git, done.tree, after))
         touched = _touched(before, then)
@@ -185,11 +184,10 @@ class _Verification:
         return False
 
 
-def _void(job: Job, moved: list[str]) -> Refused:
+def _void(moved: list[str]) -> Refused:
     """Return the Refused for a result that may be about files which the user was changing."""
     text = f"your tree changed while verify ran, so its result says nothing: {show_names(moved)}"
-    again = command("plan", "verify", state_dir=job.state_dir)
-    return Refused("conflict", "plan verify", text, "leave these files alone meanwhile", again)
+    return Refused("conflict", "plan verify", text, "leave these files alone meanwhile", AGAIN)
 
 
 def _listen() -> Callable[[], bool]:

@@ -18,6 +18,7 @@ from shared.approval import Approval
 from shared.execution.holder import hold
 from shared.git.change import ends
 from shared.git.commit import commit, hooks_on_files
+from shared.git.intended import UNDO
 from shared.git.journal import journal_state
 from shared.git.proof import check_commit
 from shared.git.repository import head
@@ -27,7 +28,7 @@ from shared.requirements_record import WORKFLOW, lane_of
 from shared.workspace import open_repository
 from state.changes import plan_changes
 from state.channels import UNPROVEN_CHANNEL
-from state.errors import Refused
+from state.errors import AGAIN, Refused
 from state.files import TEMPORARY, read_bytes
 
 if TYPE_CHECKING:
@@ -123,15 +124,28 @@ def _left_to_the_user(state: State, commit: str) -> Refused:
 def _make(
     state: State, work: _Work, changes: Sequence[AnyChange], message: str, extra: Extra
 ) -> str:
-    """Make the commit without the files whose deviation a person accepted; return its id."""
+    """Make the commit without the files whose deviation a person accepted; return its id.
+
+    What leads out by an undo is one of the plan's run, also where requirements are committed.
+    """
     make_worktree_for_hooks(state, work.repository)
     accepted = [f for f, yes in state.database.deviations(state.run).items() if yes]
     furnished = is_furnished(state.state_dir)
-    return commit(
-        work.repository, state.worktree, work.vault, changes, message, extra,
-        leave=accepted, furnished=furnished, held=work.changes,
-        first=partial(check_on_branch, state, work.plan, work.repository),
-    ).commit  # fmt: skip
+    try:
+        return commit(
+            work.repository, state.worktree, work.vault, changes, message, extra,
+            leave=accepted, furnished=furnished, held=work.changes,
+            first=partial(check_on_branch, state, work.plan, work.repository),
+        ).commit  # fmt: skip
+    except Refused as refusal:
+        raise _leading(refusal, state.command("undo")) from None
+
+
+def _leading(refusal: Refused, undo: str) -> Refused:
+    """Return the refusal of a commit with the way out `undo` where the apply is to be undone."""
+    for problem in refusal.problems:
+        problem.retry = undo if problem.retry == UNDO else problem.retry
+    return refusal
 
 
 def _keep(state: State, plan: Plan, commit: str, staged: Sequence[str]) -> None:
@@ -149,7 +163,10 @@ def commit_without_plan(state: State, also: Also) -> str:
     cleanup.tidy(state)
     repository, vault = open_repository(state)
     make_worktree_for_hooks(state, repository)
-    done = commit(repository, state.worktree, vault, [], also.message, also.files)
+    try:
+        done = commit(repository, state.worktree, vault, [], also.message, also.files)
+    except Refused as refusal:  # nothing was applied
+        raise _leading(refusal, AGAIN) from None
     cleanup.tidy(state)
     return done.commit
 

@@ -79,11 +79,11 @@ def _revert(state: State, who: str) -> Undone:
     problems = check_state(repository, head(repository))
     if journal_state(folder) in (None, "undone"):
         moved = f"later commits changed this file; see `git revert {state.run.commit_id}`"
-        problems += check_fit(repository, vault, changes, Ways("planner undo", moved))
+        problems += check_fit(repository, vault, changes, Ways(moved))
         problems = problems or check_index(repository, whole(repository, changes, archived))
     if problems:
         raise Refused.of(problems)
-    apply(repository, vault, changes, folder, digest, "planner undo")
+    apply(repository, vault, changes, folder, digest)
     make_worktree_for_hooks(state, repository)
     title = message_of(plan).splitlines()[0]
     message = (

@@ -281,8 +281,8 @@ def _refuse_deviations(state: State) -> None:
     """Raise Refused while a file that no milestone plans is not accepted by a person (PL-28)."""
     problems = [
         Problem("refused", row.file, f"{row.file} deviates from the plan: {row.reason}",
-                "a person accepts it, which adds it to the plan to approve: "
-                + state.command("exec", "accept", "--file", row.file))
+                "a person accepts it, which adds it to the plan to approve",
+                state.command("exec", "accept", "--file", row.file))
         for row in state.database.deviations_of(state.run)
         if row.accepted is None
     ]  # fmt: skip

@@ -52,7 +52,7 @@ def use(folder: str, name: str, values: dict[str, str]) -> list[str]:
     if wanted != values.keys():
         text = f"the template {name} has the slots {', '.join(sorted(wanted)) or '(none)'}"
         options = [word for slot in sorted(wanted) for word in ("--set", f"{slot}=VALUE")]
-        retry = " ".join(("planner template use", name, *options))
+        retry = resources.command("template", "use", name, *options)
         raise Refused("invalid", "--set", text, "give each of them once, and no other", retry)
     for entry in entries:
         entry["request"] = _SLOT.sub(lambda found: values[found[1]], entry["request"])

@@ -23,7 +23,7 @@ from shared.requirements_record import (
 )
 from shared.requirements_text import read_requirements
 from shared.resources import answer_path
-from state.errors import Problem, Refused
+from state.errors import AGAIN, Problem, Refused
 
 if TYPE_CHECKING:
     from shared.requirements_record import Lane
@@ -43,7 +43,7 @@ def refine(state: State, *, rewrite: bool = False) -> None:
                 write_lane(state.state_dir, facts)
             return
         path = facts.path(NEW)
-        text = _written(state, path)
+        text = _written(path)
         history.read_text(facts.path(HISTORY))
         operations = []
         mark = f"{ORIGINAL}\n\n"
@@ -63,15 +63,14 @@ def refine(state: State, *, rewrite: bool = False) -> None:
         carry_out(state, facts, "refine", operations, to)
 
 
-def _written(state: State, path: str) -> str:
-    again = state.command("requirements", "refine")
+def _written(path: str) -> str:
     if not os.path.exists(path):
         allowed = "ask the user to write their requirements to this file"
-        raise Refused("not_found", path, "there is no such file", allowed, again)
+        raise Refused("not_found", path, "there is no such file", allowed, AGAIN)
     text = read_requirements(path)
     if not text.replace(ORIGINAL, "").strip():
         allowed = "ask the user to write their requirements to this file"
-        raise Refused("invalid", path, "the file holds no requirements", allowed, again)
+        raise Refused("invalid", path, "the file holds no requirements", allowed, AGAIN)
     return text
 
 
@@ -94,7 +93,7 @@ def accept(state: State) -> None:
 def problems_of(state: State, facts: Lane) -> list[Problem]:
     """Return why the reviewed requirements cannot be implemented as they are, if they cannot."""
     path = facts.path(NEW)
-    text = _written(state, path)
+    text = _written(path)
     lines = [line.strip() for line in text.split("\n")]
     retry = state.command("step", WORKFLOW)
     problems = []

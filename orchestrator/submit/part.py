@@ -26,7 +26,7 @@ from shared.workspace import base_of, open_repository
 from state import store
 from state.actors import UNPROVEN
 from state.changes import plan_changes
-from state.errors import Refused
+from state.errors import AGAIN, Refused
 from state.files import read_bytes, write_atomic
 from state.frozen_bytes import digest_of
 from state.parts import part_of
@@ -66,7 +66,7 @@ def submit_part(
     with state.lock(_COMMAND):
         whole = _submitted(state, digest)
         path = state.plan_path
-        data = _rehearsed(state, with_results(part, answer), only)
+        data = _rehearsed(state, with_results(part, answer))
         kept = resources.superseded_plan_path(state.state_dir, whole.revision)
         write_atomic(kept, read_bytes(path))
         write_atomic(path, data)
@@ -143,18 +143,14 @@ def _verified(state: State, part: Plan) -> Done | Running:
     return answer
 
 
-def _rehearsed(state: State, part: Plan, only: Collection[str]) -> bytes:
+def _rehearsed(state: State, part: Plan) -> bytes:
     """Return the bytes of the frozen part; Refused with what would keep it from being committed."""
-    names = ",".join(sorted(only))
-    again = state.command("approve", state.run.digest or "", "--only", names)
     try:
         return rehearsed(state, part)
     except Refused as refusal:
         for problem in refusal.problems:
             # The others are ways to another revision of the whole.
-            if problem.retry == state.command("plan", "freeze"):
-                problem.retry = again
-            else:
+            if problem.retry != AGAIN:
                 problem.allowed, problem.retry = _ALLOWED, ""
         raise
 

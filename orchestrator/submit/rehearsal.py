@@ -23,7 +23,7 @@ from shared.git.signing import check_signing
 from shared.resources import PLANNING_FOLDER, answer_word
 from shared.workspace import open_repository
 from state.changes import plan_changes
-from state.errors import Problem, Refused
+from state.errors import AGAIN, Problem, Refused
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -57,10 +57,9 @@ def rehearse(state: State, plan: Plan, data: bytes) -> str:
     filters = confined(repository.git, repository.root, repository.root)
     repository, note = replace(repository, settings=tuple(filters)), ""
     changes, beside = plan_changes(plan), files_beside(state, plan, data)
-    again = state.command("plan", "freeze")
     at = head(repository)
-    problems = check_state(repository, at) + _check_tree(repository, vault, changes, again)
-    problems += [*check_extra(repository, beside), *check_signing(repository, again)]
+    problems = check_state(repository, at) + _check_tree(repository, vault, changes)
+    problems += [*check_extra(repository, beside), *check_signing(repository)]
     try:
         intended = intend(repository, vault, at, changes, message_of(plan), beside)
     except Refused as refusal:
@@ -69,7 +68,7 @@ def rehearse(state: State, plan: Plan, data: bytes) -> str:
         found, note = _try_hooks(state, plan, repository, intended, beside)
         problems += found
     if problems:
-        raise Refused.of(_first_of_each(problems, again))
+        raise Refused.of(_first_of_each(problems))
     return note
 
 
@@ -85,35 +84,32 @@ def check_on_branch(state: State, plan: Plan, repository: Repository, intended: 
     submitted = [row["detail"] for row in rows if row["action"] == "submit"]
     if not submitted or submitted[-1] in ("", branch_of(state)):
         return
-    again = state.command("exec", "commit")
     repository = replace(
         repository, settings=tuple(confined(repository.git, repository.root, repository.root))
     )
     job = tools_job(state, plan)
     apart, on_branch = try_commit(job, repository, intended, hook_names(job, repository))
     if on_branch.code and not apart.code:
-        tried = Tried(state, plan, intended, [], limit_of(job), again=again)
+        tried = Tried(state, plan, intended, [], limit_of(job))
         raise Refused.of(tried.judge(apart, on_branch))
 
 
-def _first_of_each(problems: Iterable[Problem], again: str) -> list[Problem]:
+def _first_of_each(problems: Iterable[Problem]) -> list[Problem]:
     """Return one problem for each place, since the first says what is to be done about it."""
     found: dict[str, Problem] = {}
     for problem in problems:
         found.setdefault(problem.at, problem)
     for problem in found.values():
         leads_back = "plan " in problem.retry or problem.retry == _REBASE
-        problem.retry = problem.retry if leads_back else again
+        problem.retry = problem.retry if leads_back else AGAIN
     return list(found.values())
 
 
-def _check_tree(
-    repository: Repository, vault: Vault, changes: Sequence[Change], again: str
-) -> list[Problem]:
+def _check_tree(repository: Repository, vault: Vault, changes: Sequence[Change]) -> list[Problem]:
     """Return what in the user's tree, index and HEAD is in the way of apply and commit."""
     moved = "a person moves the plan onto the files as they are"
-    ways = Ways(_REBASE, moved, _REBASE, then=moved)
-    problems = check_reach(repository, changes, again)
+    ways = Ways(moved, _REBASE, again=_REBASE, then=moved)
+    problems = check_reach(repository, changes)
     problems += check_fit(repository, vault, changes, ways)
     problems += check_index(repository, ends(changes))
     # Files that are too large for patches are stored as they are, and take long to be written.
@@ -135,8 +131,7 @@ def _try_hooks(
         return [], ""
     limit_s = limit_of(job)
     is_most = limit_s < job.config.time_limit_s
-    again = state.command("plan", "freeze")
-    tried = Tried(state, plan, intended, [*beside], limit_s, again, is_most=is_most)
+    tried = Tried(state, plan, intended, [*beside], limit_s, is_most=is_most)
     apart, on_branch = try_commit(job, repository, intended, names)
     return tried.judge(apart, on_branch), tried.note(apart, on_branch)
 
@@ -149,8 +144,6 @@ class Tried(NamedTuple):
     intended: Intended
     beside: list[str]
     limit_s: float
-    # Tries it again.
-    again: str
     # True if no setting gives hooks more time.
     is_most: bool = False
 
@@ -182,7 +175,7 @@ class Tried(NamedTuple):
         text = f"{hook} had not ended after {self.limit_s:.0f} s, so it was ended"
         more = ", or give it more time: `[verify] time_limit_s` of planner.toml"
         way = "fix the hook" + (": none gets more time" if self.is_most else more)
-        return Problem("refused", hook, text, way, self.again, trial.output)
+        return Problem("refused", hook, text, way, AGAIN, trial.output)
 
     def _fails(self, trial: Attempt) -> Problem:
         hook = trial.ran.failed or "git commit"
@@ -192,7 +185,7 @@ class Tried(NamedTuple):
             way, retry = self._another_title()
         elif trial.made:
             text = f"{hook} does not let the branch {self.intended.at.branch} be moved"
-            way, retry = "allow it there, or switch to another branch", self.again
+            way, retry = "allow it there, or switch to another branch", AGAIN
         return Problem("refused", hook, text, way, retry, trial.output)
 
     def _reads_branch(self, apart: Attempt, on_branch: Attempt) -> Problem:
@@ -201,18 +194,18 @@ class Tried(NamedTuple):
             hook = on_branch.ran.failed or "a hook"
             text = f"{hook} refuses a commit on the branch {branch}"
             way = "switch to a branch on which it allows one: git switch -c planned-work"
-            return Problem("refused", hook, text, way, self.again, on_branch.output)
+            return Problem("refused", hook, text, way, AGAIN, on_branch.output)
         hook = apart.ran.failed or "a hook"
         text = f"{hook} allows the commit on {branch}, but not on a HEAD that is on no branch, as "
         text += "the commit is made before the branch is moved to it"
         way = "let the hook pass where `git symbolic-ref -q HEAD` finds no branch"
-        return Problem("refused", hook, text, way, self.again, apart.output)
+        return Problem("refused", hook, text, way, AGAIN, apart.output)
 
     def _changed(self, trial: Attempt) -> list[Problem]:
         """Return the problems of a commit that hooks have made another one."""
         if trial.made is None:
             text = "git printed no commit after it had made one"
-            return [Problem("refused", "git commit", text, "", self.again, trial.output)]
+            return [Problem("refused", "git commit", text, "", AGAIN, trial.output)]
         problems = self.intended.check(trial.made)
         if trial.made.tree != self.intended.tree:
             hooks = ", ".join(trial.ran.names)
@@ -222,7 +215,7 @@ class Tried(NamedTuple):
             if any(path in trial.diff for path in self.beside):
                 way = f"have it leave {PLANNING_FOLDER}/plans/ alone, or keep the plan in a ref: "
                 way += '`[commit] plan = "ref"` in planner.toml'
-                retry = self.again
+                retry = AGAIN
             problems.insert(0, Problem("refused", "commit", text, way, retry, trial.diff))
         return problems
 
@@ -236,5 +229,5 @@ class Tried(NamedTuple):
         words = ("plan", "set", "overview", "--version", str(self.plan.overview.version))
         file = answer_word(_TITLE)
         way = 'the message is the plan\'s title and its approach: write others as {"title": …, '
-        way += f'"approach": …}} into {file}, then: {self.again}'
+        way += f'"approach": …}} into {file}, then: {self.state.command("plan", "freeze")}'
         return way, self.state.command(*words, "--json", file)

@@ -10,7 +10,7 @@ from shared.git.journal import Journal, check_copies, is_on_side, load_journal, 
 from shared.git.prepare import prepare
 from shared.git.replay import Raced, check_sides, replay
 from shared.git.users_files import check_tree, to_stash
-from state.errors import Refused
+from state.errors import AGAIN, Refused
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from shared.git.vault import Vault
     from state.errors import Problem
 
-_FINISH = "planner exec apply"
 _TAKE_BACK = "planner undo"
 
 
@@ -46,13 +45,12 @@ def apply(
     changes: Sequence[Change],
     folder: str,
     digest: str,
-    again: str = _FINISH,
 ) -> Applied:
     """Write the plan's changes into the user's files; `undo` can restore the files from `folder`.
 
     Run again, it finishes what a crash has left, and writes what holds its old content again.
     Refused, with the tree as it was, if a planned file is not as the plan found it, or if the
-    system fails while writing; the command `again` then works when the cause is gone.
+    system fails while writing; the same command then works when the cause is gone.
     """
     journal = load_journal(folder)
     if journal is None or journal.state == "undone":
@@ -62,7 +60,7 @@ def apply(
         if journal.state == "applied" and not check_tree(repo, vault, changes):
             return Applied(tuple(move.path for move in journal.moves), "already")
         how = "finished"
-        if problems := _in_the_way(repo, journal, again):
+        if problems := _in_the_way(repo, journal):
             raise Refused.of(problems)
     _go_forward(repo, folder, journal)
     _prove(repo, vault, changes, folder, journal)
@@ -103,7 +101,7 @@ def _prove(
     except Refused as refusal:
         text = f"every file is written, but the check of the written files failed ({refusal})"
         raise Refused(
-            "refused", folder, text, "fix the cause, then run the command again", _FINISH
+            "refused", folder, text, "fix the cause, then run the command again", AGAIN
         ) from refusal
     _go_back(repo, folder, journal, problems[0].at, problems[0].problem)
 
@@ -125,10 +123,10 @@ def _go_back(
             f"{why}; undoing the changes failed too ({second}). "
             "Nothing is lost: the run's journal holds every file's old content"
         )
-        allowed = f"fix the cause, then finish the apply (`{_FINISH}`) or undo it (`{_TAKE_BACK}`)"
-        raise Refused("refused", where, text, allowed, _FINISH) from second
+        allowed = f"fix the cause, then run the command again, or take it back (`{_TAKE_BACK}`)"
+        raise Refused("refused", where, text, allowed, AGAIN) from second
     text = f"{why}; nothing was applied"
-    raise Refused("refused", where, text, "fix the cause, then run the command again", _FINISH)
+    raise Refused("refused", where, text, "fix the cause, then run the command again", AGAIN)
 
 
 def undo(repo: Repository, folder: str) -> TakenBack:
@@ -148,7 +146,7 @@ def undo(repo: Repository, folder: str) -> TakenBack:
     done = TakenBack(tuple(m.path for m in journal.moves if m.path not in left), tuple(left))
     if journal.state == "undone":
         return done
-    sides = [p for p in _in_the_way(repo, journal, _TAKE_BACK) if p.at not in left]
+    sides = [p for p in _in_the_way(repo, journal) if p.at not in left]
     if problems := check_copies(folder, journal, "before") + sides:
         raise Refused.of(problems)
     save_journal(folder, journal._replace(state="undoing"))
@@ -158,7 +156,7 @@ def undo(repo: Repository, folder: str) -> TakenBack:
     except (OSError, Raced, Refused) as error:
         text = f"the undo failed: {error}; some files may be restored and others not"
         raise Refused(
-            "refused", folder, text, "fix the cause, then run the command again", _TAKE_BACK
+            "refused", folder, text, "fix the cause, then run the command again", AGAIN
         ) from error
     return done
 
@@ -180,14 +178,14 @@ def _committed(repo: Repository, journal: Journal) -> set[str]:
     return {p for p in paths if p not in differing and (p in there) == (p in exists)}
 
 
-def _in_the_way(repo: Repository, journal: Journal, again: str) -> list[Problem]:
+def _in_the_way(repo: Repository, journal: Journal) -> list[Problem]:
     """Return a problem for each file with other content than the apply's, and the way to go on."""
     problems = check_sides(repo.root, journal)
     committed = _committed(repo, journal) if problems else set()
     for problem in problems:
         if problem.at not in committed:
             problem.allowed += f"; or put your own work on it aside; {to_stash(problem.at)}"
-            problem.retry = again
+            problem.retry = AGAIN
         elif journal.state == "applied":
             problem.problem += ", and that is committed"
             problem.allowed = "a person keeps what is committed and ends the run"

@@ -16,6 +16,7 @@ from shared.git.intended import (
     DIFF,
     MOST_OF_DIFF,
     SHOW,
+    UNDO,
     Made,
     check_intended,
     check_state,
@@ -30,7 +31,7 @@ from shared.git.repository import head
 from shared.git.settle import tail
 from shared.git.signing import is_signed, signing_program
 from shared.git.worktree import clear_stale_locks, open_worktree
-from state.errors import Problem, Refused
+from state.errors import AGAIN, Problem, Refused
 from state.files import write_atomic
 
 if TYPE_CHECKING:
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
     from shared.git.repository import Repository
     from shared.git.vault import Vault
 
-_AGAIN = "planner exec commit"
 # The hooks that can change the files or the message of a commit.
 _HOOKS = ("pre-commit", "prepare-commit-msg", "commit-msg", "post-commit")
 HOOK_LIMIT_S = 900.0  # as for the hooks of a capture
@@ -175,13 +175,13 @@ def _not_made(done: subprocess.CompletedProcess[bytes], signer: str, hook: str =
     """Return the Refused for a commit that git, or what it started, did not make."""
     said = tail((done.stdout + done.stderr).decode("utf-8", "replace"))
     text = f"git commit failed ({hook or signer})"
-    allowed, retry = f"fix what git's output names, then: {_AGAIN}", _AGAIN
+    allowed, retry = "fix what git's output names, then run the same command again", AGAIN
     if hook:  # it let bytes and message pass before they were submitted
         allowed += "; or undo the apply, after which a revision can make what the hook wants"
-        retry = "planner undo"
+        retry = UNDO
     if done.returncode == OUT_OF_TIME:
         text = f"git commit had not ended after {HOOK_LIMIT_S:.0f} s: {hook or signer} hangs"
-        allowed, retry = "end what it waits for, or fix the hook, then run it again", _AGAIN
+        allowed, retry = "end what it waits for, or fix the hook, then run it again", AGAIN
     return failed("git commit", text, allowed, retry, said)
 
 
@@ -199,7 +199,7 @@ def _check_made(
     way = "have the hook leave these files alone and commit again, or undo the apply and take over "
     way += "in a revision what it makes"
     diff = repo.git.run(*DIFF, intended.tree, commit).decode("utf-8", "replace")
-    found = Problem("refused", "commit", text, way, "planner undo", diff[:MOST_OF_DIFF])
+    found = Problem("refused", "commit", text, way, UNDO, diff[:MOST_OF_DIFF])
     raise Refused.of([found, *problems])
 
 
@@ -211,10 +211,10 @@ def _move(repo: Repository, vault: Vault, intended: Intended, made: str) -> None
     if done.returncode == OUT_OF_TIME:
         text = f"the hook reference-transaction had not ended after {HOOK_LIMIT_S:.0f} s"
         allowed = "fix the hook, then run the command again"
-        raise Refused("refused", intended.branch, text, allowed, _AGAIN)
+        raise Refused("refused", intended.branch, text, allowed, AGAIN)
     if done.returncode:
         text = f"the branch was not moved: {tail(done.stderr.decode('utf-8', 'replace'))}"
-        raise failed(intended.branch, text, "the plan's commit is made again", _AGAIN)
+        raise failed(intended.branch, text, "the plan's commit is made again", AGAIN)
 
 
 def _refresh(repo: Repository, plan: Mapping[str, Ends], extra: Extra) -> None:

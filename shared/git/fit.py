@@ -17,7 +17,7 @@ from shared.git.users_files import (
     states_before,
     to_stash,
 )
-from state.errors import Problem
+from state.errors import AGAIN, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,16 +30,15 @@ if TYPE_CHECKING:
 class Ways(NamedTuple):
     """What a refusal offers."""
 
-    # The command to run when work is committed or stashed.
-    again: str
     # What to do where HEAD has moved on, with the command `moved_retry`.
     moved: str
     moved_retry: str = ""
-    # The command `again` in words.
+    # The command to run when work is committed or stashed, and that in words.
+    again: str = AGAIN
     then: str = "run the same command again"
 
 
-TO_APPLY = Ways("planner exec apply", "revise the plan for the present files", REVISE)
+TO_APPLY = Ways("revise the plan for the present files", REVISE)
 
 
 def check_fit(

@@ -20,7 +20,7 @@ from shared.git.few_paths import (
 )
 from shared.git.proof import check_trailers, describe, extra_entries
 from shared.git.repository import check_branch, check_underway
-from state.errors import Problem, Refused
+from state.errors import AGAIN, Problem, Refused
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from shared.git.repository import Head, Repository
     from shared.git.vault import Vault
 
-_AGAIN = "planner exec commit"
 
 # The words of `git commit`, which reads its message from the standard input.
 COMMIT = (
@@ -42,6 +41,8 @@ SHOW = ("-c", "i18n.logOutputEncoding=UTF-8", "log", "-1", "--format=%T%n%P%n%B"
 # What hooks have changed, between two trees, and how much of that is shown.
 DIFF = ("diff-tree", "-r", "-p", "--no-color", "--no-ext-diff", "--no-textconv")
 MOST_OF_DIFF = 4_000
+# The way out where the plan's commit cannot be made as it was approved.
+UNDO = "planner undo"
 
 
 class Intended(NamedTuple):
@@ -168,7 +169,7 @@ def _check_head(
         if found == end.after:
             text = "is committed already as planned, but other files of the plan with other content"
         way = "undo the apply and revise the plan; or a person keeps what is, and cancels"
-        problems.append(Problem("refused", path, text, way, "planner undo"))
+        problems.append(Problem("refused", path, text, way, UNDO))
     return problems + check_clashes(plan, now, "HEAD")
 
 
@@ -179,7 +180,7 @@ def check_index(
     lock = os.path.join(repo.git_dir, "index.lock")
     if os.path.exists(lock):
         text = "another git command is working on your index (the staged files)"
-        return [Problem("locked", lock, text, "wait until the other git command ends", _AGAIN)]
+        return [Problem("locked", lock, text, "wait until the other git command ends", AGAIN)]
     now = index_at(repo.git, plan)
     problems = [
         Problem(
@@ -188,7 +189,7 @@ def check_index(
             f"is staged as {describe(now.get(path))}, which is neither its state before the plan "
             f"({describe(end.before)}) nor after it ({describe(end.after)})",
             "commit or unstage what you have staged of this file first",
-            _AGAIN,
+            AGAIN,
         )
         for path, end in plan.items()
         if path not in leave and now.get(path) not in (end.before, end.after)

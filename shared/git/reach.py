@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from shared.git.change import ends
-from state.errors import Problem
+from state.errors import AGAIN, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,23 +15,20 @@ if TYPE_CHECKING:
     from shared.git.repository import Repository
 
 
-def check_reach(repo: Repository, changes: Sequence[Change], again: str) -> list[Problem]:
-    """Return a problem for each planned file outside a sparse checkout or in another repository.
-
-    `again` is the command to run after that.
-    """
+def check_reach(repo: Repository, changes: Sequence[Change]) -> list[Problem]:
+    """Return a problem for each planned file outside a sparse checkout or in another repository."""
     planned = ends(changes)
     problems: list[Problem] = []
     for path in _left_out(repo, [path for path, end in planned.items() if end.before]):
         text = "is outside your sparse checkout, so it is not among your files"
         folder = os.path.dirname(path) or path
         way = f"add it: git sparse-checkout add {folder}; then run the same command again"
-        problems.append(Problem("refused", path, text, way, again))
+        problems.append(Problem("refused", path, text, way, AGAIN))
     for path in planned:
         if other := _repository_above(repo.root, path):
             text = f"lies in another git repository of yours, {other}, which git does not commit"
             way = "move that repository away, or take this file out of the plan"
-            problems.append(Problem("refused", path, text, way, again))
+            problems.append(Problem("refused", path, text, way, AGAIN))
     return problems
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from shared.git.command import user_environment
 from shared.git.limited import OUT_OF_TIME, run_for
-from state.errors import Problem
+from state.errors import AGAIN, Problem
 
 if TYPE_CHECKING:
     from shared.git.repository import Repository
@@ -51,14 +51,14 @@ def signing_program(repo: Repository) -> str:
     return os.path.expanduser(program or _PROGRAMS.get(form, form))
 
 
-def check_signing(repo: Repository, again: str) -> list[Problem]:
+def check_signing(repo: Repository) -> list[Problem]:
     """Return a problem if commits are to be signed and the program or the key is not there."""
     if not is_signed(repo):
         return []
     form, program = _setting(repo, "gpg.format") or "openpgp", signing_program(repo)
     if shutil.which(program) is None:
         text = f"git is to sign commits with the program {program}, which is not there"
-        return [Problem("refused", "commit.gpgSign", text, f"install it, or: {_WAY}", again)]
+        return [Problem("refused", "commit.gpgSign", text, f"install it, or: {_WAY}", AGAIN)]
     key = _setting(repo, "user.signingKey")
     try:
         found = _ssh_key(repo, key) if form == "ssh" else _secret_key(repo, program, key)
@@ -66,7 +66,7 @@ def check_signing(repo: Repository, again: str) -> list[Problem]:
         text = f"git is to sign commits, but {error} had not said after {LIMIT_S:.0f} s which keys "
         text += "it has, so it was ended"
         way = f"end what it waits for, or {_OFF}"
-        return [Problem("refused", "commit.gpgSign", text, way, again)]
+        return [Problem("refused", "commit.gpgSign", text, way, AGAIN)]
     if found:
         return []
     named = f"the key {key}" if key else "any key for the committer"
@@ -74,7 +74,7 @@ def check_signing(repo: Repository, again: str) -> list[Problem]:
     if form == "ssh":
         named = f"the key {key}" if key else "user.signingKey"
         text = f"git is to sign commits by ssh, but {named} is not there"
-    return [Problem("refused", "user.signingKey", text, _WAY, again)]
+    return [Problem("refused", "user.signingKey", text, _WAY, AGAIN)]
 
 
 def _setting(repo: Repository, key: str) -> str:

@@ -138,8 +138,8 @@ def check_only_here(path: str, agent: str) -> None:
         home = other.state_dir or os.path.dirname(other.database)
         text = f"this session already plans elsewhere ({row.phase}), in {home}; it can plan once"
         end = resources.command("cancel", state_dir=home)
-        allowed = f"go on there, or ask the user to end the planning there: {end}"
-        raise Refused("conflict", agent, text, allowed)
+        allowed = "go on there, or ask the user to end the planning there"
+        raise Refused("conflict", agent, text, allowed, end)
 
 
 def status_of(row: Planning) -> str:

@@ -36,7 +36,7 @@ class Request:
 
 def main(workflow: Workflow, argv: list[str]) -> int:
     """Print a step of an agent's workflow: `[--step N] [--state-dir DIR]`; return the exit code."""
-    return write_answer(lambda: answer(workflow, argv))
+    return write_answer(lambda: answer(workflow, argv), ["step", workflow.name, *argv])
 
 
 def answer(workflow: Workflow, argv: list[str]) -> str:

@@ -60,7 +60,8 @@ def check_retry_runs(answer: Answer, cwd: Path) -> None:
     for _, text in answer.problems:
         for command in re.findall(rf"(?:retry|person): ({re.escape(SHOWN)} .*)$", text):
             again = call(cwd, *shlex.split(command)[1:])
-            assert again.code == 0, f"{command}\n{again.text}"
+            found = again.text.startswith("<result")  # what is wrong, for `doctor`
+            assert again.code == 0 or found, f"{command}\n{again.text}"
 
 
 def refused(

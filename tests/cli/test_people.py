@@ -17,7 +17,7 @@ from shared.builders import Block, error_block
 from shared.commands import COMMANDS
 from shared.resources import PROGRAM, ROOT, launcher, launcher_text, quote
 from state.errors import Problem
-from tests.journey import FILES, Journey, call
+from tests.journey import FILES, SHOWN, Journey, call
 from tests.orchestrator.every_step import normalised
 from tests.terminal import started, typed
 
@@ -217,7 +217,7 @@ def test_text_has_a_line_for_each_part_of_a_problem() -> None:
     problem = Problem("not_found", "M-009", "there is none", "M-001, M-002", "planner plan show")
     assert text_of(error_block([problem])) == (
         "Not found: there is none\n  Where: M-009\n  Allowed: M-001, M-002\n  Run:\n"
-        "    planner plan show\n"
+        f"    {SHOWN} plan show\n"
     )
 
 

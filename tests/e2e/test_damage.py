@@ -67,7 +67,7 @@ def test_a_damaged_fingerprint_is_no_record_and_a_person_takes_a_new_one(
     Path(journey.state_dir, "fingerprint", "rows").write_bytes(data)
     refused = journey.run(*words_of(journey.last.person()))
     assert "there is no record of your tree" in refused.text
-    rebase = refused.problems[0][1].rpartition("accepts them: ")[2]
+    rebase = refused.problems[0][1].rpartition(" · person: ")[2]
     assert journey.run(*words_of(rebase)).code == 0
     journey.to("committed")
     assert_committed(journey)

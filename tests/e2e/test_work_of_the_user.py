@@ -111,7 +111,7 @@ def accept_own_edit(host: Host, refused: Answer, name: str) -> Answer:
     """Be refused because of `name`, which the user changed, and accept that as the refusal says."""
     assert refused.code == 1, refused.text
     assert name in refused.text
-    rebase = refused.problems[-1][1].rpartition("accepts them: ")[2]
+    rebase = refused.problems[-1][1].rpartition(" · person: ")[2]
     accepted = host.follow(rebase)
     assert accepted.code == 0, accepted.text
     assert name in accepted.data("accepted")

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.builders import DATA_LIMITS, Block, error_block, shortened, visible
+from shared.resources import launcher
 from state.errors import Problem
 from tests.journey import parsed
 
@@ -42,7 +43,7 @@ def test_errors_carry_any_text_in_their_one_element(at: str, problem: str, allow
     text = error_block([Problem("invalid", at, problem, allowed, "planner step planner")])
     root = parsed(text)
     assert [e.tag for e in root.iter()] == ["error", "problem"]
-    assert (root[0].text or "").endswith(" · retry: planner step planner")
+    assert (root[0].text or "").endswith(f" · retry: {launcher()} step planner")
     assert len(text) < 60_000
 
 

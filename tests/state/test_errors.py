@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shared.builders import problem_text
+from shared.resources import launcher
 from state.errors import Problem, Refused
 
 pytestmark = pytest.mark.requirement("PL-11")
@@ -14,7 +15,7 @@ def test_a_problem_says_what_is_wrong_then_what_is_allowed_then_what_to_run() ->
     assert problem_text(Problem("invalid", "x", "is wrong")) == "is wrong"
     assert problem_text(Problem("invalid", "x", "is wrong", "a, b")) == "is wrong · allowed: a, b"
     whole = Problem("invalid", "x", "is wrong", "a, b", "planner status")
-    assert problem_text(whole) == "is wrong · allowed: a, b · retry: planner status"
+    assert problem_text(whole) == f"is wrong · allowed: a, b · retry: {launcher()} status"
 
 
 @pytest.mark.requirement("SD-7")
@@ -33,6 +34,8 @@ def test_a_problem_says_what_is_wrong_then_what_is_allowed_then_what_to_run() ->
 )
 def test_a_way_out_is_named_for_who_may_run_it(command: str, label: str) -> None:
     text = problem_text(Problem("refused", "x", "is wrong", retry=command))
+    if command.startswith("planner "):
+        command = launcher() + command.removeprefix("planner")
     assert text == f"is wrong · {label}: {command}"
 
 

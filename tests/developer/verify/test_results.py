@@ -29,7 +29,7 @@ def test_commands_that_no_person_confirmed_do_not_run(site: Site) -> None:
         assert problem.kind == "refused"
         assert "touch ran.seen" in problem.problem
         assert "touch set-up.seen" in problem.problem
-        assert f"config confirm {commands_hash(job.config)} --state-dir" in problem.allowed
+        assert f"config confirm {commands_hash(job.config)} --state-dir" in problem.retry
     assert not list(site.worktree.glob("*.seen"))
 
 

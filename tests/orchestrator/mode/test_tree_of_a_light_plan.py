@@ -56,7 +56,7 @@ def test_an_edit_is_refused_at_submission_until_a_person_accepts_it(repository: 
     refused = session.submit()
     assert "notes.txt (changed)" in refused.text
     ((_, text),) = refused.problems
-    accepted = call("/", *words_of(text.rpartition("accepts them: ")[2]))
+    accepted = call("/", *words_of(text.rpartition(" · person: ")[2]))
     assert accepted.code == 0, accepted.text
     assert "accepted" in accepted.text
     assert session.submit().code == 0

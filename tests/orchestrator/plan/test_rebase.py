@@ -32,7 +32,7 @@ def way_out(refused: Answer) -> list[str]:
     """Return the words of the command that the refusal leaves to a person."""
     ((kind, text),) = refused.problems
     assert kind == "refused"
-    return words_of(text.rpartition("accepts them: ")[2])
+    return words_of(text.rpartition(" · person: ")[2])
 
 
 def rebase(journey: Journey) -> Answer:

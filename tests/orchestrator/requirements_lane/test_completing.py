@@ -261,7 +261,7 @@ def test_a_hook_that_fails_is_shown_and_leaves_the_commit_open_as_it_was(rounds:
     assert (rounds.text("planner_history.txt"), staged(rounds), commits(rounds)) == (*before, 1)
     assert rounds.repository.git("diff", "--name-only") == ""
     (rounds.repository.path / ".git/hooks/pre-commit").unlink()
-    assert rounds.run("commit").code == 0
+    assert call(rounds.repository.path, *words_of(retry_of(answer))).code == 0
     assert rounds.history().count("COMPLETED REQUIREMENTS") == 1
     assert commits(rounds) == 2
 
@@ -271,7 +271,11 @@ def test_a_hook_that_fails_the_commit_of_a_plan_loses_nothing(rounds: Rounds) ->
     rounds.to_ready()
     hook(rounds, HOOK, "commit-msg")
     before = rounds.text("planner_history.txt")
-    assert "the hook says no" in rounds.run("commit").data("output")
+    answer = rounds.run("commit")
+    assert "the hook says no" in answer.data("output")
+    assert rounds.plan is not None
+    # Of the run that was applied, not of the requirements that the command names.
+    assert words_of(retry_of(answer)) == ["undo", "--state-dir", rounds.plan.state_dir]
     assert rounds.text("planner_history.txt") == before
     (rounds.repository.path / ".git/hooks/commit-msg").unlink()
     assert rounds.run("commit").code == 0

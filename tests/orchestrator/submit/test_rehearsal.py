@@ -113,9 +113,10 @@ def test_a_hook_that_protects_the_branch_is_asked_again_where_the_user_has_switc
     assert answer.code == 1, answer.text
     assert "the hook pre-commit refuses a commit on the branch main" in answer.text
     assert project.git("rev-parse", "main") == before
-    assert "exec commit" in retry_of(answer)
+    again = retry_of(answer)
+    assert "exec run" in again
     project.git("switch", "-q", "planned-work")
-    proved = journey.planner("exec", "commit")
+    proved = journey.follow(again)
     assert proved.code == 0, proved.text
     assert project.git("rev-parse", "planned-work") == proved.block.get("commit")
 
