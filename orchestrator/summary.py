@@ -10,7 +10,7 @@ from shared.execution.costs import whole_cost
 from shared.git.kept import is_kept
 from shared.requirements_record import lane_of, read_lane
 from shared.resources import PLANNING_FOLDER, superseded_plan_path
-from shared.reviewed import against_figures, beyond_limit, reviewers_of
+from shared.reviewed import against_figures, beyond_limit, note_lines, reviewers_of
 from shared.steps.slices import answer_lines
 from shared.verified import facts_of
 from state import store
@@ -116,6 +116,7 @@ def summary(state: State) -> str:
         *(f"remark: {text}" for text in plan["remarks"]),
         _reviewed(plan),
         *_spent(state),
+        *(f"note, {line}" for o in plan["reviews"] for line in note_lines(o)),
         *(
             f"passed against the figures, {o['phase']}: {o['reason']}"
             for o in plan["reviews"]

@@ -18,6 +18,7 @@ MODELS: dict[str, dict[str, tuple[Any, ...]]] = {
         "status": ("text",),
         "by": ("text",),
         "evidence": ("text", ""),
+        "note": ("text", ""),
     },
     "Base": {
         "commit": ("text",),

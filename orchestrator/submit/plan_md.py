@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from quality_reviewer.criteria import judged_criteria
 from shared import resources
 from shared.builders import visible
-from shared.reviewed import against_figures, beyond_limit, left_out, reviewers_of
+from shared.reviewed import against_figures, beyond_limit, left_out, note_lines, reviewers_of
 from shared.steps.slices import chosen, knowledge_lines
 from shared.verified import facts_of
 from state.changes import apart
@@ -225,6 +225,7 @@ def reviews(plan: Plan) -> Iterator[str]:
             kind = "accepted by a person" if item.accepted else "open"
             kind = "passed against the figures" if item.id in over else kind
             yield f"  - {kind}, {item.severity} {item.id}: {one_line(item.finding)}"
+        yield from (f"  - note, {one_line(line)}" for line in note_lines(data))
     every = [outcome.model_dump() for outcome in plan.reviews]
     if beyond := beyond_limit(every):
         yield f"- {beyond}"
