@@ -51,7 +51,9 @@ def _revised(state: State, plan: dict[str, Any]) -> list[str]:
     if not os.path.exists(path):
         return []
     old, new = store.read_plan(path)["seals"], plan["seals"]
-    changed = [n for n in sorted({*old, *new}) if old.get(n) != new.get(n) and "-" in n]
+    # A new remark has a line of its own.
+    known = [n for n in sorted({*old, *new}) if n in old or not n.startswith("RM-")]
+    changed = [n for n in known if old.get(n) != new.get(n) and "-" in n]
     return [f"changed since revision {plan['revision'] - 1}: {', '.join(changed) or 'nothing'}"]
 
 
@@ -113,7 +115,12 @@ def summary(state: State) -> str:
         else "approved are the intents; their code is written then and comes back for approval",
         *_apart(plan),
         *_revised(state, plan),
-        *(f"remark: {text}" for text in plan["remarks"]),
+        *(
+            f"{one['id']}: {one['text']}"
+            for one in plan["user_remarks"]
+            if one["revision"] == plan["revision"] - 1
+        ),
+        *(f"revised: {text}" for text in plan["remarks"]),
         _reviewed(plan),
         *_spent(state),
         *(f"note, {line}" for o in plan["reviews"] for line in note_lines(o)),

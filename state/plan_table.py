@@ -198,6 +198,7 @@ MODELS: dict[str, dict[str, tuple[Any, ...]]] = {
         "depth": ("text", "full"),
         "self_contained": ("flag", True),
         "task_spec": ("[TaskItem]", []),
+        "user_remarks": ("[Remark]", []),
         "context": ("UserContext", {}),
         "overview": ("Overview", {}),
         "planning_context": ("PlanningContext", {}),
@@ -223,6 +224,12 @@ MODELS: dict[str, dict[str, tuple[Any, ...]]] = {
         "alternative": ("text",),
         "rejection_reason": ("text",),
         "decision_ref": ("text|null", None),
+    },
+    "Remark": {
+        "id": ("text",),
+        "version": ("number", 1),
+        "text": ("text",),
+        "revision": ("number",),
     },
     "Risk": {
         "id": ("text",),

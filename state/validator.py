@@ -148,6 +148,7 @@ def _entities(plan: Plan) -> Iterator[tuple[str, str]]:
         yield from ((f"{at}.{entity_id}", entity_id) for entity_id in ids)
     yield from ((f"diagrams[{n}]", diagram.id) for n, diagram in enumerate(plan.diagrams))
     yield from ((f"checkpoints[{n}]", asked.id) for n, asked in enumerate(plan.checkpoints))
+    yield from ((f"user_remarks[{n}]", one.id) for n, one in enumerate(plan.user_remarks))
 
 
 def _check_unique(plan: Plan) -> Iterator[Problem]:
@@ -179,7 +180,10 @@ def _check_milestones(plan: Plan) -> Iterator[Problem]:
     milestones = {m.id for m in plan.milestones}
     decisions = {d.id for d in plan.planning_context.decision_log}
     checkpoints = {c.id for c in plan.checkpoints}
-    tasks = {t.id for t in plan.task_spec}
+    statements = {
+        "T-": ("task entry", {t.id for t in plan.task_spec}),
+        "RM-": ("remark", {r.id for r in plan.user_remarks}),
+    }
     for n, milestone in enumerate(plan.milestones):
         at = f"milestones[{n}]"
         for field, kind, refs, known in (
@@ -192,8 +196,11 @@ def _check_milestones(plan: Plan) -> Iterator[Problem]:
                 elif ref == milestone.id:
                     yield Problem("invalid", f"{at}.{field}[{i}]", f"{ref} depends on itself")
         for i, requirement in enumerate(milestone.requirements):
-            if tasks and _is_task_id(requirement) and requirement not in tasks:
-                yield _unknown(f"{at}.requirements[{i}]", "task entry", requirement, tasks)
+            prefix, dash, number = requirement.partition("-")
+            kind, known = statements.get(prefix + dash, ("", set()))
+            # Without any, such an id is one of the project's requirements.
+            if known and number.isdigit() and requirement not in known:
+                yield _unknown(f"{at}.requirements[{i}]", kind, requirement, known)
         yield from _check_intents(at, milestone, decisions)
         yield from _check_changes(at, milestone, decisions)
         yield from _check_paths(at, milestone)
@@ -206,10 +213,6 @@ def _check_cycle(plan: Plan, known: set[str]) -> Iterator[Problem]:
         if cycle and len(set(cycle)) > 1:
             text = f"the milestones form a cycle: {' -> '.join(cycle)}"
             yield Problem("invalid", "milestones", text, "remove a dependency of the cycle")
-
-
-def _is_task_id(text: str) -> bool:
-    return text.startswith("T-") and text[2:].isdigit()
 
 
 def _check_intents(at: str, milestone: Milestone, decisions: set[str]) -> Iterator[Problem]:

@@ -43,7 +43,7 @@ _DECIDED = {
 
 def render_plan(plan: Plan, answers: Mapping[str, Sequence[str]]) -> str:
     """Return the text of plan.md; invisible characters of the plan are shown as escapes."""
-    lines = [*_head(plan), *_task(plan), *_questions(plan, answers)]
+    lines = [*_head(plan), *_task(plan), *_remarks(plan), *_questions(plan, answers)]
     for section in (decisions, _risks, _knowledge, _milestones, verified, reviews):
         lines += section(plan)
     lines += ["", "The commit names this plan by its digest, in a line `Plan-Digest:`."]
@@ -65,7 +65,7 @@ def _head(plan: Plan) -> Iterator[str]:
     for title, text in (
         ("Problem", plan.overview.problem),
         ("Approach", plan.overview.approach),
-        ("Remarks on the last revision", "\n".join(plan.remarks)),
+        ("Notes on this revision", "\n".join(plan.remarks)),
     ):
         if text:
             yield from ("", f"## {title}", "", *(f"> {live(line)}" for line in text.split("\n")))
@@ -75,9 +75,21 @@ def _task(plan: Plan) -> Iterator[str]:
     if plan.task_spec:
         yield from ("", "## Task", "")
         for task in plan.task_spec:
-            cited = [m.id for m in plan.milestones if task.id in m.requirements]
-            where = "" if task.out_of_scope else f" ({', '.join(cited) or 'not cited'})"
+            where = "" if task.out_of_scope else _cited(plan, task.id)
             yield f"- {task.id}: {one_line(task.text)}{where}"
+
+
+def _remarks(plan: Plan) -> Iterator[str]:
+    if plan.user_remarks:
+        yield from ("", "## Remarks", "")
+    for one in plan.user_remarks:
+        where = _cited(plan, one.id)
+        yield f"- {one.id}, on revision {one.revision}: {one_line(one.text)}{where}"
+
+
+def _cited(plan: Plan, name: str) -> str:
+    cited = [m.id for m in plan.milestones if name in m.requirements]
+    return f" ({', '.join(cited) or 'not cited'})"
 
 
 def _questions(plan: Plan, answers: Mapping[str, Sequence[str]]) -> Iterator[str]:

@@ -74,18 +74,18 @@ def check_overview(subject: Subject) -> Iterator[Finding]:
 
 
 def check_requirements(subject: Subject) -> Iterator[Finding]:
-    """Every entry of the task is cited by a milestone or marked out of scope."""
+    """Every remark, and every entry of the task that is in scope, is cited by a milestone."""
     plan = subject.plan
     if not plan.task_spec:
         text = "there is no task_spec, so nothing tells what the plan must cover"
         yield Finding("*", text, "NOT_CHECKED")
     cited = {r for m in plan.milestones for r in m.requirements}
-    for entry in plan.task_spec:
-        if not entry.out_of_scope and entry.id not in cited:
-            what = f"{entry.id} is cited by no milestone: {_excerpt(entry.text)!r}"
-            yield Finding(
-                entry.id, f"{what}; name it in `requirements` of the milestone that does it"
-            )
+    asked = {task.id: task.text for task in plan.task_spec if not task.out_of_scope}
+    asked |= {remark.id: remark.text for remark in plan.user_remarks}
+    for name, text in asked.items():
+        if name not in cited:
+            what = f"{name} is cited by no milestone: {_excerpt(text)!r}"
+            yield Finding(name, f"{what}; name it in `requirements` of the milestone that does it")
 
 
 def _excerpt(text: str, length: int = 120) -> str:

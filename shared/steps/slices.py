@@ -25,8 +25,9 @@ _DOCUMENTED = tuple(
 
 
 def task_lines(plan: Json) -> list[str]:
-    """Return the tasks that the user asked for, as lines of text with their ids."""
-    return [f"{task['id']}: {task['text']}" for task in plan.get("task_spec", [])]
+    """Return what the user asked for and remarked since, as lines of text with their ids."""
+    entries = [*plan.get("task_spec", []), *plan.get("user_remarks", [])]
+    return [f"{entry['id']}: {entry['text']}" for entry in entries]
 
 
 def context_lines(plan: Json, keys: Iterable[tuple[str, str]] = _CONTEXT) -> list[str]:

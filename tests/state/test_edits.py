@@ -63,7 +63,7 @@ def one(plan: Plan, entity: str) -> dict[str, Any]:
 @pytest.mark.requirement("PL-11")
 class TestAnEdit:
     def test_each_kind_can_be_added_and_gets_an_id_of_its_prefix_and_version_one(self) -> None:
-        addable = {n for n, k in KINDS.items() if k.prefix and n != "change"}
+        addable = {n for n, k in KINDS.items() if k.is_added}
         assert set(NEEDED) == addable
         for kind, fields in NEEDED.items():
             plan, applied = apply_edits(sample_plan(), [add(kind, **fields)], None)

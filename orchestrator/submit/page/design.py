@@ -51,11 +51,13 @@ def goal(facts: Facts) -> Section:
     plan, request = facts.plan, facts.run.request
     quotes = [Element("blockquote", q, {"class": "text"}) for q in plan.context.user_quotes]
     tasks = [_task(plan, t.id, t.text, t.out_of_scope) for t in plan.task_spec]
+    remarks = [_task(plan, r.id, r.text, out_of_scope=False) for r in plan.user_remarks]
     return Section("goal", "Goal", [
         Element("blockquote", request, {"class": "text"}) if request.strip() else None,
         Items(tasks, "rows"),
         Titled("In your words", quotes),
-        Titled("Remarks on the last revision", Items(plan.remarks, "text rows")),
+        Titled("Your remarks", Items(remarks, "rows")),
+        Titled("Notes on this revision", Items(plan.remarks, "text rows")),
         Titled("As understood", Items(plan.context.current_understanding)),
     ])  # fmt: skip
 

@@ -72,6 +72,17 @@ def test_a_task_entry_that_nobody_cites_is_found() -> None:
     ]
 
 
+@pytest.mark.requirement("SD-1")
+def test_a_remark_that_nobody_cites_is_found() -> None:
+    remarks = [{"id": f"RM-00{n}", "text": "Say why", "revision": 1} for n in (1, 2)]
+    milestones = [make_milestone(requirements=["T-1", "RM-001"])]
+    [(status, scope, text)] = found(
+        "design-requirements-covered", user_remarks=remarks, milestones=milestones
+    )
+    assert (status, scope) == ("FAIL", "RM-002")
+    assert text.startswith("RM-002 is cited by no milestone: 'Say why'")
+
+
 def test_a_plan_without_a_task_is_not_checked_against_it() -> None:
     milestones = [make_milestone(requirements=[])]
     [(status, scope, text)] = found(
