@@ -116,9 +116,9 @@ def summary(state: State) -> str:
         *_apart(plan),
         *_revised(state, plan),
         *(
-            f"{one['id']}: {one['text']}"
+            f"{one['id']}: {one['text']}{one['outcome'] and ' → '}{one['outcome']}"
             for one in plan["user_remarks"]
-            if one["revision"] == plan["revision"] - 1
+            if one["revision"] == plan["revision"] - 1 or one["outcome"].startswith("declined")
         ),
         *(f"revised: {text}" for text in plan["remarks"]),
         _reviewed(plan),

@@ -225,6 +225,9 @@ class Remark(Model):
     text: str
     # The revision that the person had before them.
     revision: Count
+    # `declined: why`, or `FILE:LINE` where it holds already; '' where the milestones that cite it
+    # are its outcome, which is computed.
+    outcome: str = ""
 
 
 class UserContext(Model):

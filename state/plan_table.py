@@ -230,6 +230,7 @@ MODELS: dict[str, dict[str, tuple[Any, ...]]] = {
         "version": ("number", 1),
         "text": ("text",),
         "revision": ("number",),
+        "outcome": ("text", ""),
     },
     "Risk": {
         "id": ("text",),

@@ -47,6 +47,7 @@ def glance(plan: Plan) -> list[set[str]] | None:
         and is_ordered(plan.milestones)
         and _are_cited(plan)
         and decisions.issuperset(refs)
+        and not any(one.outcome for one in plan.user_remarks)
         and not _may_be_outside(union)
     )
     return found if sound else None

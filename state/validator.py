@@ -6,12 +6,14 @@ Every function returns problems and changes nothing; no problems means that the 
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING
 
 from state.errors import Problem
 from state.fields import LARGEST_INTEGER
 from state.milestones import changes_of, docs_of, files_of
 from state.quick_check import glance
+from state.statements import DECLINED, cited_by
 from state.waves import compute_waves, find_cycle
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 # Half the depth that pydantic can read, so that whatever is stored can be read again.
 DEEPEST = 100
 OURS = (".git", ".planner")
+_OUTCOME = re.compile(rf"{DECLINED}\s*\S.*|\S[^:\n]*:\d{{1,7}}(?!\w).*")
 _NOT_NORMAL = frozenset(("", ".", ".."))
 _NEVER = _NOT_NORMAL | {".git"}
 
@@ -42,6 +45,7 @@ def check_closely(plan: Plan) -> Iterator[Problem]:
     """Yield every problem with a plan's ids, references, paths, shared files, files beside it."""
     yield from _check_unique(plan)
     yield from _check_context(plan)
+    yield from _check_remarks(plan)
     yield from _check_milestones(plan)
     yield from _check_ownership(plan)
     yield from _check_beside(plan)
@@ -174,6 +178,18 @@ def _check_context(plan: Plan) -> Iterator[Problem]:
             if ref is not None and ref not in known:
                 at = f"planning_context.{name}[{n}].decision_ref"
                 yield _unknown(at, "decision", ref, known)
+
+
+def _check_remarks(plan: Plan) -> Iterator[Problem]:
+    for n, one in enumerate(plan.user_remarks):
+        at, cited = f"user_remarks[{n}].outcome", cited_by(plan, one.id)
+        if one.outcome and not _OUTCOME.fullmatch(one.outcome):
+            text = f"the outcome of {one.id} says neither why it is declined nor where it holds"
+            ways = "`declined: why`, `FILE:LINE`, or '' and its id in `requirements` of a milestone"
+            yield Problem("invalid", at, text, ways)
+        elif cited and one.outcome.startswith(DECLINED):
+            text = f"{one.id} is declined, and {', '.join(cited)} cites it"
+            yield Problem("invalid", at, text, "take it from `requirements` there, or set ''")
 
 
 def _check_milestones(plan: Plan) -> Iterator[Problem]:

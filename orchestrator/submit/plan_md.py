@@ -18,12 +18,13 @@ from shared.verified import facts_of
 from state.changes import apart
 from state.files import write_atomic
 from state.milestones import changes_of, kinds_of_docs, promise
+from state.statements import outcome_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from shared.run import State
-    from state.models import Change, Milestone, Plan
+    from state.models import Change, Milestone, Plan, Remark, TaskItem
 
 
 # What a viewer of Markdown would not show literally: a tag, a comment, an entity, an image.
@@ -75,21 +76,20 @@ def _task(plan: Plan) -> Iterator[str]:
     if plan.task_spec:
         yield from ("", "## Task", "")
         for task in plan.task_spec:
-            where = "" if task.out_of_scope else _cited(plan, task.id)
-            yield f"- {task.id}: {one_line(task.text)}{where}"
+            outcome = "" if task.out_of_scope else _outcome(plan, task)
+            yield f"- {task.id}: {one_line(task.text)}{outcome}"
 
 
 def _remarks(plan: Plan) -> Iterator[str]:
     if plan.user_remarks:
         yield from ("", "## Remarks", "")
     for one in plan.user_remarks:
-        where = _cited(plan, one.id)
-        yield f"- {one.id}, on revision {one.revision}: {one_line(one.text)}{where}"
+        outcome = _outcome(plan, one)
+        yield f"- {one.id}, on revision {one.revision}: {one_line(one.text)}{outcome}"
 
 
-def _cited(plan: Plan, name: str) -> str:
-    cited = [m.id for m in plan.milestones if name in m.requirements]
-    return f" ({', '.join(cited) or 'not cited'})"
+def _outcome(plan: Plan, statement: TaskItem | Remark) -> str:
+    return f" ({one_line(outcome_of(plan, statement)) or 'no milestone cites it'})"
 
 
 def _questions(plan: Plan, answers: Mapping[str, Sequence[str]]) -> Iterator[str]:

@@ -69,6 +69,7 @@ PLAIN_FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "allowed_tools": st.lists(TEXT, max_size=1),
     "denied_tools": st.just([]),
     "why_comments": st.lists(TEXT, max_size=1),
+    "outcome": st.sampled_from(["", "declined: no", "a.py:1", "done: M-001"]),
 }
 REQUIRED = {
     name: [f for f, info in kind.model.model_fields.items() if info.is_required()]

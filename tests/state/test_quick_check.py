@@ -32,7 +32,6 @@ def simple_plan() -> dict[str, Any]:
         for intent in milestone["code_intents"]:
             intent["params"] = {}
     data["task_spec"] = [{"id": "T-1", "text": "a"}, {"id": "T-2", "text": "b"}]
-    data["user_remarks"] = [{"id": "RM-001", "text": "c", "revision": 1}]
     data["milestones"][0]["requirements"] = ["T-1", "RM-001", "prose"]
     data["milestones"][0]["waits_for"] = [data["checkpoints"][0]["id"]]
     return data

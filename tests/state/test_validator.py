@@ -20,7 +20,6 @@ from tests.state.plans import CHANGE, add, empty_plan, outcome, plain, refusal, 
 pytestmark = pytest.mark.requirement("PL-14")
 
 DATA = plain(sample_plan())
-DATA["user_remarks"] = [{"id": "RM-001", "text": "c", "revision": 1}]
 DEEP = "milestones[0].documentation"
 
 
@@ -58,6 +57,8 @@ def broken(place: str, value: object) -> list[tuple[str, str]]:
         ("milestones.1.waits_for.0", "CP-009", "milestones[1].waits_for[0]"),
         ("milestones.0.requirements", ["prose", "T-9"], "milestones[0].requirements[1]"),
         ("milestones.0.requirements", ["RM-001", "RM-009"], "milestones[0].requirements[1]"),
+        ("user_remarks.0.outcome", "done: M-001", "user_remarks[0].outcome"),
+        ("user_remarks.0.outcome", "declined: ", "user_remarks[0].outcome"),
         ("user_remarks.+", {"id": "RM-001", "text": "x", "revision": 2}, "user_remarks[1]"),
         (
             "milestones.0.code_intents.0.decision_refs",

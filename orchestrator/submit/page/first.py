@@ -17,6 +17,7 @@ from shared.reviewed import (
 )
 from state.actors import PERSON, UNPROVEN
 from state.channels import label
+from state.statements import DECLINED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -166,6 +167,7 @@ def _notable(facts: Facts, files: Sequence[Edited]) -> list[Node]:
     over = {o.phase: against_figures(o.model_dump()) for o in plan.reviews}
     against = [phase for phase, found in over.items() if found]
     left = sum(not i.accepted for o in plan.reviews for i in o.open) - sum(map(len, over.values()))
+    declined = sum(one.outcome.startswith(DECLINED) for one in plan.user_remarks)
     notes = sum(len(note_lines(o.model_dump())) for o in plan.reviews)
     rows = [
         (waiting, "questions", counted(waiting, "question") + " without an answer"),
@@ -173,6 +175,7 @@ def _notable(facts: Facts, files: Sequence[Edited]) -> list[Node]:
         (against, "reviews", f"passed against the figures: {', '.join(against)}"),
         (left, "reviews", counted(left, "finding") + " passed without blocking"),
         (accepted, "reviews", counted(accepted, "finding") + " accepted by a person"),
+        (declined, "goal", counted(declined, "remark") + " declined"),
         (notes, "reviews", counted(notes, "note") + " of the reviewers"),
         *((m.flags, m.id, f"{m.id} is flagged {', '.join(m.flags)}") for m in plan.milestones),
     ]

@@ -46,7 +46,13 @@ def test_what_the_user_has_remarked_is_an_entry_of_its_own(make_repo: Repositori
     assert journey.last.data("remarks") == ""
     plan: dict[str, Any] = open_state(journey.state_dir, "/").plan
     assert plan["user_remarks"] == [
-        {"id": "RM-001", "version": 1, "text": "Say why in a comment.", "revision": 1}
+        {
+            "id": "RM-001",
+            "version": 1,
+            "text": "Say why in a comment.",
+            "revision": 1,
+            "outcome": "",
+        }
     ]
     assert [task["id"] for task in plan["task_spec"]] == ["T-1", "T-2"]
     assert plan["milestones"][0]["requirements"] == ["T-1", "RM-001"]
@@ -66,8 +72,8 @@ def test_remarks_of_all_revisions_are_shown_and_numbered_on(make_repo: Repositor
     assert "RM-001" not in summary
     with open(rendered_plan_path(journey.state_dir), encoding="utf-8") as file:
         lines = file.read().splitlines()
-    assert "- RM-001, on revision 1: Say why in a comment. (M-001)" in lines
-    assert "- RM-002, on revision 2: Say it in the docstring. (M-001)" in lines
+    assert "- RM-001, on revision 1: Say why in a comment. (done: M-001)" in lines
+    assert "- RM-002, on revision 2: Say it in the docstring. (done: M-001)" in lines
     assert "You remarked RM-002 Say it in the docstring." in page_of(journey)
 
 
@@ -85,6 +91,29 @@ def test_a_remark_is_not_made_changed_or_removed_by_an_edit(make_repo: Repositor
     refused = journey.planner("plan", "batch", "--file", "answers/edits.json")
     assert re.findall(r'at="(.*?)"', refused.text) == [
         "[0].kind", "[1].fields.text", "[2].id"]  # fmt: skip
+
+
+@pytest.mark.requirement("SD-3")
+def test_a_declined_remark_and_why_are_read_by_who_approves(make_repo: Repositories) -> None:
+    journey = Journey(make_repo(files=FILES)).to("submitted")
+    journey.write_answers()
+    journey.follow(journey.last.next("remarks"))
+    outcome = "declined: the name <b>says</b> it"
+    declined = {"op": "set", "id": "RM-001", "version": 1, "fields": {"outcome": outcome}}
+    journey.answers["design.json"] = [declined]
+    journey.write_answers()
+    refused = journey.follow(journey.last.next("done"))
+    assert "RM-001 is declined, and M-001 cites it" in refused.text
+    freed = {"op": "set", "id": "M-001", "version": 2, "fields": {"requirements": ["T-1"]}}
+    journey.answers["design.json"] = [declined, freed]
+    journey.last = journey.planner("step", "planner")
+    journey.to("submitted")
+    assert f"RM-001: Say why in a comment. → {outcome}" in journey.last.data("summary")
+    with open(rendered_plan_path(journey.state_dir), encoding="utf-8") as file:
+        assert "Say why in a comment. (declined: the name \\<b>says\\</b> it)" in file.read()
+    page = page_of(journey)
+    assert f"RM-001 Say why in a comment. → {outcome}" in page
+    assert "1 remark declined" in page
 
 
 @pytest.mark.requirement("SD-9")

@@ -140,8 +140,8 @@ HOSTILE = (
 _FREE = frozenset({
     "acceptance_criteria", "alternative", "anchor", "approach", "assumptions", "behavior", "branch",
     "command", "constraints", "decision", "description", "edge", "error", "file", "files",
-    "finding", "flags", "function", "label", "mitigation", "name", "normal", "owner",
-    "note", "problem", "question", "reason", "reasoning_chain", "rejected_alternatives", "old_file",
+    "finding", "flags", "function", "label", "mitigation", "name", "normal", "note", "owner",
+    "problem", "question", "reason", "reasoning_chain", "rejected_alternatives", "old_file",
     "rejection_reason", "remarks", "request", "risk", "skip_reason", "source", "text", "title",
     "tradeoffs", "type", "user_quotes",
 })  # fmt: skip
