@@ -129,7 +129,7 @@ class AddGroup(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the kinds of plan entities that can be added, as subcommand names."""
         del ctx
-        return [n for n, k in KINDS.items() if k.prefix and n != "change"]
+        return [n for n, k in KINDS.items() if k.is_added]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command that adds a plan entity of this kind."""

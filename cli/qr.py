@@ -72,6 +72,7 @@ def list_items(
 @click.option("--finding", help="What is wrong, where, what to do.")
 @click.option("--severity", type=click.Choice(["MUST", "SHOULD", "COULD"]))
 @click.option("--evidence", help="What shows that a MUST passes: file:line, or an id of the plan.")
+@click.option("--note", help="What the person should know: an exception, a limit, a doubt.")
 @state_dir_option
 @role_option
 def set_items(  # noqa: PLR0913 – one parameter per option
@@ -84,6 +85,7 @@ def set_items(  # noqa: PLR0913 – one parameter per option
     finding: str | None,
     severity: str | None,
     evidence: str | None,
+    note: str | None,
     state_dir: str | None,
     role: str | None,
 ) -> None:
@@ -96,7 +98,7 @@ def set_items(  # noqa: PLR0913 – one parameter per option
     if (path is None) == (item is None):
         raise click.UsageError("name either an ITEM with its --status, or a --file of answers")
     given = {"id": item, "status": status, "finding": finding, "severity": severity}
-    given["evidence"] = evidence
+    given |= {"evidence": evidence, "note": note}
     rows = [{k: v for k, v in given.items() if v is not None}]
     _store(opened(state_dir), phase, group, role, rows if path is None else path)
 

@@ -10,7 +10,7 @@ from shared.execution.costs import whole_cost
 from shared.git.kept import is_kept
 from shared.requirements_record import lane_of, read_lane
 from shared.resources import PLANNING_FOLDER, superseded_plan_path
-from shared.reviewed import against_figures, beyond_limit, reviewers_of
+from shared.reviewed import against_figures, beyond_limit, note_lines, reviewers_of
 from shared.steps.slices import answer_lines
 from shared.verified import facts_of
 from state import store
@@ -51,7 +51,9 @@ def _revised(state: State, plan: dict[str, Any]) -> list[str]:
     if not os.path.exists(path):
         return []
     old, new = store.read_plan(path)["seals"], plan["seals"]
-    changed = [n for n in sorted({*old, *new}) if old.get(n) != new.get(n) and "-" in n]
+    # A new remark has a line of its own.
+    known = [n for n in sorted({*old, *new}) if n in old or not n.startswith("RM-")]
+    changed = [n for n in known if old.get(n) != new.get(n) and "-" in n]
     return [f"changed since revision {plan['revision'] - 1}: {', '.join(changed) or 'nothing'}"]
 
 
@@ -113,9 +115,15 @@ def summary(state: State) -> str:
         else "approved are the intents; their code is written then and comes back for approval",
         *_apart(plan),
         *_revised(state, plan),
-        *(f"remark: {text}" for text in plan["remarks"]),
+        *(
+            f"{one['id']}: {one['text']}{one['outcome'] and ' → '}{one['outcome']}"
+            for one in plan["user_remarks"]
+            if one["revision"] == plan["revision"] - 1 or one["outcome"].startswith("declined")
+        ),
+        *(f"revised: {text}" for text in plan["remarks"]),
         _reviewed(plan),
         *_spent(state),
+        *(f"note, {line}" for o in plan["reviews"] for line in note_lines(o)),
         *(
             f"passed against the figures, {o['phase']}: {o['reason']}"
             for o in plan["reviews"]

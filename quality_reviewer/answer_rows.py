@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 MOST_ADDED = 3
 # The fields that a reviewer may write in an answer, and in a finding that it adds.
-_ANSWER = ("id", "status", "finding", "severity", "evidence")
+_ANSWER = ("id", "status", "finding", "severity", "evidence", "note")
 _ADDED = ("check", "scope", "severity", "status", "finding", "broken_by")
 _VERDICT = ("verdict", "reason")
 
@@ -133,6 +133,7 @@ def _answer(
         )
     asked, evidence = items[number], row.get("evidence")
     values = {"status": status, "finding": finding or None, "answered_by": share.who}
+    values["note"] = note_of(row)
     values["evidence"] = evidence if isinstance(evidence, str) and evidence.strip() else None
     values |= {k: v for k, v in row.items() if k == "severity"}
     given = asked.changed(**values)
@@ -147,6 +148,12 @@ def _answer(
     elif not problems:
         items[number] = given.changed(evidence=share.evidence.in_lines(given))
     return problems
+
+
+def note_of(row: dict[str, Any]) -> Any:  # noqa: ANN401 – what is no text is refused later
+    """Return the note of an answer, without space around it; '' if it has none."""
+    note = row.get("note") or ""
+    return note.strip() if isinstance(note, str) else note
 
 
 def _add(review: Review, row: dict[str, Any], share: Share, at: str) -> list[Problem]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from quality_reviewer.answer_rows import Share, answered
+from quality_reviewer.answer_rows import Share, answered, note_of
 from quality_reviewer.checks.promises import documents_are_written
 from quality_reviewer.evidence import Evidence
 from quality_reviewer.questions import TEXTS, may_ask
@@ -197,9 +197,12 @@ def _decided_with(state: State, workflow: Workflow, phase: Phase, rows: object) 
         items = read_review(path).items
     else:
         items = [Item.from_json(row) for row in outcomes[-1]["items"]]
-    known = {i.id: (i.status, i.finding) for i in items if i.by == REVIEWER}
+    known = {i.id: (i.status, i.finding, i.note) for i in items if i.by == REVIEWER}
     given = [row for row in rows if isinstance(row, dict) and "id" in row]
-    same = [known.get(str(r["id"])) == (r.get("status"), r.get("finding") or None) for r in given]
+    same = [
+        known.get(str(r["id"])) == (r.get("status"), r.get("finding") or None, note_of(r))
+        for r in given
+    ]
     return _stored(rows, []) if same and all(same) else None
 
 

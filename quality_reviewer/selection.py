@@ -78,7 +78,8 @@ def _scopes(question: Question, plan: Plan, asked: Collection[Name]) -> list[str
     if question.per == "milestone":
         return [m.id for m in plan.milestones]
     if question.per == "task":
-        known, riskiest = [t.id for t in plan.task_spec], riskiest_tasks(plan, MOST_LEADING)
+        known = [*(task.id for task in plan.task_spec), *(r.id for r in plan.user_remarks)]
+        riskiest = riskiest_tasks(plan, MOST_LEADING)
     else:
         known = [i.id for m in plan.milestones for i in m.code_intents]
         riskiest = riskiest_intents(plan, MOST_LEADING)

@@ -126,13 +126,14 @@ def riskiest_intents(plan: Plan, most: int) -> list[str]:
 
 
 def riskiest_tasks(plan: Plan, most: int) -> list[str]:
-    """Return the ids of the task's entries that the riskiest intents are for, at most so many."""
+    """Return the entries of the task and the remarks that the riskiest intents are for, by id."""
     ranked = []
-    for task in plan.task_spec:
-        own = [m for m in plan.milestones if task.id in m.requirements]
+    asked = [task.id for task in plan.task_spec if not task.out_of_scope]
+    for name in (*asked, *(remark.id for remark in plan.user_remarks)):
+        own = [m for m in plan.milestones if name in m.requirements]
         risks = [risk for m in own for i in m.code_intents if (risk := risk_of(m, i))]
-        if risks and not task.out_of_scope:
-            ranked.append((max(risks), task.id))
+        if risks:
+            ranked.append((max(risks), name))
     return [name for _, name in sorted(ranked, key=lambda row: row[0], reverse=True)[:most]]
 
 

@@ -6,7 +6,7 @@ Reviews are given as plain JSON, so that printed steps, which load no pydantic, 
 from __future__ import annotations
 
 from shared.builders import counted
-from shared.qr.types import AGENT, ASSISTANT, blocking_severities
+from shared.qr.types import AGENT, ASSISTANT, EVERYTHING, blocking_severities
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,6 +38,16 @@ def reviewers_of(outcomes: Iterable[Outcome]) -> str:
     counts = answers_of(outcomes)
     said = [f"{names[by]} ({counted(n, 'question')})" for by, n in counts.items()]
     return " and ".join(said) or NOBODY
+
+
+def note_lines(outcome: Outcome) -> list[str]:
+    """Return what the reviewers of a phase tell the person, a line for each note (RV-8)."""
+    lines = []
+    for answer in outcome["answers"]:
+        if answer["note"]:
+            scope = "" if answer["scope"] == EVERYTHING else f" of {answer['scope']}"
+            lines.append(f"{answer['check']}{scope} ({answer['status']}): {answer['note']}")
+    return lines
 
 
 def left_out(outcomes: Iterable[Outcome]) -> list[str]:

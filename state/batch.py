@@ -94,7 +94,7 @@ class Batch:
                 self.refuse(f"{at}.{key}", f"an edit with {op} has no key {key}", ", ".join(names))
         kind = edit.get("kind")
         if op == "add" and not (isinstance(kind, str) and kind in KINDS):
-            adds = ", ".join(k for k, v in KINDS.items() if v.prefix and k != "change")
+            adds = ", ".join(k for k, v in KINDS.items() if v.is_added)
             self.refuse(f"{at}.kind", f"{value_text(kind)} is not a kind of entity", adds)
         if op != "remove" and not isinstance(edit.get("fields"), dict):
             self.refuse(f"{at}.fields", "`fields` is not a JSON object with the fields to write")
@@ -183,12 +183,9 @@ class Batch:
     def _add(self, at: str, edit: Json, new_id: str) -> Applied:
         kind = edit["kind"]
         result = Applied("add", new_id, 1)
-        if not KINDS[kind].prefix or kind == "change":
-            how = (
-                "run `planner plan capture`, which makes the changes"
-                if kind == "change"
-                else f"set {kind}"
-            )
+        if not KINDS[kind].is_added:
+            by = KINDS[kind].made_by
+            how = f"run {by}, which makes each {kind}" if by else f"set {kind}"
             self.refuse(f"{at}.kind", f"{kind} cannot be added", how)
         elif self._may(at, kind):
             fields = self._read_fields(at, kind, edit["fields"])
@@ -288,8 +285,8 @@ class Batch:
         found = self._current(at, edit)
         if found is None:
             return None
-        if not KINDS[found.kind].prefix or found.kind == "change":
-            how = "run `planner plan capture`" if found.kind == "change" else f"set {found.kind}"
+        if not KINDS[found.kind].is_added:
+            how = "run `planner plan capture`" if found.kind == "change" else f"set {id_of(found)}"
             self.refuse(f"{at}.id", f"{id_of(found)} cannot be removed", how)
         elif isinstance(found.owner, list):
             found.owner.pop(int(found.key))

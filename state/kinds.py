@@ -29,6 +29,13 @@ class Kind(NamedTuple):
     roles: tuple[str, ...] = (ARCHITECT,)
     in_milestone: bool = False
     hidden: tuple[str, ...] = ()
+    # What makes entities that no edit adds or removes; '' for all others.
+    made_by: str = ""
+
+    @property
+    def is_added(self) -> bool:
+        """Whether edits may add and remove plan entities of this kind."""
+        return bool(self.prefix) and not self.made_by
 
     @property
     def fields(self) -> list[str]:
@@ -44,6 +51,13 @@ KINDS = {
         reasons.InvisibleKnowledge,
         ("invisible_knowledge",),
         hidden=("invariants", "tradeoffs"),
+    ),
+    "remark": Kind(
+        "RM",
+        models.Remark,
+        ("user_remarks",),
+        hidden=("text", "revision"),
+        made_by="`planner plan revise` with what the user said",
     ),
     "decision": Kind("DL", reasons.Decision, ("planning_context", "decision_log")),
     "alternative": Kind(
@@ -70,6 +84,7 @@ KINDS = {
         roles=(DEVELOPER,),
         in_milestone=True,
         hidden=tuple(f for f in models.Change.model_fields if f != "why_comments"),
+        made_by="`planner plan capture`",
     ),
 }
 

@@ -22,6 +22,7 @@ from state.fields import (
     Model,
     Natural,
     ObjectId,
+    RemarkId,
     Version,
 )
 from state.reasons import InvisibleKnowledge, PlanningContext
@@ -129,7 +130,7 @@ class Milestone(Model):
     files: tuple[str, ...] = ()
     # Such as `high-risk`, which brings a full review.
     flags: tuple[str, ...] = ()
-    # Ids of the task's entries, or of the project's requirements.
+    # Ids of the task's entries and of remarks, or of the project's requirements.
     requirements: tuple[str, ...] = ()
     acceptance_criteria: tuple[str, ...] = ()
     tests: Tests = Tests()
@@ -216,6 +217,19 @@ class TaskItem(Model):
     out_of_scope: StrictBool = False
 
 
+class Remark(Model):
+    """What a person wants otherwise in a plan, in their own words."""
+
+    id: RemarkId
+    version: Version = 1
+    text: str
+    # The revision that the person had before them.
+    revision: Count
+    # `declined: why`, or `FILE:LINE` where it holds already; '' where the milestones that cite it
+    # are its outcome, which is computed.
+    outcome: str = ""
+
+
 class UserContext(Model):
     """What context.json says besides the task, so that the plan can be read alone."""
 
@@ -262,6 +276,7 @@ class Plan(Model):
     # Whether plan.json and its base are all that the plan needs.
     self_contained: StrictBool = True
     task_spec: tuple[TaskItem, ...] = ()
+    user_remarks: tuple[Remark, ...] = ()
     context: UserContext = UserContext()
     overview: Overview = Overview()
     planning_context: PlanningContext = PlanningContext()
@@ -272,6 +287,7 @@ class Plan(Model):
     checkpoints: tuple[Checkpoint, ...] = ()
     verify: tuple[VerifyResult, ...] = ()
     reviews: tuple[Outcome, ...] = ()
-    # What a person wants changed, and what a part leaves out.
+    # The program's notes on this revision, such as that its base moved or what a part leaves out;
+    # in a plan of before `user_remarks`, also what the person wanted.
     remarks: tuple[str, ...] = ()
     last_operation: Operation | None = None

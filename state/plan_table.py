@@ -18,6 +18,7 @@ MODELS: dict[str, dict[str, tuple[Any, ...]]] = {
         "status": ("text",),
         "by": ("text",),
         "evidence": ("text", ""),
+        "note": ("text", ""),
     },
     "Base": {
         "commit": ("text",),
@@ -197,6 +198,7 @@ MODELS: dict[str, dict[str, tuple[Any, ...]]] = {
         "depth": ("text", "full"),
         "self_contained": ("flag", True),
         "task_spec": ("[TaskItem]", []),
+        "user_remarks": ("[Remark]", []),
         "context": ("UserContext", {}),
         "overview": ("Overview", {}),
         "planning_context": ("PlanningContext", {}),
@@ -222,6 +224,13 @@ MODELS: dict[str, dict[str, tuple[Any, ...]]] = {
         "alternative": ("text",),
         "rejection_reason": ("text",),
         "decision_ref": ("text|null", None),
+    },
+    "Remark": {
+        "id": ("text",),
+        "version": ("number", 1),
+        "text": ("text",),
+        "revision": ("number",),
+        "outcome": ("text", ""),
     },
     "Risk": {
         "id": ("text",),

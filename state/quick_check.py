@@ -35,6 +35,7 @@ def glance(plan: Plan) -> list[set[str]] | None:
     for texts in (knowledge.invariants, knowledge.tradeoffs):
         ids += [text.id for text in texts if not isinstance(text, str)]
     ids += [d.id for d in plan.diagrams] + [c.id for c in plan.checkpoints]
+    ids += [r.id for r in plan.user_remarks]
     files = [_look(m, decisions, ids) for m in plan.milestones]
     found = [paths for paths in files if paths is not None]
     union: set[str] = set().union(*found)
@@ -46,6 +47,7 @@ def glance(plan: Plan) -> list[set[str]] | None:
         and is_ordered(plan.milestones)
         and _are_cited(plan)
         and decisions.issuperset(refs)
+        and not any(one.outcome for one in plan.user_remarks)
         and not _may_be_outside(union)
     )
     return found if sound else None
@@ -84,13 +86,14 @@ def _look(milestone: Milestone, decisions: set[str | None], ids: list[str]) -> s
 
 
 def _are_cited(plan: Plan) -> bool:
-    """Return whether task ids are unique and all cited task entries and questions exist."""
+    """Return whether task ids are unique and all cited entries, remarks and questions exist."""
     tasks = {task.id for task in plan.task_spec}
     if len(tasks) != len(plan.task_spec):
         return False
-    cited = {r for m in plan.milestones for r in m.requirements if r.startswith("T-")}
+    known = tasks.union(r.id for r in plan.user_remarks)
+    cited = {r for m in plan.milestones for r in m.requirements if r.startswith(("T-", "RM-"))}
     waited = {c for m in plan.milestones for c in m.waits_for}
-    return tasks.issuperset(cited) and waited.issubset(c.id for c in plan.checkpoints)
+    return known.issuperset(cited) and waited.issubset(c.id for c in plan.checkpoints)
 
 
 def _may_be_outside(paths: Iterable[str]) -> bool:

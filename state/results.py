@@ -56,6 +56,8 @@ class Answer(Model):
     by: Literal["agent", "assistant"]
     # What a PASS named to show it; of acceptance criteria a line for each.
     evidence: str = ""
+    # What the reviewer tells the person: an exception, a limit, a doubt.
+    note: str = ""
 
 
 class Unasked(Model):

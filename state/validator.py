@@ -6,12 +6,14 @@ Every function returns problems and changes nothing; no problems means that the 
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING
 
 from state.errors import Problem
 from state.fields import LARGEST_INTEGER
 from state.milestones import changes_of, docs_of, files_of
 from state.quick_check import glance
+from state.statements import DECLINED, cited_by
 from state.waves import compute_waves, find_cycle
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 # Half the depth that pydantic can read, so that whatever is stored can be read again.
 DEEPEST = 100
 OURS = (".git", ".planner")
+_OUTCOME = re.compile(rf"{DECLINED}\s*\S.*|\S[^:\n]*:\d{{1,7}}(?!\w).*")
 _NOT_NORMAL = frozenset(("", ".", ".."))
 _NEVER = _NOT_NORMAL | {".git"}
 
@@ -42,6 +45,7 @@ def check_closely(plan: Plan) -> Iterator[Problem]:
     """Yield every problem with a plan's ids, references, paths, shared files, files beside it."""
     yield from _check_unique(plan)
     yield from _check_context(plan)
+    yield from _check_remarks(plan)
     yield from _check_milestones(plan)
     yield from _check_ownership(plan)
     yield from _check_beside(plan)
@@ -148,6 +152,7 @@ def _entities(plan: Plan) -> Iterator[tuple[str, str]]:
         yield from ((f"{at}.{entity_id}", entity_id) for entity_id in ids)
     yield from ((f"diagrams[{n}]", diagram.id) for n, diagram in enumerate(plan.diagrams))
     yield from ((f"checkpoints[{n}]", asked.id) for n, asked in enumerate(plan.checkpoints))
+    yield from ((f"user_remarks[{n}]", one.id) for n, one in enumerate(plan.user_remarks))
 
 
 def _check_unique(plan: Plan) -> Iterator[Problem]:
@@ -175,11 +180,26 @@ def _check_context(plan: Plan) -> Iterator[Problem]:
                 yield _unknown(at, "decision", ref, known)
 
 
+def _check_remarks(plan: Plan) -> Iterator[Problem]:
+    for n, one in enumerate(plan.user_remarks):
+        at, cited = f"user_remarks[{n}].outcome", cited_by(plan, one.id)
+        if one.outcome and not _OUTCOME.fullmatch(one.outcome):
+            text = f"the outcome of {one.id} says neither why it is declined nor where it holds"
+            ways = "`declined: why`, `FILE:LINE`, or '' and its id in `requirements` of a milestone"
+            yield Problem("invalid", at, text, ways)
+        elif cited and one.outcome.startswith(DECLINED):
+            text = f"{one.id} is declined, and {', '.join(cited)} cites it"
+            yield Problem("invalid", at, text, "take it from `requirements` there, or set ''")
+
+
 def _check_milestones(plan: Plan) -> Iterator[Problem]:
     milestones = {m.id for m in plan.milestones}
     decisions = {d.id for d in plan.planning_context.decision_log}
     checkpoints = {c.id for c in plan.checkpoints}
-    tasks = {t.id for t in plan.task_spec}
+    statements = {
+        "T-": ("task entry", {t.id for t in plan.task_spec}),
+        "RM-": ("remark", {r.id for r in plan.user_remarks}),
+    }
     for n, milestone in enumerate(plan.milestones):
         at = f"milestones[{n}]"
         for field, kind, refs, known in (
@@ -192,8 +212,11 @@ def _check_milestones(plan: Plan) -> Iterator[Problem]:
                 elif ref == milestone.id:
                     yield Problem("invalid", f"{at}.{field}[{i}]", f"{ref} depends on itself")
         for i, requirement in enumerate(milestone.requirements):
-            if tasks and _is_task_id(requirement) and requirement not in tasks:
-                yield _unknown(f"{at}.requirements[{i}]", "task entry", requirement, tasks)
+            prefix, dash, number = requirement.partition("-")
+            kind, known = statements.get(prefix + dash, ("", set()))
+            # Without any, such an id is one of the project's requirements.
+            if known and number.isdigit() and requirement not in known:
+                yield _unknown(f"{at}.requirements[{i}]", kind, requirement, known)
         yield from _check_intents(at, milestone, decisions)
         yield from _check_changes(at, milestone, decisions)
         yield from _check_paths(at, milestone)
@@ -206,10 +229,6 @@ def _check_cycle(plan: Plan, known: set[str]) -> Iterator[Problem]:
         if cycle and len(set(cycle)) > 1:
             text = f"the milestones form a cycle: {' -> '.join(cycle)}"
             yield Problem("invalid", "milestones", text, "remove a dependency of the cycle")
-
-
-def _is_task_id(text: str) -> bool:
-    return text.startswith("T-") and text[2:].isdigit()
 
 
 def _check_intents(at: str, milestone: Milestone, decisions: set[str]) -> Iterator[Problem]:

@@ -113,7 +113,7 @@ def _with_outcome(state: State, phase: Phase, work: Work, decision: Decision) ->
     )  # fmt: skip
     answers = [
         {"check": i.check, "scope": i.scope, "severity": i.severity, "status": i.status,
-         "by": i.answered_by, "evidence": i.evidence or ""}
+         "by": i.answered_by, "evidence": i.evidence or "", "note": i.note}
         for i in decision.items
         if i.answered_by and i.status != TODO
     ]  # fmt: skip

@@ -12,18 +12,19 @@ from typing import TYPE_CHECKING
 from quality_reviewer.criteria import judged_criteria
 from shared import resources
 from shared.builders import visible
-from shared.reviewed import against_figures, beyond_limit, left_out, reviewers_of
+from shared.reviewed import against_figures, beyond_limit, left_out, note_lines, reviewers_of
 from shared.steps.slices import chosen, knowledge_lines
 from shared.verified import facts_of
 from state.changes import apart
 from state.files import write_atomic
 from state.milestones import changes_of, kinds_of_docs, promise
+from state.statements import outcome_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from shared.run import State
-    from state.models import Change, Milestone, Plan
+    from state.models import Change, Milestone, Plan, Remark, TaskItem
 
 
 # What a viewer of Markdown would not show literally: a tag, a comment, an entity, an image.
@@ -43,7 +44,7 @@ _DECIDED = {
 
 def render_plan(plan: Plan, answers: Mapping[str, Sequence[str]]) -> str:
     """Return the text of plan.md; invisible characters of the plan are shown as escapes."""
-    lines = [*_head(plan), *_task(plan), *_questions(plan, answers)]
+    lines = [*_head(plan), *_task(plan), *_remarks(plan), *_questions(plan, answers)]
     for section in (decisions, _risks, _knowledge, _milestones, verified, reviews):
         lines += section(plan)
     lines += ["", "The commit names this plan by its digest, in a line `Plan-Digest:`."]
@@ -65,7 +66,7 @@ def _head(plan: Plan) -> Iterator[str]:
     for title, text in (
         ("Problem", plan.overview.problem),
         ("Approach", plan.overview.approach),
-        ("Remarks on the last revision", "\n".join(plan.remarks)),
+        ("Notes on this revision", "\n".join(plan.remarks)),
     ):
         if text:
             yield from ("", f"## {title}", "", *(f"> {live(line)}" for line in text.split("\n")))
@@ -75,9 +76,20 @@ def _task(plan: Plan) -> Iterator[str]:
     if plan.task_spec:
         yield from ("", "## Task", "")
         for task in plan.task_spec:
-            cited = [m.id for m in plan.milestones if task.id in m.requirements]
-            where = "" if task.out_of_scope else f" ({', '.join(cited) or 'not cited'})"
-            yield f"- {task.id}: {one_line(task.text)}{where}"
+            outcome = "" if task.out_of_scope else _outcome(plan, task)
+            yield f"- {task.id}: {one_line(task.text)}{outcome}"
+
+
+def _remarks(plan: Plan) -> Iterator[str]:
+    if plan.user_remarks:
+        yield from ("", "## Remarks", "")
+    for one in plan.user_remarks:
+        outcome = _outcome(plan, one)
+        yield f"- {one.id}, on revision {one.revision}: {one_line(one.text)}{outcome}"
+
+
+def _outcome(plan: Plan, statement: TaskItem | Remark) -> str:
+    return f" ({one_line(outcome_of(plan, statement)) or 'no milestone cites it'})"
 
 
 def _questions(plan: Plan, answers: Mapping[str, Sequence[str]]) -> Iterator[str]:
@@ -225,6 +237,7 @@ def reviews(plan: Plan) -> Iterator[str]:
             kind = "accepted by a person" if item.accepted else "open"
             kind = "passed against the figures" if item.id in over else kind
             yield f"  - {kind}, {item.severity} {item.id}: {one_line(item.finding)}"
+        yield from (f"  - note, {one_line(line)}" for line in note_lines(data))
     every = [outcome.model_dump() for outcome in plan.reviews]
     if beyond := beyond_limit(every):
         yield f"- {beyond}"

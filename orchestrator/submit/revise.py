@@ -16,7 +16,7 @@ from shared.qr.types import LoopState
 from state import store
 from state.errors import Refused
 from state.files import read_bytes, write_atomic
-from state.models import TaskItem
+from state.models import Remark
 from state.stages import READ_ONLY
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def revise_plan(state: State, remarks: str, cause: str | None = None) -> None:
         if run.stage in READ_ONLY:
             check_run(state)
         if run.digest is None and (plan := store.load_plan(path)).frozen_at is None:
-            if plan.remarks and plan.remarks == _as_remarks(remarks, cause):
+            if _is_opened_by(plan, remarks, cause):
                 refresh_page(state)  # this is a repetition; a kill may have spared the page
                 return
             text = "the plan is not frozen, so edit the plan without `plan revise`"
@@ -70,7 +70,7 @@ def revise_plan(state: State, remarks: str, cause: str | None = None) -> None:
             drift.take(tree_of(state))
         with state.database:
             state.move(
-                "revise", "host", detail="\n".join(plan.remarks),
+                "revise", "host", detail="\n".join([*_latest(plan), *plan.remarks]),
                 workflow="planner", step=3, digest=None, revision=plan.revision,
             )  # fmt: skip
         refresh_page(state)
@@ -121,10 +121,20 @@ def _open_next(state: State, successor: Callable[[Plan], Plan], *, on_head: bool
     return plan
 
 
-def _as_remarks(remarks: str, cause: str | None) -> tuple[str, ...]:
-    """Return the remarks as a plan keeps them: one text, after that of its cause; none if empty."""
-    texts = [text for text in (CAUSES[cause] if cause else "", remarks) if text.strip()]
-    return ("\n".join(texts),) if texts else ()
+def _latest(plan: Plan) -> list[str]:
+    """Return what a person wants otherwise in this revision than in the one before it."""
+    return [one.text for one in plan.user_remarks if one.revision == plan.revision - 1]
+
+
+def _is_opened_by(plan: Plan, remarks: str, cause: str | None) -> bool:
+    """Return whether these remarks and this cause are what an unfrozen revision was opened by."""
+    notes = _notes(remarks, cause)
+    return plan.remarks == notes if notes else remarks.strip() in _latest(plan)
+
+
+def _notes(remarks: str, cause: str | None) -> tuple[str, ...]:
+    """Return the note of a cause, with the remarks on it, as a plan keeps it; none without one."""
+    return ("\n".join(t for t in (CAUSES[cause], remarks) if t.strip()),) if cause else ()
 
 
 def remark(state: State, text: str) -> None:
@@ -135,22 +145,23 @@ def remark(state: State, text: str) -> None:
 
 
 def next_revision(plan: Plan, remarks: str, cause: str | None = None) -> Plan:
-    """Return the unfrozen next revision of a frozen plan; remarks become an entry of its task.
+    """Return the unfrozen next revision of a frozen plan; the remarks become an RM- entry of it.
 
-    If there is one milestone, it cites the new entry. With a `cause` of CAUSES they stay remarks:
-    they are not the user's.
+    If there is one milestone, it cites the new entry. With a `cause` of CAUSES they are not the
+    user's, and become a note.
     """
-    remarked = _as_remarks(remarks, cause)
     values: dict[str, Any] = {
         "frozen_at": None, "digest": None, "seals": {}, "self_contained": True,
         "reviews": (), "verify": (),
-        "revision": plan.revision + 1, "remarks": remarked,
+        "revision": plan.revision + 1, "remarks": _notes(remarks, cause),
     }  # fmt: skip
-    if remarked and cause is None:
-        task = TaskItem(id=f"T-{len(plan.task_spec) + 1}", text=remarks.strip())
-        values["task_spec"] = (*plan.task_spec, task)
+    if remarks.strip() and cause is None:
+        number = plan.counters.get("RM", 0) + 1
+        new = Remark(id=f"RM-{number:03d}", text=remarks.strip(), revision=plan.revision)
+        values["user_remarks"] = (*plan.user_remarks, new)
+        values["counters"] = {**plan.counters, "RM": number}
         if len(plan.milestones) == 1:
             only = plan.milestones[0]
-            cited = {"requirements": (*only.requirements, task.id), "version": only.version + 1}
+            cited = {"requirements": (*only.requirements, new.id), "version": only.version + 1}
             values["milestones"] = (only.model_copy(update=cited),)
     return plan.model_copy(update=values)

@@ -22,6 +22,8 @@ _DECISION = re.compile(r"decision_ref(s\[[0-9]+\])?$|why_comments$")
 _CYCLE = "milestones"
 _STEP_END = re.compile(r"->|→|\n")
 _STEPS_LEAST = 2
+# Of a remark, what else may become of it.
+_INSTEAD = ", or set its `outcome`: `declined: why`, or FILE:LINE where it holds already"
 _WAVES = "milestone_dependencies.waves"
 
 
@@ -74,18 +76,19 @@ def check_overview(subject: Subject) -> Iterator[Finding]:
 
 
 def check_requirements(subject: Subject) -> Iterator[Finding]:
-    """Every entry of the task is cited by a milestone or marked out of scope."""
+    """A milestone cites each entry of the task in scope, and each remark without an outcome."""
     plan = subject.plan
     if not plan.task_spec:
         text = "there is no task_spec, so nothing tells what the plan must cover"
         yield Finding("*", text, "NOT_CHECKED")
     cited = {r for m in plan.milestones for r in m.requirements}
-    for entry in plan.task_spec:
-        if not entry.out_of_scope and entry.id not in cited:
-            what = f"{entry.id} is cited by no milestone: {_excerpt(entry.text)!r}"
-            yield Finding(
-                entry.id, f"{what}; name it in `requirements` of the milestone that does it"
-            )
+    asked = {task.id: task.text for task in plan.task_spec if not task.out_of_scope}
+    remarks = {remark.id: remark.text for remark in plan.user_remarks if not remark.outcome}
+    for name, text in (asked | remarks).items():
+        if name not in cited:
+            what = f"{name} is cited by no milestone: {_excerpt(text)!r}"
+            how = "name it in `requirements` of the milestone that does it"
+            yield Finding(name, f"{what}; {how}{_INSTEAD if name in remarks else ''}")
 
 
 def _excerpt(text: str, length: int = 120) -> str:

@@ -89,7 +89,7 @@ class Item:
 
     __slots__ = (
         "accepted", "answered_by", "asked", "by", "check", "digest", "evidence", "finding", "group",
-        "id", "rounds", "scope", "severity", "status",
+        "id", "note", "rounds", "scope", "severity", "status",
     )  # fmt: skip
 
     def __init__(  # noqa: PLR0913 – one parameter per field of the file, all by name
@@ -101,6 +101,7 @@ class Item:
         severity: Severity = MUST,
         status: Status = TODO,
         finding: str | None = None,
+        note: str = "",
         group: str | None = None,
         by: Author = REVIEWER,
         rounds: int = 0,
@@ -119,6 +120,8 @@ class Item:
         self.severity: Severity = severity
         self.status: Status = status
         self.finding = finding
+        # What the reviewer tells the person: an exception, a limit, a doubt (RV-8).
+        self.note = note
         # The share of one reviewer; None for a script's items.
         self.group = group
         self.by: Author = by
@@ -174,8 +177,8 @@ class Said:
 
 
 FIELDS = (
-    "id", "scope", "check", "severity", "status", "finding", "group", "by", "rounds", "accepted",
-    "evidence", "answered_by", "asked", "digest",
+    "id", "scope", "check", "severity", "status", "finding", "note", "group", "by", "rounds",
+    "accepted", "evidence", "answered_by", "asked", "digest",
 )  # fmt: skip
 
 

@@ -99,11 +99,13 @@ def work_task(ctx: Context, script: str, *, agent: bool) -> Block:
 
 def _why(ctx: Context) -> str:
     """Return in words why the plan is revised: for the user, for a cause, or without a remark."""
-    said = {note.strip() for note in ctx.plan["remarks"]}
-    asked = [task["id"] for task in ctx.plan["task_spec"] if task["text"] in said]
+    plan = ctx.plan
+    said = {note.strip() for note in plan["remarks"]}
+    asked = [task["id"] for task in plan["task_spec"] if task["text"] in said]  # of before RM-
+    asked += [one["id"] for one in plan["user_remarks"] if one["revision"] == plan["revision"] - 1]
     if asked:
         text = read_prompt("orchestrator", "planner", "revise-for-user")
-        return fill(text, {"task": asked[-1]})
+        return fill(text, {"remark": asked[-1]})
     name = "revise-for-cause" if _program_notes(ctx) else "revise"
     return read_prompt("orchestrator", "planner", name)
 
@@ -111,7 +113,7 @@ def _why(ctx: Context) -> str:
 def _program_notes(ctx: Context) -> str:
     """Return the notes of the program on the revision, such as a moved base.
 
-    What the user has remarked is an entry of the task, and is shown there.
+    A plan of before RM- has there what the user has remarked, and shows it as an entry of the task.
     """
     said = {task["text"] for task in ctx.plan["task_spec"]}
     return "\n".join(note for note in ctx.plan["remarks"] if note.strip() not in said)

@@ -25,8 +25,14 @@ _DOCUMENTED = tuple(
 
 
 def task_lines(plan: Json) -> list[str]:
-    """Return the tasks that the user asked for, as lines of text with their ids."""
-    return [f"{task['id']}: {task['text']}" for task in plan.get("task_spec", [])]
+    """Return what the user asked for and remarked since, as lines of text with their ids."""
+    entries = [*plan.get("task_spec", []), *plan.get("user_remarks", [])]
+    return [f"{entry['id']}: {entry['text']}{_outcome(entry)}" for entry in entries]
+
+
+def _outcome(entry: Json) -> str:
+    """Return what the author says has become of a remark; nothing where milestones do it."""
+    return f" → {entry['outcome']}" if entry.get("outcome") else ""
 
 
 def context_lines(plan: Json, keys: Iterable[tuple[str, str]] = _CONTEXT) -> list[str]:

@@ -11,6 +11,7 @@ from quality_reviewer.scopes import Scopes
 from shared.qr.schema import read_review
 from shared.qr.types import PASS, REVIEWER, TODO
 from shared.resources import rendered_plan_path, review_page_path, review_path
+from state.models import Remark
 from tests.journey import Journey, all_pass
 from tests.larger_tasks import larger
 from tests.orchestrator.submit.page.test_html import Parsed
@@ -58,10 +59,12 @@ def test_each_question_is_about_its_own_part_of_the_plan(plan: Plan) -> None:
     [change] = only.code_changes
     other = change.model_copy(update={"after": "1" * 40})
     task = make_plan(task_spec=[{"id": "T-1", "text": "Parse"}, {"id": "T-2", "text": "x"}])
+    remark = Remark(id="RM-001", text="Say why", revision=1)
     cases = {
         "bytes": (changed(plan, code_changes=(other,)), {"code"}),
         "versions": (changed(plan, version=7), set()),
-        "a remark": (changed(plan, requirements=("T-1", "T-2")), set()),
+        "who cites a remark": (changed(plan, requirements=("T-1", "RM-001")), set()),
+        "a remark": (plan.model_copy(update={"user_remarks": (remark,)}), {"whole"}),
         "criteria": (changed(plan, acceptance_criteria=("more",)), {"whole", "design", "code"}),
         "an intent": (
             changed(plan, code_intents=(intent.model_copy(update={"behavior": "no"}),)),

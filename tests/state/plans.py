@@ -203,6 +203,7 @@ SETS: dict[str, dict[str, Any]] = {
     "DG-001": {"title": "N"},
     "CP-001": {"question": "N"},
     "CC-001": {"why_comments": ["N"]},
+    "RM-001": {"outcome": "declined: N"},
 }
 
 
@@ -223,6 +224,7 @@ def sample_plan() -> Plan:
     data["milestones"][0]["code_changes"] = [copy.deepcopy(CHANGE)]
     data["base"] = {"commit": TREE, "branch": "main", "tree": TREE}
     data["task_spec"] = [{"id": "T-1", "text": "dates"}, {"id": "T-2", "text": "x"}]
+    data["user_remarks"] = [{"id": "RM-001", "text": "say why", "revision": 1}]
     data["context"]["user_quotes"] = ["as it is"]
     data["verify"] = [{"command": "true", "baseline": "pass", "outcome": "pass", "tree": TREE}]
     data["reviews"] = [
@@ -234,7 +236,7 @@ def sample_plan() -> Plan:
             "open": [{"id": "qa-001", "check": "c", "severity": "COULD", "finding": "f"}],
         }
     ]
-    data["counters"]["CC"] = 1
+    data["counters"] |= {"CC": 1, "RM": 1}
     return Plan.model_validate(data)
 
 

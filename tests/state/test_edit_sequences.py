@@ -69,6 +69,7 @@ PLAIN_FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "allowed_tools": st.lists(TEXT, max_size=1),
     "denied_tools": st.just([]),
     "why_comments": st.lists(TEXT, max_size=1),
+    "outcome": st.sampled_from(["", "declined: no", "a.py:1", "done: M-001"]),
 }
 REQUIRED = {
     name: [f for f, info in kind.model.model_fields.items() if info.is_required()]
@@ -98,7 +99,7 @@ def edits(draw: st.DrawFn, known: dict[str, int]) -> dict[str, Any]:
     """Draw an edit of a plan with the entities `known`, right more often than not."""
     op = draw(st.sampled_from(["add", "add", "set", "set", "set", "remove"]))
     if op == "add":
-        kind = draw(st.sampled_from([k for k in KINDS if KINDS[k].prefix and k != "change"]))
+        kind = draw(st.sampled_from([k for k in KINDS if KINDS[k].is_added]))
         new = {"op": op, "kind": kind, "fields": draw(fields_of(kind))}
         return {**new, **draw(st.sampled_from([{}, {"as": "$m"}, {"as": "$d"}, {"as": "$c"}]))}
     entity = draw(st.sampled_from([*known, "$m", "nothing"]))

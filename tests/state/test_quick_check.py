@@ -32,7 +32,7 @@ def simple_plan() -> dict[str, Any]:
         for intent in milestone["code_intents"]:
             intent["params"] = {}
     data["task_spec"] = [{"id": "T-1", "text": "a"}, {"id": "T-2", "text": "b"}]
-    data["milestones"][0]["requirements"] = ["T-1", "prose"]
+    data["milestones"][0]["requirements"] = ["T-1", "RM-001", "prose"]
     data["milestones"][0]["waits_for"] = [data["checkpoints"][0]["id"]]
     return data
 
@@ -53,7 +53,8 @@ def edited() -> Iterator[Plan]:
     """Yield the plan with one reference, id or path in it replaced by each other one."""
     every = [(way, text) for way, text in places(DATA) if way[0] != "seals"]
     references = sorted(
-        {text for _, text in every if REFERENCE.fullmatch(text)} | {"DL-999", "T-999", "CP-999"}
+        {text for _, text in every if REFERENCE.fullmatch(text)}
+        | {"DL-999", "T-999", "RM-999", "CP-999"}
     )
     files = sorted({file for m in Plan.model_validate(DATA).milestones for file in files_of(m)})
     for way, text in every:

@@ -56,6 +56,10 @@ def broken(place: str, value: object) -> list[tuple[str, str]]:
         ("milestones.1.depends_on.0", "M-002", "milestones[1].depends_on[0]"),
         ("milestones.1.waits_for.0", "CP-009", "milestones[1].waits_for[0]"),
         ("milestones.0.requirements", ["prose", "T-9"], "milestones[0].requirements[1]"),
+        ("milestones.0.requirements", ["RM-001", "RM-009"], "milestones[0].requirements[1]"),
+        ("user_remarks.0.outcome", "done: M-001", "user_remarks[0].outcome"),
+        ("user_remarks.0.outcome", "declined: ", "user_remarks[0].outcome"),
+        ("user_remarks.+", {"id": "RM-001", "text": "x", "revision": 2}, "user_remarks[1]"),
         (
             "milestones.0.code_intents.0.decision_refs",
             ["DL-001", "DL-002"],

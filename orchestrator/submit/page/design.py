@@ -10,13 +10,15 @@ from quality_reviewer.criteria import judged_criteria
 from shared.builders import counted
 from shared.steps.slices import chosen, knowledge_lines
 from state.milestones import kinds_of_docs, promise
+from state.models import TaskItem
+from state.statements import DECLINED, DONE, cited_by, outcome_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from orchestrator.submit.page.facts import Edited, Facts
     from orchestrator.submit.page.html import Node
-    from state.models import Milestone, Option, Plan
+    from state.models import Milestone, Option, Plan, Remark
     from state.reasons import Invariant, RejectedAlternative, Tradeoff
 
 
@@ -50,23 +52,29 @@ def goal(facts: Facts) -> Section:
     """Return the user's request in their own words and how the assistant understood it."""
     plan, request = facts.plan, facts.run.request
     quotes = [Element("blockquote", q, {"class": "text"}) for q in plan.context.user_quotes]
-    tasks = [_task(plan, t.id, t.text, t.out_of_scope) for t in plan.task_spec]
+    tasks = [_statement(plan, task) for task in plan.task_spec]
+    remarks = [_statement(plan, remark) for remark in plan.user_remarks]
     return Section("goal", "Goal", [
         Element("blockquote", request, {"class": "text"}) if request.strip() else None,
         Items(tasks, "rows"),
         Titled("In your words", quotes),
-        Titled("Remarks on the last revision", Items(plan.remarks, "text rows")),
+        Titled("Your remarks", Items(remarks, "rows")),
+        Titled("Notes on this revision", Items(plan.remarks, "text rows")),
         Titled("As understood", Items(plan.context.current_understanding)),
     ])  # fmt: skip
 
 
-def _task(plan: Plan, name: str, text: str, out_of_scope: bool) -> Node:
-    cited = [m.id for m in plan.milestones if name in m.requirements]
-    if out_of_scope:
-        return with_id(name, Element("span", text, {"class": "quiet"}))
-    if not cited:
-        return with_id(name, text, Element("span", " – no milestone cites it", {"class": "warn"}))
-    return with_id(name, text, " → ", listed(_links(cited)))
+def _statement(plan: Plan, one: TaskItem | Remark) -> Node:
+    """Return an entry of the task or a remark with what has become of it (SD-3)."""
+    if isinstance(one, TaskItem) and one.out_of_scope:
+        return with_id(one.id, Element("span", one.text, {"class": "quiet"}))
+    outcome = outcome_of(plan, one)
+    if outcome.startswith(DONE):
+        return with_id(one.id, one.text, " → ", DONE, listed(_links(cited_by(plan, one.id))))
+    if outcome:
+        tone = "warn" if outcome.startswith(DECLINED) else "quiet"
+        return with_id(one.id, one.text, Element("span", f" → {outcome}", {"class": tone}))
+    return with_id(one.id, one.text, Element("span", " – no milestone cites it", {"class": "warn"}))
 
 
 def _links(names: Iterable[str]) -> list[Node]:

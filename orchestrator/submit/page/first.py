@@ -8,9 +8,16 @@ from orchestrator.submit.page.html import Element, Items, Section, listed
 from orchestrator.submit.page.waves import size_of
 from shared.builders import counted
 from shared.qr.types import ASSISTANT
-from shared.reviewed import against_figures, answers_of, beyond_limit, reviewers_of
+from shared.reviewed import (
+    against_figures,
+    answers_of,
+    beyond_limit,
+    note_lines,
+    reviewers_of,
+)
 from state.actors import PERSON, UNPROVEN
 from state.channels import label
+from state.statements import DECLINED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -160,12 +167,16 @@ def _notable(facts: Facts, files: Sequence[Edited]) -> list[Node]:
     over = {o.phase: against_figures(o.model_dump()) for o in plan.reviews}
     against = [phase for phase, found in over.items() if found]
     left = sum(not i.accepted for o in plan.reviews for i in o.open) - sum(map(len, over.values()))
+    declined = sum(one.outcome.startswith(DECLINED) for one in plan.user_remarks)
+    notes = sum(len(note_lines(o.model_dump())) for o in plan.reviews)
     rows = [
         (waiting, "questions", counted(waiting, "question") + " without an answer"),
         (facts.previous, "differences", "what differs from the last revision"),
         (against, "reviews", f"passed against the figures: {', '.join(against)}"),
         (left, "reviews", counted(left, "finding") + " passed without blocking"),
         (accepted, "reviews", counted(accepted, "finding") + " accepted by a person"),
+        (declined, "goal", counted(declined, "remark") + " declined"),
+        (notes, "reviews", counted(notes, "note") + " of the reviewers"),
         *((m.flags, m.id, f"{m.id} is flagged {', '.join(m.flags)}") for m in plan.milestones),
     ]
     odd = {

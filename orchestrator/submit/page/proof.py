@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.submit.page.design import with_id
 from orchestrator.submit.page.html import Element, Items, Section, Titled
 from shared.qr.types import AGENT, ASSISTANT, EVERYTHING
-from shared.reviewed import NOBODY, against_figures, answers_of, left_out, reviewers_of
+from shared.reviewed import (
+    NOBODY,
+    against_figures,
+    answers_of,
+    left_out,
+    note_lines,
+    reviewers_of,
+)
 from shared.verified import facts_of
 from state.phases import CODE_PHASES
 
@@ -120,6 +127,8 @@ def _phase(facts: Facts, outcome: Outcome) -> Node:
     for title, items in left.items():
         rows = [_named_finding(i.id, i.severity, i.finding) for i in items]
         parts += [Element("p", title), Items(rows, "rows")] if rows else []
+    if notes := note_lines(outcome.model_dump()):
+        parts += [Element("p", "The reviewers note:"), Items(notes, "rows")]
     return [*parts, _answers(outcome)]
 
 

@@ -26,7 +26,7 @@ _ASIDE = frozenset({
 _CHILDREN = frozenset({
     "algorithm_blocks", "changes", "checkpoints", "code_changes", "code_intents", "constraints",
     "decision_log", "diagrams", "docstrings", "inline_comments", "invariants", "known_risks",
-    "milestones", "module_comment", "rejected_alternatives", "tradeoffs",
+    "milestones", "module_comment", "rejected_alternatives", "tradeoffs", "user_remarks",
 })  # fmt: skip
 _PATCH = frozenset({"patch", "before", "after", "diff", "encoding"})
 _TITLES = ("decision", "risk", "name", "file", "question", "alternative", "description", "title")
@@ -58,13 +58,21 @@ def differences(facts: Facts) -> Section:
         for name, old, new in found
         if old is not None and new is not None
     ]
-    added = [_heading(name, new) for name, old, new in found if old is None and new]
-    remarks, tasks = facts.plan.remarks, {task.text for task in facts.plan.task_spec}
+    added = [
+        _heading(name, new)
+        for name, old, new in found
+        if old is None and new and not name.startswith("RM-")
+    ]
+    notes, tasks = facts.plan.remarks, {task.text for task in facts.plan.task_spec}
+    since = facts.previous.revision
+    remarks = [one for one in facts.plan.user_remarks if one.revision >= since]
+    remarked: list[Node] = [with_id(one.id, one.text) for one in remarks]
+    remarked += [note for note in notes if note.strip() in tasks]  # of before RM-
     gone = [_heading(name, old, gone=True) for name, old, new in found if new is None and old]
-    return Section("differences", f"Since revision {facts.previous.revision}", [
+    return Section("differences", f"Since revision {since}", [
         None if found else Element("p", "Nothing of the plan differs."),
-        Titled("You remarked", Items([r for r in remarks if r.strip() in tasks], "text rows")),
-        Titled("Revised since", Items([r for r in remarks if r.strip() not in tasks], "text rows")),
+        Titled("You remarked", Items(remarked, "text rows")),
+        Titled("Revised since", Items([n for n in notes if n.strip() not in tasks], "text rows")),
         changed,
         Titled("New", Items(added, "rows")),
         Titled("Gone", Items(gone, "rows")),

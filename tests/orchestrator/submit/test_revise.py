@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from shared.resources import review_page_path
+import pytest
+
+from shared.resources import rendered_plan_path, review_page_path
 from shared.run import open_state
 from tests.journey import FILES, Journey, way_out, words_of
+from tests.orchestrator.submit.page.test_html import Parsed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,13 +30,110 @@ def task_of(journey: Journey) -> str:
     return journey.last.block.findtext("task") or ""
 
 
-def test_what_the_user_has_remarked_is_named_by_its_id(make_repo: Repositories) -> None:
+def page_of(journey: Journey) -> str:
+    """Return the words of the review page, with single spaces."""
+    with open(review_page_path(journey.state_dir), encoding="utf-8") as file:
+        return " ".join(Parsed(file.read().replace("<", " <")).text.split())
+
+
+@pytest.mark.requirement("SD-1")
+def test_what_the_user_has_remarked_is_an_entry_of_its_own(make_repo: Repositories) -> None:
     journey = Journey(make_repo(files=FILES)).to("submitted")
     journey.write_answers()
     journey.follow(journey.last.next("remarks"))
-    assert task_of(journey).startswith("The user wants a change: T-3,")
-    assert "T-3: Say why in a comment." in journey.last.data("plan")
+    assert task_of(journey).startswith("The user wants a change: RM-001.")
+    assert "RM-001 v1 Say why in a comment." in journey.last.data("plan")
     assert journey.last.data("remarks") == ""
+    plan: dict[str, Any] = open_state(journey.state_dir, "/").plan
+    assert plan["user_remarks"] == [
+        {
+            "id": "RM-001",
+            "version": 1,
+            "text": "Say why in a comment.",
+            "revision": 1,
+            "outcome": "",
+        }
+    ]
+    assert [task["id"] for task in plan["task_spec"]] == ["T-1", "T-2"]
+    assert plan["milestones"][0]["requirements"] == ["T-1", "RM-001"]
+    assert '"RM-001"' in journey.planner("plan", "show", "RM-001").text
+
+
+@pytest.mark.requirement("SD-1")
+def test_remarks_of_all_revisions_are_shown_and_numbered_on(make_repo: Repositories) -> None:
+    journey = Journey(make_repo(files=FILES)).to("submitted")
+    journey.answers["design.json"] = []
+    for text in ("Say why in a comment.", "Say it in the docstring."):
+        journey.write_answer("remarks.md", text)
+        journey.follow(journey.last.next("remarks"))
+        journey.to("submitted")
+    summary = journey.last.data("summary")
+    assert "RM-002: Say it in the docstring." in summary
+    assert "RM-001" not in summary
+    with open(rendered_plan_path(journey.state_dir), encoding="utf-8") as file:
+        lines = file.read().splitlines()
+    assert "- RM-001, on revision 1: Say why in a comment. (done: M-001)" in lines
+    assert "- RM-002, on revision 2: Say it in the docstring. (done: M-001)" in lines
+    assert "You remarked RM-002 Say it in the docstring." in page_of(journey)
+
+
+@pytest.mark.requirement("SD-1")
+def test_a_remark_is_not_made_changed_or_removed_by_an_edit(make_repo: Repositories) -> None:
+    journey = Journey(make_repo(files=FILES)).to("submitted")
+    journey.write_answers()
+    journey.follow(journey.last.next("remarks"))
+    edits = [
+        {"op": "add", "kind": "remark", "fields": {}},
+        {"op": "set", "id": "RM-001", "version": 1, "fields": {"text": "Nothing."}},
+        {"op": "remove", "id": "RM-001", "version": 2},
+    ]
+    journey.write_answer("edits.json", edits)
+    refused = journey.planner("plan", "batch", "--file", "answers/edits.json")
+    assert re.findall(r'at="(.*?)"', refused.text) == [
+        "[0].kind", "[1].fields.text", "[2].id"]  # fmt: skip
+
+
+@pytest.mark.requirement("SD-3")
+def test_a_declined_remark_and_why_are_read_by_who_approves(make_repo: Repositories) -> None:
+    journey = Journey(make_repo(files=FILES)).to("submitted")
+    journey.write_answers()
+    journey.follow(journey.last.next("remarks"))
+    outcome = "declined: the name <b>says</b> it"
+    declined = {"op": "set", "id": "RM-001", "version": 1, "fields": {"outcome": outcome}}
+    journey.answers["design.json"] = [declined]
+    journey.write_answers()
+    refused = journey.follow(journey.last.next("done"))
+    assert "RM-001 is declined, and M-001 cites it" in refused.text
+    freed = {"op": "set", "id": "M-001", "version": 2, "fields": {"requirements": ["T-1"]}}
+    journey.answers["design.json"] = [declined, freed]
+    journey.last = journey.planner("step", "planner")
+    journey.to("submitted")
+    assert f"RM-001: Say why in a comment. → {outcome}" in journey.last.data("summary")
+    with open(rendered_plan_path(journey.state_dir), encoding="utf-8") as file:
+        assert "Say why in a comment. (declined: the name \\<b>says\\</b> it)" in file.read()
+    page = page_of(journey)
+    assert f"RM-001 Say why in a comment. → {outcome}" in page
+    assert "1 remark declined" in page
+
+
+@pytest.mark.requirement("SD-9")
+def test_a_run_whose_remark_became_an_entry_of_the_task_goes_on(make_repo: Repositories) -> None:
+    journey = Journey(make_repo(files=FILES)).to("submitted")
+    journey.write_answers()
+    journey.follow(journey.last.next("remarks"))
+    path = Path(journey.state_dir, "plan.json")
+    plan = json.loads(path.read_text())
+    [remark] = plan.pop("user_remarks")
+    plan["remarks"] = [remark["text"]]
+    plan["task_spec"].append({"id": "T-3", "text": remark["text"]})
+    plan["milestones"][0]["requirements"] = ["T-1", "T-3"]
+    path.write_text(json.dumps(plan))
+    journey.last = journey.planner("step", "planner")
+    assert task_of(journey).startswith("The user wants a change: T-3.")
+    assert journey.last.data("remarks") == ""
+    journey.answers["design.json"] = []
+    journey.to("submitted")
+    assert "You remarked Say why in a comment." in page_of(journey)
 
 
 def test_a_revision_shows_the_message_that_its_commit_would_have(make_repo: Repositories) -> None:

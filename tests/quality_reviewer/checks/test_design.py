@@ -72,6 +72,25 @@ def test_a_task_entry_that_nobody_cites_is_found() -> None:
     ]
 
 
+@pytest.mark.requirement("SD-1")
+def test_a_remark_that_nobody_cites_is_found() -> None:
+    remarks = [{"id": f"RM-00{n}", "text": "Say why", "revision": 1} for n in (1, 2)]
+    milestones = [make_milestone(requirements=["T-1", "RM-001"])]
+    [(status, scope, text)] = found(
+        "design-requirements-covered", user_remarks=remarks, milestones=milestones
+    )
+    assert (status, scope) == ("FAIL", "RM-002")
+    assert text.startswith("RM-002 is cited by no milestone: 'Say why'")
+    assert text.endswith("set its `outcome`: `declined: why`, or FILE:LINE where it holds already")
+
+
+@pytest.mark.requirement("SD-3")
+@pytest.mark.parametrize("outcome", ["declined: it is said", "src/dates.py:1 says it"])
+def test_a_remark_that_has_an_outcome_needs_no_milestone(outcome: str) -> None:
+    remark = {"id": "RM-001", "text": "Say why", "revision": 1, "outcome": outcome}
+    assert found("design-requirements-covered", user_remarks=[remark]) == []
+
+
 def test_a_plan_without_a_task_is_not_checked_against_it() -> None:
     milestones = [make_milestone(requirements=[])]
     [(status, scope, text)] = found(

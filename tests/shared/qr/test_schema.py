@@ -39,6 +39,7 @@ GOOD: dict[str, Any] = {
             "severity": "SHOULD",
             "status": "FAIL",
             "finding": "line 3",
+            "note": "only this file",
             "group": "1",
             "by": "script",
             "rounds": 2,
@@ -70,7 +71,8 @@ SOUND = [
     with_item(group=None, accepted=None, rounds=0),
     with_item(status="PASS", finding=None),
     with_item(rounds=2.0),
-    *(without(n) for n in ("severity", "group", "by", "rounds", "accepted", "evidence")),
+    *(without(n) for n in ("severity", "note", "group", "by", "rounds", "accepted", "evidence")),
+    with_item(note=""),
 ]
 UNSOUND: list[Any] = [
     [],
@@ -111,7 +113,8 @@ UNSOUND: list[Any] = [
     with_item(accepted=True),
     with_item(evidence=" "),
     with_item(evidence=["src/a.py:3"]),
-    with_item(note="x"),
+    with_item(note=None),
+    with_item(remark="x"),
 ]
 
 

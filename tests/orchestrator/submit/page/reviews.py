@@ -73,7 +73,8 @@ def run_row(**values: object) -> Run:
 def previous_data() -> dict[str, Any]:
     """Return the revision before `plan_data`."""
     data = plan_data()
-    data.update(revision=1, remarks=[], digest="11" * 32)
+    data.update(revision=1, remarks=[], user_remarks=[], digest="11" * 32)
+    data["milestones"][1]["requirements"].remove("RM-001")
     data["planning_context"]["decision_log"][2].update(
         decision="Stop at the first row without a date",
         reasoning_chain="half an import is hard to repeat -> stop at once",
@@ -139,7 +140,7 @@ HOSTILE = (
 _FREE = frozenset({
     "acceptance_criteria", "alternative", "anchor", "approach", "assumptions", "behavior", "branch",
     "command", "constraints", "decision", "description", "edge", "error", "file", "files",
-    "finding", "flags", "function", "label", "mitigation", "name", "normal", "owner",
+    "finding", "flags", "function", "label", "mitigation", "name", "normal", "note", "owner",
     "problem", "question", "reason", "reasoning_chain", "rejected_alternatives", "old_file",
     "rejection_reason", "remarks", "request", "risk", "skip_reason", "source", "text", "title",
     "tradeoffs", "type", "user_quotes",

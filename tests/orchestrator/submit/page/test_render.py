@@ -73,7 +73,7 @@ def read_by_eye(**values: Any) -> str:  # noqa: ANN401 – fields of any type
         "both commands pass",
         "by agents (6 questions)",
         "M-003 is flagged high-risk",
-        "T-1 the importer reads ISO dates → M-001, M-002",
+        "T-1 the importer reads ISO dates → done: M-001, M-002",
         "It must never again drop a row and stay silent.",  # quoted from the user
         "DL-002 A closed list of forms",
         "guessing swaps days and months",
@@ -98,7 +98,10 @@ def read_by_eye(**values: Any) -> str:  # noqa: ANN401 – fields of any type
         "file-length at importer/forms.json: a table, not code",  # accepted
         "CP-001 May an import stop at the first row without a date?",
         "Answer: No, collect all of them",
-        "You remarked Report all rows, not only the first.",
+        "Your remarks RM-001 Report all rows, not only the first. → done: M-002",
+        "Notes on this revision The base moved from 1f2e3d4c to 4d3c2b1a.",
+        "You remarked RM-001 Report all rows, not only the first.",
+        "Revised since The base moved from 1f2e3d4c to 4d3c2b1a.",
         "decision Stop at the first row without a date All rows or none",
         "New R-002 Callers that relied on None now see NoDate",
         "importer/rows.py renamed and changed, was importer/lines.py",
