@@ -27,6 +27,7 @@ REAL_FILES = (
     "shared/installation.py",
     "shared/output.py",
     "shared/resources.py",
+    "shared/ways_out.py",
     "state/__init__.py",
     "state/actors.py",
     "state/errors.py",

@@ -50,6 +50,8 @@ def fault_of(label: str, command: str, call: Sequence[str]) -> str:
         return "it is not a command of the table"
     if unknown := _unknown(words):
         return unknown
+    if "--help" in words:
+        return ""
     lost = [option for option in KEPT if option in _options(call) and option not in _options(words)]
     # A new run has a state directory of its own.
     lost = [option for option in lost if words[1:] or option != "--state-dir"]

@@ -18,7 +18,7 @@ from developer.verify.background import cancel_verify, verify
 from developer.verify.job import Done, Running
 from shared.resources import quote
 from shared.verified import facts_of
-from state.errors import Refused
+from state.errors import AGAIN, Refused
 from tests.developer.verify.conftest import DEADLINE_S, FILES, PYTHON, Site, running, until, yes
 from tests.place import need_place
 
@@ -379,7 +379,7 @@ def test_a_result_is_void_if_the_users_tracked_files_changed_meanwhile(site: Sit
         verify_while_it_changes(site, job, mine)
     (problem,) = refusal.value.problems
     assert "app.py" in problem.problem
-    assert "plan verify" in problem.retry
+    assert problem.retry == AGAIN
     assert [r.outcome for r in site.done(job).results] == ["pass"], "and then it is verified"
 
 
