@@ -53,7 +53,8 @@ def _revised(state: State, plan: dict[str, Any]) -> list[str]:
     old, new = store.read_plan(path)["seals"], plan["seals"]
     # A new remark has a line of its own.
     known = [n for n in sorted({*old, *new}) if n in old or not n.startswith("RM-")]
-    changed = [n for n in known if old.get(n) != new.get(n) and "-" in n]
+    named = [n for n in known if "-" in n or n == "overview"]
+    changed = [n for n in named if old.get(n) != new.get(n)]
     return [f"changed since revision {plan['revision'] - 1}: {', '.join(changed) or 'nothing'}"]
 
 

@@ -226,9 +226,13 @@ def error_block(problems: Iterable[Problem], kept: str = "", call: Sequence[str]
     block = Block("result", partial="true").data("kept", kept) if kept else Block("error")
     every, room = list(problems), ERROR_LIMIT
     for number, problem in enumerate(every):
-        # The same command after each problem would only be read again and again.
-        repeated = number + 1 < len(every) and every[number + 1].retry == problem.retry
-        text = problem_text(problem, call, with_way=not repeated)
+        # What is the same of each problem would only be read again and again, so the last has it.
+        following = every[number + 1] if number + 1 < len(every) else None
+        text = problem_text(
+            problem, call,
+            with_way=following is None or following.retry != problem.retry,
+            with_allowed=following is None or following.allowed != problem.allowed,
+        )  # fmt: skip
         room -= len(text) + len(problem.at)
         if room < 0 and number:
             left = f"{len(every) - number} more problems, shown when these are fixed"
@@ -239,10 +243,12 @@ def error_block(problems: Iterable[Problem], kept: str = "", call: Sequence[str]
     return block.render()
 
 
-def problem_text(problem: Problem, call: Sequence[str] = (), *, with_way: bool = True) -> str:
+def problem_text(
+    problem: Problem, call: Sequence[str] = (), *, with_way: bool = True, with_allowed: bool = True
+) -> str:
     """Return a problem as text; long parts are cut, except the command that leads on."""
     parts = [shortened(problem.problem, _PART_LIMIT)]
-    if problem.allowed:
+    if problem.allowed and with_allowed:
         parts.append(f"allowed: {shortened(problem.allowed, _PART_LIMIT)}")
     return " · ".join(parts) + (_way_out(problem, call) if with_way else "")
 

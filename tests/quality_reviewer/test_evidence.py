@@ -121,7 +121,8 @@ def test_a_command_that_ran_on_these_files_is_evidence_with_what_came_out(
         assert (refusal in said.text) if refusal else said.code == 0, said.text
     # A question about the design that is asked with the code takes what either may name.
     asked = item_of(journey, "plan-code", "scope-kept")
-    for evidence in ("run 2: 2 passed", "verify 1: passes", "CI-001", "src/a.py:1"):
+    quoted = "src/a.py: return x + 2"
+    for evidence in ("run 2: 2 passed", "verify 1: passes", "CI-001", "src/a.py:1", quoted):
         assert answer(journey, "plan-code", asked.id, evidence=evidence).code == 0
     said = answer(journey, "plan-code", asked.id, evidence=f"I have read {'it ' * 99}")
     assert "its evidence is 'I have read it it" in said.text

@@ -92,3 +92,12 @@ def test_a_thousand_problems_are_no_flood() -> None:
     assert len(text) < 30_000
     last = list(parsed(text))[-1].text or ""
     assert last.endswith("more problems, shown when these are fixed")
+
+
+def test_what_is_allowed_for_several_problems_stands_once() -> None:
+    alike = [Problem("invalid", at, f"{at} is wrong", "FILE:LINE") for at in ("one", "two")]
+    block = parsed(error_block([*alike, Problem("invalid", "three", "is wrong", "an id")]))
+    one, two, three = (problem.text for problem in block.iter("problem"))
+    assert one == "one is wrong"
+    assert two == "two is wrong · allowed: FILE:LINE"
+    assert three == "is wrong · allowed: an id"
