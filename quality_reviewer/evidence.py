@@ -96,9 +96,8 @@ class Evidence:
             return self._verification(int(found[1] or 1), said[found.end() :])
         if found := _LINE.match(said):
             return self._line(item, found, design=design or self._is_test(item, found[1]))
-        if self._whole_file(item, said) or self._is_quote(item, said):
-            return ""
-        return self._no_reference(item, said)
+        named = self._whole_file(item, said) or self._is_quote(item, said)
+        return "" if named else self._no_reference(item, said)
 
     def _no_reference(self, item: Item, said: str) -> str:
         file, colon, _ = said.partition(":")
