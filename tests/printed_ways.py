@@ -6,6 +6,7 @@ that the command has, and where it is the refused command, it keeps what that wa
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
@@ -42,7 +43,8 @@ def fault_of(label: str, command: str, call: Sequence[str]) -> str:
     """Return what is wrong with a printed way out, "" if nothing is."""
     program, *words = shlex.split(command)
     if label == "user":
-        return "" if shutil.which(program) else f"there is no program {program}"
+        path = os.pathsep.join((os.environ.get("PATH", ""), os.defpath))  # a test may hide it
+        return "" if shutil.which(program, path=path) else f"there is no program {program}"
     if program != launcher_path():
         return "it does not begin with the launcher"
     name = name_of(words)

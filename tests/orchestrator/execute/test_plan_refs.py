@@ -79,9 +79,12 @@ def test_plan_and_approval_are_in_a_commit_without_parents(done: Journey) -> Non
     assert "Add two" in shown(repository, KEPT + digest, "plan.md").decode()
     approval = json.loads(shown(repository, KEPT + digest, "approval.json"))
     head = repository.git("rev-parse", "HEAD")
+    author = "A Tester <tester@example.invalid>"
     assert approval == {
-        "digest": digest, "base": repository.git("rev-parse", "HEAD~1"), "word": "unproven",
-        "who": "person (unproven)", "signature": None, "commit": head, "beside": [],
+        "form": 2, "digest": digest, "base": repository.git("rev-parse", "HEAD~1"),
+        "tree": repository.git("rev-parse", "HEAD^{tree}"), "beside": [], "author": author,
+        "committer": author, "signing": None, "word": "unproven", "who": "person (unproven)",
+        "proof": None, "commit": head, "staged": [],
     }  # fmt: skip
     told = done.last.block.findtext("task", "")
     assert "nothing else" in told

@@ -13,7 +13,7 @@ from shared.resources import plan_path
 from state.database import Database
 from state.errors import Refused
 from state.files import read_json
-from tests.journey import FILES, REQUEST, Journey, call, parsed, words_of
+from tests.journey import FILES, REQUEST, Journey, call, parsed, way_out, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -184,6 +184,6 @@ def test_a_session_that_plans_elsewhere_makes_nothing_and_is_told_where(
         assert kind == "conflict"
         assert f"in {journey.state_dir}" in text
         assert everything(other) == before
-    end = text.rpartition("there: ")[2]
+    end = way_out(text)
     assert call("/", *words_of(end)).code == 0
     assert call(other.path, "start", "w").code == 0
