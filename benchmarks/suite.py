@@ -15,6 +15,10 @@ from statistics import median
 
 BUDGET = os.path.join(os.path.dirname(os.path.realpath(__file__)), "suite.toml")
 _ROUNDS = 5
+# One commit took from 967 to 1,338 processor seconds on machines that did the work in the same
+# time: what a host takes of a machine's memory costs its processes system time. Only more than that
+# is surely the tests' own.
+_NOISE = 1.3
 
 
 class Budget:
@@ -31,15 +35,20 @@ class Budget:
         """Return the limit in processor seconds of this machine, as fast as it is now."""
         return self.processor_s * (self.before_s + measure_unit()) / 2 / self.unit_s
 
-    def exceeded(self, spent_s: float) -> str:
-        """Return what to say where more was spent than the limit, else an empty text."""
+    def exceeded(self, spent_s: float) -> tuple[str, bool]:
+        """Return what to say where more was spent than the limit, else ""; and whether that fails.
+
+        It fails beyond what a noisy machine adds.
+        """
         limit = self.limit()
         if spent_s <= limit:
-            return ""
-        return (
+            return "", False
+        text = (
             f"{spent_s:.0f} processor seconds, {limit:.0f} are the budget here: make the "
             "most costly tests cheaper, or move what the long form can show there (tests/forms.py)"
         )
+        fails = spent_s > limit * _NOISE
+        return text if fails else f"{text}; a noisy machine may add so much, so it passes", fails
 
 
 def measure_unit() -> float:

@@ -82,8 +82,10 @@ def run_form(form: str, dev: str, environment: dict[str, str], outside: dict[str
     spent = os.times()
     processor_s = spent.user + spent.system + spent.children_user + spent.children_system
     sys.stdout.write(f"{time.monotonic() - began:.0f} s, {processor_s:.0f} processor seconds\n")
-    if budget and (text := budget.exceeded(processor_s)):
+    text, fails = budget.exceeded(processor_s) if budget else ("", False)
+    if text:
         sys.stderr.write(f"bin/test: {text}\n")
+    if fails:
         failed.append("the budget")
     return report(failed)
 

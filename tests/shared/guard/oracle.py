@@ -53,11 +53,12 @@ class Oracle:
 
     def __init__(self, folder: Path, status: int) -> None:
         self.status = status
-        self.folder = folder
         self.home = folder / "home"
         self.work = folder / "work"
         self.stubs = folder / "stubs"
-        for made in (self.home, self.work, self.stubs):
+        # There from the start, so that a pattern such as `../*` finds the same before and after.
+        self.notes = folder / ".notes"
+        for made in (self.home, self.work, self.stubs, self.notes):
             made.mkdir()
         (folder / "input").touch()
         stub = self.stubs / "stub"
@@ -70,11 +71,11 @@ class Oracle:
         """Return what each text started, all run by one bash in the empty folder."""
         lines = [_BUILTINS_OFF]
         for number, text in enumerate(texts):
-            mutant, log = self.folder / f"mutant-{number}", self.folder / f"log-{number}"
+            mutant, log = self.notes / f"mutant-{number}", self.notes / f"log-{number}"
             mutant.write_text(f"{text}\n", encoding="utf-8")
             log.unlink(missing_ok=True)
             lines.append(f"ORACLE_LOG={shlex.quote(str(log))}\n. {shlex.quote(str(mutant))}\n")
-        script = self.folder / "script"
+        script = self.notes / "script"
         script.write_text("".join(lines))
         environment = {
             "HOME": str(self.home), "USER": "u", "PATH": str(self.stubs), "LC_ALL": "C.UTF-8",
@@ -84,7 +85,7 @@ class Oracle:
             ["/bin/bash", "--noprofile", "--norc", str(script)], cwd=self.work, env=environment,
             stdin=subprocess.DEVNULL, capture_output=True, check=False,
         )  # fmt: skip
-        return [list(_logged(self.folder / f"log-{n}")) for n in range(len(texts))]
+        return [list(_logged(self.notes / f"log-{n}")) for n in range(len(texts))]
 
     def understood(self, text: str) -> list[Ran] | None:
         """Return what the guard expects `text` to start; None if the guard denies it.
