@@ -83,7 +83,8 @@ def _about(file: str, found: Approval, repository: Repository, asked: Asked) -> 
 
 def _tree(file: str, found: Approval, repository: Repository, commit: str) -> list[Problem]:
     """Return a problem if a commit on the approved base has another tree than the approved one."""
-    if found.tree is None or found.staged or any(path.endswith("/") for path in found.beside):
+    # Only what is signed may say so: of a folder beside the plan the content is not known before.
+    if found.tree is None or any(path.endswith("/") for path in found.beside):
         return []
     tree, *parents = repository.git.text("log", "-1", "--format=%T %P", commit).split()
     if parents[:1] != [found.base] or tree == found.tree:
