@@ -38,8 +38,8 @@ SECTIONS = {
     },
     "This machine and repository": {
         "setup": "cli.setup.command", "doctor": "cli.doctor", "init": "cli.init",
-        "config": "cli.config", "prune": "cli.prune", "repair": "cli.doctor", "demo": "cli.demo",
-        "help": "cli.main",
+        "config": "cli.config", "prune": "cli.prune", "repair": "cli.doctor",
+        "demo": "cli.demo.command", "help": "cli.main",
     },
     "What your assistant runs": {
         "step": "cli.whole_run", "context": "cli.context", "plan": "cli.plan", "tree": "cli.tree",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cli.demo import play, play_rounds
+from cli.demo.command import play, play_rounds
 from state.models import Plan
 from tests.journey import FILES, Journey, call
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cli.demo import PLANNER, RECORDED, _stage
+from cli.demo.command import PLANNER, _stage
 from cli.demo.host import Call, Player
+from cli.demo.recorded import RECORDED
 from tests.browser import open_browser
 
 if TYPE_CHECKING:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from cli.demo.driver import Answer
 
+RECORDED = os.path.dirname(os.path.abspath(__file__))
+
 
 class Recorded:
     """The demo's recorded answers, edits and choices, each returned in the order of use.

@@ -7,6 +7,7 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from cli.demo.host import Player
+from cli.demo.recorded import RECORDED
 from cli.demo.telling import listed
 from shared import resources
 from shared.requirements_record import HISTORY
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from cli.demo.driver import Answer
 
-RECORDED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "requirements")
+RECORDED_ROUNDS = os.path.join(RECORDED, "requirements")
 ROUNDS = 2
 _WRITING, _REVIEW = "new-requirements", "requirements-review"
 

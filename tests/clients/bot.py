@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import ParseError
 from xml.sax.saxutils import unescape
 
-from cli.demo import RECORDED
 from cli.demo.driver import Answer
-from cli.demo.recorded import Recorded
+from cli.demo.recorded import RECORDED, Recorded
 from tests.clients.scripted_model import TASK, Script
 
 if TYPE_CHECKING:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
 from shared.builders import error_block
 from state.errors import Problem
 from tests.clients.bot import Bot
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 START = "/opt/planner/bin/planner step planner"
 OTHERS = ("/opt/planner/bin/planner approve " + "0" * 64, "git switch main")
@@ -45,3 +44,14 @@ def test_one_that_a_block_names_as_next_is_not_run(way: str, tmp_path: Path) -> 
         bot.turn("", said, heard)
     with pytest.raises(AssertionError, match="only a person or the user"):
         bot.turn("", 2, f'<step name="x"><next>{way}</next></step>{refusal(way)}')
+
+
+@pytest.mark.smoke
+def test_the_program_that_runs_a_client_needs_only_the_standard_library() -> None:
+    """It runs outside of our environment: on a bare machine no package of the lock is found."""
+    program = Path(__file__).with_name("run_client.py")
+    program_text = f"import runpy; runpy.run_path({str(program)!r}, run_name='imported')"
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", program_text], check=False, stderr=subprocess.PIPE
+    )
+    assert (done.returncode, done.stderr) == (0, b"")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cli.demo import make_sample
+from cli.demo.command import make_sample
 from shared.resources import ROOT, installed_path, quote
 from shared.ssh_signature import message_of_form_1
 from tests.clients.bot import CODE_MODE, WAITS, digest_in
