@@ -2,7 +2,9 @@
 
 `--costs` prints the most costly tests and the sums by room. `--write-durations` keeps the costs in
 durations.json, from which `--quick` takes the cheap tests: what is not in that file costs less than
-`CHEAP_S`, or is newer than it and runs. Works in one process and under xdist.
+`CHEAP_S`, or is newer than it and runs. What several tests share, a fixture of a module or session,
+is a cost of each of them in equal parts: whichever runs first has it made. Works in one process and
+under xdist.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import time
 from collections import Counter, defaultdict
 from statistics import mean
 from typing import TYPE_CHECKING
@@ -20,9 +23,11 @@ if TYPE_CHECKING:
     from collections.abc import Generator
 
 DURATIONS = os.path.join(os.path.dirname(__file__), "durations.json")
-CHEAP_S = 0.1
+CHEAP_S = 0.07
+# A test that waits leaves its processor to others, and yet makes `--quick` take longer.
+WAITING = 0.1
 MOST = 10
-_KEY = "processor_s"
+_KEY = "costs"
 
 Durations = dict[str, dict[str, float]]  # file → function → seconds of one case
 
@@ -31,29 +36,59 @@ class Costs:
     """Measures each test, and collects what the workers have measured."""
 
     def __init__(self) -> None:
-        self.spent: dict[str, float] = {}
-        self._began_s = 0.0
+        self.spent: dict[str, float] = {}  # test → processor seconds
+        self.clock_s: dict[str, float] = {}  # test → seconds by the clock
+        self._shared: dict[str, float] = {}  # fixture → processor seconds, of all workers
+        self._users: dict[str, list[str]] = defaultdict(list)  # fixture → tests that have it made
+        self._began = (0.0, 0.0)
+        self._made: dict[str, float] = {}  # what was made for the test that runs, and is shared
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logstart(self) -> None:
         """Begin to measure, before the fixtures of the test are made."""
-        self._began_s = processor_s()
+        self._began = (processor_s(), time.monotonic())
+        self._made = {}
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(
+        self, fixturedef: pytest.FixtureDef[object]
+    ) -> Generator[None, object, object]:
+        """Measure what a fixture costs that more than one test uses."""
+        began_s, inner_s = processor_s(), sum(self._made.values())
+        try:
+            return (yield)
+        finally:
+            if fixturedef.scope != "function":
+                inner_s = sum(self._made.values()) - inner_s
+                self._made[_name(fixturedef)] = processor_s() - began_s - inner_s
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
-        self, call: pytest.CallInfo[None]
+        self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Add to a test's last report what it has cost; the report also reaches the controller."""
         report = yield
         if call.when == "teardown":
-            report.user_properties.append((_KEY, processor_s() - self._began_s))
+            own_s = processor_s() - self._began[0] - sum(self._made.values())
+            costs = [own_s, time.monotonic() - self._began[1], self._made, _shared_by(item)]
+            report.user_properties.append((_KEY, costs))
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note what a test has cost."""
-        costs = [float(str(value)) for key, value in report.user_properties if key == _KEY]
-        if costs:
-            self.spent[report.nodeid] = costs[-1]
+        for key, value in report.user_properties:
+            if key == _KEY and isinstance(value, list):
+                self.spent[report.nodeid], self.clock_s[report.nodeid], made, shared = value
+                for name, cost in made.items():
+                    self._shared[name] = self._shared.get(name, 0) + cost
+                for name in shared:
+                    self._users[name].append(report.nodeid)
+
+    def pytest_sessionfinish(self) -> None:
+        """Give each test its part of what it shares."""
+        for name, cost in self._shared.items():
+            for user in self._users[name]:
+                self.spent[user] += cost / len(self._users[name])
 
     def pytest_terminal_summary(
         self, terminalreporter: pytest.TerminalReporter, config: pytest.Config
@@ -64,10 +99,23 @@ class Costs:
             for line in lines(self.spent):
                 terminalreporter.line(line)
         if config.getoption("--write-durations"):
-            known = renewed(load_durations(), self.spent, str(config.rootpath))
+            known = renewed(load_durations(), self._costs(), str(config.rootpath))
             with open(DURATIONS, "w", encoding="utf-8") as file:
                 json.dump(known, file, indent=1, sort_keys=True)
                 file.write("\n")
+
+    def _costs(self) -> dict[str, float]:
+        return {name: max(s, WAITING * self.clock_s[name]) for name, s in self.spent.items()}
+
+
+def _name(fixture: pytest.FixtureDef[object]) -> str:
+    return f"{fixture.baseid}::{fixture.argname}"
+
+
+def _shared_by(item: pytest.Item) -> list[str]:
+    """Return the names of the fixtures that a test shares with others."""
+    used = item._fixtureinfo.name2fixturedefs if isinstance(item, pytest.Function) else {}
+    return [_name(one[-1]) for one in used.values() if one[-1].scope != "function"]
 
 
 def processor_s() -> float:

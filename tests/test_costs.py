@@ -26,6 +26,17 @@ SUITE = f"""
     def test_cheap(n): pass
     def test_removed(): pass
 """
+SHARING = f"""
+    import subprocess, sys
+    import pytest
+    @pytest.fixture(scope="module")
+    def inner(): subprocess.run([sys.executable, "-S", "-c", {BUSY!r}], check=True)
+    @pytest.fixture(scope="module")
+    def made(inner): pass
+    def test_first(made): pass
+    def test_second(made): pass
+    def test_alone(): pass
+"""
 
 
 def test_the_seconds_of_children_count() -> None:
@@ -46,12 +57,12 @@ def test_the_ten_most_costly_tests_are_shown_and_the_sums_of_all_by_room() -> No
     assert lines({"tests/test_b.py::test_it": 0.0})
 
 
-def test_kept_are_the_functions_whose_cases_cost_a_tenth_of_a_second_on_the_average() -> None:
+def test_kept_are_the_functions_whose_cases_cost_too_much_on_the_average() -> None:
     spent = {
         "tests/a.py::test_mean[x]": 0.0,
         "tests/a.py::test_mean[y::[z]]": 0.5,
-        "tests/a.py::test_cheap[x]": 0.09,
-        "tests/a.py::TestIt::test_exact": 0.1,
+        "tests/a.py::test_cheap[x]": 0.069,
+        "tests/a.py::TestIt::test_exact": 0.07,
         "tests/b.py::test_cheap": 0.0,
     }
     assert durations_of(spent) == {"tests/a.py": {"test_mean": 0.2, "TestIt::test_exact": 0.1}}
@@ -68,16 +79,21 @@ def test_a_run_of_some_tests_renews_what_is_kept_of_them(tmp_path: Path) -> None
     }
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "1")], ids=["one-process", "xdist"])
-def test_a_run_measures_children_and_fixtures_and_keeps_what_is_not_cheap(
-    pytester: pytest.Pytester, workers: tuple[str, ...]
-) -> None:
+def measuring(pytester: pytest.Pytester) -> None:
+    """Have the tests of a suite measured by our plugin, which keeps their costs beside them."""
     pytester.makeconftest(
         f"import sys; sys.path.insert(0, {ROOT!r})\n"
         "import tests.costs\n"
         "tests.costs.DURATIONS = 'durations.json'\n"
         "pytest_plugins = ['tests.costs']\n"
     )
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "1")], ids=["one-process", "xdist"])
+def test_a_run_measures_children_and_fixtures_and_keeps_what_is_not_cheap(
+    pytester: pytest.Pytester, workers: tuple[str, ...]
+) -> None:
+    measuring(pytester)
     pytester.makepyfile(test_a=SUITE)
     run = pytester.runpytest_subprocess("--costs", "--write-durations", *workers)
     shown = run.stdout.str().partition(" processor seconds ")[2].splitlines()[1:12]
@@ -88,3 +104,22 @@ def test_a_run_measures_children_and_fixtures_and_keeps_what_is_not_cheap(
     kept = json.loads(Path("durations.json").read_text(encoding="utf-8"))
     assert kept["test_a.py"].keys() == {"test_child", "test_fixture"}
     assert run.ret == 0
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one-process", "xdist"])
+def test_what_tests_share_is_a_cost_of_each_whichever_runs_first(
+    pytester: pytest.Pytester, workers: tuple[str, ...]
+) -> None:
+    measuring(pytester)
+    pytester.makepyfile(test_a=SHARING)
+    pytester.runpytest_subprocess("--write-durations", *workers).assert_outcomes(passed=3)
+    kept = json.loads(Path("durations.json").read_text(encoding="utf-8"))
+    assert kept["test_a.py"].keys() == {"test_first", "test_second"}
+
+
+def test_a_test_that_waits_is_not_cheap(pytester: pytest.Pytester) -> None:
+    measuring(pytester)
+    pytester.makepyfile(test_a="import time\ndef test_it(): time.sleep(0.8)\ndef test_b(): pass\n")
+    pytester.runpytest_subprocess("--write-durations").assert_outcomes(passed=2)
+    kept = json.loads(Path("durations.json").read_text(encoding="utf-8"))
+    assert kept == {"test_a.py": {"test_it": 0.1}}
