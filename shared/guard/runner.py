@@ -142,9 +142,10 @@ def _check_advice(text: str, session: Session) -> None:
     from shared.guard.advice import check_text
     from shared.guard.settings import load_settings
     from shared.guard.targets import view_of
-    from state.database import Database
+    from shared.mode.memory import Memory
 
-    run = Database(session.database).run(session.run_id) if session.run_id else None
+    database = Memory(session).database
+    run = database.run(session.run_id) if database and session.run_id else None
     try:
         settings = load_settings(session.state_dir)
         check_text(text, view_of(os.getcwd(), session, settings, run))

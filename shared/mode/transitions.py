@@ -131,9 +131,16 @@ def check_only_here(path: str, agent: str) -> None:
     other = of_agent(agent)
     if other is None or other.database == os.path.realpath(path):
         return
-    there = Database(other.database)
-    row = there.planning(agent)
-    there.close()
+    # Not at the top: nearly all commands find no other database.
+    from shared.mode.memory import Memory
+
+    left = Memory(other)
+    if left.gone:
+        text = f"this session plans elsewhere, and what remembers that is gone ({left.gone})"
+        allowed = "a person ends the guarding of that plan"
+        retry = f"planner cancel --agent {resources.quote(other.session)}"
+        raise Refused("conflict", agent, text, allowed, retry)
+    row = left.row
     if row is not None and row.phase != INACTIVE:
         home = other.state_dir or os.path.dirname(other.database)
         text = f"this session already plans elsewhere ({row.phase}), in {home}; it can plan once"
