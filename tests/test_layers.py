@@ -32,8 +32,8 @@ ROOMS = {
     "shared/git": ("shared/clients/known", "state/errors", "state/files"),
     "shared/guard": (
         "shared/bounded_toml", "shared/builders", "shared/clients", "shared/commands",
-        "shared/digests", "shared/known_secrets", "shared/mode", "shared/output", "shared/place",
-        "shared/requirements_record", "shared/resources", "shared/sandbox", "state",
+        "shared/digests", "shared/known_secrets", "shared/mode", "shared/output", "shared/paths",
+        "shared/place", "shared/requirements_record", "shared/resources", "shared/sandbox", "state",
     ),
     **dict.fromkeys(ROLES, ("shared", "state")),
     "orchestrator": (*ROLES, "shared", "state"),

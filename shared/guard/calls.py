@@ -10,6 +10,7 @@ from shared.guard.forms import form_of
 from shared.guard.permissions import refusal_for_assistant, refusal_while_planning
 from shared.guard.settings import load_settings
 from shared.mode import sessions
+from shared.paths import readings
 from shared.requirements_record import WORKFLOW as REQUIREMENTS
 from state.stages import EXECUTING
 
@@ -154,7 +155,13 @@ def check_outside(host: str, payload: Mapping[str, Any]) -> None:
 
 def _folder(tool: tools.Tool, given: Mapping[str, Any], cwd: str) -> str:
     """Return the folder in which a tool works: the session's, or the one that it is given."""
-    return os.path.join(cwd, str(given.get(tool.folder) or "")) if tool.folder else cwd
+    named = str(given.get(tool.folder) or "") if tool.folder else ""
+    if not named:
+        return cwd
+    if len(readings(named, cwd)) > 1:
+        text = f"the folder {named} may be read as one of several"
+        raise Denied(text, "name it by its absolute path, without `..` and links")
+    return os.path.join(cwd, named)
 
 
 def check_person_only(command: str, cwd: str) -> None:
