@@ -191,7 +191,7 @@ def history(state_dir: str | None, *, as_json: bool) -> None:
     Example: planner requirements history
     """
     facts = read_lane(find_lane_to_read(state_dir).state_dir)
-    entries = read_history(facts.path(HISTORY))
+    entries = read_history(facts)
     if as_json:
         write(json.dumps([entry._asdict() for entry in entries], indent=2) + "\n")
     else:
