@@ -15,7 +15,7 @@ from orchestrator.requirements_lane.history import read_history
 from orchestrator.requirements_lane.opening import find_lane, find_lane_to_read
 from orchestrator.run.start import render_start
 from shared.builders import Block
-from shared.requirements_record import HISTORY, read_lane
+from shared.requirements_record import read_lane
 from shared.resources import read_prompt
 from shared.steps.printing import print_current
 from state.errors import Refused

@@ -127,6 +127,7 @@ COPIES = ("~", ".bak", ".old", ".orig", ".save", ".swp", ".swo")
 
 # Names that are secret only in a folder of that name.
 _IN_FOLDERS = frozenset(((".aws", "credentials"), (".kube", "config"), (".docker", "config.json")))
+_FOLDERS = frozenset(folder for folder, _ in _IN_FOLDERS)
 
 # Folders of a repository that a walk leaves out: what they hold was installed, built or is ours.
 LEFT_OUT = frozenset((
@@ -302,13 +303,16 @@ def _without_credentials(line: str) -> str:
 
 
 def _list(root: str, folder: str) -> tuple[list[str], list[str]]:
-    secret, folders, within = list[str](), list[str](), os.path.basename(folder)
+    secret, folders, within = list[str](), list[str](), folded(os.path.basename(folder))
+    some = within in _FOLDERS
     with os.scandir(os.path.join(root, folder)) as entries:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
                 if entry.name not in LEFT_OUT:
                     folders.append(entry.name)
-            elif is_secret_name(entry.name) or (within, entry.name) in _IN_FOLDERS:
+            elif is_secret_name(entry.name) or (
+                some and (within, folded(entry.name)) in _IN_FOLDERS
+            ):
                 secret.append(entry.name)
     return secret, folders
 

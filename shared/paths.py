@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import os
 
-from shared.builders import visible
 from state.errors import Refused
 
-_PICTURES = "\ufe0e\ufe0f"  # seen, and passed over like what nobody sees
+# What nobody sees, beside control and format characters.
+_UNSEEN = (
+    range(0x34F, 0x350), range(0x115F, 0x1161), range(0x17B4, 0x17B6), range(0x180B, 0x1810),
+    range(0x2065, 0x2066), range(0x3164, 0x3165), range(0xFE00, 0xFE10), range(0xFFA0, 0xFFA1),
+    range(0xFFF0, 0xFFF9), range(0xE0000, 0xE1000),
+)  # fmt: skip
 
 
 def written_forms(path: str) -> tuple[str, ...]:
@@ -47,7 +51,8 @@ def folded(name: str) -> str:
     """
     if name.isascii():
         return name.lower()
-    from unicodedata import normalize  # names that need it are rare
+    from unicodedata import category, normalize  # names that need it are rare
 
-    seen = "".join(one for one in name if visible(one) == one and one not in _PICTURES)
+    shown = (one for one in name if category(one) not in ("Cc", "Cf"))
+    seen = "".join(one for one in shown if not any(ord(one) in codes for codes in _UNSEEN))
     return normalize("NFC", normalize("NFD", seen).casefold())

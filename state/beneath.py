@@ -15,7 +15,7 @@ from state.files import TEMPORARY, fill, read_bytes, unusable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from typing import TypeVar
 
     T = TypeVar("T")
@@ -27,7 +27,7 @@ _LINK = "is a symbolic link, and what has this name is read and written in the r
 _INSTEAD = "put a file or folder of its own in place of the link; then run the same command again"
 
 
-class _Link(Exception):
+class _Link(Exception):  # noqa: N818 – nothing went wrong yet
     """A name leads elsewhere."""
 
 

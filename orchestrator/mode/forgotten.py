@@ -46,9 +46,8 @@ def _cancel_run(target: Target) -> list[str]:
         runs = database.runs(IDLE, ACTIVE, PAUSED) if database else []
     except Refused:
         return []
-    lost = [run for run in runs if not os.path.isdir(run.state_dir)]
-    meant = [run for run in lost if _is_meant(database, run, target, home)]
-    if database is None or len(meant) != 1:
+    meant = [run for run in runs if _is_meant(database, run, target, home)]
+    if database is None or len(meant) != 1 or os.path.isdir(meant[0].state_dir):
         return []
     with database:
         change_run(database, meant[0], "cancel", UNPROVEN, detail="its folder is gone")
@@ -91,4 +90,6 @@ def _end(left: Memory) -> str:
     if not sessions.remove(session.session):
         text = "the session file cannot be removed, so hooks still hold the session"
         raise Refused("refused", session.path, text, "remove this file")
-    return f"The session {session.session} is no longer held. What remembered it is gone: {left.gone}"
+    return (
+        f"The session {session.session} is no longer held. What remembered it is gone: {left.gone}"
+    )

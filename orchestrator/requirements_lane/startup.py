@@ -66,6 +66,9 @@ def start_lane(codepath: str, wanted: Wanted) -> State:
     git = wanted.git
     real = os.path.realpath(os.path.expanduser(codepath))
     repository = _check_place(real, codepath, git=git)
+    begun = Lane(real, git=git)
+    begun.root = repository.root if repository else real
+    begun.check_files()
     config = check_enabled(real)
     models = load_models(git_of(real))
     note = "\n".join(filter(None, [wanted.note, *models.notes]))
@@ -77,9 +80,8 @@ def start_lane(codepath: str, wanted: Wanted) -> State:
         settings = resources.run_config_path(state.state_dir)
         write_json(settings, {**values, "models": models.by_role})
         path = resources.requirements_record_path(state.state_dir)
-        facts = read_lane(state.state_dir) if os.path.exists(path) else Lane(real, git=git)
-        facts.root = state.run.repository
-        facts.check_files()
+        facts = read_lane(state.state_dir) if os.path.exists(path) else begun
+        facts.root = begun.root
         facts.git, facts.told, facts.closed = git, note, False
         facts.depth = wanted.depth or facts.depth
         facts.review_mode = wanted.review or facts.review_mode

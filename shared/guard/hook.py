@@ -161,6 +161,8 @@ def check(host: str, payload: Payload, now: float) -> dict[str, Any]:
 
 def _forgotten(host: str, payload: Payload, left: Memory) -> dict[str, Any]:
     """Return the answer to a tool call of a session whose memory is gone: as while planning."""
+    # What is known of the repository may be gone, or its place.
+    left.session.repository = sessions.repository_root(str(payload.get("cwd") or os.sep))
     try:
         return Call(host, payload, left.session, GATHERING, None).answer()
     except Denied as denied:

@@ -158,7 +158,8 @@ def _home(session: Session) -> str:
 
 
 def _repository(folder: str, session: Session | None) -> str:
-    return session.repository if session else sessions.repository_root(folder)
+    known = session is not None and os.path.isdir(session.repository)
+    return session.repository if session and known else sessions.repository_root(folder)
 
 
 def run_in_place(wanted: Wanted, folder: str, session: Session | None) -> int | None:
@@ -172,7 +173,7 @@ def run_in_place(wanted: Wanted, folder: str, session: Session | None) -> int | 
 
     place = planning_place(folder, repository, _home(session) if session else None)
     try:
-        report = level.run_twice(place, wanted.words or [*SHELL, wanted.text])
+        report = level.run_twice(place, wanted.words or [*SHELL, wanted.text], _client())
     except CannotEnter as error:
         level.forget(place, str(error))
         return None
@@ -181,6 +182,20 @@ def run_in_place(wanted: Wanted, folder: str, session: Session | None) -> int | 
     for line in report.notes(instead):
         sys.stderr.write(f"{line}\n")
     return report.code
+
+
+def _client() -> int | None:
+    """Return a descriptor of the client that waits for the command, None where none is known.
+
+    Its output may be a file, so that nothing else tells that it has ended.
+    """
+    from shared.guard import ancestry
+
+    client = next((p for p in ancestry.above(os.getpid()) if p.is_client), None)
+    try:
+        return os.pidfd_open(client.pid) if client else None
+    except OSError:
+        return None
 
 
 def admitted(wanted: Wanted, folder: str, session: Session | None) -> list[str]:

@@ -13,13 +13,12 @@ from shared.mode import sessions
 from shared.mode.sessions import of_agent
 from state import stages
 from state.clock import now
-from state.database import Database
 from state.errors import Refused
 from state.stages import ACTIVE, IDLE, INACTIVE, PAUSED, READ_ONLY, SUBMITTED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from state.database import Planning, Run
+    from state.database import Database, Planning, Run
 
 
 def change_run(

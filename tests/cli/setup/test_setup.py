@@ -136,8 +136,7 @@ def test_a_project_of_its_own(home: Home, repo: Repository) -> None:
 @pytest.mark.parametrize(
     ("host", "name"),
     [("claude", ".claude"), ("claude", ".claude/settings.local.json"), ("claude", ".claude/skills"),
-     ("codex", ".codex/rules"), ("codex", ".codex/hooks.json"), ("vibe", ".vibe/hooks.toml"),
-     ("gemini", ".gemini"), ("opencode", ".opencode/plugins"), ("cursor", ".cursor/hooks.json")],
+     ("codex", ".codex/rules"), ("opencode", ".opencode/plugins")],
 )  # fmt: skip
 def test_a_project_is_set_up_behind_no_link_of_its_own(
     home: Home, repo: Repository, tmp_path: Path, host: str, name: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sqlite3
@@ -10,8 +11,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from shared.mode import sessions
+from shared.mode import limits, sessions
 from shared.mode.memory import Memory
+from state.database import Database
+from state.errors import Refused
 from tests.journey import FILES, LAUNCHER, Journey, call, words_of
 from tests.light_plans import Lightly
 from tests.shared.guard.client import SESSION, Client
@@ -110,6 +113,36 @@ def test_what_forgets_a_session_ends_no_guarding_and_a_person_can_from_any_folde
     assert not os.path.exists(sessions.path_of(SESSION))
 
 
+def test_a_database_that_goes_while_the_hook_decides_lets_no_call_pass(
+    repo: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client, settle = Client(repo.path), limits.settle
+
+    def lose(database: Database, agent: str, now: float) -> str:
+        _folder_gone(repo.path)
+        return settle(database, agent, now)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(limits, "settle", lose)
+        assert client.denial("Write", file_path="src/a.py", content="")
+    assert ending(client)
+    assert not (repo.path / ".planner").exists()
+
+
+def test_a_database_that_is_gone_is_not_made_anew_empty(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "odd ?#%41.db"
+    Database(str(path), create=True).close()
+    Database(str(path)).close()
+    path.unlink()
+    with monkeypatch.context() as patch:
+        patch.setattr(os.path, "isfile", lambda _: True)
+        with pytest.raises(Refused):
+            Database(str(path))
+    assert not path.exists()
+
+
 @pytest.mark.parametrize("lose", [_gone, _folder_gone, _damaged])
 def test_in_the_repository_cancel_needs_no_name(
     repo: Repository, lose: Callable[[Path], None]
@@ -206,9 +239,8 @@ def test_the_same_session_can_plan_anew_where_its_memory_is_gone_and_nowhere_els
     assert "Planning mode (gathering)" in reason
 
 
-def test_a_session_file_of_an_earlier_release_is_read(repo: Repository) -> None:
-    import json
-
+@pytest.mark.usefixtures("repo")
+def test_a_session_file_of_an_earlier_release_is_read() -> None:
     path = Path(sessions.path_of(SESSION))
     values = json.loads(path.read_text())
     del values["session"]
@@ -221,6 +253,17 @@ def test_a_session_file_of_an_earlier_release_is_read(repo: Repository) -> None:
 def test_a_person_named_nobody_cancels_no_other_plan(repo: Repository) -> None:
     assert call(repo.path, "cancel", "--agent", "nobody").code == 1
     assert Client(repo.path).denial("Write", file_path="src/a.py", content="")
+
+
+def test_a_session_file_that_cannot_be_removed_is_named(repo: Repository) -> None:
+    path = Path(sessions.path_of(SESSION))
+    path.unlink()
+    path.mkdir()
+    assert Client(repo.path).denial("Write", file_path="src/a.py", content="")
+    answer = call("/", "cancel", "--agent", SESSION)
+    assert (answer.code, str(path) in answer.text) == (1, True)
+    path.rmdir()
+    assert Client(repo.path).asks("Write", file_path="src/a.py", content="") == {}
 
 
 def test_the_doctor_names_what_is_forgotten_with_its_end(

@@ -38,6 +38,7 @@ def journey(make_repo: Repositories, monkeypatch: pytest.MonkeyPatch) -> Journey
     """A run whose worktree has links: to a deep folder in it, and to one outside."""
     monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", SESSION)
     found = Journey(make_repo(files={**FILES, "deep/a/b/c/x.txt": "x\n"})).to("code")
+    assert sessions.join(str(found.repository.path), SESSION)  # for clients without session ids
     worktree = Path(found.state_dir, "worktree")
     (worktree / "deep" / "a" / "b" / "c" / "d" / "e").mkdir(parents=True)
     (worktree / "inner").symlink_to("deep/a/b/c/d/e")
@@ -77,11 +78,12 @@ def test_every_tool_that_writes_is_denied_a_path_that_one_of_two_readings_leads_
     assert os.path.normpath(clients_way) == f"{root}/src/a.py"
     kernels_way = f"{worktree}/outer/../worktree.txt"
     assert os.path.normpath(kernels_way) == f"{worktree}/worktree.txt"
-    for path in (clients_way, kernels_way, os.path.relpath(clients_way, "/")):
-        said = json.dumps(asked(host, tool, given_to(host, tool, path), "/"))
+    relative = f"{os.path.relpath(worktree, root)}/inner/../{steps}/src/a.py"
+    for path in (clients_way, kernels_way, relative):
+        said = json.dumps(asked(host, tool, given_to(host, tool, path), root))
         assert "must not be written before the plan is approved" in said, path
     for path in (f"{worktree}/inner/f.py", f"{worktree}/deep/../src/a.py"):
-        assert asked(host, tool, given_to(host, tool, path), "/") == {}, path
+        assert asked(host, tool, given_to(host, tool, path), root) == {}, path
 
 
 def test_home_and_blanks_are_read_as_clients_do(
@@ -129,7 +131,9 @@ def test_a_secret_is_denied_to_reading_tools_by_either_reading(
     assert client.asks("Read", file_path="nested/l/../a.py") == {}
 
 
-@pytest.mark.parametrize("name", [".ENV", ".e\u200dnv", ".\u017f\u017fh", "ID_R\u017fA", "\ufe0f.env"])
+@pytest.mark.parametrize(
+    "name", [".ENV", ".e\u200dnv", ".\u017f\u017fh", "ID_R\u017fA", "\ufe0f.env"]
+)
 def test_a_name_is_compared_as_a_file_system_does_that_folds_names(
     name: str, tmp_path: Path
 ) -> None:
