@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 
@@ -14,7 +13,7 @@ from cli.pen import Pen
 from cli.setup.health import assistants
 from cli.text import typed
 from orchestrator.upkeep.doctor import NOTE, PROBLEM, Finding, examine
-from shared.builders import Block, visible
+from shared.builders import Block, json_text, visible
 
 
 @click.command("doctor")
@@ -32,7 +31,7 @@ def doctor_command(ctx: click.Context, state_dir: str | None, *, as_json: bool) 
     bad = [f for f in found if f.mark == PROBLEM]
     if as_json:
         rows = [{"mark": f.mark, **f._asdict()} for f in found]
-        write(json.dumps(rows, indent=2, ensure_ascii=False) + "\n")
+        write(json_text(rows) + "\n")
     elif form() == TEXT:
         write(_findings_text(found, Pen(width(), in_colour())))
     else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import time
@@ -13,7 +12,7 @@ from cli.answers import write
 from cli.audit import EVERY_S
 from cli.options import json_option, opened_to_read, state_dir_option
 from orchestrator.upkeep import events
-from shared.builders import Block
+from shared.builders import Block, json_text
 from shared.mode.where import open_database
 from state.errors import Refused
 
@@ -70,7 +69,7 @@ def export_command(form: str, state_dir: str | None) -> None:
     if form == "markdown":
         write(events.export_markdown(state))
     else:
-        write(json.dumps(events.export(state), indent=2, ensure_ascii=False) + "\n")
+        write(json_text(events.export(state)) + "\n")
 
 
 if __name__ == "__main__":

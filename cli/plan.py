@@ -25,7 +25,7 @@ from cli.options import (
 from cli.plan_views import diff, list_entities, show
 from orchestrator.plan.import_plan import import_plan
 from shared import plan_file, resources
-from shared.builders import Block
+from shared.builders import Block, json_text
 from shared.named_files import find_answer
 from shared.steps.printing import print_current
 from state import kinds, store
@@ -159,7 +159,7 @@ def check(phase: Phase, state_dir: str | None, *, as_json: bool) -> None:
     state = opened(state_dir)
     items = check_phase(state, phase)
     if as_json:
-        write(json.dumps([i.to_json() for i in items], indent=2, ensure_ascii=False) + "\n")
+        write(json_text([i.to_json() for i in items]) + "\n")
         return
     block = Block("result")
     lines = [f"{i.severity} {i.status} {i.scope}: {i.finding or i.check}" for i in items]

@@ -9,7 +9,7 @@ import click
 
 from cli.answers import JSON, TEXT, XML, asked, form, write, write_patch
 from cli.options import json_option, opened_to_read, state_dir_option
-from shared.builders import Block, visible, visible_line
+from shared.builders import Block, json_text, visible, visible_line
 from state import kinds, store
 from state.errors import Refused
 
@@ -46,7 +46,7 @@ def show(ids: tuple[str, ...], state_dir: str | None, *, as_json: bool, as_markd
         found.append(entity.entity)
     shown = found if ids else data
     if as_json:
-        write(json.dumps(shown, indent=2, ensure_ascii=False) + "\n")
+        write(json_text(shown) + "\n")
     elif as_markdown or form() == TEXT:
         write(_markdown(state, found))
     else:
@@ -114,7 +114,7 @@ def list_entities(
     state.check_unedited()
     rows = kinds.entities(state.plan, kind.removesuffix("s"), milestone)
     if as_json:
-        write(json.dumps(rows, indent=2, ensure_ascii=False) + "\n")
+        write(json_text(rows) + "\n")
         return
     text = "\n".join(_row(kind, r) for r in rows)
     write(Block("result").data(kind, text or "none").render())

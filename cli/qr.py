@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -23,7 +22,7 @@ from orchestrator.execute.last_gate import submit_if_due
 from orchestrator.plan.gate import accept_finding, decide_gate, has_passed, take_gate
 from quality_reviewer.answers import store_answers
 from shared import resources
-from shared.builders import Block
+from shared.builders import Block, json_text
 from shared.named_files import find_answer
 from shared.qr.schema import read_review
 from shared.steps.printing import print_current
@@ -57,7 +56,7 @@ def list_items(
     items = read_review(path).items if os.path.exists(path) else []
     rows = [i for i in items if status in (None, i.status) and group in (None, i.group)]
     if as_json:
-        write(json.dumps([i.to_json() for i in rows], indent=2, ensure_ascii=False) + "\n")
+        write(json_text([i.to_json() for i in rows]) + "\n")
         return
     lines = [f"{i.id}\t{i.severity}\t{i.status}\t{i.scope}\t{i.finding or i.check}" for i in rows]
     write(Block("result").data("items", "\n".join(lines) or "no review is open").render())

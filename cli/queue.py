@@ -14,7 +14,7 @@ from orchestrator.queue import enqueue, templates, waiting
 from orchestrator.run.start import render_start, start_run
 from orchestrator.upkeep import stats
 from shared import resources
-from shared.builders import Block
+from shared.builders import Block, json_text
 from shared.mode.where import open_database
 from state.errors import Refused
 
@@ -102,7 +102,7 @@ def list_templates(*, as_json: bool) -> None:
     """
     found = {name: templates.load(name) for name in templates.names()}
     if as_json:
-        write(json.dumps(found, indent=2, ensure_ascii=False) + "\n")
+        write(json_text(found) + "\n")
         return
     block = Block("result")
     if not found:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import time
@@ -12,7 +11,7 @@ import click
 
 from cli.answers import write
 from cli.options import json_option
-from shared.builders import Block
+from shared.builders import Block, json_text
 from shared.recall import age_of, recall
 from state.errors import Refused
 
@@ -42,7 +41,7 @@ def recall_command(query: str, limit: int, *, as_json: bool) -> None:
     found, now = recall(os.getcwd(), query, limit), time.time()
     if as_json:
         rows = [{**one.entry._asdict(), "confidence": one.confidence} for one in found]
-        write(json.dumps(rows, indent=2, ensure_ascii=False) + "\n")
+        write(json_text(rows) + "\n")
         return
     block = Block("result", found=len(found))
     for one in found:

@@ -15,7 +15,7 @@ from orchestrator.requirements_lane.history import read_history
 from orchestrator.requirements_lane.opening import find_lane, find_lane_to_read
 from orchestrator.run.start import render_start
 from shared.builders import Block
-from shared.requirements_record import HISTORY, read_lane
+from shared.requirements_record import read_lane
 from shared.resources import read_prompt
 from shared.steps.printing import print_current
 from state.errors import Refused
@@ -191,7 +191,7 @@ def history(state_dir: str | None, *, as_json: bool) -> None:
     Example: planner requirements history
     """
     facts = read_lane(find_lane_to_read(state_dir).state_dir)
-    entries = read_history(facts.path(HISTORY))
+    entries = read_history(facts)
     if as_json:
         write(json.dumps([entry._asdict() for entry in entries], indent=2) + "\n")
     else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,7 @@ from cli.options import agent_option, json_option, state_dir_option
 from orchestrator.run.start import render_start
 from orchestrator.strategy_route import deciding, gathering, judging
 from orchestrator.strategy_route.opening import closed_run, find_strategy
-from shared.builders import Block
+from shared.builders import Block, json_text
 from shared.resources import answer_path, fill, read_prompt
 from shared.steps.printing import print_current
 from shared.strategy_record import ANSWER_FILE, SELF_EXTEND, read_strategy
@@ -118,7 +117,7 @@ def show(state_dir: str | None, section: int | None, *, as_json: bool) -> None:
     """
     facts = read_strategy(find_strategy(state_dir).state_dir)
     if as_json:
-        write(json.dumps(facts.to_json(), indent=2, ensure_ascii=False) + "\n")
+        write(json_text(facts.to_json()) + "\n")
         return
     number = 3 if section is None else section
     if section is None and facts.plan is None:

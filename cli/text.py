@@ -5,7 +5,6 @@ Text has headings, lists and tables. A command stands on a line of its own, to b
 
 from __future__ import annotations
 
-import json
 import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,7 @@ from xml.etree import ElementTree as ET
 
 from cli.handover import is_handover, is_waiting, next_lines, person_lines, status_in_place_of
 from cli.pen import Pen
-from shared.builders import visible
+from shared.builders import json_text, visible
 from shared.resources import PROGRAM, launcher, quote
 
 if TYPE_CHECKING:
@@ -58,7 +57,7 @@ def typed(text: str) -> str:
 def json_of(block: str) -> str:
     """Return a block as JSON: attributes by name, the text of an element, its children by tag."""
     root = ET.fromstring(block)  # noqa: S314 – the same
-    return json.dumps({root.tag: _object(root)}, indent=2, ensure_ascii=False) + "\n"
+    return json_text({root.tag: _object(root)}) + "\n"
 
 
 def patch_of(patch: str, *, colour: bool) -> str:

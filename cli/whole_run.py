@@ -105,12 +105,16 @@ def cancel_command(state_dir: str | None, agent: str | None) -> None:
 
     Example: planner cancel --state-dir .planner/runs/20260102-abcdef
     """
-    from orchestrator.mode import light_plan, lookup
+    from orchestrator.mode import forgotten, light_plan, lookup
 
     try:
         found = _settled_mode(agent, state_dir)
     except Refused as refusal:
-        if refusal.problems[0].at != NOBODY:
+        ended = forgotten.cancel(Target(os.getcwd(), agent, state_dir))
+        if ended:
+            write(forgotten.render_ended(ended))
+            return
+        if refusal.problems[0].at != NOBODY or agent is not None:
             raise
         # A run that only weighs whether to plan, or one that has ended.
         state = opened(state_dir)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,7 @@ from orchestrator.strategy_route import bundle_runs
 from orchestrator.strategy_route.bundles import check_bundle, find_bundles
 from orchestrator.strategy_route.opening import find_strategy
 from orchestrator.strategy_route.shape import read_answer
-from shared.builders import Block
+from shared.builders import Block, json_text
 from shared.mode.sessions import repository_root
 from shared.resources import command, read_prompt
 from state.actors import HOST
@@ -92,7 +91,7 @@ def list_bundles(*, as_json: bool) -> None:
         purpose = bundle.purpose if bundle else ""
         rows.append({"name": name, "purpose": purpose, "folder": folder, "faults": len(problems)})
     if as_json:
-        write(json.dumps(rows, indent=2, ensure_ascii=False) + "\n")
+        write(json_text(rows) + "\n")
         return
     lines = [f"{row['name']}: {row['purpose'] or told_faults(row['faults'])}" for row in rows]
     write(Block("result").data("workflows", "\n".join(lines) or "there is none yet").render())

@@ -22,7 +22,6 @@ from shared.resources import answer_path, answer_word, command, fill, read_promp
 from shared.run import open_state
 from shared.steps.workflow import Step
 from state.actors import HOST
-from state.files import read_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,8 +79,7 @@ def startup(ctx: Context, facts: Lane) -> Block:
     if facts.found:
         block.task(_prompt("startup-found")).data("where", "\n".join(where))
         block.data("found", "\n".join(f"{name} from {when}" for name, when in facts.found))
-        if os.path.exists(facts.path(TODO)):
-            block.data(TODO, read_text(facts.path(TODO)))
+        block.data(TODO, facts.read(TODO).decode("utf-8", "replace"))
         block.data("changed files", "\n".join(first_of(facts.changed, SHOWN)))
         ways = [
             ("resume", "Yes - Attempt to resume", ("startup", "--resume")),
@@ -165,7 +163,7 @@ def complete(ctx: Context, facts: Lane) -> Block:
     state = ctx.state
     if facts.stamp:
         return _ready(ctx, facts)
-    todos = [] if facts.agreed else open_todos(facts.path(TODO))
+    todos = [] if facts.agreed else open_todos(facts)
     how = _how_to_complete(state.state_dir, git=facts.git)
     block = ctx.block().task(f"{_prompt('complete-open')} {how}" if todos else how)
     words = _completing_words(git=facts.git)

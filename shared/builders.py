@@ -51,6 +51,22 @@ _UNSEEN = (
     range(0xFFA0, 0xFFA1), range(0xFFF0, 0xFFFC), range(0x1BCA0, 0x1BCA4),
     range(0x1D173, 0x1D17B), range(0xE0000, 0xE1000),
 )  # fmt: skip
+
+
+class _JsonShown(_Shown):
+    """As `_Shown`, with the escapes of JSON: UTF-16 in hexadecimal digits."""
+
+    def __missing__(self, code: int) -> int | str:
+        shown = super().__missing__(code)
+        if isinstance(shown, str):
+            units = chr(code).encode("utf-16-be", "surrogatepass").hex()
+            shown = self[code] = "".join(
+                f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4)
+            )
+        return shown
+
+
+_IN_JSON = _JsonShown(*_UNPRINTABLE, *_UNSEEN)
 _CARRIED = _Shown(*_UNPRINTABLE)
 _VISIBLE = _Shown(*_UNPRINTABLE, *_UNSEEN)
 _BREAKS = str.maketrans({"\n": "\\n", "\t": "\\t"})
@@ -67,6 +83,13 @@ def visible(value: str) -> str:
 def visible_line(value: str) -> str:
     """Return `value` with invisible characters, new lines and tabs written as escapes."""
     return visible(value).translate(_BREAKS)
+
+
+def json_text(value: object, indent: int | None = 2) -> str:
+    """Return a value as JSON for a reader: what nobody would see stands there as an escape."""
+    import json  # not at the top: most blocks have none
+
+    return json.dumps(value, indent=indent, ensure_ascii=False).translate(_IN_JSON)
 
 
 def first_of(rows: Sequence[str], limit: int) -> list[str]:

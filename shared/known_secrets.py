@@ -20,6 +20,7 @@ import os
 import time
 
 from shared.clients import known
+from shared.paths import folded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -126,6 +127,7 @@ COPIES = ("~", ".bak", ".old", ".orig", ".save", ".swp", ".swo")
 
 # Names that are secret only in a folder of that name.
 _IN_FOLDERS = frozenset(((".aws", "credentials"), (".kube", "config"), (".docker", "config.json")))
+_FOLDERS = frozenset(folder for folder, _ in _IN_FOLDERS)
 
 # Folders of a repository that a walk leaves out: what they hold was installed, built or is ours.
 LEFT_OUT = frozenset((
@@ -158,16 +160,16 @@ class SecretPlaces:
     __slots__ = ("_homes", "_others")
 
     def __init__(self, environment: Mapping[str, str]) -> None:
-        home = environment.get("HOME", "").rstrip("/").lower()
-        real = os.path.realpath(environment["HOME"]).lower() if home else ""
+        home = folded(environment.get("HOME", "").rstrip("/"))
+        real = folded(os.path.realpath(environment["HOME"])) if home else ""
         self._homes = tuple(f"{one}/" for one in dict.fromkeys((home, real, *ROOTS)) if one)
         self._others = (
             *_LOWER_SYSTEM,
-            *(path.lower() for path in _variable_paths(environment)),
+            *map(folded, _variable_paths(environment)),
         )
 
     def __contains__(self, path: str) -> bool:
-        lowered = path.lower()
+        lowered = folded(path)
         below = self._below_a_home(lowered)
         if any(beginning in _LOWER_HOME for beginning in _beginnings(below)):
             return True
@@ -175,7 +177,7 @@ class SecretPlaces:
 
     def below(self, folder: str) -> bool:
         """Return whether an absolute path is a folder in which a secret place lies."""
-        above = f"{folder.lower().rstrip('/')}/"
+        above = f"{folded(folder).rstrip('/')}/"
         if any(home.startswith(above) for home in self._homes):
             return True
         below = f"{self._below_a_home(above)}"
@@ -202,7 +204,7 @@ def secrets_of_user(environment: Mapping[str, str]) -> list[str]:
 
 def is_secret_name(name: str) -> bool:
     """Return whether a file is a secret by its name, without folders, in any letter case."""
-    lowered = name.lower()
+    lowered = folded(name)
     bare = lowered.rstrip("#").removeprefix(".#").lstrip("#")
     while copy := next(filter(bare.endswith, COPIES), ""):
         bare = bare.removesuffix(copy)
@@ -301,13 +303,16 @@ def _without_credentials(line: str) -> str:
 
 
 def _list(root: str, folder: str) -> tuple[list[str], list[str]]:
-    secret, folders, within = list[str](), list[str](), os.path.basename(folder)
+    secret, folders, within = list[str](), list[str](), folded(os.path.basename(folder))
+    some = within in _FOLDERS
     with os.scandir(os.path.join(root, folder)) as entries:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
                 if entry.name not in LEFT_OUT:
                     folders.append(entry.name)
-            elif is_secret_name(entry.name) or (within, entry.name) in _IN_FOLDERS:
+            elif is_secret_name(entry.name) or (
+                some and (within, folded(entry.name)) in _IN_FOLDERS
+            ):
                 secret.append(entry.name)
     return secret, folders
 

@@ -12,6 +12,7 @@ import stat
 from shared.guard.denial import Denied
 from shared.guard.scene import Scene
 from shared.guard.secrets import check_read
+from shared.paths import check_one_reading
 from state.errors import Refused
 
 MOST_BYTES = 32 << 20
@@ -34,6 +35,7 @@ def find_answer(state_dir: str, path: str) -> str:
 
 def check_named(path: str) -> str:
     """Return the real path of an existing file that a command may read; else raise Refused."""
+    check_one_reading(path)
     real = os.path.realpath(path)
     try:
         check_read(os.path.abspath(path), Scene(os.getcwd()))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 
 from shared import resources
+from state.beneath import Beneath
 from state.files import read_json, write_json
 
 TYPE_CHECKING = False
@@ -23,6 +24,7 @@ NEW = "new_requirements.md"
 IN_WORK = "current_requirements.md"
 TODO = "todo.md"
 HISTORY = "planner_history.txt"
+ATTRIBUTES = ".gitattributes"
 
 # What the assistant writes for our commands, among its answers.
 SUMMARY = "summary.md"
@@ -50,6 +52,7 @@ class Lane:
         "review_mode",
         "reviewed",
         "rewrite",
+        "root",
         "run",
         "staged",
         "stamp",
@@ -59,6 +62,8 @@ class Lane:
         "wanted",
     )  # fmt: skip
     codepath: str
+    # Of the repository, where there is one: beneath it no file of ours lies behind a link.
+    root: str
     git: bool
     # The user's choices for the plans, empty where left open.
     depth: str
@@ -96,7 +101,7 @@ class Lane:
     told: str
 
     def __init__(self, codepath: str, *, git: bool) -> None:
-        self.codepath, self.git = codepath, git
+        self.codepath, self.root, self.git = codepath, codepath, git
         self.branch = self.told = self.depth = self.review_mode = ""
         self.changed, self.found = [], []
         self.begin_round()
@@ -128,6 +133,24 @@ class Lane:
     def path(self, name: str) -> str:
         """Return the path of a file in the planning folder."""
         return os.path.join(self.codepath, resources.PLANNING_FOLDER, name)
+
+    @property
+    def files(self) -> Beneath:
+        """Return the files of the repository, none of which is read or written behind a link."""
+        return Beneath(self.root)
+
+    def check_files(self) -> None:
+        """Raise Refused if the planning folder or one of its files that we use is a link."""
+        for name in (NEW, IN_WORK, TODO, HISTORY, ATTRIBUTES):
+            self.has(name)
+
+    def read(self, name: str) -> bytes:
+        """Return the bytes of a file in the planning folder, none without the file."""
+        return self.files.read(self.path(name)) or b""
+
+    def has(self, name: str) -> bool:
+        """Return whether there is a file in the planning folder."""
+        return self.files.exists(self.path(name))
 
     @property
     def folder(self) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import re
 
-from shared.requirements_record import CURRENT, ORIGINAL
+from shared.requirements_record import CURRENT, ORIGINAL, TODO
 from state.errors import Refused
-from state.files import read_bytes
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from shared.requirements_record import Lane
 
 _BOX = re.compile(r"\s*[-*] \[([ xX])\] ?(.*)")
 _ITEM = re.compile(r"(?:[-*+]|\d+[.)])\s+(.*)")
@@ -17,10 +19,10 @@ _EXCLUDED = re.compile(r"[*_]*(?:out[ -]of|not[ -]in)[ -]scope[*_: ]*", re.IGNOR
 _PREFIX = "out of scope: "
 
 
-def read_requirements(path: str) -> str:
+def decode_requirements(data: bytes, path: str) -> str:
     """Return the text of a file of requirements; Refused if it is not UTF-8."""
     try:
-        return read_bytes(path).decode("utf-8-sig")
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         text = f"the file is not UTF-8 at byte {error.start}; it was not changed"
         raise Refused("invalid", path, text, "save the file as UTF-8") from None
@@ -124,15 +126,10 @@ def _is_plain_heading(text: str, *, open_entry: bool) -> bool:
     return bool(_EXCLUDED.fullmatch(text)) and not ends_sentence
 
 
-def open_todos(path: str) -> list[str]:
-    """Return the entries of a todo list that are not done; a missing or empty list is one."""
-    boxes = [m for m in map(_BOX.fullmatch, _lines(path)) if m]
+def open_todos(facts: Lane) -> list[str]:
+    """Return the entries of the todo list that are not done; a missing or empty list is one."""
+    lines = facts.read(TODO).decode("utf-8", "replace").splitlines()
+    boxes = [m for m in map(_BOX.fullmatch, lines) if m]
     if not boxes:
-        return [f"{os.path.basename(path)} lists nothing"]
+        return [f"{TODO} lists nothing"]
     return [m[2].strip() for m in boxes if m[1] == " "]
-
-
-def _lines(path: str) -> list[str]:
-    if not os.path.exists(path):
-        return []
-    return read_bytes(path).decode("utf-8", "replace").splitlines()

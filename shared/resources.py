@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 
+from shared.paths import check_one_reading
 from state.errors import Refused
 from state.journals import APPLY_JOURNAL, MILESTONES, REVERT_JOURNAL
 
@@ -366,6 +367,7 @@ def command(*words: str, state_dir: str | None = None, role: str | None = None) 
 
 def known_state_dir(path: str) -> str:
     """Return the real path of a state directory; Refused if it is not one of the planner's."""
+    check_one_reading(path)
     real = os.path.realpath(path)
     if not os.path.isdir(real):
         text = "there is no such state directory (the folder of a run)"

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from shared import resources
 from shared.git.journal import journal_state
 from shared.requirements_record import IN_WORK, TODO, lane_of
+from state.beneath import Beneath
 from state.execution import COMPLETED
-from state.files import write_atomic
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,14 +22,14 @@ _ALSO = "## Committed as well, as the user agreed"
 def refresh_todo(state: State) -> None:
     """Write todo.md anew from the run's plan; do nothing for a run without requirements."""
     lane = lane_of(state.state_dir)
-    if not lane or not os.path.isfile(os.path.join(lane["planning"], IN_WORK)):
+    files = Beneath(state.run.repository)
+    if not lane or not files.is_file(os.path.join(lane["planning"], IN_WORK)):
         return
-    path = os.path.join(lane["planning"], TODO)
     milestones = (
         state.plan["milestones"] if os.path.exists(resources.plan_path(state.state_dir)) else []
     )
     text = render_todo(lane["sha256"], milestones, _done(state, milestones))
-    write_atomic(path, text.encode(), None if os.path.exists(path) else 0o644)
+    files.write(os.path.join(lane["planning"], TODO), text.encode())
 
 
 def render_todo(digest: str, milestones: list[dict[str, Any]], done: set[str]) -> str:

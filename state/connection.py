@@ -31,6 +31,7 @@ _ENVIRONMENT = (
 )  # fmt: skip
 
 DAMAGED = "the database is damaged"
+FOREIGN = "the file is not a database of the planner"
 
 
 class Connection:
@@ -50,7 +51,9 @@ class Connection:
         self.agent = ""
         self._then: list[Callable[[], object]] = []
         try:
-            self.connection = sqlite3.connect(path, isolation_level=None)
+            # One that has gone since is not made anew, empty.
+            wanted = path if create else _existing(path)
+            self.connection = sqlite3.connect(wanted, isolation_level=None, uri=not create)
         except sqlite3.Error as error:
             raise unusable(path, error) from None
         try:
@@ -143,7 +146,7 @@ class Connection:
         tables = self.connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         ours = self._pragma("application_id") == APPLICATION_ID
         if (version or tables) and not ours:
-            text = "the file is not a database of the planner; it was not changed"
+            text = f"{FOREIGN}; it was not changed"
             raise Refused("invalid", self.path, text, "put the planner.db back that was here")
 
     def _back_up(self, version: int) -> None:
@@ -181,6 +184,12 @@ class Connection:
         if isinstance(found, list):
             return found
         raise damaged(self.path, ValueError("a list is missing"))
+
+
+def _existing(path: str) -> str:
+    """Return the URI by which SQLite opens a database that is there, and makes none."""
+    quoted = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    return f"file://{os.path.abspath(quoted)}?mode=rw"
 
 
 def unusable(path: str, error: Exception) -> Refused:

@@ -15,7 +15,7 @@ from state.journals import APPLY_JOURNAL, MILESTONES, REVERT_JOURNAL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from types import TracebackType
     from typing import Any, Self
 
@@ -168,7 +168,11 @@ def _write_new(path: str, data: bytes, mode: int) -> None:
     if os.path.lexists(path):
         os.unlink(path)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    descriptor = os.open(path, flags, mode)
+    fill(os.open(path, flags, mode), data, mode)
+
+
+def fill(descriptor: int, data: bytes, mode: int) -> None:
+    """Write a new file that was just opened, so that a crash does not lose it, and close it."""
     try:
         os.fchmod(descriptor, mode)
         view = memoryview(data)
@@ -188,14 +192,15 @@ def sync_folder(folder: str) -> None:
         os.close(descriptor)
 
 
-def read_bytes(path: str) -> bytes:
+def read_bytes(path: str, opener: Callable[[str, int], int] | None = None) -> bytes:
     """Return the bytes of a planner file; raise Refused (`not_found`) if the file is missing.
 
-    A pipe, socket or device is refused at once: reading one may never end.
+    A pipe, socket or device is refused at once: reading one may never end. `opener` opens the path
+    in its own way.
     """
     try:
         # All is read at once, so a buffer would only cost time.
-        with open(path, "rb", buffering=0, opener=_open_without_waiting) as file:
+        with open(path, "rb", buffering=0, opener=opener or _open_without_waiting) as file:
             if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 return file.read()
     except FileNotFoundError:

@@ -29,11 +29,11 @@ ROOMS = {
     "state": (),
     "shared": ("state",),
     "shared/clients": (),
-    "shared/git": ("shared/clients/known", "state/errors", "state/files"),
+    "shared/git": ("shared/clients/known", "state/beneath", "state/errors", "state/files"),
     "shared/guard": (
         "shared/bounded_toml", "shared/builders", "shared/clients", "shared/commands",
-        "shared/digests", "shared/known_secrets", "shared/mode", "shared/output", "shared/place",
-        "shared/requirements_record", "shared/resources", "shared/sandbox", "state",
+        "shared/digests", "shared/known_secrets", "shared/mode", "shared/output", "shared/paths",
+        "shared/place", "shared/requirements_record", "shared/resources", "shared/sandbox", "state",
     ),
     **dict.fromkeys(ROLES, ("shared", "state")),
     "orchestrator": (*ROLES, "shared", "state"),
@@ -61,7 +61,7 @@ ORDER = (
 PLAIN_STATE = {
     f"state/{name}"
     for name in (
-        "actors", "clock", "connection", "database", "errors", "execution_rows", "files",
+        "actors", "beneath", "clock", "connection", "database", "errors", "execution_rows", "files",
         "journals", "migrations", "phases", "plan_table", "queue_rows", "rows", "shape", "stages",
     )
 }  # fmt: skip

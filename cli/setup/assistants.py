@@ -119,9 +119,10 @@ def _names(asked: Asked, project: str, before: dict[str, record.Placed]) -> list
 
 
 def _work(name: str, asked: Asked, project: str, before: dict[str, record.Placed]) -> Work:
-    host = HOSTS[name.partition(record.BY_WHICH_PROJECT)[0]]
+    known, _, inside = name.partition(record.BY_WHICH_PROJECT)
+    host = HOSTS[known]
     wanted = Wanted() if asked.remove else host.wanted(host.folder(project), bool(project))
-    return Work(wanted, before.get(name, record.NOTHING))
+    return Work(wanted, before.get(name, record.NOTHING), inside)
 
 
 def _skill_folder(*, remove: bool) -> list[Change]:

@@ -15,6 +15,7 @@ from cli.setup.hosts import Wanted, foreign_guard
 from cli.setup.journal import Change, Content, content_of, missing
 from cli.setup.record import NOTHING, Edited, Placed
 from shared.mode.sessions import sha256
+from state.beneath import Beneath
 from state.errors import Problem, Refused
 
 if TYPE_CHECKING:
@@ -26,9 +27,13 @@ _USERS_WRITE = 0o200
 
 
 class Work:
-    """The changes for one assistant; `problems` says why some cannot be made."""
+    """The changes for one assistant; `problems` says why some cannot be made.
 
-    def __init__(self, wanted: Wanted, before: Placed) -> None:
+    Those in a `project` are made in it and nowhere else: a repository may hold links.
+    """
+
+    def __init__(self, wanted: Wanted, before: Placed, project: str = "") -> None:
+        self._project = Beneath(project) if project else None
         self.changes: list[Change] = []
         self.problems: list[Problem] = []
         self.left: list[str] = []  # what is no longer as setup wrote it, and so stays
@@ -60,6 +65,9 @@ class Work:
     def _try(self, step: object, path: str) -> None:
         assert callable(step)  # noqa: S101 – one of ours, for the type checker
         try:
+            if self._project:
+                # What is to be a link may be one.
+                self._project.exists(os.path.dirname(path) if step == self._link else path)
             step(path)
         except Refused as refusal:
             self.problems += refusal.problems

@@ -55,7 +55,7 @@ def _examined(name: str, placed: dict[str, record.Placed]) -> Iterator[Finding]:
     known, _, project = name.partition(record.BY_WHICH_PROJECT)
     host = HOSTS[known]
     wanted = host.wanted(host.folder(project), bool(project))
-    work = Work(wanted, placed.get(name, record.NOTHING))
+    work = Work(wanted, placed.get(name, record.NOTHING), project)
     for problem in work.problems:
         yield Finding(name, f"{problem.at} {problem.problem}", problem.allowed)
     if work.problems:

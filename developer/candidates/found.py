@@ -6,6 +6,9 @@ import os
 import re
 from typing import NamedTuple
 
+from state.beneath import Beneath
+from state.errors import Refused
+
 MOST_BYTES = 1 << 20
 
 
@@ -27,15 +30,11 @@ class Project(NamedTuple):
 
     def read(self, name: str) -> str:
         """Return the text of a plain file of the project, '' if there is none to be read."""
-        path = os.path.join(self.files, name)
-        if os.path.islink(path) or not os.path.isfile(path):
-            return ""
         try:
-            with open(path, "rb") as file:
-                data = file.read(MOST_BYTES + 1)
-        except OSError:
+            data = Beneath(self.files).read(os.path.normpath(name), MOST_BYTES)
+        except Refused:  # a link, or no plain file
             return ""
-        return data.decode("utf-8", "replace") if len(data) <= MOST_BYTES else ""
+        return (data or b"").decode("utf-8", "replace")
 
     def has(self, name: str) -> bool:
         """Return whether the project has a file or folder of this name."""

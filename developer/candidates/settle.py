@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from shared import bounded_toml
 from shared.config import parse_config
 from shared.resources import CONFIG_FILE
+from state.beneath import Beneath
 from state.errors import Refused
-from state.files import write_atomic
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,10 +25,8 @@ def write_commands(root: str, commands: Sequence[str]) -> str:
     The rest of the file stays byte for byte. Refused where it names commands already.
     """
     path = os.path.join(root, CONFIG_FILE)
-    before = ""
-    if os.path.lexists(path):
-        with open(path, encoding="utf-8", newline="") as file:
-            before = file.read()
+    files = Beneath(root)
+    before = (files.read(path) or b"").decode()
     table = bounded_toml.parse(before.encode()).get("verify", {})
     if "commands" in table:
         text = "it names verify commands already"
@@ -42,7 +40,7 @@ def write_commands(root: str, commands: Sequence[str]) -> str:
     if not _reads_as(after, commands):
         raise Refused("invalid", path, "its [verify] table is written in a way that is not known",
                       f"add to it by hand: {lines}")  # fmt: skip
-    write_atomic(path, after.encode(), None if before else 0o644)
+    files.write(path, after.encode())
     return path
 
 

@@ -26,6 +26,7 @@ from shared.git.worktree import make_worktree
 from shared.plan_file import load_approved
 from shared.requirements_record import WORKFLOW, lane_of
 from shared.workspace import open_repository
+from state.beneath import Beneath
 from state.changes import plan_changes
 from state.channels import UNPROVEN_CHANNEL
 from state.errors import AGAIN, Refused
@@ -217,11 +218,12 @@ def check_applied(state: State) -> None:
 
 def _sweep_archive(state: State, repository: Repository) -> None:
     """Remove temporary plan copies that a killed commit of this run left in the user's tree."""
+    files = Beneath(repository.root)
     for archived in archive.paths(state):
-        folder, name = os.path.split(os.path.join(repository.root, archived))
-        for found in os.listdir(folder) if os.path.isdir(folder) else ():
+        folder, name = os.path.split(archived)
+        for found in files.names(folder):
             if found.startswith(f".{name}.") and found.endswith(TEMPORARY):
-                os.unlink(os.path.join(folder, found))
+                files.remove(os.path.join(folder, found))
 
 
 def make_worktree_for_hooks(state: State, repository: Repository) -> None:

@@ -34,10 +34,11 @@ from shared.named_files import find_answer
 from shared.user_config import limited, load_user_config
 from state import light
 from state.actors import HOST, UNPROVEN
+from state.beneath import Beneath
 from state.clock import moment
 from state.database import Database
 from state.errors import Refused
-from state.files import read_bytes, read_json, write_json
+from state.files import read_json, write_json
 from state.stages import EXECUTING, INACTIVE, PAUSED, READ_ONLY, SUBMITTED
 
 if TYPE_CHECKING:
@@ -75,13 +76,13 @@ def _settings(root: str) -> Config:
 
     Without a commit they are read from the folder.
     """
-    path = os.path.join(root, resources.CONFIG_FILE)
     if os.path.lexists(os.path.join(root, ".git")):
         git = repository_at(root).git
         found = git.ok("rev-parse", "--verify", "-q", "HEAD^{commit}")
         config = load_config(git, "HEAD") if found else Config()
     else:
-        config = parse_config(read_bytes(path)) if os.path.isfile(path) else Config()
+        data = Beneath(root).read(resources.CONFIG_FILE)
+        config = Config() if data is None else parse_config(data)
     return limited(config, load_user_config())
 
 

@@ -16,7 +16,7 @@ from orchestrator.requirements_steps import run_of
 from shared import resources
 from shared.git.proof import trailers
 from shared.git.repository import check_startable
-from shared.requirements_record import HISTORY, read_lane
+from shared.requirements_record import read_lane
 from state.errors import Refused
 from state.files import write_json
 
@@ -52,7 +52,7 @@ def commit_completed(state: State, facts: Lane) -> Closed:
         text = "nothing is staged: the command that stages was interrupted"
         raise Refused("conflict", "requirements commit", text, "stage and show the user", again)
     staging.check_unchanged(repository, facts.staged, again)
-    history.read_text(facts.path(HISTORY))
+    history.read_text(facts)
     write_json(resources.transition_path(state.state_dir), {"name": COMMIT})
     try:
         return _close(state, facts)

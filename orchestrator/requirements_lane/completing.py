@@ -76,7 +76,7 @@ def complete(state: State, answers: Answers) -> None:
                 check_planned(run, plan, staging.changed_files(repository))
                 refresh_todo(run)
             facts.agreed = facts.agreed or answers.agree
-            undone = open_todos(facts.path(TODO)) and not facts.agreed
+            undone = open_todos(facts) and not facts.agreed
             if undone or (facts.git and plan is None and answers.message is None):
                 carry_out(state, facts, "complete", [], to)
                 return
@@ -93,7 +93,7 @@ def _rename(
     """Give the round's files their completed names; without git that ends the round."""
     facts.stamp = _free_stamp(facts)
     names = dict(zip((IN_WORK, TODO), facts.completed, strict=True))
-    there = [name for name in names if os.path.exists(facts.path(name))]
+    there = [name for name in names if facts.has(name)]
     if not there:
         text = f"there is neither {IN_WORK} nor {TODO}, so nothing can be completed"
         here = state.command("step", WORKFLOW)
@@ -101,15 +101,15 @@ def _rename(
     facts.told = _changed_since(facts, run)
     operations: list[Operation] = [rename(facts.path(n), facts.path(names[n])) for n in there]
     if len(there) == len(names):
-        todo = as_completed(read_text(facts.path(TODO)), names[IN_WORK])
+        todo = as_completed(_text(facts, TODO), names[IN_WORK])
         operations.append(write(facts.path(names[TODO]), todo))
     if facts.git:
         facts.message = _message(state, facts, answers, plan, [names[name] for name in there])
         carry_out(state, facts, "rename", operations, "complete")
         return
-    history.read_text(facts.path(HISTORY))
+    history.read_text(facts)
     line = history.completed([names[name] for name in there])
-    operations.append(append(facts.path(HISTORY), line))
+    operations.append(append(facts, line))
     facts.end_round()
     carry_out(state, facts, "close", operations, closed())
     if run is not None and plan is not None:
@@ -121,23 +121,26 @@ def _free_stamp(facts: Lane) -> str:
     seconds = time.time()
     while True:
         facts.stamp = history.file_stamp(seconds)
-        if not any(os.path.lexists(facts.path(name)) for name in facts.completed):
+        if not any(map(facts.has, facts.completed)):
             return facts.stamp
         seconds += 1
 
 
 def _changed_since(facts: Lane, run: State | None) -> str:
-    path = facts.path(IN_WORK)
-    if run is None or not os.path.exists(path):
+    if run is None or not facts.has(IN_WORK):
         return ""
-    now = sha256(read_bytes(path)).hexdigest()
+    now = sha256(facts.read(IN_WORK)).hexdigest()
     same = now == lane_of(run.state_dir)["sha256"]
     return "" if same else f"{IN_WORK} was changed since its implementation began"
 
 
 def _completed(facts: Lane) -> list[str]:
     """Return the names of the round's completed files that are there."""
-    return [name for name in facts.completed if os.path.exists(facts.path(name))]
+    return [name for name in facts.completed if facts.has(name)]
+
+
+def _text(facts: Lane, name: str) -> str:
+    return facts.read(name).decode("utf-8", "replace")
 
 
 def _trailers(facts: Lane, plan: Plan | None, names: Sequence[str]) -> list[str]:
@@ -179,7 +182,7 @@ def _stage(
     facts.wanted = sorted(wanted)
     facts.message = with_trailers(facts.message, _trailers(facts, plan, _completed(facts)))
     facts.text = facts.message.partition("\n")[0]
-    operations = [*_todo(facts), *_history(facts, plan), *_copy_of(repository, run, plan)]
+    operations = [*_todo(facts), *_history(facts, plan), *_copy_of(repository, facts, run, plan)]
     carry_out(state, facts, "stage", operations, "complete")
     planned = staging.planned_files(run, plan)
     aside = ends(plan_changes(plan)) if plan else ()
@@ -193,10 +196,10 @@ def _stage(
 
 
 def _todo(facts: Lane) -> list[Operation]:
-    path = facts.path(facts.completed[1])
-    if not facts.wanted or not os.path.exists(path):
+    name = facts.completed[1]
+    if not facts.wanted or not facts.has(name):
         return []
-    return [write(path, also_committed(read_text(path), facts.wanted))]
+    return [write(facts.path(name), also_committed(_text(facts, name), facts.wanted))]
 
 
 def _history(facts: Lane, plan: Plan | None) -> list[Operation]:
@@ -204,18 +207,20 @@ def _history(facts: Lane, plan: Plan | None) -> list[Operation]:
 
     A plan that was moved to another commit than the round began at has a line that names it.
     """
-    path, old = facts.path(HISTORY), facts.lines
+    old = facts.lines
     base = plan.base.commit if plan is not None and plan.base else ""
-    began_at = history.last_head(history.read_text(path))  # refuses marks of a conflict
+    began_at = history.last_head(history.read_text(facts))  # refuses marks of a conflict
     moved = base and began_at not in ("", base)
     commit = f"GIT COMMIT ({facts.text})"
     if not old.endswith(f" - {commit}\n"):
         head = history.at_head(base) if moved else ""
         facts.lines = head + history.completed(_completed(facts)) + history.stamped(commit)
-    return [swap(path, old, facts.lines)]
+    return [swap(facts.path(HISTORY), old, facts.lines)]
 
 
-def _copy_of(repository: Repository, run: State | None, plan: Plan | None) -> list[Operation]:
+def _copy_of(
+    repository: Repository, facts: Lane, run: State | None, plan: Plan | None
+) -> list[Operation]:
     """Return what puts a wanted copy of the plan beside the code, or removes one taken back."""
     if run is None:
         return []
@@ -225,7 +230,7 @@ def _copy_of(repository: Repository, run: State | None, plan: Plan | None) -> li
         files = [write(os.path.join(repository.root, path), data.decode()) for path, data in found]
         return [*folders, *files]
     known = [os.path.join(repository.root, path) for path in archive.paths(run)]
-    return [remove(path) for path in known if os.path.exists(path)]
+    return [remove(facts, path) for path in known if facts.files.exists(path)]
 
 
 def commit(state: State) -> None:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import re
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
+from shared.requirements_record import HISTORY
 from state.errors import Problem, Refused
-from state.files import read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from shared.requirements_record import Lane
 
 INDENT = " " * 22
 STARTED, COMPLETED, REFINING = "START IMPLEMENTING", "COMPLETED REQUIREMENTS", "REFINING"
@@ -88,21 +89,20 @@ def _now() -> str:
     return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime())
 
 
-def read_history(path: str) -> list[Entry]:
-    """Return the events of a history, oldest first; Refused while it has conflict markers."""
-    return sorted(parse(read_text(path)), key=lambda entry: entry.time)
+def read_history(facts: Lane) -> list[Entry]:
+    """Return the events of a lane's history, oldest first; Refused while it has conflict marks."""
+    return sorted(parse(read_text(facts)), key=lambda entry: entry.time)
 
 
-def read_text(path: str) -> str:
+def read_text(facts: Lane) -> str:
     """Return a history's text, empty without a file; Refused while it has conflict markers."""
-    if not os.path.exists(path):
-        return ""
-    text = read_bytes(path).decode("utf-8", "surrogateescape")
+    text = facts.read(HISTORY).decode("utf-8", "surrogateescape")
     marks = [n for n, line in enumerate(text.split("\n"), 1) if _CONFLICT.fullmatch(line)]
     if marks:
         shown = ", ".join(map(str, marks))
         allowed = "keep the lines of both sides and remove only the markers; the order is free"
-        raise Refused("conflict", path, f"has conflict markers in line {shown}", allowed)
+        said = f"has conflict markers in line {shown}"
+        raise Refused("conflict", facts.path(HISTORY), said, allowed)
     return text
 
 

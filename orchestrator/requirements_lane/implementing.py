@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -16,12 +15,12 @@ from orchestrator.run.choices import Choices
 from orchestrator.run.start import Started, join, start_run
 from shared.git.repository import check_startable, head
 from shared.named_files import find_answer
-from shared.requirements_record import HISTORY, IN_WORK, NEW, TODO, write_lane
-from shared.requirements_text import read_requirements, requirements_in
+from shared.requirements_record import IN_WORK, NEW, TODO, write_lane
+from shared.requirements_text import decode_requirements, requirements_in
 from shared.resources import lane_path
 from shared.todo import refresh_todo
 from state.errors import Refused
-from state.files import read_bytes, read_text, write_json
+from state.files import read_text, write_json
 
 if TYPE_CHECKING:
     from orchestrator.requirements_lane.transition import Operation
@@ -71,13 +70,13 @@ def _operations(state: State, facts: Lane, name: str, summary: str | None) -> li
     if name != "refine" and facts.started:
         return operations
     lines = _summary(state, summary)
-    history.read_text(facts.path(HISTORY))
+    history.read_text(facts)
     text = ""
     if facts.git:
         commit = head(state.repository).commit
         text = history.at_head(commit)
     text += history.started(lines)
-    return [*operations, append(facts.path(HISTORY), text)]
+    return [*operations, append(facts, text)]
 
 
 def _summary(state: State, file: str | None) -> list[str]:
@@ -98,16 +97,16 @@ def _start(state: State, facts: Lane) -> Started:
         started = Started(run)
         if run.run.stage != "inactive":
             join(run, None)
-    if started.state is not None and not os.path.exists(facts.path(TODO)):
+    if started.state is not None and not facts.has(TODO):
         refresh_todo(started.state)
     return started
 
 
 def _start_new(state: State, facts: Lane) -> Started:
     """Start a run whose task is the current requirements; repeated, find the same run."""
-    path = facts.path(IN_WORK)
-    text = read_requirements(path)
-    digest = sha256(read_bytes(path)).hexdigest()
+    path, data = facts.path(IN_WORK), facts.read(IN_WORK)
+    text = decode_requirements(data, path)
+    digest = sha256(data).hexdigest()
     lane = {"planning": facts.folder, "lifecycle": state.state_dir, "sha256": digest}
     chosen = Choices(None, facts.review_mode or None, facts.depth or None, lane=lane)
     started = start_run(facts.codepath, requirements_in(text), None, chosen)

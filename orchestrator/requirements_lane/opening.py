@@ -33,7 +33,10 @@ def at_work(state: State, command: str) -> Iterator[Lane]:
             text = "the requirements lane was left by the user"
             again = state.command("requirements", "startup")
             raise Refused("conflict", state.state_dir, text, "begin it again", again)
-        yield read_lane(state.state_dir)
+        facts = read_lane(state.state_dir)
+        facts.root = state.run.repository
+        facts.check_files()
+        yield facts
 
 
 def recover(state: State) -> None:

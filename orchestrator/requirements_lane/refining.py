@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,6 @@ from orchestrator.requirements_lane.transition import append, carry_out, prepend
 from shared.requirements_record import (
     COMMIT_MESSAGE,
     CURRENT,
-    HISTORY,
     NEW,
     ORIGINAL,
     SUMMARY,
@@ -21,7 +19,7 @@ from shared.requirements_record import (
     WORKFLOW,
     write_lane,
 )
-from shared.requirements_text import read_requirements
+from shared.requirements_text import decode_requirements
 from shared.resources import answer_path
 from state.errors import AGAIN, Problem, Refused
 
@@ -43,19 +41,19 @@ def refine(state: State, *, rewrite: bool = False) -> None:
                 write_lane(state.state_dir, facts)
             return
         path = facts.path(NEW)
-        text = _written(path)
-        history.read_text(facts.path(HISTORY))
+        text = _written(facts)
+        history.read_text(facts)
         operations = []
         mark = f"{ORIGINAL}\n\n"
         if ORIGINAL not in text and CURRENT not in text:
             operations.append(prepend(path, mark))
             text = mark + text
-        if os.path.exists(facts.path(TODO)):
-            operations.append(remove(facts.path(TODO)))
-        operations.append(append(facts.path(HISTORY), history.refining()))
+        if facts.has(TODO):
+            operations.append(remove(facts, facts.path(TODO)))
+        operations.append(append(facts, history.refining()))
         # What the round before has answered must not be taken for an answer of this one.
         answers = (answer_path(state.state_dir, name) for name in (SUMMARY, COMMIT_MESSAGE))
-        operations += [remove(path) for path in answers if os.path.exists(path)]
+        operations += [remove(facts, path) for path in answers if facts.files.exists(path)]
         facts.begin_round()
         facts.told = ""
         facts.review = _digest(text)
@@ -63,11 +61,12 @@ def refine(state: State, *, rewrite: bool = False) -> None:
         carry_out(state, facts, "refine", operations, to)
 
 
-def _written(path: str) -> str:
-    if not os.path.exists(path):
+def _written(facts: Lane) -> str:
+    path = facts.path(NEW)
+    if not facts.has(NEW):
         allowed = "ask the user to write their requirements to this file"
         raise Refused("not_found", path, "there is no such file", allowed, AGAIN)
-    text = read_requirements(path)
+    text = decode_requirements(facts.read(NEW), path)
     if not text.replace(ORIGINAL, "").strip():
         allowed = "ask the user to write their requirements to this file"
         raise Refused("invalid", path, "the file holds no requirements", allowed, AGAIN)
@@ -93,7 +92,7 @@ def accept(state: State) -> None:
 def problems_of(state: State, facts: Lane) -> list[Problem]:
     """Return why the reviewed requirements cannot be implemented as they are, if they cannot."""
     path = facts.path(NEW)
-    text = _written(path)
+    text = _written(facts)
     lines = [line.strip() for line in text.split("\n")]
     retry = state.command("step", WORKFLOW)
     problems = []

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from orchestrator.folders import make_folder as make_own_folder
 from orchestrator.folders import make_planner_folder
@@ -33,6 +33,7 @@ from shared.git.repository import (
 )
 from shared.providers import load_models
 from shared.requirements_record import (
+    ATTRIBUTES,
     HISTORY,
     IN_WORK,
     NEW,
@@ -42,12 +43,10 @@ from shared.requirements_record import (
     read_lane,
 )
 from shared.run import State
+from state.beneath import Beneath
 from state.database import Database
 from state.errors import Problem, Refused
 from state.files import Lock, write_json
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 class Wanted(NamedTuple):
@@ -67,6 +66,9 @@ def start_lane(codepath: str, wanted: Wanted) -> State:
     git = wanted.git
     real = os.path.realpath(os.path.expanduser(codepath))
     repository = _check_place(real, codepath, git=git)
+    begun = Lane(real, git=git)
+    begun.root = repository.root if repository else real
+    begun.check_files()
     config = check_enabled(real)
     models = load_models(git_of(real))
     note = "\n".join(filter(None, [wanted.note, *models.notes]))
@@ -78,17 +80,18 @@ def start_lane(codepath: str, wanted: Wanted) -> State:
         settings = resources.run_config_path(state.state_dir)
         write_json(settings, {**values, "models": models.by_role})
         path = resources.requirements_record_path(state.state_dir)
-        facts = read_lane(state.state_dir) if os.path.exists(path) else Lane(real, git=git)
+        facts = read_lane(state.state_dir) if os.path.exists(path) else begun
+        facts.root = begun.root
         facts.git, facts.told, facts.closed = git, note, False
         facts.depth = wanted.depth or facts.depth
         facts.review_mode = wanted.review or facts.review_mode
         facts.branch = (head(repository).branch or "") if git and repository else ""
         facts.changed = changed
-        facts.found = [[name, _time_of(facts.path(name))] for name in _left_behind(facts)]
-        facts.started = history.is_started(history.read_text(facts.path(HISTORY)))
+        facts.found = [[name, _time_of(facts, name)] for name in (IN_WORK, TODO) if facts.has(name)]
+        facts.started = history.is_started(history.read_text(facts))
         operations = [make_folder(facts.folder), create(facts.path(HISTORY), "")]
         if git:
-            operations.append(create(facts.path(".gitattributes"), history.ATTRIBUTES))
+            operations.append(create(facts.path(ATTRIBUTES), history.ATTRIBUTES))
         asks = bool(git or facts.found or facts.stamp)
         to = "startup" if asks else "new-requirements"
         carry_out(state, facts, "startup", operations, to)
@@ -137,9 +140,7 @@ def _changed(repository: Repository, codepath: str) -> list[str]:
     for name in uncommitted(repository):
         inside = [name]
         if name == folder:
-            inside = [
-                folder + one for one in sorted(os.listdir(os.path.join(repository.root, folder)))
-            ]
+            inside = [folder + one for one in Beneath(repository.root).names(folder.rstrip("/"))]
         found += [one for one in inside if one != folder + NEW]
     return found
 
@@ -162,12 +163,9 @@ def _open(codepath: str, repository: Repository | None) -> State:
     return State(folder, database, database.run_at(folder) or run)
 
 
-def _left_behind(facts: Lane) -> Iterable[str]:
-    return [name for name in (IN_WORK, TODO) if os.path.exists(facts.path(name))]
-
-
-def _time_of(path: str) -> str:
-    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(os.stat(path).st_mtime))
+def _time_of(facts: Lane, name: str) -> str:
+    changed_at = facts.files.changed_at(facts.path(name))
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(changed_at))
 
 
 def begin(state: State) -> None:
@@ -202,5 +200,5 @@ def _recover_round(state: State, answer: str, said: str) -> None:
             text = "nothing was left behind here"
             raise Refused("conflict", f"--{answer}", text, "--yes, --quit")
         facts.agreed = answer == "mark-complete"
-        lines = append(facts.path(HISTORY), history.remark(said))
+        lines = append(facts, history.remark(said))
         carry_out(state, facts, answer, [lines], to)

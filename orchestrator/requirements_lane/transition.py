@@ -15,9 +15,10 @@ from orchestrator.requirements import number_of
 from shared import resources
 from shared.mode import limits, transitions
 from shared.mode.sessions import agent_name
-from shared.requirements_record import LANE, WORKFLOW, Lane, read_lane, write_lane
+from shared.requirements_record import HISTORY, LANE, WORKFLOW, Lane, read_lane, write_lane
+from state.beneath import Beneath
 from state.errors import Refused
-from state.files import read_bytes, read_json, sweep, sync_folder, write_atomic, write_json
+from state.files import read_json, sync_folder, write_json
 from state.stages import ACTIVE, CANCELLED, COMPLETED, PAUSED
 
 if TYPE_CHECKING:
@@ -57,15 +58,15 @@ def rename(old: str, new: str) -> Operation:
     return ["rename", old, new]
 
 
-def remove(path: str) -> Operation:
+def remove(facts: Lane, path: str) -> Operation:
     """Return the operation that removes a file with just its present content."""
-    return ["remove", path, sha256(read_bytes(path)).hexdigest()]
+    return ["remove", path, sha256(facts.files.read(path) or b"").hexdigest()]
 
 
-def append(path: str, text: str) -> Operation:
-    """Return the operation that appends lines to a file once, whatever else it holds by then."""
-    old = read_bytes(path) if os.path.exists(path) else b""
-    return ["append", path, text, old.count(text.encode())]
+def append(facts: Lane, text: str) -> Operation:
+    """Return the operation that appends lines to the history once, whatever else it holds then."""
+    times = facts.read(HISTORY).count(text.encode())
+    return ["append", facts.path(HISTORY), text, times]
 
 
 def swap(path: str, old: str, new: str) -> Operation:
@@ -100,7 +101,7 @@ def finish(state: State, recorded: dict[str, Any]) -> None:
     name = f"{recorded['name']} {recorded['id']}"
     if not any(row["detail"] == name for row in state.database.audit_rows(state.run)):
         for operation in recorded["operations"]:
-            perform(operation)
+            perform(Beneath(state.run.repository), operation)
         write_lane(state.state_dir, Lane.from_json(recorded["facts"]))
         with state.database as database:
             _change_mode(state, recorded["to"])
@@ -127,8 +128,7 @@ def sweep_folder(state: State) -> None:
         folder = read_lane(state.state_dir).folder
     else:
         return
-    if os.path.isdir(folder):
-        sweep(folder)
+    Beneath(state.run.repository).sweep(folder)
 
 
 def _change_mode(state: State, to: str) -> None:
@@ -147,80 +147,65 @@ def _change_mode(state: State, to: str) -> None:
     transitions.bind(state.database, state.run, agent, limits.columns(state.config["config"]))
 
 
-def perform(operation: Operation) -> None:
-    """Do one file operation; Refused if the system does not let us."""
+def perform(files: Beneath, operation: Operation) -> None:
+    """Do one operation on the files of the repository; Refused if the system does not let us."""
     kind, path, *rest = operation
-    try:
-        _DO[kind](path, *rest)
-    except OSError as error:
-        allowed = "fix the cause, then run the same command again: it goes on from here"
-        raise Refused("refused", path, error.strerror or str(error), allowed) from None
+    _DO[kind](files, path, *rest)
 
 
-def _make_folder(path: str) -> None:
-    if not os.path.isdir(path):
-        os.mkdir(path)
-        sync_folder(os.path.dirname(path))
+def _create(files: Beneath, path: str, text: str) -> None:
+    if not files.exists(path):
+        files.write(path, text.encode())
 
 
-def _create(path: str, text: str) -> None:
-    if not os.path.lexists(path):
-        write_atomic(path, text.encode(), 0o644)
+def _write(files: Beneath, path: str, text: str) -> None:
+    files.write(path, text.encode())
 
 
-def _write(path: str, text: str) -> None:
-    write_atomic(path, text.encode(), None if os.path.exists(path) else 0o644)
-
-
-def _prepend(path: str, text: str) -> None:
-    old = read_bytes(path)
+def _prepend(files: Beneath, path: str, text: str) -> None:
+    old = files.read(path) or b""
     if text.encode() not in old:
-        write_atomic(path, text.encode() + old)
+        files.write(path, text.encode() + old)
 
 
-def _rename(old: str, new: str) -> None:
-    if not os.path.lexists(old) and os.path.lexists(new):
+def _rename(files: Beneath, old: str, new: str) -> None:
+    if not files.exists(old) and files.exists(new):
         return
-    if os.path.lexists(new):
+    if files.exists(new):
         text = f"cannot be renamed to {os.path.basename(new)}, which is there already"
         allowed = "keep one of the two under another name, then run the same command again"
         raise Refused("conflict", old, text, allowed)
-    os.rename(old, new)
-    sync_folder(os.path.dirname(new))
+    files.rename(old, os.path.basename(new))
 
 
-def _remove(path: str, digest: str) -> None:
-    if os.path.exists(path) and sha256(read_bytes(path)).hexdigest() == digest:
-        os.unlink(path)
-        sync_folder(os.path.dirname(path))
+def _remove(files: Beneath, path: str, digest: str) -> None:
+    data = files.read(path)
+    if data is not None and sha256(data).hexdigest() == digest:
+        files.remove(path)
 
 
-def _append(path: str, text: str, times: int) -> None:
+def _append(files: Beneath, path: str, text: str, times: int) -> None:
     """Write the file anew with the lines at its end, so that a crash leaves no part of a line."""
-    old = read_bytes(path) if os.path.exists(path) else b""
+    old = files.read(path) or b""
     if old.count(text.encode()) > times:
         return
     gap = b"" if not old or old.endswith(b"\n") else b"\n"
-    write_atomic(path, old + gap + text.encode(), None if old else 0o644)
+    files.write(path, old + gap + text.encode())
 
 
-def _swap(path: str, old: str, new: str) -> None:
+def _swap(files: Beneath, path: str, old: str, new: str) -> None:
     """Write the file anew with the last place of the old lines changed, once."""
-    data = read_bytes(path) if os.path.exists(path) else b""
+    data = files.read(path) or b""
     taken, put = old.encode(), new.encode()
     if old and taken in data:
         at = data.rindex(taken)
-        write_atomic(path, data[:at] + put + data[at + len(taken) :])
+        files.write(path, data[:at] + put + data[at + len(taken) :])
     else:
-        _append(path, new, 0)
-
-
-def _make_folders(path: str) -> None:
-    os.makedirs(path, exist_ok=True)
+        _append(files, path, new, 0)
 
 
 _DO: dict[str, Callable[..., None]] = {
-    "folder": _make_folder, "create": _create, "write": _write, "prepend": _prepend,
+    "folder": Beneath.make_folders, "create": _create, "write": _write, "prepend": _prepend,
     "rename": _rename, "remove": _remove, "append": _append,
-    "swap": _swap, "folders": _make_folders,
+    "swap": _swap, "folders": Beneath.make_folders,
 }  # fmt: skip

@@ -47,6 +47,7 @@ from shared.git.snapshot import snapshot
 from shared.git.worktree import make_worktree
 from shared.mode import limits, transitions
 from shared.mode.sessions import agent_name, repository_root
+from shared.paths import check_one_reading
 from shared.providers import load_models
 from shared.recall import keep_for_design
 from shared.run import State
@@ -92,6 +93,8 @@ def start_run(
 def _start_run(
     folder: str, request: str | None, state_dir: str | None, chosen: Choices, agent: str | None
 ) -> Started:
+    if state_dir is not None:
+        check_one_reading(state_dir)
     state = _run_at(state_dir)
     if state is not None:
         folder = state.run.repository

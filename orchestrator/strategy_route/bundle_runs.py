@@ -23,6 +23,7 @@ from orchestrator.strategy_route.shape import Shape
 from shared import resources
 from shared.git.repository import exclude_planner, find_repository
 from state.actors import HOST
+from state.beneath import Beneath
 from state.database import Database
 from state.errors import Refused
 from state.files import Lock, read_json, write_atomic, write_json
@@ -149,7 +150,10 @@ def make_bundle(folder: str, name: str, value: object, *, of_user: bool) -> str:
             return home
         text = "there is something of this name already"
         raise Refused("conflict", home, text, "another name, or edit its files")
-    make_folder(os.path.dirname(home))
+    if of_user:
+        make_folder(os.path.dirname(home))
+    else:
+        Beneath(root).make_folders(os.path.dirname(home))
     with tempfile.TemporaryDirectory(dir=os.path.dirname(home), prefix=".new-") as draft:
         inside = os.path.join(draft, name)
         make_folder(inside)

@@ -15,6 +15,7 @@ from orchestrator.strategy_route.shape import Shape
 from shared import bounded_toml, resources
 from shared.steps.entry_points import MODULES
 from state.actors import HOST, ROLES
+from state.beneath import Beneath
 from state.errors import Refused
 
 if TYPE_CHECKING:
@@ -67,11 +68,18 @@ def places(root: str) -> list[str]:
 
 def find_bundles(root: str) -> dict[str, str]:
     """Return the folder of each bundle by its name; the repository's hides the user's."""
-    found: dict[str, str] = {}
-    for place in reversed(places(root)):
-        for name in sorted(os.listdir(place)) if os.path.isdir(place) else ():
-            if os.path.isfile(os.path.join(place, name, FILE)):
-                found[name] = os.path.join(place, name)
+    ours, users = places(root)
+    names = os.listdir(users) if os.path.isdir(users) else []
+    folders = {name: os.path.join(users, name) for name in names}
+    found = {
+        name: folder
+        for name, folder in folders.items()
+        if os.path.isfile(os.path.join(folder, FILE))
+    }
+    files = Beneath(root)
+    for name in files.names(ours):
+        if files.is_file(os.path.join(ours, name, FILE)):
+            found[name] = os.path.join(ours, name)
     return dict(sorted(found.items()))
 
 
@@ -121,14 +129,16 @@ def check_bundle(folder: str) -> tuple[list[Problem], Bundle | None]:
 def _read(found: Shape, folder: str) -> Json | None:
     path = os.path.join(folder, FILE)
     try:
-        with open(path, "rb") as file:
-            return bounded_toml.parse(file.read(bounded_toml.MOST_BYTES + 1))
-    except (OSError, ValueError) as error:
-        said = error.strerror if isinstance(error, OSError) else str(error)
-        found.add(
-            path, said or "cannot be read", "a workflow.toml as `planner workflow new` makes it"
-        )
-        return None
+        data = Beneath(folder).read(FILE, bounded_toml.MOST_BYTES)
+        if data is not None:
+            return bounded_toml.parse(data)
+        said = "there is no such file"
+    except Refused as refusal:
+        said = refusal.problems[0].problem
+    except ValueError as error:
+        said = str(error)
+    found.add(path, said, "a workflow.toml as `planner workflow new` makes it")
+    return None
 
 
 def _check_name(found: Shape, data: Json, folder: str) -> None:
@@ -222,10 +232,11 @@ def _prompt(found: Shape, folder: str, row: Json, at: str) -> str:
     if not os.path.isfile(path) or not name.endswith(".md"):
         found.add(place, f"there is no prompt {name}", "write this file, ending in .md")
         return ""
-    with open(path, "rb") as file:
-        data = file.read(MOST_PROMPT + 1)
-    if len(data) > MOST_PROMPT:
-        found.add(place, f"{name} is longer than {MOST_PROMPT} bytes", "a shorter prompt")
+    try:
+        data = Beneath(folder).read(name, MOST_PROMPT) or b""
+    except Refused as refusal:
+        found.add(place, f"{name}: {refusal.problems[0].problem}", "a shorter prompt, in a file")
+        return ""
     text = data.decode("utf-8", "replace").strip()
     if not text or "\ufffd" in text:
         found.add(place, f"{name} is empty or not UTF-8", "text in UTF-8")

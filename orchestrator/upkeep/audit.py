@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
-from shared.builders import DATA_LIMITS, Block, visible_line
+from shared.builders import DATA_LIMITS, Block, json_text, visible_line
 from shared.mode.where import open_database
 from shared.run import open_state
 from state.errors import Refused
@@ -59,7 +58,7 @@ def check_terminal(stream: TextIO) -> None:
 
 def as_json(row: dict[str, Any]) -> str:
     """Return an audit log row as one line of JSON."""
-    return json.dumps(row, ensure_ascii=False)
+    return json_text(row, indent=None)
 
 
 def as_line(row: dict[str, Any]) -> str:

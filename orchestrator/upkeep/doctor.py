@@ -19,7 +19,7 @@ from shared.git.command import OLDEST, version
 from shared.git.journal import journal_state
 from shared.git.repository import check_repository, find_repository
 from shared.known_secrets import is_secret_name
-from shared.mode import sessions
+from shared.mode import memory, sessions
 from shared.place.level import try_beside
 from shared.strategy_record import WORKFLOW as STRATEGY
 from state import store
@@ -105,17 +105,25 @@ def _place(level: Level) -> Finding:
 
 
 def _stale_sessions(now: float) -> list[Finding]:
-    """Report sessions that plan and have called no tool for a day; hooks still hold them."""
+    """Report sessions that hooks hold though nobody goes on: idle for a day, or forgotten."""
     found = []
     for session in sessions.all_sessions():
+        what = f"session {session.agent}"
         hours = (now - sessions.last_call(session.agent)) / 3600
-        if hours < _STALE_HOURS:
-            continue
-        state = f"plans in {session.repository}, without a call for {hours / 24:.0f} days"
-        found.append(
-            Finding(f"session {session.agent}", state, hint=f"go on, or {way_out(session)}")
-        )
+        gone = _gone(session)
+        if gone:
+            state = f"stays read-only, since what remembers its plan is gone: {gone}"
+            found.append(Finding(what, state, hint=memory.way_out(session)))
+        elif hours >= _STALE_HOURS:
+            state = f"plans in {session.repository}, without a call for {hours / 24:.0f} days"
+            found.append(Finding(what, state, hint=f"go on, or {way_out(session)}"))
     return found
+
+
+def _gone(session: sessions.Session) -> str:
+    with contextlib.suppress(Refused):  # what is wrong with a database that is there is said below
+        return memory.Memory(session).gone
+    return ""
 
 
 def way_out(session: sessions.Session) -> str:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.run import panel
 from orchestrator.run.status import ENDED, notice, status_of, view_of
-from shared.builders import visible, visible_line
+from shared.builders import json_text, visible, visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -49,7 +48,7 @@ def _has_ended(database: Database, run: Run) -> bool:
 
 def as_json(row: dict[str, Any]) -> str:
     """Return an event as one line of JSON."""
-    return json.dumps(row, ensure_ascii=False)
+    return json_text(row, indent=None)
 
 
 def as_line(row: dict[str, Any]) -> str:

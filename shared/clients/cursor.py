@@ -48,8 +48,10 @@ def read_event(payload: Mapping[str, Any]) -> dict[str, Any]:
     elif event == "beforeMCPExecution":
         name = f"MCP:{name}"
     given = given if isinstance(given, dict) else {}
-    path = next((str(given[field]) for field in _PATHS if given.get(field)), None)
-    given = given if path is None else {**given, "file_path": path}
+    paths = {str(given[field]) for field in _PATHS if given.get(field)}
+    if len(paths) > 1:
+        raise ValueError("the call names several files, each in another field")
+    given = {**given, "file_path": paths.pop()} if paths else given
     cwd = payload.get("cwd") or next(iter(payload.get("workspace_roots") or ()), "")
     return {"tool_name": name, "tool_input": given, "cwd": cwd, "hook_event_name": event}
 

@@ -31,8 +31,8 @@ from shared.git.repository import head
 from shared.git.settle import tail
 from shared.git.signing import is_signed, signing_program
 from shared.git.worktree import clear_stale_locks, open_worktree
+from state.beneath import Beneath
 from state.errors import AGAIN, Problem, Refused
-from state.files import write_atomic
 
 if TYPE_CHECKING:
     import subprocess
@@ -234,13 +234,12 @@ def _refresh(repo: Repository, plan: Mapping[str, Ends], extra: Extra) -> None:
         repo.git.having(GIT_LITERAL_PATHSPECS="1").ok(*words, stdin=there.encode())
     for path, data in extra.items():
         if not isinstance(data, Staged):
-            _write_extra(os.path.join(repo.root, path), data)
+            _write_extra(Beneath(repo.root), path, data)
 
 
-def _write_extra(path: str, data: bytes | None) -> None:
+def _write_extra(files: Beneath, path: str, data: bytes | None) -> None:
     if data is None:
-        if os.path.lexists(path):
-            os.unlink(path)
+        files.remove(path)
         return
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    write_atomic(path, data, 0o644)
+    files.make_folders(os.path.dirname(path))
+    files.write(path, data, 0o644)

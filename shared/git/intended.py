@@ -210,8 +210,10 @@ def check_clashes(plan: Mapping[str, Ends], now: Mapping[str, Entry], where: str
 
 
 def check_extra(repo: Repository, extra: Extra) -> list[Problem]:
-    """Return a problem for each extra file whose folder is a file or a link."""
-    problems: list[Problem] = []
+    """Return a problem for each extra file that is a link, or whose folder is a link or a file."""
+    links = [path for path in extra if os.path.islink(os.path.join(repo.root, path))]
+    way = "put a file of its own in place of the link, or remove it"
+    problems = [Problem("refused", path, "this is a symbolic link", way) for path in links]
     for path in extra:
         parts = path.split("/")
         for depth in range(1, len(parts)):

@@ -10,6 +10,7 @@ from shared.guard.forms import form_of
 from shared.guard.permissions import refusal_for_assistant, refusal_while_planning
 from shared.guard.settings import load_settings
 from shared.mode import sessions
+from shared.paths import readings
 from shared.requirements_record import WORKFLOW as REQUIREMENTS
 from state.stages import EXECUTING
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from shared.mode.sessions import Session
-    from state.database import Planning, Run
+    from state.database import Run
 
 _NAME = "planner"
 _LAUNCHER = os.path.join("bin", _NAME)
@@ -29,15 +30,15 @@ _USER_RUNS = "show the command to the user and wait until they have run it"
 class Call:
     """One tool call of an assistant, made from `payload`, the JSON of its client's hook event.
 
-    `milestone` is the one that the calling agent writes.
+    `stage` is that of its session, `milestone` the one that the calling agent writes.
     """
 
     __slots__ = (
-        "cwd", "host", "input", "milestone", "mode", "name", "row", "run", "session", "tool",
+        "cwd", "host", "input", "milestone", "mode", "name", "run", "session", "stage", "tool",
     )  # fmt: skip
 
     def __init__(
-        self, host: str, payload: Mapping[str, Any], session: Session, row: Planning,
+        self, host: str, payload: Mapping[str, Any], session: Session, stage: str,
         run: Run | None, milestone: str = "",
     ) -> None:  # fmt: skip
         self.host = host
@@ -45,7 +46,7 @@ class Call:
         self.input: dict[str, Any] = payload.get("tool_input") or {}
         self.mode = str(payload.get("permission_mode") or "")
         self.session = session
-        self.row = row
+        self.stage = stage
         self.run = run
         self.milestone = milestone
         self.tool = tools.find_tool(host, self.name)
@@ -54,7 +55,7 @@ class Call:
     def answer(self) -> dict[str, Any]:
         """Return the hook's JSON answer about the tool call, empty to allow it; raises Denied."""
         kind = self.tool.kind
-        if self.row.phase == EXECUTING:
+        if self.stage == EXECUTING:
             self._check_executing()
         elif kind == tools.SHELL:
             return self._shell(str(self.input[self.tool.field]))
@@ -154,7 +155,13 @@ def check_outside(host: str, payload: Mapping[str, Any]) -> None:
 
 def _folder(tool: tools.Tool, given: Mapping[str, Any], cwd: str) -> str:
     """Return the folder in which a tool works: the session's, or the one that it is given."""
-    return os.path.join(cwd, str(given.get(tool.folder) or "")) if tool.folder else cwd
+    named = str(given.get(tool.folder) or "") if tool.folder else ""
+    if not named:
+        return cwd
+    if len(readings(named, cwd)) > 1:
+        text = f"the folder {named} may be read as one of several"
+        raise Denied(text, "name it by its absolute path, without `..` and links")
+    return os.path.join(cwd, named)
 
 
 def check_person_only(command: str, cwd: str) -> None:

@@ -120,16 +120,17 @@ def _others() -> str:
 def _held() -> set[str]:
     """Return the identities of the clients whose commands the place holds while they plan."""
     from shared.guard import ancestry
+    from shared.mode.memory import Memory
     from shared.place.level import level
-    from state.database import Database
 
     found = set()
     for session in all_sessions():
-        database = Database(session.database)
-        row = database.planning(session.agent)
-        if row is None or row.phase not in READ_ONLY or not level(session.repository).holds:
+        left = Memory(session)
+        if left.database is None or left.row is None or left.row.phase not in READ_ONLY:
             continue
-        for noted in database.audit_rows(None):
+        if not level(session.repository).holds:
+            continue
+        for noted in left.database.audit_rows(None):
             identity = noted["detail"].removeprefix(_CLIENT)
             ours = (noted["agent"], noted["action"]) == (session.agent, GUARDED)
             process = ancestry.read(int(identity.partition(":")[0] or 0)) if ours else None

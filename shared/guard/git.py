@@ -26,7 +26,6 @@ SETTINGS = (
     "core.askPass=", "core.sshCommand=false", "core.gitProxy=false",
     "core.alternateRefsCommand=false",
     "core.untrackedCache=false", "credential.helper=", "diff.external=",
-    "diff.autoRefreshIndex=false",
     "diff.ignoreSubmodules=dirty", "diff.submodule=short", "status.submoduleSummary=false",
     "submodule.recurse=false", "log.showSignature=false", "format.pretty=medium",
     "gpg.program=false", "gpg.openpgp.program=false", "gpg.x509.program=false",
@@ -75,11 +74,22 @@ def harden_git(words: list[Word], folder: str, environment: Mapping[str, str]) -
     entries = _ask(asked, ["config", "-z", "--list"], folder, environment)
     settings = [(key, value) for key, _, value in (one.partition("\n") for one in entries)]
     _check_credentials(name, rest, settings)
-    given = [word for one in (*SETTINGS, *_without_filters(settings)) for word in ("-c", one)]
+    kept = (*SETTINGS, _refreshing(), *_without_filters(settings))
+    given = [word for one in kept for word in ("-c", one)]
     if name == "stash show":  # git takes no paths for it, so no secrets could be left out
         name, rest = "diff", _stash(rest)
     added = literal(*name.split(), *_ADDED.get(name, ()))
     return [*asked, *literal(*given), *added, *_leaving_out(name, rest, entered)]
+
+
+def _refreshing() -> str:
+    """Return the setting whether `git diff` passes over files that differ in their times alone.
+
+    It then tries to write the index, which only a kernel that forbids it keeps from lasting.
+    """
+    from shared.sandbox import is_available  # not at the top: what only checks a command needs none
+
+    return f"diff.autoRefreshIndex={str(is_available()).lower()}"
 
 
 def tracked_secrets(words: list[Word], folder: str, environment: Mapping[str, str]) -> list[str]:

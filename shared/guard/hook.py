@@ -20,11 +20,11 @@ from shared.guard.calls import Call, check_outside
 from shared.guard.denial import Denied
 from shared.guard.forms import form_of
 from shared.guard.places import MOST_PATH
-from shared.mode import context_budget, limits, reminder, sessions
+from shared.mode import context_budget, limits, memory, reminder, sessions
+from shared.mode.memory import Memory
 from shared.mode.where import database_path
-from state.database import Database
 from state.errors import Refused
-from state.stages import INACTIVE
+from state.stages import GATHERING, INACTIVE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from shared.mode.sessions import Session
-    from state.database import Planning, Run
+    from state.database import Database, Planning, Run
 
     Payload = Mapping[str, Any]
 
@@ -85,10 +85,13 @@ def tell(host: str, payload: Payload, now: float) -> dict[str, Any]:
     session = _session(payload)
     if session is None:
         return {}
-    said = limits.settle(Database(session.database), session.agent, now)
+    form, left = form_of(host), Memory(session)
+    if left.database is None or left.row is None:
+        text = f"Planning mode: {left.sentence()}"
+        return form.show_user(text) | form.add_context(str(payload["hook_event_name"]), text)
+    said = limits.settle(left.database, session.agent, now)
     told = (said, reminder.injected(session, now), context_budget.budget_note(payload, session))
     text = "\n".join(filter(None, told))
-    form = form_of(host)
     if not text:
         return {}
     shown = form.show_user(said) if said else {}
@@ -108,7 +111,7 @@ def note_usage(host: str, payload: Payload, now: float) -> dict[str, Any]:
 
     del host, now
     session = _session(payload)
-    if session is not None:
+    if session is not None and not Memory(session).gone:
         record(payload, session)
     return {}
 
@@ -131,25 +134,40 @@ def check(host: str, payload: Payload, now: float) -> dict[str, Any]:
     session = _session(payload)
     if session is None:
         return _outside(host, payload)
-    database = Database(session.database)
+    left = Memory(session)
+    if left.database is None or left.row is None:
+        session.touch()
+        return _forgotten(host, payload, left)
+    database = left.database
     # Before touch(): this call's own time would make every limit seem far away.
     said = limits.settle(database, session.agent, now)
     session.touch()
-    row = database.planning(session.agent)
+    row = (database.planning(session.agent) or left.row) if said else left.row
     if said:
-        return _late(host, said, ended=row is None or row.phase == INACTIVE)
-    if row is None or row.phase == INACTIVE:
+        return _late(host, said, ended=row.phase == INACTIVE)
+    if row.phase == INACTIVE:
         return _outside(host, payload)
     run = database.run(row.run_id) if row.run_id else None
     consent.note_guarded(database, row, run)
     try:
         agent = payload.get("agent_id")
         milestone = _hold_agent(host, payload, database, run) if agent else ""
-        return Call(host, payload, session, row, run, milestone).answer()
+        return Call(host, payload, session, row.phase, run, milestone).answer()
     except Denied as denied:
         text = f"Planning mode ({row.phase}): {denied.reason}. Instead: {denied.instead}"
         remark = _record(database, row, run, payload, denied.reason)
         return form_of(host).deny(text + remark)
+
+
+def _forgotten(host: str, payload: Payload, left: Memory) -> dict[str, Any]:
+    """Return the answer to a tool call of a session whose memory is gone: as while planning."""
+    # What is known of the repository may be gone, or its place.
+    left.session.repository = sessions.repository_root(str(payload.get("cwd") or os.sep))
+    try:
+        return Call(host, payload, left.session, GATHERING, None).answer()
+    except Denied as denied:
+        text = f"Planning mode: {denied.reason}. Instead: tell the user that {left.sentence()}"
+        return form_of(host).deny(text)
 
 
 def _hold_agent(host: str, payload: Payload, database: Database, run: Run | None) -> str:
@@ -185,7 +203,8 @@ def _session(payload: Payload) -> Session | None:
     folder = str(payload.get("cwd") or os.sep)
     if len(folder) > MOST_PATH:
         raise ValueError("the folder's path is longer than any")
-    return sessions.find(str(payload.get("session_id") or ""), folder)
+    found = sessions.find(str(payload.get("session_id") or ""), folder)
+    return found or memory.moved(folder)
 
 
 def _path(given: Mapping[str, Any]) -> object:

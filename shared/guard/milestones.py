@@ -11,6 +11,7 @@ import os
 from shared.guard import places, tools
 from shared.guard.denial import Denied
 from shared.guard.own import own_words, understand
+from shared.paths import readings
 from shared.resources import answer_path, milestone_worktree_path, plan_path
 from state import store
 from state.execution import IN_PROGRESS
@@ -54,13 +55,13 @@ def _check_call(
     milestone = next((m for m in plan["milestones"] if m["id"] == row.id), None)
     if milestone is None:
         return
-    written = [os.path.join(cwd, path) for path in places.written(tool, given)]
-    outside = [path for path in written if not _is_answer(path, run.state_dir)]
+    written = places.written(tool, given)
+    outside = [path for path in written if not _is_answer(path, cwd, run.state_dir)]
     if written and not outside:
         return  # an agent that may do nothing more may still say how it went
     _check_tool(tool, name, milestone)
     for path in outside:
-        _check_place(path, run.state_dir, row.id)
+        _check_place(path, cwd, run.state_dir, row.id)
     _check_turns(database, run, row, milestone)
 
 
@@ -126,14 +127,15 @@ def _check_turns(database: Database, run: Run, row: Progress, milestone: dict[st
         database.count_turn(run, row.id, row.agent)
 
 
-def _is_answer(path: str, state_dir: str) -> bool:
+def _is_answer(path: str, cwd: str, state_dir: str) -> bool:
     folder = answer_path(os.path.realpath(state_dir), "")
-    return os.path.realpath(path).startswith(os.path.join(folder, ""))
+    return all(real.startswith(os.path.join(folder, "")) for real in readings(path, cwd))
 
 
-def _check_place(path: str, state_dir: str, name: str) -> None:
+def _check_place(path: str, cwd: str, state_dir: str, name: str) -> None:
     """Deny writing outside the milestone's own worktree."""
     worktree = milestone_worktree_path(os.path.realpath(state_dir), name)
-    if not os.path.realpath(path).startswith(os.path.join(worktree, "")):
+    reals = readings(path, cwd)
+    if not all(real.startswith(os.path.join(worktree, "")) for real in reals):
         text = f"{path} lies outside the worktree of {name}"
         raise Denied(text, f"change files under {worktree} only; other agents write the rest")

@@ -10,6 +10,7 @@ import os
 from shared.guard.denial import Denied
 from shared.guard.lexer import read
 from shared.guard.words import Command, pipelines
+from shared.paths import readings
 from shared.resources import PROGRAM, installed_path
 
 # Words that begin a compound command in some shell. What follows them is not a simple command.
@@ -59,7 +60,7 @@ def _stays(commands: list[Command], cwd: str) -> bool:
         return False
     words = [word.value for word in first.words[1:] if not word.globs]
     plain = len(words) == len(first.words) - 1 == 1 and words[0].startswith("/")
-    return plain and os.path.realpath(words[0]) == os.path.realpath(cwd)
+    return plain and readings(words[0], cwd) == [os.path.realpath(cwd)]
 
 
 def is_launcher(name: str) -> bool:

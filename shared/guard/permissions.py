@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 
 from shared.commands import ANYONE, COMMANDS, LATER, is_for_person, name_of
+from shared.paths import readings
 from shared.requirements_record import lane_of
 
 TYPE_CHECKING = False
@@ -52,10 +53,10 @@ def refusal_while_planning(words: list[str], cwd: str, home: str, folder: str) -
     if who == ANYONE and name != "start":
         return None
     for given in _values(words, "--state-dir"):
-        real = os.path.realpath(os.path.join(cwd, given))
-        new = name == "start" and real.startswith(folder + os.sep)
-        if real not in (home, lane_of(home).get("lifecycle")) and not new:
-            return f"`planner {name}` would write in {given}, outside of your run"
+        for real in readings(given, cwd):
+            new = name == "start" and real.startswith(folder + os.sep)
+            if real not in (home, lane_of(home).get("lifecycle")) and not new:
+                return f"`planner {name}` would write in {given}, outside of your run"
     return None
 
 

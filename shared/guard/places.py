@@ -8,6 +8,7 @@ from shared import resources
 from shared.guard import tools
 from shared.guard.denial import Denied
 from shared.mode import sessions
+from shared.paths import folded, readings
 from shared.requirements_record import NEW, WORKFLOW, read_lane
 
 TYPE_CHECKING = False
@@ -20,21 +21,30 @@ if TYPE_CHECKING:
     from state.database import Run
 
 MOST_PATH = 4_096  # characters, as Linux has it
+_GIT = {".git", "git~1"}  # the latter is its short name on Windows' file systems
 CONTEXT_STEPS = 3  # until this step of planning the context is still being written
 _OURS = "this is one of the planner's own files, which only planner commands may write"
 _RUN_ONE = "run the command that the planner printed last"
 
 
 def check_planning(path: str, cwd: str, session: Session, run: Run | None) -> None:
-    """Raise Denied if an assistant that is planning may not write to the file `path`."""
-    real = _real(path, cwd)
+    """Raise Denied if an assistant that is planning may not write to the file `path`.
+
+    It must be allowed wherever the path may lead.
+    """
+    for real in _readings(path, cwd):
+        _check_reading(real, path, session, run)
+
+
+def _check_reading(real: str, path: str, session: Session, run: Run | None) -> None:
+    """Raise Denied if the file `real`, to which `path` may lead, must not be written."""
     home = os.path.realpath(session.state_dir or os.path.dirname(session.database))
     answers, worktrees = resources.answer_path(home, ""), resources.worktrees(home)
     if _inside(real, answers):
         return
     inside = next((tree for tree in worktrees if _inside(real, tree)), None)
     if run is not None and inside is not None:
-        if ".git" in os.path.relpath(real, inside).casefold().split(os.sep):
+        if not _GIT.isdisjoint(map(folded, os.path.relpath(real, inside).split(os.sep))):
             raise Denied("git's own files in the worktree are not part of the plan", _RUN_ONE)
         return
     if run is not None and real == _new_requirements(home, run):
@@ -42,7 +52,7 @@ def check_planning(path: str, cwd: str, session: Session, run: Run | None) -> No
     early = run is not None and run.workflow == "planner" and run.step < CONTEXT_STEPS
     if early and real == resources.get_context_path(home):
         return
-    check_ours(path, cwd, session)
+    _check_not_ours(real, session)
     allowed = [f"write answers under {answers}"]
     allowed += (
         [f"change files of the project under {resources.writing_folder(home)}{os.sep}"]
@@ -59,21 +69,43 @@ def _new_requirements(home: str, run: Run) -> str:
 
 def check_ours(path: str, cwd: str, session: Session) -> None:
     """Raise Denied for a file in the planner's own folders, which only its commands may write."""
-    real = _real(path, cwd)
+    for real in _readings(path, cwd):
+        _check_not_ours(real, session)
+
+
+def _check_not_ours(real: str, session: Session) -> None:
     home = os.path.realpath(session.state_dir or os.path.dirname(session.database))
     mine = (resources.answer_path(home, ""), *resources.worktrees(home))
     user = os.path.dirname(os.path.realpath(sessions.folder()))
     state = (os.path.dirname(os.path.realpath(session.database)), home, user)
-    inside = any(_inside(real, folder) for folder in state)
+    above = _folders_above(real)
+    inside = any(_inside(real, folder) or _identity(folder) in above for folder in state)
     if inside and not any(_inside(real, folder) for folder in mine):
         raise Denied(_OURS, _RUN_ONE)
 
 
-def _real(path: str, cwd: str) -> str:
-    """Return where a path leads; Denied for one so long that following it would take seconds."""
+def _folders_above(path: str) -> set[tuple[int, int] | None]:
+    """Return which folders a path leads through, however its letters spell them."""
+    found = set[tuple[int, int] | None]()
+    while path != os.path.dirname(path):
+        path = os.path.dirname(path)
+        found.add(_identity(path))
+    return found - {None}
+
+
+def _identity(folder: str) -> tuple[int, int] | None:
+    try:
+        status = os.stat(folder)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _readings(path: str, cwd: str) -> list[str]:
+    """Return where a path may lead; Denied for one so long that following it would take seconds."""
     if len(path) + len(cwd) > MOST_PATH:
         raise Denied("the path is longer than any file's", "name the file by a shorter path")
-    return os.path.realpath(os.path.join(cwd, path))
+    return readings(path, cwd)
 
 
 def written(tool: Tool, given: Mapping[str, Any]) -> list[str]:

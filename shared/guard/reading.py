@@ -6,6 +6,7 @@ import os
 
 from shared.guard.scene import Scene
 from shared.guard.secrets import check_look, check_pattern, check_read, check_tree, excluded
+from shared.paths import written_forms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
 
 def check_reading(path: str, cwd: str) -> None:
     """Deny a tool that reads the file `path` if the shell might not read it."""
-    check_read(os.path.expanduser(path), Scene(cwd))
+    for form in written_forms(path):
+        check_read(form, Scene(cwd))
 
 
 def check_given(words: list[str], cwd: str) -> None:
@@ -30,7 +32,8 @@ def check_given(words: list[str], cwd: str) -> None:
 
 def check_listing(path: str, cwd: str) -> None:
     """Deny a tool that lists the folder `path` if the shell might not list it."""
-    check_look(os.path.expanduser(path), Scene(cwd))
+    for form in written_forms(path):
+        check_look(form, Scene(cwd))
 
 
 def searching(given: Mapping[str, Any], path: str, cwd: str, field: str) -> dict[str, Any] | None:
@@ -38,7 +41,8 @@ def searching(given: Mapping[str, Any], path: str, cwd: str, field: str) -> dict
 
     `field` holds the patterns of file names that the search is limited to, if the tool has any.
     """
-    check_tree(os.path.expanduser(path or cwd), Scene(cwd))
+    for form in written_forms(path or cwd):
+        check_tree(form, Scene(cwd))
     if not field:
         return None
     wanted = str(given.get(field) or "")

@@ -142,9 +142,10 @@ def _check_advice(text: str, session: Session) -> None:
     from shared.guard.advice import check_text
     from shared.guard.settings import load_settings
     from shared.guard.targets import view_of
-    from state.database import Database
+    from shared.mode.memory import Memory
 
-    run = Database(session.database).run(session.run_id) if session.run_id else None
+    database = Memory(session).database
+    run = database.run(session.run_id) if database and session.run_id else None
     try:
         settings = load_settings(session.state_dir)
         check_text(text, view_of(os.getcwd(), session, settings, run))
@@ -157,7 +158,8 @@ def _home(session: Session) -> str:
 
 
 def _repository(folder: str, session: Session | None) -> str:
-    return session.repository if session else sessions.repository_root(folder)
+    known = session is not None and os.path.isdir(session.repository)
+    return session.repository if session and known else sessions.repository_root(folder)
 
 
 def run_in_place(wanted: Wanted, folder: str, session: Session | None) -> int | None:
@@ -171,7 +173,7 @@ def run_in_place(wanted: Wanted, folder: str, session: Session | None) -> int | 
 
     place = planning_place(folder, repository, _home(session) if session else None)
     try:
-        report = level.run_twice(place, wanted.words or [*SHELL, wanted.text])
+        report = level.run_twice(place, wanted.words or [*SHELL, wanted.text], _client())
     except CannotEnter as error:
         level.forget(place, str(error))
         return None
@@ -180,6 +182,20 @@ def run_in_place(wanted: Wanted, folder: str, session: Session | None) -> int | 
     for line in report.notes(instead):
         sys.stderr.write(f"{line}\n")
     return report.code
+
+
+def _client() -> int | None:
+    """Return a descriptor of the client that waits for the command, None where none is known.
+
+    Its output may be a file, so that nothing else tells that it has ended.
+    """
+    from shared.guard import ancestry
+
+    client = next((p for p in ancestry.above(os.getpid()) if p.is_client), None)
+    try:
+        return os.pidfd_open(client.pid) if client else None
+    except OSError:
+        return None
 
 
 def admitted(wanted: Wanted, folder: str, session: Session | None) -> list[str]:

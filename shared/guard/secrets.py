@@ -16,6 +16,7 @@ from shared.known_secrets import (
     is_secret_name,
     without_credentials,
 )
+from shared.paths import folded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,8 +52,8 @@ def check_read(path: str, scene: Scene) -> None:
     for full in _both(path, scene):
         if is_secret_name(os.path.basename(full)) or full in scene.secret_places:
             raise Denied(f"{path} may hold a key, a password or a token", _INSTEAD)
-        _check_system(path, full.lower())
-        if os.path.basename(full).lower() in _GIT_SETTINGS and holds_password(full):
+        _check_system(path, folded(full))
+        if folded(os.path.basename(full)) in _GIT_SETTINGS and holds_password(full):
             raise Denied(f"{path} holds a password or a token", "use `git config --get NAME`")
     mode = _mode(os.path.join(scene.folder, path))
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISCHR(mode)):
@@ -71,14 +72,14 @@ def check_look(path: str, scene: Scene) -> None:
     for full in _both(path, scene):
         if full in scene.secret_places:
             raise Denied(f"{path} is where keys, passwords or tokens are kept", _INSTEAD)
-        _check_processes(path, full.lower())
+        _check_processes(path, folded(full))
 
 
 def check_tree(path: str, scene: Scene) -> None:
     """Deny reading all files below `path` if they include a home folder or system folders."""
     check_read(path, scene)
     for full in _both(path, scene):
-        lowered = full.lower().rstrip("/") or "/"
+        lowered = folded(full).rstrip("/") or "/"
         # A folder there may be a project instead of a home.
         home_of_one = os.path.dirname(lowered) in HOMES and not os.path.lexists(f"{full}/.git")
         if lowered in WIDE or home_of_one or scene.secret_places.below(full):
@@ -103,7 +104,7 @@ def check_pattern(pattern: str) -> None:
     """Deny a file name pattern that looks for files with secrets; an excluding `!…` passes."""
     if len(pattern) > _MAX_PATH:
         raise Denied(f"the pattern {pattern[:80]}… is too long", "use a shorter pattern")
-    pieces = [] if pattern.startswith("!") else pattern.lower().split("/")
+    pieces = [] if pattern.startswith("!") else folded(pattern).split("/")
     for piece in pieces:
         written = piece.startswith(".") or sum(map(str.isalnum, piece)) > 1
         shape = Pattern(piece, range(len(piece)))
@@ -202,12 +203,18 @@ def _entries(folder: str, scene: Scene) -> Iterator[str]:
 
 
 def _both(path: str, scene: Scene) -> Iterator[str]:
-    """Yield a path as absolute path, then with all symbolic links resolved."""
+    """Yield a path as absolute path, then with all symbolic links resolved, before `..` and after.
+
+    The kernel follows a link before it applies the `..` behind it; many clients apply `..` first.
+    """
     scene.budget.spend()
     if len(path) > _MAX_PATH:
         raise Denied(f"{path[:80]}… is longer than a path can be", _NARROWER)
     joined = os.path.join(scene.folder, path)
-    yield os.path.normpath(joined)
+    normal = os.path.normpath(joined)
+    yield normal
+    if "/../" in joined:
+        yield _real(normal)
     folder, _, name = joined.rpartition("/")
     if name in ("", ".", "..") or os.path.islink(joined):
         yield _real(joined)

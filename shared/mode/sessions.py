@@ -9,12 +9,12 @@ from __future__ import annotations
 import os
 
 from shared.clients import known
-from shared.resources import PLANNER_FOLDER, is_database
+from shared.resources import DATABASE, PLANNER_FOLDER
 from state.quick_json import read_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from state.database import Planning, Run
 
@@ -90,7 +90,7 @@ def publish(row: Planning, database: str, run: Run | None) -> bool:
     """
     path = path_of(row.agent_name)
     if row.phase == "inactive":
-        return all([_remove(path), *(_remove(s.path) for s in _joined(row.agent_name))])
+        return remove(row.agent_name)
     home = os.path.dirname(os.path.realpath(database))
     inside = os.path.basename(home) == PLANNER_FOLDER
     values: dict[str, object] = {
@@ -106,6 +106,14 @@ def publish(row: Planning, database: str, run: Run | None) -> bool:
     for other in _joined(row.agent_name):
         _write(other.path, {**values, "session": other.session})
     return _write(path, values)
+
+
+def remove(agent: str) -> bool:
+    """Remove the session files of an agent and of who has joined it; return whether that worked.
+
+    Hooks leave the agent alone from then on.
+    """
+    return all([_remove(path_of(agent)), *(_remove(s.path) for s in _joined(agent))])
 
 
 def join(session: str, agent: str) -> bool:
@@ -133,37 +141,51 @@ def touch(agent: str) -> None:
 
 
 def keep(agent: str, rows: Iterable[Planning], database: str, run: Run) -> None:
-    """Record that an agent calls a tool now, and rewrite session files that are missing.
+    """Record that an agent calls a tool now, and rewrite session files that are missing or damaged.
 
     `rows` are the agents of the run; a crash may have kept a file from being written.
     """
     touch(agent)
     for row in rows:
-        if row.phase != "inactive" and not is_published(row.agent_name):
+        if row.phase != "inactive" and _load(path_of(row.agent_name)) is None:
             publish(row, database, run)
 
 
 def find(session_id: str, cwd: str) -> Session | None:
     """Return the session of a client's session id, else of the nearest repository around `cwd`.
 
-    A file whose database is gone is stale: it is removed and ignored.
+    Whether its database still knows it is for `memory.py` to say.
     """
     found = of_agent(session_id) if session_id else None
-    if found is not None:
-        return found
-    here = os.path.realpath(cwd)
-    around = [s for s in all_sessions() if _contains(s.agent, here)]
-    return max(around, key=lambda s: len(s.agent), default=None)
+    names = [] if found else _names()
+    around = os.path.realpath(cwd) if names else os.sep
+    while found is None and names:
+        found = of_agent(around) if os.path.basename(path_of(around)) in names else None
+        if around == os.path.dirname(around):
+            break
+        around = os.path.dirname(around)
+    return found
 
 
 def is_anyone_there() -> bool:
     """Return whether any session of this user plans, or carries out what it planned."""
-    return bool(all_sessions())
+    return bool(_names())
 
 
 def of_agent(agent: str) -> Session | None:
-    """Return the session file of the agent, or of the session that has joined one, of this name."""
-    found = _load(path_of(agent))
+    """Return the session file of the agent, or of the session that has joined one, of this name.
+
+    Of a damaged file only the name is known, so its database is one that cannot be there.
+    """
+    path = path_of(agent)
+    found = _load(path)
+    if found is None and os.path.lexists(path):
+        repository = agent if os.path.isabs(agent) else repository_root(os.getcwd())
+        values: dict[str, object] = {
+            "agent": agent, "session": agent, "database": os.path.join(path, DATABASE),
+            "repository": repository, "state_dir": None, "run_id": None,
+        }  # fmt: skip
+        return Session(path, values)
     return found if found is not None and found.session == agent else None
 
 
@@ -185,32 +207,27 @@ def sha256(data: bytes) -> str:
 
 def all_sessions() -> list[Session]:
     """Return the session file of every agent of this user that plans or carries out a plan."""
-    try:
-        names = os.listdir(folder())
-    except OSError:
-        return []
-    loaded = (_load(os.path.join(folder(), name)) for name in names if "." not in name)
+    loaded = (_load(os.path.join(folder(), name)) for name in _names())
     return [session for session in loaded if session is not None]
 
 
-def _contains(agent: str, path: str) -> bool:
-    return os.path.isabs(agent) and (
-        path == agent or path.startswith(agent.rstrip(os.sep) + os.sep)
-    )
+def _names() -> Collection[str]:
+    """Return the names of the session files, without those that are being written."""
+    try:
+        return {name for name in os.listdir(folder()) if "." not in name}
+    except OSError:
+        return ()
 
 
 def _load(path: str) -> Session | None:
+    """Return the session of a file, None if there is none or it is damaged."""
     values = _read(path)
     if values is None:
         return None
     values.setdefault("session", values.get("agent"))  # not in a file of an earlier release
     if set(values) != set(Session.__slots__) - {"path"}:
         return None
-    session = Session(path, values)
-    if not is_database(str(session.database)):
-        _remove(path)
-        return None
-    return session
+    return Session(path, values)
 
 
 def _read(path: str) -> dict[str, object] | None:

@@ -13,13 +13,12 @@ from shared.mode import sessions
 from shared.mode.sessions import of_agent
 from state import stages
 from state.clock import now
-from state.database import Database
 from state.errors import Refused
 from state.stages import ACTIVE, IDLE, INACTIVE, PAUSED, READ_ONLY, SUBMITTED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from state.database import Planning, Run
+    from state.database import Database, Planning, Run
 
 
 def change_run(
@@ -131,9 +130,16 @@ def check_only_here(path: str, agent: str) -> None:
     other = of_agent(agent)
     if other is None or other.database == os.path.realpath(path):
         return
-    there = Database(other.database)
-    row = there.planning(agent)
-    there.close()
+    # Not at the top: nearly all commands find no other database.
+    from shared.mode.memory import Memory
+
+    left = Memory(other)
+    if left.gone:
+        text = f"this session plans elsewhere, and what remembers that is gone ({left.gone})"
+        allowed = "a person ends the guarding of that plan"
+        retry = f"planner cancel --agent {resources.quote(other.session)}"
+        raise Refused("conflict", agent, text, allowed, retry)
+    row = left.row
     if row is not None and row.phase != INACTIVE:
         home = other.state_dir or os.path.dirname(other.database)
         text = f"this session already plans elsewhere ({row.phase}), in {home}; it can plan once"

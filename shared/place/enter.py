@@ -43,11 +43,13 @@ def run(
     *,
     output: int | None = None,
     heartbeat: Callable[[], object] | None = None,
+    waiting: int | None = None,
 ) -> Report:
     """Run `argv` in the place and return how it ended, after all that it started has ended.
 
     Its output goes to ours, or both kinds to the file descriptor `output`. `heartbeat` is called
-    several times a second; what it raises ends the command. Raises CannotEnter.
+    several times a second; what it raises ends the command. So does the end of the process whose
+    descriptor is `waiting`. Raises CannotEnter.
     """
     targets = (1, 2) if output is None else (output, output)
     _ENDING[:] = [process for process in _ENDING if not _has_ended(process)]
@@ -76,7 +78,7 @@ def run(
                 # As root in another sandbox, such as a client's own.
                 raise CannotEnter(f"user ids cannot be mapped: {error.strerror}") from None
             _tell(told, hidden)
-        report = _read(relay.pass_on(ended[0], stop=alive[1], heartbeat=heartbeat))
+        report = _read(relay.pass_on(ended[0], alive[1], heartbeat, waiting))
     except BaseException:
         os.kill(first, _KILL)
         os.waitpid(first, 0)

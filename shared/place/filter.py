@@ -1,8 +1,8 @@
 """Forbids a process in the place the system calls that could lead out of it.
 
 That is making namespaces and mounts, sockets that no namespace holds, keyrings, what only the
-system's administrator needs, disturbing the process that keeps the place, and files with
-set-user-id bits. A forbidden call fails with EPERM.
+system's administrator needs, disturbing the process that keeps the place, attributes of files such
+as "immutable", and files with set-user-id bits. A forbidden call fails with EPERM.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ _DENIED = {
     "bpf": (321, 280), "perf_event_open": (298, 241), "keyctl": (250, 219), "add_key": (248, 217),
     "request_key": (249, 218), "open_by_handle_at": (304, 265), "userfaultfd": (323, 282),
     "fanotify_init": (300, 262), "quotactl": (179, 60), "quotactl_fd": (443, 443),
+    "file_setattr": (469, 469), "listns": (470, 470),
     "acct": (163, 89), "settimeofday": (164, 170), "clock_settime": (227, 112), "iopl": (172, 0),
     "ioperm": (173, 0), "syslog": (103, 116), "vhangup": (153, 58),
     # Its operations do what other calls do, and bypass this filter.

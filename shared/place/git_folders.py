@@ -8,12 +8,19 @@ _LONGEST = 1 << 16
 _TREES = 50
 
 
-def git_folders(repository: str) -> list[str]:
-    """Return the git folders that a linked worktree's or a submodule's `.git` file leads to."""
+def git_folder(repository: str) -> str:
+    """Return the git folder of a working tree, which its `.git` is or, as a file, names."""
     named = _first_line(os.path.join(repository, ".git"))
     if not named.startswith("gitdir: "):
+        return os.path.join(repository, ".git")
+    return os.path.realpath(os.path.join(repository, named.removeprefix("gitdir: ")))
+
+
+def git_folders(repository: str) -> list[str]:
+    """Return the git folders that a linked worktree's or a submodule's `.git` file leads to."""
+    own = git_folder(repository)
+    if own == os.path.join(repository, ".git"):
         return []
-    own = os.path.realpath(os.path.join(repository, named.removeprefix("gitdir: ")))
     if not os.path.isfile(os.path.join(own, "HEAD")):
         return []
     shared = _first_line(os.path.join(own, "commondir"))

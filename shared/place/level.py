@@ -120,14 +120,14 @@ def try_beside(repository: str) -> Callable[[], Level]:
     return tried
 
 
-def run_twice(place: Place, argv: Sequence[str]) -> Report:
-    """Run a command in the place, trying twice to enter it; raises CannotEnter."""
+def run_twice(place: Place, argv: Sequence[str], waiting: int | None = None) -> Report:
+    """Run a command in the place as `run` does, trying twice to enter it; raises CannotEnter."""
     from shared.place.enter import CannotEnter, run
 
     try:
-        return run(place, argv)
+        return run(place, argv, waiting=waiting)
     except CannotEnter:  # nothing has run; what was lacking may be there now
-        return run(place, argv)
+        return run(place, argv, waiting=waiting)
 
 
 def lesser(failure: str) -> Level:

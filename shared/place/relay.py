@@ -24,25 +24,39 @@ class Relay:
         self._targets = {first[0]: targets[0]} | {second[0]: targets[-1]}
         if second == first:
             self._targets = {first[0]: targets[0]}
+        self._readers = {*self._targets.values()}
         self._left = most
         self.broken = False
 
     def pass_on(
-        self, ended: int, stop: int, heartbeat: Callable[[], object] | None = None
+        self,
+        ended: int,
+        stop: int,
+        heartbeat: Callable[[], object] | None = None,
+        waiting: int | None = None,
     ) -> bytes:
         """Pass output on until all pipes are closed; return what came through the pipe `ended`.
 
-        A word is written to `stop` when there is too much output, or nobody reads it any more.
-        `heartbeat` is called between.
+        A word is written to `stop` when there is too much output, or nobody waits for it any more:
+        nobody reads it, or the process of the descriptor `waiting` has ended. `heartbeat` is called
+        between.
         """
         poll, said = select.poll(), b""
         for descriptor in (ended, *self._targets):
             poll.register(descriptor, select.POLLIN)
+        for descriptor in self._readers:
+            poll.register(descriptor, 0)  # that nobody reads is always told
+        if waiting is not None:
+            poll.register(waiting, select.POLLIN)
         still_open = 1 + len(self._targets)
         while still_open:
             if heartbeat:
                 heartbeat()
-            for descriptor, _ in poll.poll(_HEARTBEAT_MS if heartbeat else None):
+            for descriptor, event in poll.poll(_HEARTBEAT_MS if heartbeat else None):
+                if descriptor == waiting or descriptor in self._readers:
+                    poll.unregister(descriptor)
+                    self._lose(descriptor, event, stop)
+                    continue
                 piece = os.read(descriptor, _PIECE)
                 if not piece:
                     poll.unregister(descriptor)
@@ -52,6 +66,15 @@ class Relay:
                 else:
                     self._write(self._targets[descriptor], piece, stop)
         return said
+
+    def _lose(self, descriptor: int, event: int, stop: int) -> None:
+        """Have the command ended where nobody is left who waits for it or reads its output."""
+        read = descriptor in self._readers
+        self._readers.discard(descriptor)
+        # What was never open has no reader that could go.
+        if not read or (not self._readers and event & ~select.POLLNVAL):
+            self.broken = True
+            self._end(stop)
 
     def close(self) -> None:
         """Close what is left open of the pipes."""
@@ -66,9 +89,18 @@ class Relay:
                 kept = kept[os.write(target, kept) :]
         except BrokenPipeError:
             self.broken = True
-        if was >= 0 > self._left or (self.broken and was >= 0):
+        if was >= 0 and (self._left < 0 or self.broken):
+            self._left = was
+            self._end(stop)
+
+    def _end(self, stop: int) -> None:
+        """Have the command ended, once; it may have ended by itself."""
+        if self._left >= 0:
             self._left = -1
-            os.write(stop, _STOP)
+            try:
+                os.write(stop, _STOP)
+            except BrokenPipeError:
+                return
 
 
 def _are_one(first: int, second: int) -> bool:

@@ -11,6 +11,7 @@ import time
 
 from shared import known_secrets
 from shared.place.cache import recall, remember
+from shared.place.git_folders import git_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ _FRESH_S = 300.0
 _MANY_HOMES = 50
 _LARGEST_CONFIG = 1 << 20
 _MODULES = 200
+_CONFIGS = 400  # files of git settings, with those that they include
 _HOMES = "/home"
 
 
@@ -45,10 +47,11 @@ def secrets_of_repository(repository: str) -> list[str]:
     if len(near) >= _NEAR and not 0 <= now - looked < _FRESH_S:
         deep, looked = known_secrets.secret_files(known_secrets.scan(repository)), now
     found = sorted({*known_secrets.secret_files(near), *deep})
-    untracked = kept.get("untracked", [])
-    if found != kept.get("found"):
+    untracked, index = kept.get("untracked", []), _index_mark(repository)
+    if found != kept.get("found") or index != kept.get("index"):
         untracked = _untracked(repository, found)
-    values = {"near": near, "deep": deep, "looked": looked, "found": found, "untracked": untracked}
+    values = {"near": near, "deep": deep, "looked": looked, "found": found, "untracked": untracked,
+              "index": index}  # fmt: skip
     if any(kept.get(name) != value for name, value in values.items()):
         remember("secrets", repository, values)
     return [os.path.join(repository, name) for name in untracked]
@@ -67,10 +70,21 @@ def without_credentials(folders: Iterable[str], environment: Mapping[str, str]) 
     for path in filter(os.path.isfile, paths):
         with open(path, encoding="utf-8", errors="surrogateescape", newline="") as file:
             text = file.read(_LARGEST_CONFIG)
+        # More come to the end of the list while it is read.
+        paths += [name for name in _included(text, path, home) if len(paths) < _CONFIGS]
         cleaned = known_secrets.without_credentials(text)
         if cleaned != text:
             shown[os.path.realpath(path)] = cleaned.encode("utf-8", "surrogateescape")
     return shown
+
+
+def _index_mark(repository: str) -> list[int]:
+    """Return what tells the index of a working tree from one that tracks other files."""
+    try:
+        found = os.stat(os.path.join(git_folder(repository), "index"))
+    except OSError:
+        return []
+    return [found.st_ino, found.st_size, found.st_mtime_ns]
 
 
 def _untracked(repository: str, found: list[str]) -> list[str]:
@@ -102,6 +116,20 @@ def _below(home: str) -> list[str]:
         there = {name.partition("/")[0] for name in known_secrets.HOME}
     wanted = (name for name in known_secrets.HOME if name.partition("/")[0] in there)
     return list(filter(os.path.lexists, (os.path.join(home, name) for name in wanted)))
+
+
+def _included(text: str, path: str, home: str) -> Iterator[str]:
+    """Yield the files that git settings include, whether or not their condition holds here."""
+    included = False
+    for line in text.splitlines():
+        section, closed, rest = line.strip().rpartition("]")
+        if section.startswith("["):
+            included = section[1:].lower().startswith(("include", "includeif"))
+        name, equals, value = (rest if closed and section.startswith("[") else line).partition("=")
+        if included and equals and name.strip().lower() == "path":
+            named = value.strip().strip('"')
+            named = f"{home}{named[1:]}" if named.startswith("~/") else named
+            yield os.path.join(os.path.dirname(os.path.realpath(path)), named)
 
 
 def _configs_of_modules(folder: str) -> Iterator[str]:

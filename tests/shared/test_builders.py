@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.builders import DATA_LIMITS, Block, error_block, shortened, visible
+from shared.builders import DATA_LIMITS, Block, error_block, json_text, shortened, visible
 from shared.resources import launcher
 from state.errors import Problem
 from tests.journey import parsed
@@ -101,3 +103,18 @@ def test_what_is_allowed_for_several_problems_stands_once() -> None:
     assert one == "one is wrong"
     assert two == "two is wrong · allowed: FILE:LINE"
     assert three == "is wrong · allowed: an id"
+
+
+HIDDEN = "a\x9b31m\u202eb\u200b\u2028\U000e0041\x7f\ud800"
+
+
+@pytest.mark.requirement("PC-12")
+def test_json_for_readers_shows_what_nobody_would_see_and_means_the_same() -> None:
+    value = {f"é{HIDDEN}": [HIDDEN, "ä\n", 1, None]}
+    text = json_text(value)
+    assert all(one not in text for one in HIDDEN if not one.isprintable())
+    assert "é" in text
+    assert "\\u009b" in text
+    assert "\\udb40\\udc41" in text
+    assert json.loads(text) == value
+    assert json_text([HIDDEN], indent=None).count("\n") == 0

@@ -133,6 +133,35 @@ def test_a_project_of_its_own(home: Home, repo: Repository) -> None:
     assert not Path(installed_path()).exists()
 
 
+@pytest.mark.parametrize(
+    ("host", "name"),
+    [("claude", ".claude"), ("claude", ".claude/settings.local.json"), ("claude", ".claude/skills"),
+     ("codex", ".codex/rules"), ("opencode", ".opencode/plugins")],
+)  # fmt: skip
+def test_a_project_is_set_up_behind_no_link_of_its_own(
+    home: Home, repo: Repository, tmp_path: Path, host: str, name: str
+) -> None:
+    theirs = tmp_path / "theirs"
+    folder = "." not in Path(name).name[1:]
+    if folder:
+        theirs.mkdir()
+    else:
+        theirs.write_text("{}\n")
+    path = repo.path / name
+    path.parent.mkdir(exist_ok=True)
+    path.symlink_to(theirs)
+    before = home.settings()
+    answer = call(repo.path, "setup", "--project", host)
+    assert answer.code == 1, answer.text
+    assert f"{path}" in answer.text
+    assert "is a symbolic link" in answer.text
+    assert [*theirs.iterdir()] == [] if folder else theirs.read_text() == "{}\n"
+    assert home.settings() == before
+    path.unlink()
+    assert call(repo.path, "setup", "--project", host).code == 0
+    assert call(repo.path, "setup", "--project", "--remove").code == 0
+
+
 @pytest.mark.parametrize("variable", ["CLAUDECODE", "CODEX_CI", "GEMINI_CLI"])
 def test_an_assistant_may_look_and_not_write(
     home: Home, variable: str, monkeypatch: pytest.MonkeyPatch

@@ -9,6 +9,7 @@ import pytest
 
 from orchestrator.requirements_lane.transition import perform, rename
 from shared.requirements_record import IN_WORK, NEW
+from state.beneath import Beneath
 from state.errors import Refused
 from tests.journey import Answer, call
 from tests.requirement_rounds import SUMMARY, WANTED
@@ -114,10 +115,10 @@ def test_a_file_operation_that_the_system_refuses_is_named_and_repeated(tmp_path
     old, new = tmp_path / "old.md", tmp_path / "new.md"
     operation = rename(str(old), str(new))
     with pytest.raises(Refused) as caught:
-        perform(operation)
+        perform(Beneath(str(tmp_path)), operation)
     (problem,) = caught.value.problems
     assert (problem.kind, problem.at) == ("refused", str(old))
     assert "run the same command again" in problem.allowed
     old.write_text("mine\n")
-    perform(operation)
+    perform(Beneath(str(tmp_path)), operation)
     assert new.read_text() == "mine\n"

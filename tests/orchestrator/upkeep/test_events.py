@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from orchestrator.upkeep.events import follow
+from shared.run import open_state
+from tests.journey import call
 from tests.shared.execution.scene import Scene, milestone
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from tests.conftest import Repository
 
 pytestmark = pytest.mark.requirement("PC-12")
 
@@ -49,3 +53,19 @@ def test_following_begins_after_a_number_and_ends_when_nobody_waits(scene: Scene
     state = scene.state()
     (found,) = follow(state.database, state.run, 1, lambda: False)
     assert found["event"] == "PlanStepUpdate"
+
+
+def test_an_export_shows_no_control_character_of_what_anybody_wrote(repo: Repository) -> None:
+    hostile = "x\x9b2J\u202ey"
+    assert call(repo.path, "mode", "enter", "Look", "--reason", hostile).code == 0
+    assert call(repo.path, "start", "Make it so", "--depth", "full", "--agent", "s-2").code == 0
+    state = open_state(None, str(repo.path))
+    with state.database as database:
+        database.audit(state.run, "host", "deny", detail=hostile)
+        database.event(state.run, "Note", {"text": hostile})
+    for words in (("export",), ("export", "--format", "markdown"), ("audit", "--json"),
+                  ("events", "--json"), ("mode", "status", "--json")):  # fmt: skip
+        answer = call(repo.path, *words)
+        assert answer.code == 0, words
+        assert not {"\x9b", "\u202e"} & {*answer.text}, words
+    assert "\\u009b2J\\u202ey" in call(repo.path, "export").text

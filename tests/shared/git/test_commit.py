@@ -260,6 +260,16 @@ def test_a_link_in_the_way_of_the_archived_plan_is_refused(project: Project) -> 
 
 
 @pytest.mark.requirement("PL-29")
+def test_a_link_in_place_of_the_archived_plan_is_refused(project: Project, tmp_path: Path) -> None:
+    changes = project.plan(PLAN)
+    (tmp_path / "theirs").write_text("theirs")
+    (project.root / "planning" / "plans").mkdir(parents=True)
+    (project.root / "planning" / "plans" / "r1.json").symlink_to(tmp_path / "theirs")
+    assert _places(_refused(project, changes)) == ["planning/plans/r1.json"]
+    assert (tmp_path / "theirs").read_text() == "theirs"
+
+
+@pytest.mark.requirement("PL-29")
 def test_a_hook_may_add_to_the_message_but_not_take_the_digest_out(project: Project) -> None:
     changes = project.plan(PLAN)
     add_hook(project, "commit-msg", 'echo "Change-Id: I1" >> "$1"\n')

@@ -8,6 +8,7 @@ import socket
 import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,11 +19,12 @@ from shared.guard import runner, texts
 from shared.guard.runner import Wanted, admitted
 from shared.place import bpf, level
 from shared.place.planning import planning_place
-from shared.resources import ROOT
+from shared.resources import ROOT, quote
 from state.errors import Refused
 from tests.journey import call
 from tests.light_plans import Lightly
 from tests.orchestrator.test_imports import AVOIDED
+from tests.place import need_place
 
 if TYPE_CHECKING:
     from tests.conftest import Repository
@@ -395,3 +397,79 @@ def test_an_assistant_that_does_not_plan_is_told_to_leave_ro_out(
     answer = ro("--", "cat", "README.md", cwd=repo.path)
     assert answer.returncode == 1
     assert "send the command without `planner ro`" in answer.stdout
+
+
+@with_landlock
+@pytest.mark.requirement("PP-3", "PM-5")
+def test_git_diff_names_no_file_that_differs_in_its_time_alone(
+    repo: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(level, "level", lambda _: level.Level(level.LANDLOCK, "for the test"))
+    monkeypatch.chdir(repo.path)
+    tracked = repo.git("ls-files").splitlines()[0]
+    os.utime(repo.path / tracked, (1, 1))
+    index = repo.path / ".git" / "index"
+    before = (index.read_bytes(), index.stat().st_mtime_ns)
+    words = admitted(
+        Wanted("git diff --name-only", ["git", "diff", "--name-only"]), os.getcwd(), None
+    )
+    done = held(" ".join(map(quote, words)), repo.path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert (index.read_bytes(), index.stat().st_mtime_ns) == before
+
+
+CLIENT = """
+import subprocess, sys, time
+words, log = sys.argv[1:-1], sys.argv[-1]
+with open(log, "wb") as output:
+    ours = subprocess.Popen(["sh", "-c", '"$@"; true', "sh", *words], stdin=subprocess.DEVNULL,
+                            stdout=output, stderr=output)
+    print("started", flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.mark.requirement("PP-1")
+@pytest.mark.parametrize("reads", [True, False], ids=["by a pipe", "by a file"])
+def test_a_command_ends_at_once_when_its_client_is_killed(
+    repo: Repository, tmp_path: Path, *, reads: bool
+) -> None:
+    need_place()
+    mark = f"6{os.getpid()}{int(reads)}.5"
+    words = [LAUNCHER, "ro", "-c", f"echo begun; sleep {mark}"]
+    environment = {**os.environ, "PLANNER_PYTHON": sys.executable}
+    log = tmp_path / "log"
+    if reads:
+        client = subprocess.Popen(words, cwd=repo.path, env=environment, stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT)  # fmt: skip
+        assert client.stdout is not None
+        assert client.stdout.readline() == b"begun\n"
+        client.stdout.close()
+        assert client.wait(10) != 0
+    else:
+        program = tmp_path / "claude"
+        program.symlink_to(sys.executable)
+        client = subprocess.Popen([program, "-I", "-c", CLIENT, *words, str(log)], cwd=repo.path,
+                                  env=environment, stdout=subprocess.PIPE)  # fmt: skip
+        while not log.exists() or b"begun" not in log.read_bytes():
+            time.sleep(0.02)
+        client.kill()
+        client.wait()
+        client.communicate()
+    until = time.monotonic() + 10
+    while (left := _running(mark)) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not left
+
+
+def _running(mark: str) -> list[str]:
+    """Return the ids of the processes whose command line has a word."""
+    found = []
+    for pid in filter(str.isdecimal, os.listdir("/proc")):
+        try:
+            words = Path("/proc", pid, "cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if any(mark.encode() in word for word in words):
+            found.append(pid)
+    return found

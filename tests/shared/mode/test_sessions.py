@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from shared.mode import limits, sessions, transitions
+from shared.mode.memory import Memory
 from state.database import Database
 from state.errors import Refused
 from tests.state.plans import refusal
@@ -84,6 +85,15 @@ class TestASession:
         assert found is not None
         assert found.agent == "s-1"
 
+    def test_that_joined_by_its_repository_holds_there(self, tmp_path: Path) -> None:
+        planning(tmp_path / "r", "s-1")
+        root = os.path.realpath(tmp_path / "r")
+        assert sessions.find("any", root) is None
+        assert sessions.join(root, "s-1")
+        found = sessions.find("any", f"{root}/src")
+        assert found is not None
+        assert found.agent == "s-1"
+
     def test_is_found_through_a_link_to_its_repository(self, tmp_path: Path) -> None:
         root = planning(tmp_path / "r")
         (tmp_path / "link").symlink_to(root)
@@ -98,20 +108,29 @@ class TestASession:
         planning(tmp_path / "r", "s-1", "inactive")
         assert files() == []
 
-    def test_whose_database_is_gone_is_forgotten(self, tmp_path: Path) -> None:
+    def test_whose_database_is_gone_stays_and_has_no_memory(self, tmp_path: Path) -> None:
         planning(tmp_path / "r", "s-1")
         os.unlink(tmp_path / "r" / ".planner" / "planner.db")
-        assert sessions.find("s-1", "/") is None
-        assert files() == []
+        found = sessions.find("s-1", "/")
+        assert found is not None
+        assert "there is no planner database here" in Memory(found).gone
+        assert sessions.is_anyone_there()
 
     @pytest.mark.parametrize("text", ["", "{", "[]", '{"agent": "s-1"}', "\0" * 20, '"s-1"'])
-    def test_whose_file_is_damaged_is_none(self, tmp_path: Path, text: str) -> None:
+    def test_whose_file_is_damaged_is_known_by_its_name_alone(
+        self, tmp_path: Path, text: str
+    ) -> None:
         root = planning(tmp_path / "r")
         planning(tmp_path / "r", "s-1")
-        Path(sessions.path_of("s-1")).write_text(text)
-        found = sessions.find("s-1", root)
-        assert found is not None
-        assert found.agent == root
+        for name in ("s-1", root):
+            Path(sessions.path_of(name)).write_text(text)
+        for session, folder, agent in (("s-1", "/", "s-1"), ("any", f"{root}/src", root)):
+            found = sessions.find(session, folder)
+            assert found is not None
+            assert (found.agent, found.run_id) == (agent, None)
+            assert Memory(found).gone
+        assert sessions.all_sessions() == []
+        assert sessions.is_anyone_there()
 
     def test_is_written_for_its_user_alone_and_leaves_nothing_else(self, tmp_path: Path) -> None:
         planning(tmp_path / "r", "s-1")

@@ -122,3 +122,29 @@ def test_settings_of_a_submodule_in_another_working_tree_show_no_credentials(
     address = f"https://me:{scene.plant('the module')}@example.invalid/a.git"
     trees("-C", str(other / "module"), "config", "remote.origin.url", address)
     assert not printed(scene, in_place(scene, "find .git -name config -exec cat {} +"))
+
+
+def test_settings_that_git_includes_show_no_credentials(scene: Scene) -> None:
+    header = "[http]\n\textraheader = AUTHORIZATION: bearer {}\n"
+    write(scene.home, {
+        "more/own.inc": header.format(scene.plant("by the home")),
+        "more/deeper.inc": header.format(scene.plant("by what was included")),
+    })  # fmt: skip
+    with (scene.home / "more" / "own.inc").open("a") as file:
+        file.write("[include]\n\tpath = deeper.inc\n")
+    write(scene.repo, {"ours.inc": header.format(scene.plant("by the repository"))})
+    with (scene.repo / ".git" / "config").open("a") as file:
+        file.write('[include]\n\tpath = "~/more/own.inc"\n')
+        file.write('[includeIf "gitdir:/nowhere/"] path = ../ours.inc\n')
+    assert not printed(scene, in_place(scene, "cat {home}/more/*.inc ours.inc"))
+    assert "extraheader" in in_place(scene, "cat {home}/more/own.inc")
+
+
+def test_a_secret_that_is_taken_out_of_the_index_is_hidden_from_then_on(
+    scene: Scene, trees: Callable[..., str]
+) -> None:
+    write(scene.repo, {"config/.env": scene.plant("it was tracked")})
+    trees("add", "--force", "config/.env")
+    assert printed(scene, in_place(scene, "cat config/.env"))
+    trees("rm", "--quiet", "--cached", "config/.env")
+    assert not printed(scene, in_place(scene, "cat config/.env"))

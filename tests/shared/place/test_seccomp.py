@@ -87,3 +87,21 @@ def test_the_filter_of_the_place_decides_by_arguments_too(machine: str) -> None:
         assert answer == (bpf.ALLOW if family in (2, 10, 16) else bpf.DENY)
         answer = verdict(sealed, machine, of_place._SOCKET_PAIR[column], family)
         assert answer == (bpf.ALLOW if family == 1 else bpf.DENY)
+
+
+@pytest.mark.requirement("PP-1")
+@pytest.mark.parametrize("machine", MACHINES)
+def test_calls_of_newer_kernels_that_do_what_older_ones_may_not_are_forbidden_too(
+    machine: str,
+) -> None:
+    """They have one number everywhere; what is not listed reads, or writes what the place drops."""
+    in_place, below = of_place.program(machine, local_sockets=True), seccomp.program(machine)
+    newer = {
+        "setxattrat": (463, bpf.ALLOW, bpf.DENY), "getxattrat": (464, bpf.ALLOW, bpf.ALLOW),
+        "listxattrat": (465, bpf.ALLOW, bpf.ALLOW), "removexattrat": (466, bpf.ALLOW, bpf.DENY),
+        "open_tree_attr": (467, bpf.DENY, bpf.ALLOW), "file_getattr": (468, bpf.ALLOW, bpf.ALLOW),
+        "file_setattr": (469, bpf.DENY, bpf.DENY), "listns": (470, bpf.DENY, bpf.ALLOW),
+    }  # fmt: skip
+    for name, (number, there, here) in newer.items():
+        assert verdict(in_place, machine, number) == there, name
+        assert verdict(below, machine, number) == here, name
