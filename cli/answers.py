@@ -48,9 +48,14 @@ def asked() -> str:
 
 def write(text: str) -> None:
     """Write a block in the chosen form; what is no block is written as it is."""
+    output.write(in_form(text))
+
+
+def in_form(text: str) -> str:
+    """Return a block in the chosen form, and what is no block as it is."""
     if form() != XML and text.startswith(_BLOCKS):
-        text = _as_text(text) if form() == TEXT else _as_json(text)
-    output.write(text)
+        return _as_text(text) if form() == TEXT else _as_json(text)
+    return text
 
 
 def _as_text(block: str) -> str:

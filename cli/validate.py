@@ -8,23 +8,27 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cli.answers import FORMS, XML, write
+from cli.answers import FORMS, XML, in_form
 from cli.ci.checked import of_refusal, of_reports, of_verdicts
 from cli.ci.github import render_github
+from cli.ci.inert import as_inert, inert
 from cli.ci.junit import render_junit
 from cli.ci.markdown import render_markdown
 from cli.ci.sarif import render_sarif
 from cli.verdicts import as_json, verdicts_as_json, verdicts_as_text
+from orchestrator.ci.judged import ENOUGH
+from orchestrator.ci.limits import MOST_COMMITS
 from orchestrator.ci.validate import Report, Wanted, validate_files
 from orchestrator.ci.validate_approval import Asked, judge, recorded
-from orchestrator.ci.validate_range import ENOUGH, judge_commits
 from orchestrator.ci.validate_range import Wanted as Commits
-from shared.builders import Block, problem_text
+from orchestrator.ci.validate_range import judge_commits
+from shared import output
+from shared.builders import Block, first_of, problem_text
 from shared.output import exit_code
 from state.errors import Refused
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from cli.ci.checked import Checked
 
@@ -37,6 +41,7 @@ CI_FORMS: dict[str, Callable[[Sequence[Checked]], str]] = {
 }
 
 _HELP = "planner validate --help"
+_SHOWN = 10
 
 
 @click.command("validate")
@@ -46,6 +51,10 @@ _HELP = "planner validate --help"
 @click.option("--commit", metavar="REV", help="This commit of --repo must be the plan FILE.")
 @click.option("--range", "between", metavar="A..B", help="Give each of these commits a verdict.")
 @click.option("--require", type=click.Choice([*ENOUGH]), help="What every verdict must be.")
+@click.option(
+    "--most", type=click.IntRange(1), default=MOST_COMMITS, show_default=True, metavar="N",
+    help="Judge as many commits of a range.",
+)  # fmt: skip
 @click.option("--approval", metavar="FILE", help="Say what this approval.json proves.")
 @click.option("--target", metavar="REV", help="What says who may sign; else A, or the base.")
 @click.option(
@@ -61,48 +70,53 @@ def validate_command(
     form: str,
     *,
     require_frozen: bool,
+    most: int,
     **named: str | None,
 ) -> None:
     """Check plan files, and commits made from plans. Exit 0 sound, 1 findings, 2 misuse.
 
-    FILE is a plan.json: its schema, references, waves and digest are checked.
+    FILE is a plan.json: its schema, references, waves, digest and patches are checked.
 
     With --range, or --commit without a FILE, each commit gets a verdict: exact; same bytes, other
     history (rebased, squashed, cherry-picked); same change, other surroundings; edited afterwards;
-    no plan; plan not here. Its plan is found by refs/planner/ and its Plan-Digest line. --require
-    exact, same (one of the first three) or any (one of the first four) makes others findings;
-    --commit alone requires same.
+    no plan; plan not here; taken back; not approved. Its plan is found by refs/planner/ and its
+    Plan-Digest line. --require exact, same (one of the first three) or any (one of the first four)
+    makes others findings, but for one that takes a plan back; --commit alone requires same. Name
+    your branch by --target: who may sign, and what has to be proven, is read there.
 
     Example: planner validate --range origin/main..HEAD --require same
     """
     repo, commit, approval = named["repo"], named["commit"], named["approval"]
-    _check_usage(files, commit, approval, named["between"], named["require"])
+    try:
+        _check_usage(files, commit, approval, named["between"], named["require"])
+    except Refused as refusal:
+        raise as_inert(refusal) from None
     try:
         if named["between"] or (commit and not files and approval is None):
             require = named["require"] or ("same" if commit else None)
-            commits = Commits(repo or ".", named["between"], commit, named["target"], require)
+            commits = Commits(repo or ".", named["between"], commit, named["target"], require, most)
             text, is_sound = _commits(commits, form)
         else:
             wanted = Wanted(require_frozen, "." if commit and repo is None else repo, commit)
             text, is_sound = _files(files, wanted, approval, named["target"], form)
     except Refused as refusal:
         if form not in CI_FORMS:
-            raise
-        write(CI_FORMS[form](of_refusal(refusal, named["between"] or commit or "planner")))
+            raise as_inert(refusal) from None
+        text = CI_FORMS[form](of_refusal(refusal, named["between"] or commit or "planner"))
+        output.write(inert(text, form))
         ctx.exit(exit_code(refusal))
-    write(text)
+    output.write(inert(in_form(text), form))
     ctx.exit(0 if is_sound else 1)
 
 
 def _commits(wanted: Commits, form: str) -> tuple[str, bool]:
     """Return the verdicts in the form that is asked for, and whether none is a finding."""
     judged = judge_commits(wanted)
-    is_sound = not any(verdict.problems for verdict in judged.verdicts)
     if form in CI_FORMS:
-        return CI_FORMS[form](of_verdicts(judged)), is_sound
+        return CI_FORMS[form](of_verdicts(judged)), judged.is_sound
     if form == "json":
-        return verdicts_as_json(judged, wanted.require), is_sound
-    return verdicts_as_text(judged), is_sound
+        return verdicts_as_json(judged, wanted.require), judged.is_sound
+    return verdicts_as_text(judged), judged.is_sound
 
 
 def _files(
@@ -118,7 +132,7 @@ def _files(
         said = judged.text
         reports.append(Report(judged.file, None, judged.problems))
     elif wanted.commit is not None:
-        said = recorded(files[0], reports[0].digest, wanted.repository or ".")
+        _, said = recorded(files[0], reports[0].digest, wanted.repository or ".")
     is_sound = not any(r.problems for r in reports)
     if form in CI_FORMS:
         return CI_FORMS[form](of_reports(reports, approval, said)), is_sound
@@ -167,6 +181,7 @@ def _as_json(reports: Sequence[Report], approval: str) -> str:
             "valid": not r.problems,
             **({"self_contained": False} if r.needs_ref else {}),
             **({"beside": list(r.beside)} if r.beside else {}),
+            **({"not_compared": list(r.unproved)} if r.unproved else {}),
             "problems": [
                 {"kind": p.kind, "at": p.at, "problem": p.problem, "allowed": p.allowed}
                 for p in r.problems
@@ -182,12 +197,20 @@ def _needed(report: Report) -> str:
     return f"{report.file} needs the blobs that refs/planner/{report.digest} keeps"
 
 
+def _unproved(report: Report) -> Iterator[str]:
+    """Yield what the patches of a plan file were not compared with, and how they are."""
+    if report.unproved:
+        files = ", ".join(first_of([*report.unproved], _SHOWN))
+        yield f"{report.file}: {files}; name the plan's repository by --repo"
+
+
 def _as_text(reports: Sequence[Report], approval: str) -> str:
     bad = [r for r in reports if r.problems]
     block = Block("result", files=len(reports), invalid=len(bad))
     block.data("approval", approval)
     block.data("not self-contained", "\n".join(_needed(r) for r in reports if r.needs_ref))
     block.data("beside the plan", "\n".join(path for r in reports for path in r.beside))
+    block.data("patches not compared", "\n".join(f for r in reports for f in _unproved(r)))
     for report in bad:
         for problem in report.problems:
             block.element(

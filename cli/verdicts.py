@@ -6,12 +6,15 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.ci.validate_range import VERDICTS
+from orchestrator.ci.judged import BY_CLAIM, BY_SIGNATURE, VERDICTS
 from shared.builders import Block, problem_text
 from shared.digests import SHORTEST
 
 if TYPE_CHECKING:
-    from orchestrator.ci.validate_range import Judged, Verdict
+    from collections.abc import Sequence
+
+    from orchestrator.ci.judged import Judged, Verdict, Whole
+    from state.errors import Problem
 
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")  # how Python keeps such bytes in a text
 
@@ -25,8 +28,26 @@ def as_json(value: object) -> str:
 def verdicts_as_json(judged: Judged, require: str | None) -> str:
     """Return the verdicts as JSON, oldest commit first."""
     rows = [_row(verdict) for verdict in judged.verdicts]
-    found = {"commits": rows, "merges": judged.merges, "require": require}
+    found = {
+        "commits": rows, "merges": judged.merges, "require": require,
+        "approved": judged.count(BY_SIGNATURE), "claimed": judged.count(BY_CLAIM),
+    }  # fmt: skip
+    if judged.whole is not None:
+        found["whole"] = _whole(judged.whole)
     return as_json(found)
+
+
+def _whole(whole: Whole) -> dict[str, Any]:
+    return {
+        "range": whole.name, "files": whole.files, "not_held": list(whole.unheld),
+        "why": whole.why, "problems": _problems(whole.problems),
+    }  # fmt: skip
+
+
+def _problems(problems: Sequence[Problem]) -> list[dict[str, str]]:
+    return [
+        {"kind": p.kind, "at": p.at, "problem": p.problem, "allowed": p.allowed} for p in problems
+    ]
 
 
 def _row(verdict: Verdict) -> dict[str, Any]:
@@ -40,11 +61,9 @@ def _row(verdict: Verdict) -> dict[str, Any]:
         "additional": list(verdict.additional),
         "beside": list(verdict.beside),
         "approval": verdict.approval,
+        "approved": verdict.approved,
         "why": verdict.why,
-        "problems": [
-            {"kind": p.kind, "at": p.at, "problem": p.problem, "allowed": p.allowed}
-            for p in verdict.problems
-        ],
+        "problems": _problems(verdict.problems),
     }
 
 
@@ -52,12 +71,15 @@ def verdicts_as_text(judged: Judged) -> str:
     """Return the block with a line for each commit, and its problems."""
     found = judged.verdicts
     invalid = sum(bool(verdict.problems) for verdict in found)
-    block = Block("result", commits=len(found), invalid=invalid, merges=judged.merges)
+    block = Block(
+        "result", commits=len(found), invalid=invalid, merges=judged.merges,
+        approved=judged.count(BY_SIGNATURE), claimed=judged.count(BY_CLAIM),
+    )  # fmt: skip
     counts = {word: sum(v.word == word for v in found) for word in VERDICTS}
     block.data("verdicts", "\n".join(f"{n} {word}" for word, n in counts.items() if n))
     block.data("commits", "\n".join(_line(verdict) for verdict in found))
-    for verdict in found:
-        for problem in verdict.problems:
+    for one in judged.all:
+        for problem in one.problems:
             block.element("problem", problem_text(problem), kind=problem.kind, at=problem.at)
     return block.render()
 

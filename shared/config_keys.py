@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 LONGEST_TIMEOUT_MINUTES = 525_600  # a year
 LONGEST_TIME_LIMIT_S = 86_400
 # How an approval has to be given: by whatever channel, or by one that proves a person.
-REQUIRED = ("any", "proven")
+REQUIRED = ("any", PROVEN_ONLY := "proven")
 # Where the plan of a commit is kept: under a ref of its own alone, or also as files of the commit.
 PLAN_IN = ("ref", "file")
 ALLOWED_SIGNERS = "planning/allowed_signers"

@@ -76,17 +76,13 @@ def _commit_of(state: State) -> str:
     return approval.load(approval.path_in(state.state_dir)).commit or "HEAD"
 
 
-def find(repository: Repository, digest: str) -> Kept | None:
-    """Return the plan with this digest from a ref, its `wrong` set if the ref was rewritten."""
-    places = [f"{place}{digest}" for place in (KEPT, FETCHED)]
-    there = refs.listed_refs(repository, *places)
-    found = [read(repository, ref, digest) for ref in places if ref in there]
-    return next((kept for kept in found if not kept.wrong), found[0] if found else None)
-
-
 def read(repository: Repository, ref: str, digest: str) -> Kept:
     """Return what a ref holds, and in `wrong` why that is not the plan that the ref names."""
-    data, said = refs.files_in(repository, ref, PLAN, APPROVAL)
+    return parse_kept(ref, digest, *refs.files_in(repository, ref, PLAN, APPROVAL))
+
+
+def parse_kept(ref: str, digest: str, data: bytes | None, said: bytes | None) -> Kept:
+    """Return what a ref holds by the bytes of its two files, None for one that it does not have."""
     if data is None:
         return Kept(ref, b"", None, f"{ref} has no {PLAN}")
     if settled_digest(data) != digest:
@@ -131,9 +127,22 @@ def refspec_command(repository: Repository) -> str:
     return f"git config --add {quote(key)} '{REFSPEC}'" if remote and REFSPEC not in known else ""
 
 
-def committed(repository: Repository) -> set[str]:
-    """Return the digest of every committed plan that a ref names."""
-    return {name.rpartition("/")[2] for name in refs.listed_refs(repository, KEPT, FETCHED)}
+def committed(repository: Repository, most: int) -> dict[str, dict[str, str]]:
+    """Return for the digest of every committed plan its refs, each with the object that it names.
+
+    Refused if there are more than `most` of them.
+    """
+    words = (f"--count={most + 1}", "--format=%(refname) %(objectname)", KEPT, FETCHED)
+    rows = repository.git.text("for-each-ref", *words).splitlines()
+    if len(rows) > most:
+        text = f"there are more than the {most:,} plans that are looked through"
+        way = f"fetch into a clone of its own those that the commits name, as {KEPT}DIGEST"
+        raise Refused("refused", f"{KEPT}*", text, way)
+    found: dict[str, dict[str, str]] = {}
+    for row in rows:
+        ref, _, at = row.partition(" ")
+        found.setdefault(ref.rpartition("/")[2], {})[ref] = at
+    return found
 
 
 def frozen(repository: Repository) -> set[str]:

@@ -57,12 +57,6 @@ def as_completed(todo: str, name: str) -> str:
     return todo.replace(head, f"Requirements: {name}\n", 1)
 
 
-def agreed_in(todo: str) -> list[str]:
-    """Return the files that a completed todo list names as committed on the user's yes."""
-    rows = todo.partition(f"{_ALSO}\n")[2].split("\n")
-    return [row.removeprefix("- ") for row in rows if row.startswith("- ")]
-
-
 def also_committed(todo: str, files: Sequence[str]) -> str:
     """Return a completed todo list that names the other files that the user agreed to commit."""
     kept = todo.partition(_ALSO)[0].rstrip("\n")

@@ -47,6 +47,7 @@ _BOUNDS = {
 _OTHER = "this is {value}, which may not stand here", "`planner plan schema` shows what may"
 # How pydantic names the members of a union in a path, besides the names of models.
 _TAGS = ("str", "constrained-int", "tuple[str, ...]")
+_MOST_LISTED = 2_000
 _MAPPINGS = ("params", "seals", "counters")  # fields whose keys are free
 
 
@@ -65,8 +66,12 @@ class _Row(NamedTuple):
 def problems_of(error: ValidationError, at: str) -> list[Problem]:
     """Convert a pydantic error to Problem objects, with field paths that begin with `at`.
 
-    A value that may be of several kinds and is of none is one problem.
+    A value that may be of several kinds and is of none is one problem. Of very many only the number
+    is told: to list them takes far more memory than what they are about.
     """
+    if error.error_count() > _MOST_LISTED:
+        text = f"{error.error_count():,} values are none that may stand there"
+        return [Problem("invalid", at, text, "`planner plan schema` shows what may")]
     rows = [_row(row, at) for row in error.errors(include_url=False)]
     return [Problem("invalid", row.at, row.said, row.allowed) for row in _joined(rows)]
 

@@ -73,11 +73,11 @@ def parse_plan(data: bytes, path: str) -> Plan:
     from state.invalid import problems_of
     from state.models import Plan
 
-    read = parse_json(data, path)  # pydantic takes the last of two members with one name
+    parse_json(data, path)  # pydantic takes the last of two members with one name
     try:
         return Plan.model_validate_json(data)
     except ValidationError as error:
-        check_version(read, path)
+        check_version(parse_json(data, path), path)
         raise Refused.of(problems_of(error, "plan")) from None
 
 

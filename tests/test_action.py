@@ -116,6 +116,7 @@ class PullRequest:
         values = {
             "github.event.pull_request.base.sha": self.planned.base,
             "github.event.pull_request.head.sha": self.planned.git("rev-parse", "work"),
+            "github.event.pull_request.base.ref": "main",
             "github.event.pull_request.number": "7",
             "github.event.pull_request.head.repo.fork && "
             "github.event.pull_request.head.repo.clone_url || ''": str(fork or ""),
@@ -160,7 +161,8 @@ def test_a_pull_request_gets_one_comment_which_the_next_run_changes(
     assert done.returncode == 0, done.stdout + done.stderr
     theirs, ours = pull_request.kept()
     assert theirs["body"] == marked
-    assert ours["body"].startswith("<!-- planner: what was approved -->\n**Planner: 1 of 1 commits")
+    assert ours["body"].startswith("<!-- planner: what was approved -->\n**Planner: 0 of 1 commits")
+    assert "1 say that they were approved" in ours["body"]
     assert f"`Add two` `{pull_request.planned.digest[:12]}` | exact |" in ours["body"]
     summary = (pull_request.folder / "summary").read_text()
     assert summary == ours["body"]
@@ -207,7 +209,7 @@ def test_a_token_that_may_not_comment_changes_no_verdict(pull_request: PullReque
     done = pull_request.run(GH_FAILS="1")
     assert done.returncode == 0, done.stderr
     assert "::warning title=planner::no comment was written" in done.stdout
-    assert "1 of 1 commits" in (pull_request.folder / "summary").read_text()
+    assert "1 say that they were" in (pull_request.folder / "summary").read_text()
 
 
 def test_without_a_comment_gh_is_not_called_and_nothing_is_required_by_an_empty_word(

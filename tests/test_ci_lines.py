@@ -72,6 +72,7 @@ class Server:
         env = {
             **os.environ, "PLANNER_PYTHON": sys.executable,
             "CI_MERGE_REQUEST_DIFF_BASE_SHA": self.planned.base,
+            "CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "main",
         }  # fmt: skip
         lines = lines.replace(ADDRESS, str(self.ours))
         done = subprocess.run(
@@ -100,6 +101,7 @@ def test_the_lines_for_a_shell_and_for_gitlab_judge_a_branch(
 
     server.planned.repository.commit({"b.txt": "b\n"}, "Nobody planned this")
     server.push()
+    assert all("--target" in lines for lines in (shell, script[-1]))
     found, _ = server.run(shell, "shell again")
     assert found.returncode == 1
     assert "1 no plan" in found.stdout

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.ci.validate_range import EDITED, NO_PLAN, NOT_HERE
+from cli.ci.checked import count_approved
+from orchestrator.ci.judged import EDITED, NO_PLAN, NOT_HERE, TAKEN_BACK
 from shared.builders import visible_line
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from cli.ci.checked import Checked
 
 # How a verdict is shown that is no finding, because nothing is required.
-UNASKED = {EDITED: "warning", NOT_HERE: "warning", NO_PLAN: "notice"}
+UNASKED = {EDITED: "warning", NOT_HERE: "warning", NO_PLAN: "notice", TAKEN_BACK: "notice"}
 
 
 def render_github(checked: Sequence[Checked]) -> str:
@@ -23,26 +24,31 @@ def render_github(checked: Sequence[Checked]) -> str:
     first file.
     """
     count = sum(len(one.findings) for one in checked)
-    total = f"planner validate: checked: {len(checked)}, findings: {count}"
-    return "".join(f"{line}\n" for one in checked for line in _lines(one)) + f"{total}\n"
+    total = f"checked: {len(checked)}, findings: {count}"
+    if any(one.verdict for one in checked):
+        approved, claimed = count_approved(checked).values()
+        total = f"approved by a signature: {approved}, only by a claim: {claimed}, {total}"
+    lines = [line for one in checked for line in _lines(one)]
+    return "\n".join([*lines, f"planner validate: {total}", ""])
 
 
 def _lines(one: Checked) -> Iterator[str]:
     for finding in one.findings:
         yield _annotation("error", one, f"planner: {finding.rule}", finding.text)
+    if one.beside:
+        yield _annotation("notice", one, "planner: beside the plan", ", ".join(one.beside))
     if one.findings:
         return
     if one.verdict in UNASKED:
         yield _annotation(UNASKED[one.verdict], one, f"planner: {one.verdict}", one.said)
     else:
-        # The runner finds its old commands, such as ##[group], anywhere in a line.
-        yield f"sound: {one.title} {one.said}".rstrip().replace("##[", "## [")
+        yield f"sound: {one.title} {one.said}".rstrip()
 
 
 def _annotation(level: str, one: Checked, title: str, text: str) -> str:
     values = {"file": visible_line(one.files[0])} if one.files else {}
     shown = ",".join(f"{name}={_value(v)}" for name, v in {**values, "title": title}.items())
-    said = f"{one.title}: {text}" if one.verdict else text
+    said = f"{one.title}: {visible_line(text)}" if one.verdict else text
     return f"::{level} {shown}::{_text(said)}"
 
 

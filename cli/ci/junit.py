@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from cli.ci.checked import REFUSED
-from orchestrator.ci.validate_range import NO_PLAN, NOT_HERE
+from cli.ci.checked import REFUSED, count_approved
+from orchestrator.ci.judged import NO_PLAN, NOT_HERE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +28,10 @@ def render_junit(checked: Sequence[Checked]) -> str:
     words = {name: str(value) for name, value in counts.items()}
     root = Element("testsuites", words)
     suite = SubElement(root, "testsuite", words, skipped=str(skipped))
+    if any(one.verdict for one in checked):
+        properties = SubElement(suite, "properties")
+        for name, number in count_approved(checked).items():
+            SubElement(properties, "property", name=name, value=str(number))
     for one in checked:
         _add(suite, one)
     indent(root)

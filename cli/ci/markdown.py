@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.ci.validate_range import ENOUGH
+from cli.ci.checked import count_approved
 from shared.builders import visible_line
 from shared.digests import SHORTEST
 
@@ -23,14 +23,17 @@ def render_markdown(checked: Sequence[Checked]) -> str:
     What does not fit into a comment is counted; findings come first.
     """
     commits = [one for one in checked if one.verdict]
-    same = sum(one.verdict in ENOUGH["same"] for one in commits)
+    approved, claimed = count_approved(commits).values()
     sound = sum(not one.findings for one in checked)
     count = sum(len(one.findings) for one in checked)
     if commits:
-        head = f"{same} of {len(commits)} commits are what was approved. Findings: {count}."
+        head = f"{approved} of {len(commits)} commits are what was approved by a signature. "
+        if claimed:
+            head += f"{claimed} say that they were approved. "
+        head += f"Findings: {count}."
     else:
         head = f"{sound} of {len(checked)} plan files are sound. Findings: {count}."
-    lines = _fitting([*_findings(checked), *_table(commits)])
+    lines = _fitting([*_findings(checked), *_beside(checked), *_table(commits)])
     return "\n".join([f"**Planner: {head}**", "", *lines]) + "\n"
 
 
@@ -54,17 +57,25 @@ def _findings(checked: Sequence[Checked]) -> Iterator[str]:
         yield ""
 
 
+def _beside(checked: Sequence[Checked]) -> Iterator[str]:
+    """Yield what the commits of plan files have beside them; verdicts have it in their row."""
+    for one in checked:
+        if one.beside and not one.verdict:
+            files = _code(", ".join(one.beside), _MOST_WORDS)
+            yield f"- {_code(one.title)} beside the plan: {files}"
+
+
 def _table(commits: Sequence[Checked]) -> Iterator[str]:
     if not commits:
         return
-    yield "| commit | approved plan | verdict | approval |"
-    yield "|---|---|---|---|"
+    yield "| commit | plan | verdict | approval | files that no plan holds |"
+    yield "|---|---|---|---|---|"
     for one in commits:
         titles = one.titles or ("",) * len(one.plans)
         named = zip(one.plans, titles, strict=True)
         plans = "<br>".join(f"{_code(title)} {_code(digest[:SHORTEST])}" for digest, title in named)
-        words = _code(one.approval, _MOST_WORDS)
-        yield f"| {_code(one.title)} | {plans.strip()} | {one.verdict} | {words} |"
+        words, files = _code(one.approval, _MOST_WORDS), _code(one.unheld, _MOST_WORDS)
+        yield f"| {_code(one.title)} | {plans.strip()} | {one.verdict} | {words} | {files} |"
 
 
 def _code(text: str, most: int = _MOST_NAME) -> str:

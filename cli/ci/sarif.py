@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from cli.ci.checked import REFUSED, RULES
+from cli.ci.checked import REFUSED, RULES, count_approved
 from shared.builders import visible_line
 
 if TYPE_CHECKING:
@@ -31,7 +31,10 @@ def render_sarif(checked: Sequence[Checked]) -> str:
         "invocations": [_invocation(found)],
         "results": [_result(one, f) for one, f in found if f.rule != REFUSED],
         "columnKind": "unicodeCodePoints",
-        "properties": {"checked": [_checked(one) for one in checked]},
+        "properties": {
+            **count_approved(checked),
+            "checked": [_checked(one) for one in checked],
+        },
     }
     return json.dumps({"$schema": SCHEMA, "version": VERSION, "runs": [run]}, indent=2) + "\n"
 
@@ -74,6 +77,7 @@ def _checked(one: Checked) -> dict[str, Any]:
         "verdict": one.verdict,
         "said": one.said,
         "plans": list(one.plans),
-        "approval": visible_line(one.approval),
+        "approval": one.approval,
+        "beside": [visible_line(path) for path in one.beside],
         "findings": len(one.findings),
     }

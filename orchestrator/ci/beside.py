@@ -1,41 +1,41 @@
-"""Name the files that a commit of completed requirements has beside its plan (RL-9)."""
+"""Say which files of a commit may stand beside its plan, by what is approved (CM-3)."""
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
-from shared.git.proof import Staged, compare_trees, trailers
-from shared.git.repository import within
-from shared.git.verdict import message_of
-from shared.todo import agreed_in
+from shared.resources import PLANNING_FOLDER
 
 if TYPE_CHECKING:
-    from shared.git.repository import Repository
+    from collections.abc import Iterable
 
-_NAMED = re.compile(r"(?:Requirements|Todo): (completed_(?:requirements|todo)_[0-9_-]+\.md)")
+    from shared.approval import Approval
+    from shared.git.history import Made
+
+# Who may approve is in these: a commit that changes them is looked at for it.
+_OF_APPROVERS = ("allowed_signers", "allowed_passkeys")
+_PLAIN = "100644"
 
 
-def beside_plan(repository: Repository, commit: str) -> dict[str, Staged]:
-    """Return by path the planning folder's changes, and the files that the user agreed to commit.
+def beside_plan(made: Made, approvals: Iterable[tuple[Approval, bool]], signers: str) -> set[str]:
+    """Return the changed paths that the approvals let stand beside a plan.
 
-    They are named by the trailers and the todo list of the commit itself, so whoever reads them
-    should look at them: only the plan's files were approved by its digest. Empty for a commit
-    without such trailers.
+    With each approval comes whether its signature counts; `signers` is the project's own list of
+    who may sign. They are plain files of a planning
+    folder: that at the root, or one below that is signed. Whatever else somebody has agreed to
+    commit is approved by no digest, so that a commit with it was edited afterwards.
     """
-    names = [m[1] for m in map(_NAMED.fullmatch, trailers(message_of(repository, commit))) if m]
-    if not names or not repository.git.ok("rev-parse", "--verify", "-q", f"{commit}^"):
-        return {}
-    changed = compare_trees(repository, f"{commit}^", commit)
-    files = [path for path in changed if path.rpartition("/")[2] in names]
-    folders = {path.rpartition("/")[0] for path in files}
-    agreed = {
-        name
-        for path in files
-        for name in agreed_in(repository.git.run("show", f"{commit}:{path}").decode())
-    }
     return {
-        path: Staged(end.after)
-        for path, end in changed.items()
-        if path in agreed or any(within(path, folder) for folder in folders)
+        path
+        for path, end in made.changed.items()
+        for approval, is_signed in approvals
+        if approval.lets_stand(path) and _is_of_planning(path, is_signed) and path != signers
+        if end.after is None or end.after.mode == _PLAIN
     }
+
+
+def _is_of_planning(path: str, is_signed: bool) -> bool:
+    *folders, name = path.split("/")
+    if name in _OF_APPROVERS:
+        return False
+    return PLANNING_FOLDER in (folders if is_signed else folders[:1])

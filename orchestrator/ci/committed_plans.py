@@ -5,29 +5,44 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from orchestrator.ci.limits import (
+    MOST_APPROVAL_BYTES,
+    MOST_FILES,
+    MOST_PLAN_MB,
+    MOST_REFS,
+    plan_problem,
+    size_problem,
+)
 from shared import plan_refs
-from shared.git import refs
 from shared.git.change import GITLINK, ends
-from shared.git.verdict import read_commit
+from shared.git.history import empty_tree, read_made, read_stored
+from shared.git.large import MEBIBYTE
+from shared.git.rebuilt import check_patches
 from shared.resources import ARCHIVE_FOLDER
 from state import store
 from state.changes import plan_changes
-from state.errors import Refused
+from state.errors import Problem, Refused
 from state.freeze import settled_digest
+from state.validator import check_plan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from shared.approval import Approval
     from shared.git.change import Ends
+    from shared.git.history import Made
+    from shared.git.reader import Reader
     from shared.git.repository import Repository
-    from shared.git.verdict import Made
     from state.models import Change
 
 # In any paragraph: a squash merge copies the messages of several commits into one.
 _NAMED = re.compile(r"^\s*Plan-Digest: ([0-9a-f]{64})\s*$", re.MULTILINE)
 _REVERTS = re.compile(r"This reverts commit ([0-9a-f]{40,64})")
 _DEEPEST = 20
+_MOST = MOST_PLAN_MB * MEBIBYTE
+_PLAIN = "100644"
+# The contents that a plan's changes name; in a text of the plan the quotes are escaped.
+_CONTENTS = re.compile(rb'"(?:before|after)": ?"([0-9a-f]{40,64})"')
 
 
 class Said(NamedTuple):
@@ -45,99 +60,205 @@ class Known(NamedTuple):
     changes: Sequence[Change]
     approval: Approval | None
     place: str
+    # Why this is not the plan with this digest.
     wrong: str = ""
     title: str = ""
+    # The commit that its changes start from.
+    base: str = ""
+    # What is unsound in it, by file or entry.
+    problems: tuple[Problem, ...] = ()
+    # What could not be compared, since a content is not here.
+    lacking: tuple[Problem, ...] = ()
+    # In bytes.
+    size: int = 0
 
 
 class Plans:
-    """The plans of a repository's refs and commits, each read once."""
+    """The plans of a repository's refs and commits."""
 
-    def __init__(self, repository: Repository) -> None:
+    def __init__(self, repository: Repository, reader: Reader) -> None:
         self.repository = repository
+        self.reader = reader
+        self.empty = empty_tree(repository)
+        self.refs = plan_refs.committed(repository, MOST_REFS)
+        # The last that were found, together no larger than one plan may be.
         self._found: dict[str, Known | None] = {}
-        self._by_content: dict[frozenset[tuple[str, Ends]], str] | None = None
+        self._held = 0
+        self._digests: dict[str, str | None] = {}
+        self._by_content: dict[int, list[str]] | None = None
 
     def plans_named(self, made: Made, depth: int = 0) -> Said:
-        """Return which plans a commit's message names; a revert is of those of its commit."""
+        """Return which plans a commit's message names; a revert is of those of its commit.
+
+        A revert that names a plan besides is that plan's own commit.
+        """
         named = tuple(dict.fromkeys(_NAMED.findall(made.message)))
         reverted = _REVERTS.search(made.message)
         if reverted is None:
             return Said(named)
-        git = self.repository.git
-        if depth < _DEEPEST and git.ok("cat-file", "-e", f"{reverted[1]}^{{commit}}"):
-            undone = read_commit(self.repository, reverted[1])
-            before = self.plans_named(undone, depth + 1)
-            if before.digests:
-                return Said(before.digests, not before.is_reverse, reverted[1])
-            if holds := self.holding(undone.changed):
-                return Said((holds,), is_reverse=True, of=reverted[1])
-        return Said(named, is_reverse=True, of=reverted[1])
+        if depth == _DEEPEST or self.reader.head(reverted[1]).kind != "commit":
+            return Said(named, is_reverse=True, of=reverted[1])
+        stored = read_stored(self.reader, reverted[1])
+        undone = read_made(self.reader, stored, self.empty, MOST_FILES)
+        before = self.plans_named(undone, depth + 1)
+        if own := tuple(digest for digest in named if digest not in before.digests):
+            return Said(own)
+        if before.digests:
+            return Said(before.digests, not before.is_reverse, reverted[1])
+        holds = self.holding(undone.changed)
+        return Said((holds,) if holds else (), is_reverse=True, of=reverted[1])
 
     def find(self, digest: str, made: Made) -> Known | None:
         """Return a plan by its digest, from a ref or from the commit itself; None if not here."""
         if digest not in self._found:
-            self._found[digest] = self._in_ref(digest)
+            found = self._in_refs(digest)
+            self._remember(digest, found)
         found = self._found[digest]
         if found is not None and not found.wrong:
             return found
         return self._in_commit(digest, made) or found
 
-    def _in_ref(self, digest: str) -> Known | None:
-        kept = plan_refs.find(self.repository, digest)
-        if kept is None:
-            return None
+    def _remember(self, digest: str, found: Known | None) -> None:
+        size = found.size if found else 0
+        if self._held + size > _MOST:
+            self._found.clear()
+            self._held = 0
+        self._held += size
+        self._found[digest] = found
+
+    def _in_refs(self, digest: str) -> Known | None:
+        """Return the plan as the refs of this digest have it: the one that is best approved."""
+        best, seen = None, set[str]()
+        for ref, at in self.refs.get(digest, {}).items():
+            known = self._in_ref(digest, ref, at) if at not in seen else None
+            seen.add(at)
+            if known and (best is None or _worth(known) > _worth(best)):
+                best = known
+        return best
+
+    def _in_ref(self, digest: str, ref: str, at: str) -> Known:
+        size = self.reader.head(f"{at}:{plan_refs.PLAN}").size
+        if size > _MOST:
+            return Known(digest, (), None, ref, f"{ref} {size_problem(size)}")
+        data = self.reader.content(f"{at}:{plan_refs.PLAN}", _MOST)
+        said = self.reader.content(f"{at}:{plan_refs.APPROVAL}", MOST_APPROVAL_BYTES)
+        kept = plan_refs.parse_kept(ref, digest, data, said)
         if kept.wrong:
-            return Known(digest, (), None, kept.ref, kept.wrong)
+            return Known(digest, (), None, ref, kept.wrong)
+        return self._read(digest, kept.data, ref, kept.approval)
+
+    def _read(self, digest: str, data: bytes, place: str, approval: Approval | None) -> Known:
+        """Return a plan with what is unsound in it: references, waves, paths, patches."""
+        too_much = plan_problem(data)
+        if too_much:
+            return Known(digest, (), None, place, f"{place} {too_much}")
         try:
-            plan = store.parse_plan(kept.data, kept.ref)
+            plan = store.parse_plan(data, place)
             changes = plan_changes(plan)
             ends(changes)
         except Refused as refusal:
-            why = f"{kept.ref} holds a plan that cannot be read: {refusal.problems[0].problem}"
-            return Known(digest, (), None, kept.ref, why)
-        return Known(digest, changes, kept.approval, kept.ref, title=plan.overview.title)
+            return Known(
+                digest, (), approval, place, problems=tuple(_named(place, refusal.problems))
+            )
+        problems = check_plan(plan)
+        patches = [] if problems else check_patches(self.reader, changes)
+        lacking = [one for one in patches if one.kind == "not_found"]
+        problems += [one for one in patches if one.kind != "not_found"]
+        base = plan.base.commit if plan.base else ""
+        if approval is not None and approval.base != base:
+            text = f"is an approval on the base {approval.base}, and the plan's is {base or 'none'}"
+            problems = [*problems, Problem("invalid", plan_refs.APPROVAL, text)]
+        return Known(
+            digest, changes, approval, place, title=plan.overview.title, base=base,
+            problems=tuple(_named(place, problems)), lacking=tuple(_named(place, lacking)),
+            size=len(data),
+        )  # fmt: skip
 
     def _in_commit(self, digest: str, made: Made) -> Known | None:
         """Return a plan of which the commit, or the one before it, has a copy among its files."""
-        for revision in (made.commit, made.parent):
-            for path, data in archived(self.repository, revision):
-                if settled_digest(data) == digest:
-                    plan = store.parse_plan(data, path)
-                    return Known(digest, plan_changes(plan), None, path, title=plan.overview.title)
+        for tree in (made.stored.tree, made.before):
+            for path, blob in archived(self.repository, tree):
+                if self.digest_of(blob) == digest:
+                    data = self.reader.content(blob, _MOST) or b""
+                    return self._read(digest, data, path, None)
         return None
+
+    def digest_of(self, blob: str) -> str | None:
+        """Return the digest of the plan in a blob, None if it holds none."""
+        if blob not in self._digests:
+            data = self.reader.content(blob, _MOST)
+            is_plan = data is not None and not plan_problem(data)
+            self._digests[blob] = settled_digest(data) if data is not None and is_plan else None
+        return self._digests[blob]
 
     def holding(self, changed: Mapping[str, Ends]) -> str:
         """Return the digest of a kept plan that makes just these changes, "" without one."""
         if self._by_content is None:
-            self._by_content = dict(self._contents())
-        return self._by_content.get(frozenset(changed.items()), "")
+            self._by_content = self._contents()
+        candidates = [
+            known
+            for digest in self._by_content.get(_mark(_blobs(changed)), ())
+            if (known := self._in_refs(digest)) and not known.wrong
+            if known.changes and ends(known.changes) == dict(changed)
+        ]
+        return max(candidates, key=_worth).digest if candidates else ""
 
-    def _contents(self) -> Iterator[tuple[frozenset[tuple[str, Ends]], str]]:
-        for digest in sorted(plan_refs.committed(self.repository)):
-            known = self._in_ref(digest)
-            if known is not None and not known.wrong:
-                yield frozenset(ends(known.changes).items()), digest
+    def _contents(self) -> dict[int, list[str]]:
+        """Return the digests of the plans in refs, by a number made of the contents they name."""
+        found: dict[int, list[str]] = {}
+        for digest, refs in sorted(self.refs.items()):
+            for at in refs.values():
+                data = self.reader.content(f"{at}:{plan_refs.PLAN}", _MOST) or b""
+                blobs = {blob.decode() for blob in _CONTENTS.findall(data)}
+                digests = found.setdefault(_mark(blobs), [])
+                digests += [digest] * (digest not in digests)
+        return found
+
+    def copies(self, made: Made, digests: Sequence[str]) -> set[str]:
+        """Return the paths at which a commit adds or removes copies of these plans."""
+        found: set[str] = set()
+        for path, end in made.changed.items():
+            entry = end.after or end.before
+            if _is_copy(path) and entry is not None and entry.mode == _PLAIN:
+                digest = self.digest_of(entry.blob)
+                if digest is not None and digest in digests:
+                    found |= {path, f"{path.removesuffix('.json')}.md"}
+        there = {path: made.changed[path] for path in found & {*made.changed}}
+        return {p for p, end in there.items() if {e.mode for e in end if e} == {_PLAIN}}
 
 
-def archived(repository: Repository, revision: str) -> Iterator[tuple[str, bytes]]:
-    """Yield the copies of plans among the files of a commit, each with its path."""
-    rows = repository.git.attempt("ls-tree", "-z", revision, f"{ARCHIVE_FOLDER}/").stdout
+def _is_copy(path: str) -> bool:
+    return path.startswith(f"{ARCHIVE_FOLDER}/") and path.endswith(".json")
+
+
+def _worth(known: Known) -> tuple[bool, bool, bool, bool]:
+    """Return what makes one copy of a plan better than another: sound, and approved by whom."""
+    approval = known.approval
+    return (
+        not known.wrong, not known.problems, approval is not None,
+        approval is not None and approval.signature is not None,
+    )  # fmt: skip
+
+
+def _named(place: str, problems: Sequence[Problem]) -> Iterator[Problem]:
+    """Yield the problems of a plan with the place of the plan before their own."""
+    for one in problems:
+        yield Problem(one.kind, f"{place} {one.at}", one.problem, one.allowed)
+
+
+def _blobs(changed: Mapping[str, Ends]) -> set[str]:
+    return {entry.blob for end in changed.values() for entry in end if entry is not None}
+
+
+def _mark(blobs: set[str]) -> int:
+    return hash(frozenset(blobs))
+
+
+def archived(repository: Repository, tree: str) -> Iterator[tuple[str, str]]:
+    """Yield the path and blob of each copy of a plan in a tree."""
+    rows = repository.git.attempt("ls-tree", "-z", tree, f"{ARCHIVE_FOLDER}/").stdout
     for row in filter(None, rows.split(b"\0")):
         meta, _, path = row.partition(b"\t")
-        if path.endswith(b".json") and meta.split()[1] == b"blob":
-            data = refs.blob(repository, meta.split()[2].decode())
-            yield path.decode("utf-8", "surrogateescape"), data
-
-
-def copies(repository: Repository, made: Made, digests: Sequence[str]) -> set[str]:
-    """Return the paths at which a commit adds or removes copies of these plans."""
-    found: set[str] = set()
-    for path, end in made.changed.items():
-        if path.startswith(f"{ARCHIVE_FOLDER}/") and path.endswith(".json"):
-            entry = end.after or end.before
-            if entry is None or entry.mode == GITLINK:
-                continue
-            digest = settled_digest(refs.blob(repository, entry.blob))
-            if digest is not None and digest in digests:
-                found |= {path, f"{path.removesuffix('.json')}.md"}
-    return found & {*made.changed}
+        mode, kind, blob = meta.decode().split(" ")
+        if kind == "blob" and mode != GITLINK and path.endswith(b".json"):
+            yield path.decode("utf-8", "surrogateescape"), blob

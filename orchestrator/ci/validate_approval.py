@@ -5,15 +5,18 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
+from orchestrator.ci.judged import BY_CLAIM, BY_SIGNATURE
+from orchestrator.ci.limits import MOST_APPROVAL_BYTES
 from shared import approval, resources
 from shared.config import load_config
+from shared.config_keys import PROVEN_ONLY
 from shared.git.repository import find_repository
 from state.channels import PROVEN, SIGNED, SIGNED_OPEN, approval_text, label
 from state.database import Database
 from state.errors import Problem, Refused
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
 
     from shared.approval import Approval
     from shared.git.repository import Repository
@@ -28,6 +31,15 @@ class Judged(NamedTuple):
     problems: list[Problem]
 
 
+class Approvals(NamedTuple):
+    """What the approvals of a commit's plans show, that in words, and what is wrong with them."""
+
+    # BY_SIGNATURE or BY_CLAIM; "" where one is missing or its signature does not count.
+    standing: str
+    said: str
+    problems: tuple[Problem, ...]
+
+
 class Asked(NamedTuple):
     """What an approval is judged by: repository, the plans' digests, commits."""
 
@@ -39,6 +51,9 @@ class Asked(NamedTuple):
 
 def judge(file: str, asked: Asked) -> Judged:
     """Return what the approval in `file` proves; Refused if the file does not have the form."""
+    if os.path.isfile(file) and os.path.getsize(file) > MOST_APPROVAL_BYTES:
+        text = f"has more than the {MOST_APPROVAL_BYTES:,} bytes that are read of an approval"
+        raise Refused("refused", file, text, "name the approval.json of a run")
     found = approval.load(file)
     return judge_approval(find_repository(asked.repository), found, file, asked)
 
@@ -60,6 +75,25 @@ def judge_approval(repository: Repository, found: Approval, file: str, asked: As
                 problems.append(Problem("invalid", f"{file} word", said, channel))
     problems += _demand(file, channel, repository, asked.target or found.base)
     return Judged(file, channel, text, problems)
+
+
+def judge_approvals(
+    repository: Repository, given: Iterable[tuple[str, str, Approval | None]], asked: Asked
+) -> Approvals:
+    """Return what the approvals of several plans show: place, digest and approval of each."""
+    standing, said, problems = set[str](), list[str](), list[Problem]()
+    for place, digest, found in given:
+        if found is None:
+            standing.add("")
+            said.append(f"{place} has no approval")
+            continue
+        judged = judge_approval(repository, found, place, asked._replace(digests=[digest]))
+        claimed = BY_CLAIM if found.signature is None else ""
+        standing.add(BY_SIGNATURE if judged.channel else claimed)
+        said.append(judged.text)
+        problems += judged.problems
+    weakest = next(one for one in ("", BY_CLAIM, BY_SIGNATURE) if one in standing)
+    return Approvals(weakest, "; ".join(dict.fromkeys(said)), tuple(problems))
 
 
 def _about(file: str, found: Approval, repository: Repository, asked: Asked) -> list[Problem]:
@@ -99,6 +133,8 @@ def _signature(found: Approval, repository: Repository, asked: Asked) -> tuple[s
     channel, who = approval.signed_by(found, signers)
     listed = " and ".join(signers.places)
     text = f"{label(channel)}, by {who}, whom {listed} allows to sign"
+    if asked.target is None:
+        text += "; that base is named by the approval itself, so name your branch by --target"
     if found.form == 1:
         text += f"; a signature of form 1, which does not cover {approval.NOT_COVERED}"
     return channel, text
@@ -118,15 +154,17 @@ def _demand(file: str, channel: str, repository: Repository, at: str) -> list[Pr
     try:
         require = load_config(repository.git, _known(repository, at)).require
     except Refused as refusal:
-        return list(refusal.problems) if channel else []
-    if require != "proven" or channel in PROVEN:
+        # Without a signature nobody need have the commit that a file names as its base.
+        is_gone = all(problem.kind == "not_found" for problem in refusal.problems)
+        return [] if is_gone and not channel else list(refusal.problems)
+    if require != PROVEN_ONLY or channel in PROVEN:
         return []
     text = f"proves no person, and [approval] require is proven at {at[:12]}"
     return [Problem("refused", file, text, "planner approve DIGEST --sign, with a key to touch")]
 
 
-def recorded(file: str, digest: str | None, folder: str) -> str:
-    """Return in words how a plan was approved, as far as this machine has it recorded."""
+def recorded(file: str, digest: str | None, folder: str) -> tuple[Approval | None, str]:
+    """Return a plan's approval as this machine has it recorded, and in words how it was given."""
     near = approval.path_in(os.path.dirname(os.path.abspath(file)))
     for path in (near, _of_run(digest, folder)):
         if path and os.path.isfile(path):
@@ -134,8 +172,8 @@ def recorded(file: str, digest: str | None, folder: str) -> str:
             if found.digest == digest:
                 signed = found.word in (SIGNED, SIGNED_OPEN)
                 check = "; check it by --approval" if signed else ""
-                return f"{approval_text((found.word, found.who))}, as {path} says{check}"
-    return "not known here; name its approval.json by --approval"
+                return found, f"{approval_text((found.word, found.who))}, as {path} says{check}"
+    return None, "not known here; name its approval.json by --approval"
 
 
 def _of_run(digest: str | None, folder: str) -> str:

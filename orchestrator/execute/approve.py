@@ -11,12 +11,14 @@ from orchestrator.upkeep.adopt import adopt
 from shared import approval, digests, plan_refs, resources, ssh_signature
 from shared.drift import check_run
 from shared.execution.deeds import Execution
+from shared.git.rebuilt import refuse_other_patches
 from shared.git.repository import repository_at
 from shared.guard.consent import Consent, check_consent, check_demand, check_person, is_guarded
 from shared.mode.sessions import repository_root
 from shared.mode.where import database_path
 from shared.plan_file import check_named
 from shared.run import State, open_state
+from state.changes import plan_changes
 from state.channels import COMMAND
 from state.database import Database
 from state.errors import Refused
@@ -68,6 +70,7 @@ def approve(state: State, digest: str, now: float, given: Given = TYPED) -> None
     with state.lock("approve"):
         plan = check_named(state, digest)
         if state.run.stage == "submitted":
+            refuse_other_patches(state.repository.git, plan_changes(plan))
             found, consent = _consent(state, commit_to_come(state, plan), now, given)
             check_demand(consent, state.config["config"].get("require", ""), digest)
             check_run(state)

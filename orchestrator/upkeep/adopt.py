@@ -11,6 +11,7 @@ from shared.drift import tree_of
 from shared.git.change import ends
 from shared.git.journal import journal_state
 from shared.git.proof import compare_trees
+from shared.git.rebuilt import refuse_other_patches
 from shared.git.repository import find_repository
 from shared.plan_file import check_frozen
 from shared.run import State
@@ -45,8 +46,9 @@ def adopt(state_dir: str, folder: str) -> State:
 
 
 def _take_up(state: State, plan: Plan) -> None:
-    repository = state.repository
-    depth = "full" if plan_changes(plan) else "intent"
+    repository, changes = state.repository, plan_changes(plan)
+    refuse_other_patches(repository.git, changes)
+    depth = "full" if changes else "intent"
     values: dict[str, Any] = {
         "workflow": "executor", "digest": plan.digest, "revision": plan.revision,
         "request": plan.overview.title, "depth": depth,

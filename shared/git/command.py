@@ -251,7 +251,7 @@ class Git:
 
     def pieces(self, *args: str) -> Iterator[bytes]:
         """Run git and yield its output in pieces, as it comes; Refused at its end if it fails."""
-        with tempfile.TemporaryFile() as stderr, self._started(args, stderr) as process:
+        with tempfile.TemporaryFile() as stderr, self.started(args, stderr) as process:
             out = process.stdout.fileno() if process.stdout else -1
             while piece := os.read(out, MOST_OF_A_PIECE):
                 yield piece
@@ -261,19 +261,23 @@ class Git:
                     f"git {args[0]}", error_text(stderr.read(), process.returncode), _CAUSE
                 )
 
-    def _started(
-        self, args: Sequence[str], stderr: IO[bytes] | int = subprocess.PIPE
+    def started(
+        self,
+        args: Sequence[str],
+        stderr: IO[bytes] | int = subprocess.PIPE,
+        stdin: int = subprocess.DEVNULL,
     ) -> subprocess.Popen[bytes]:
+        """Start a git command whose output is read while it runs."""
         with unstartable(self._folder):
             return subprocess.Popen(
                 self.words(*args), cwd=self._folder, env=self._environment(),
-                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=stderr,
+                stdin=stdin, stdout=subprocess.PIPE, stderr=stderr,
             )  # fmt: skip
 
     @contextlib.contextmanager
     def names_beside(self, *args: str) -> Iterator[Callable[[], list[bytes]]]:
         """Start git, and yield what waits for its end and returns the same as `names`."""
-        process = self._started(args)
+        process = self.started(args)
 
         def names() -> list[bytes]:
             output, stderr = process.communicate()

@@ -95,11 +95,6 @@ def listed_refs(repo: Repository, *prefixes: str) -> dict[str, str]:
     return dict(row.split(" ", 1) for row in rows.splitlines()) if prefixes else {}
 
 
-def blob(repo: Repository, name: str) -> bytes:
-    """Return the content of a blob."""
-    return repo.git.run("cat-file", "blob", name)
-
-
 def files_in(repo: Repository, commit: str, *names: str) -> list[bytes | None]:
     """Return the content of files at the top of a commit, None for each that it does not have."""
     found = repo.git.objects([f"{commit}:{name}" for name in names])

@@ -2,37 +2,23 @@
 
 from __future__ import annotations
 
-import os
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared.git.change import Ends, ends, patch_bytes, read_changes, revert_changes
+from shared.git.few_paths import tree_at
 from shared.git.large import BLOB
-from shared.git.proof import compare_trees, entry_at, parents_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from shared.git.change import Change
+    from shared.git.history import Made
     from shared.git.repository import Repository
     from shared.git.vault import Vault
 
 # Lines of a patch that name blobs, places or a measure of likeness, and not what is changed.
 _UNSTABLE = re.compile(rb"index [0-9a-f]+\.\.[0-9a-f]+|(dis)?similarity index ")
-
-
-class Made(NamedTuple):
-    """One commit to judge: its first parent (or git's empty tree), message, and changed paths."""
-
-    commit: str
-    parent: str
-    message: str
-    changed: Mapping[str, Ends]
-
-    @property
-    def subject(self) -> str:
-        """The first line of its message."""
-        return self.message.partition("\n")[0]
 
 
 class Compared(NamedTuple):
@@ -46,30 +32,6 @@ class Compared(NamedTuple):
     additional: list[str]
     # Each planned path is changed from just the planned content to just the planned content.
     whole: bool
-
-
-def read_commit(repo: Repository, commit: str) -> Made:
-    """Return a commit with what it changes against its first parent."""
-    git = repo.git
-    message = message_of(repo, commit)
-    parents = parents_of(repo, commit)
-    parent = parents[0] if parents else git.text("hash-object", "-t", "tree", "--stdin")
-    return Made(commit, parent, message, compare_trees(repo, parent, commit))
-
-
-def message_of(repo: Repository, commit: str) -> str:
-    """Return the message of a commit."""
-    said = repo.git.lasting("log", "-1", "--format=%B", commit, "--", of=[commit])
-    return os.fsdecode(said.removesuffix(b"\n"))
-
-
-def own_files_of_merge(repo: Repository, commit: str) -> list[str]:
-    """Return the files in which a merge has lines that none of its parents has."""
-    shape = ("diff-tree", "-r", "--no-commit-id", "--full-index")
-    if not repo.git.run(*shape, "--cc", "-p", commit).strip():
-        return []
-    names = repo.git.names(*shape, "-c", "--name-only", "-z", commit)
-    return sorted(name.decode("utf-8", "backslashreplace") for name in names)
 
 
 def compare(
@@ -86,7 +48,10 @@ def compare(
     wanted = compose([ends(changes) for changes in plans])
     got = {path: end for path, end in made.changed.items() if path in wanted or path not in aside}
     off = [path for path, end in wanted.items() if got.get(path) != end]
-    other = {p for p in off if entry_at(repo, made.commit, p) != wanted[p].after}
+    now = tree_at(repo.git, made.stored.tree, off) if off else {}
+    # A file that had the planned content before is as it should be. One that gets it from another
+    # content than the plan's loses what nobody has approved to be lost.
+    other = {path for path in off if path in got or now.get(path) != wanted[path].after}
     same = _same_patch(vault, made, plans, other) if other else set()
     return Compared(
         edited=sorted(other - same),
@@ -121,7 +86,7 @@ def _same_patch(
     """Return those of the paths whose planned patch the commit has, wherever it stands."""
     planned = [change for changes in plans for change in changes]
     named = [path for change in planned for path in {change.file, change.old_file or change.file}]
-    found = read_changes(vault, made.parent, made.commit, sorted({*named}))
+    found = read_changes(vault, made.before, made.stored.tree, sorted({*named}))
     present = {_identity(change) for change in found}
     return {
         path

@@ -70,8 +70,9 @@ def armored(blob: bytes) -> str:
 class Key:
     """An ed25519 key that claims to be in hardware."""
 
-    def __init__(self) -> None:
-        digest = hashlib.sha512(os.urandom(32)).digest()
+    def __init__(self, seed: bytes = b"") -> None:
+        """With a seed it is the same key each time, as what begins with it can be kept."""
+        digest = hashlib.sha512(seed or os.urandom(32)).digest()
         low = int.from_bytes(digest[:32], "little") & ((1 << 254) - 8)
         self._number, self._prefix = low | 1 << 254, digest[32:]
         self._point = _packed(_times(_BASE, self._number))

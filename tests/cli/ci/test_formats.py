@@ -12,7 +12,9 @@ from urllib.parse import unquote_to_bytes
 import jsonschema
 import pytest
 
-from orchestrator.ci.validate_range import ENOUGH, VERDICTS
+from orchestrator.ci.judged import ENOUGH, HELD, NOT_APPROVED, VERDICTS
+from state.freeze import freeze
+from state.store import parse_plan
 from tests import ci_programs
 from tests.forms import part
 from tests.journey import FILES, Journey, call, parsed
@@ -33,7 +35,8 @@ FORMS = ("junit", "sarif", "github", "markdown")
 HOSTILE = (
     b"50%25 off.json", b"two\nlines.json", b"::error::x.json", b"a,b:c.json", b"]]>&<b>.json",
     b"\x01\x1b[31m.json", b"\xff\xfe.json", "\u202eitalic.json".encode(), b"##[group]x.json",
-    b"`@team`|x.json", b"%0A::set-output name=x::y.json",
+    b"`@team`|x.json", b"%0A::set-output name=x::y.json", b"##vso[task.complete]x.json",
+    b"##teamcity[x].json", b"###[x].json",
 )  # fmt: skip
 
 
@@ -74,7 +77,7 @@ def marks_in(text: str) -> list[tuple[str, dict[str, str], str]]:
         return value
 
     found = []
-    assert "##[" not in re.sub(r"^::.*$", "", text, flags=re.MULTILINE)
+    assert "##[" not in text
     for line in text.removesuffix("\n").split("\n"):
         if line.lstrip().startswith("::"):
             command, _, said = line.removeprefix("::").partition("::")
@@ -89,7 +92,7 @@ def marks_in(text: str) -> list[tuple[str, dict[str, str], str]]:
 
 @pytest.fixture
 def every_verdict(make_repo: Repositories) -> Planned:
-    """Return a repository whose branch has a commit with each of the six verdicts."""
+    """Return a repository whose branch has a commit with each of the eight verdicts."""
     planned = Planned(make_repo)
     assert planned.journey.planner("undo").code == 0
     planned.git("revert", "--no-edit", "HEAD")
@@ -105,12 +108,16 @@ def every_verdict(make_repo: Repositories) -> Planned:
     planned.repository.write("src/a.py", edited)
     planned.git("commit", "-q", "--all", "--amend", "--no-edit")
     planned.repository.commit({"b.txt": "b\n"}, f"Elsewhere\n\nPlan-Digest: {'0' * 64}")
+    plan = parse_plan(planned.git("show", f"{planned.ref}:plan.json").encode(), "plan.json")
+    data, digest = freeze(plan, "2026-01-02T03:04:05Z")
+    planned.repository.write("planning/plans/copy.json", data)
+    planned.repository.commit(message=f"A copy\n\nPlan-Digest: {digest}")
     assert {row["verdict"] for row in planned.rows(f"{planned.base}..HEAD")} == {*VERDICTS}
     return planned
 
 
 @pytest.mark.requirement("CM-2")
-def test_each_form_has_all_six_verdicts_and_exits_by_what_is_required(
+def test_each_form_has_all_eight_verdicts_and_exits_by_what_is_required(
     every_verdict: Planned, tmp_path: Path
 ) -> None:
     for require in part([None, *ENOUGH], 2):
@@ -122,12 +129,13 @@ def check_forms(every_verdict: Planned, tmp_path: Path, require: str | None) -> 
     between = f"{every_verdict.base}..HEAD"
     required = ("--require", require) if require else ()
     rows = every_verdict.rows(between, *required)
-    bad = [row for row in rows if require and row["verdict"] not in ENOUGH[require]]
+    enough = ENOUGH.get(require or "", {*VERDICTS} - {NOT_APPROVED})
+    bad = [row for row in rows if row["verdict"] not in enough]
     said = {
         form: every_verdict.validate("--range", between, *required, "--format", form)
         for form in ("text", "json", *FORMS)
     }
-    assert {answer.code for answer in said.values()} == {1 if bad else 0}
+    assert {answer.code for answer in said.values()} == {1}
     for form, answer in said.items():
         missing = [word for word in VERDICTS if word not in answer.text]
         assert not missing, form
@@ -140,14 +148,18 @@ def check_forms(every_verdict: Planned, tmp_path: Path, require: str | None) -> 
     assert found == {row["verdict"].replace(",", "").replace(" ", "-") for row in bad}
 
     suite = junit(said["junit"].text, tmp_path)
-    assert (len(suite), suite.attrib["failures"]) == (len(rows), str(len(bad)))
+    assert (suite.attrib["tests"], suite.attrib["failures"]) == (str(len(rows)), str(len(bad)))
+    claimed = [row for row in rows if row["approved"] and row not in bad and row["verdict"] in HELD]
+    counts = {one.attrib["name"]: one.attrib["value"] for one in suite.iter("property")}
+    assert counts == {"approved": "0", "claimed": str(len(claimed))}
+    assert f"only by a claim: {len(claimed)}," in said["github"].text
     unknown = sum(row["verdict"] in {"no plan", "plan not here"} for row in rows)
     assert suite.attrib["skipped"] == ("0" if require else str(unknown))
 
     marks = marks_in(said["github"].text)
     assert [level for level, *_ in marks].count("error") == len(bad)
     if require is None:
-        assert sorted({level for level, *_ in marks}) == ["notice", "warning"]
+        assert sorted({level for level, *_ in marks}) == ["error", "notice", "warning"]
     if require == "same":
         edited = next(mark for mark in marks if "edited afterwards" in mark[1]["title"])
         assert edited[1]["file"] == "src/a.py"
@@ -203,6 +215,32 @@ def test_names_of_every_kind_stay_inside_their_place(tmp_path: Path) -> None:
     assert all(re.fullmatch(r"- `[^`]+`: `[^`]+`", row) for row in rows)
 
 
+@pytest.mark.requirement("CM-3")
+def test_nothing_of_the_judged_is_a_command_of_a_ci_system(
+    make_repo: Repositories, tmp_path: Path
+) -> None:
+    """Neither in what is found nor in what is refused, and JSON says the same all the same."""
+    planned = Planned(make_repo)
+    names = ("##vso[task.setvariable]x", "::error::x", "##teamcity[x]", "##[group]x")
+    for name in names:
+        planned.repository.write(name, "x\n")
+    planned.git("add", "--all")
+    planned.git("commit", "-q", "--amend", "-m", f"##vso[x]\n\nPlan-Digest: {planned.digest}")
+    said = [planned.validate("--range", "HEAD~1..HEAD", "--format", f) for f in ("text", *FORMS)]
+    shown = planned.validate("--range", "HEAD~1..HEAD", "--format", "json")
+    assert json.loads(shown.text)["commits"][0]["additional"] == sorted(names)
+    for name in names:
+        refused = ("--range", f"{name}..HEAD")
+        said += [planned.validate(*refused), planned.validate(*refused, "--format", "github")]
+        (tmp_path / name).write_text("{")
+        said += [call(tmp_path, "validate", name), call(tmp_path, "validate", f"{name}.none")]
+    for answer in (*said, shown):
+        assert not re.search(r"##[\w.-]*\[", answer.text), answer.text
+        ours = re.compile(r"^::(error|notice|warning) (file=[^:]*,)?title=planner")
+        lines = [line for line in answer.text.split("\n") if line.lstrip().startswith("::")]
+        assert all(map(ours.match, lines)), lines
+
+
 def test_a_commit_with_strange_names_is_judged_in_every_form(
     make_repo: Repositories, tmp_path: Path
 ) -> None:
@@ -231,7 +269,7 @@ def test_a_commit_with_strange_names_is_judged_in_every_form(
             assert len(marks_in(answer.text)) == 1
         if form == "markdown":
             [row] = [line for line in answer.text.splitlines() if line.startswith("| `")]
-            assert row.count("|") == 5, "a bar divides cells in code too"
+            assert row.count("|") == 6, "a bar divides cells in code too"
 
 
 def test_an_approval_that_is_of_another_plan_is_a_finding_of_its_own(

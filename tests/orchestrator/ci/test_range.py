@@ -1,4 +1,4 @@
-"""Each commit of a range gets one of six verdicts, whatever became of its history (CM-2)."""
+"""Each commit of a range gets one of eight verdicts, whatever became of its history (CM-2)."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_an_edited_commit_names_the_files_and_those_that_nobody_planned(planned:
 def test_a_revert_is_judged_against_what_takes_the_plan_back(planned: Planned) -> None:
     assert planned.journey.planner("undo").code == 0
     [row] = planned.rows("HEAD~1..HEAD")
-    assert (row["verdict"], row["plans"]) == ("exact", [planned.digest])
+    assert (row["verdict"], row["plans"]) == ("taken back", [planned.digest])
     assert f"takes back {planned.commit[:12]}" in row["why"]
     planned.git("revert", "--no-edit", "HEAD")
     assert planned.verdicts("HEAD~1..HEAD") == ["same bytes, other history"]
@@ -151,7 +151,7 @@ def test_a_revert_of_a_commit_that_names_no_plan_is_known_by_that_commits_conten
     squashed = planned.git("rev-parse", "HEAD")
     planned.git("revert", "--no-edit", "HEAD")
     [row] = planned.rows("HEAD~1..HEAD")
-    assert (row["verdict"], row["plans"]) == ("same bytes, other history", [planned.digest])
+    assert (row["verdict"], row["plans"]) == ("taken back", [planned.digest])
     assert f"takes back {squashed[:12]}" in row["why"]
     planned.repository.write("src/a.py", f"{ONE}# more\n")
     planned.git("commit", "-q", "--all", "--amend", "--no-edit")
@@ -270,7 +270,7 @@ def test_a_range_that_is_none_is_wrong_usage_and_one_that_is_not_here_is_refused
         assert (answer.code, answer.problems[0][0]) == (1, "not_found"), between
 
 
-def test_copies_of_plans_in_the_commit_are_enough_where_no_ref_is(
+def test_copies_of_plans_stand_beside_them_and_are_no_approval_where_no_ref_is(
     make_repo: Repositories,
 ) -> None:
     files = {**TALL, "planner.toml": '[commit]\nplan = "file"\n'}
@@ -279,7 +279,7 @@ def test_copies_of_plans_in_the_commit_are_enough_where_no_ref_is(
     assert row["verdict"] == "exact"
     assert [name.rpartition(".")[2] for name in row["beside"]] == ["json", "md"]
     planned.git("update-ref", "-d", planned.ref)
-    assert planned.verdicts("HEAD~1..HEAD") == ["exact"]
+    assert planned.verdicts("HEAD~1..HEAD") == ["not approved"]
     planned.git("commit", "-q", "--amend", "-m", f"Moved\n\nPlan-Digest: {'0' * 64}")
     assert planned.verdicts("HEAD~1..HEAD") == ["plan not here"]
 
@@ -288,7 +288,7 @@ def test_copies_of_plans_in_the_commit_are_enough_where_no_ref_is(
 def test_a_signature_is_read_from_the_ref_and_the_range_says_who_may_sign(
     make_repo: Repositories, tmp_path: Path
 ) -> None:
-    key, config = Key(), '[approval]\nrequire = "proven"\n'
+    key, config = Key(b"Ann's"), '[approval]\nrequire = "proven"\n'
     listed = {"planning/allowed_signers": key.line("ann@example.com"), "planner.toml": config}
     repository = make_repo(files={**FILES, **listed})
     journey = Journey(repository).to("submitted")

@@ -1,0 +1,163 @@
+"""Read objects of a repository and differences of its trees from git processes that stay.
+
+Nothing is read whose size is not known before: what others have pushed may be of any size.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import tempfile
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+from shared.git.change import Ends, Entry
+from shared.git.command import error_text, failed
+from state.errors import Refused
+
+if TYPE_CHECKING:
+    from io import BufferedReader
+    from typing import IO, Self
+
+    from shared.git.command import Git
+
+_GONE = "000000"
+# Git echoes a line that names no tree, and with it writes out what it still holds back.
+_END = b"end\n"
+
+
+class Head(NamedTuple):
+    """An object's id, kind and size; all empty where there is none."""
+
+    id: str = ""
+    kind: str = ""
+    size: int = -1
+
+
+class Reader:
+    """Answers questions about objects and trees, each kind by one process of git."""
+
+    def __init__(self, git: Git, trees: Git | None = None) -> None:
+        """`trees` is asked for differences, where that is another one, which borrows objects."""
+        self.git = git
+        self.trees = trees or git
+        self._stack = contextlib.ExitStack()
+        self._processes: dict[tuple[str, ...], _Asked] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def head(self, name: str) -> Head:
+        """Return the id, kind and size of the object that a name without blanks names."""
+        asked = self._asked("cat-file", "--batch-check")
+        asked.say(os.fsencode(name) + b"\n")
+        *known, size = asked.line().decode("utf-8", "replace").split(" ")
+        return Head(known[0], known[1], int(size)) if size.isdigit() else Head()
+
+    def content(self, name: str, most: int) -> bytes | None:
+        """Return the content of a blob or commit; None if there is none, or it is larger."""
+        found = self.head(name)
+        if found.kind not in {"blob", "commit"} or found.size > most:
+            return None
+        asked = self._asked("cat-file", "--batch")
+        asked.say(os.fsencode(found.id) + b"\n")
+        asked.line()
+        data = asked.bytes(found.size)
+        asked.bytes(1)
+        return data
+
+    def changed(self, old: str, new: str, most: int) -> dict[str, Ends]:
+        """Return each path that differs between two trees, by their ids, with its file in both.
+
+        Refused where more than `most` do.
+        """
+        if old == new:
+            return {}
+        shape = ("-r", "-z", "--raw", "--full-index", "--no-renames")
+        asked = self._asked("diff-tree", "--stdin", *shape)
+        trees = f"{old} {new}"
+        asked.say(f"{trees}\n".encode() + _END)
+        if asked.line() != trees.encode():  # git passes over what it does not have
+            text = "git does not have one of these trees, or not all of it"
+            raise Refused("not_found", f"{old[:12]}..{new[:12]}", text, "fetch what is missing")
+        found: dict[str, Ends] = {}
+        while asked.bytes(1) == b":":
+            meta, name = asked.until(b"\0").decode(), asked.until(b"\0")
+            if len(found) == most:
+                text = f"more than {most:,} files differ there, which is as many as are compared"
+                raise Refused("refused", f"{old[:12]}..{new[:12]}", text, "name a smaller range")
+            old_mode, mode, before, after = meta.split(" ")[:4]
+            found[name.decode("utf-8", "surrogateescape")] = Ends(
+                None if old_mode == _GONE else Entry(old_mode, before),
+                None if mode == _GONE else Entry(mode, after),
+            )
+        asked.bytes(len(_END) - 1)
+        return found
+
+    def _asked(self, *words: str) -> _Asked:
+        if words not in self._processes:
+            git = self.trees if words[0] == "diff-tree" else self.git
+            self._processes[words] = self._stack.enter_context(_Asked(git, words))
+        return self._processes[words]
+
+
+class _Asked:
+    """One process of git that answers line by line."""
+
+    def __init__(self, git: Git, words: tuple[str, ...]) -> None:
+        self.words = words
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 – open as long as the process
+        self._process = git.started(words, self._stderr, subprocess.PIPE)
+        self._into = cast("IO[bytes]", self._process.stdin)
+        self._out = cast("BufferedReader", self._process.stdout)
+
+    def say(self, data: bytes) -> None:
+        """Ask; Refused if git has ended."""
+        try:
+            self._into.write(data)
+            self._into.flush()
+        except BrokenPipeError:
+            raise self._ended() from None
+
+    def line(self) -> bytes:
+        """Return the next line, without its end."""
+        return self.until(b"\n")
+
+    def until(self, end: bytes) -> bytes:
+        """Return what comes before the next byte `end`."""
+        found = b""
+        while ready := self._out.peek():
+            at = ready.find(end)
+            if at >= 0:
+                return found + self._out.read(at + 1)[:-1]
+            found += self._out.read(len(ready))
+        raise self._ended()
+
+    def bytes(self, count: int) -> bytes:
+        """Return so many bytes."""
+        data = self._out.read(count)
+        if len(data) < count:
+            raise self._ended()
+        return data
+
+    def _ended(self) -> Refused:
+        """Return why git has ended before its answer: as where a partial clone finds no remote."""
+        self._process.kill()
+        code = self._process.wait()
+        self._stderr.seek(0)
+        way = "fetch what is missing, then run the same command again"
+        return failed(f"git {self.words[0]}", error_text(self._stderr.read(), code), way)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with contextlib.suppress(BrokenPipeError):
+            self._into.close()
+        self._process.kill()
+        self._process.wait()
+        self._out.close()
+        self._stderr.close()
