@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchmarks.imports import read_modules
 from shared.requirements_record import ATTRIBUTES, HISTORY, IN_WORK, NEW, TODO
+from shared.resources import ROOT
 from tests.journey import FILES, Journey, call
 from tests.light_plans import Lightly
 from tests.requirement_rounds import Rounds
+from tests.test_layers import ROLES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -84,11 +85,21 @@ def opens_a_path(node: ast.AST) -> bool:
     return known and isinstance(called, ast.Attribute) and called.attr not in PURE
 
 
+def sources() -> Iterator[tuple[str, str]]:
+    """Yield path and text of each file of the program that may name such a file."""
+    words = (*NAMED, *(f"{owner}.{name}" for owner, name in NAMED_BY), f'"{KEY}"', f"{PLACES}(")
+    for room in ("cli", "orchestrator", *ROLES, "shared", "state"):
+        for path in sorted(Path(ROOT, room).rglob("*.py")):
+            text = path.read_text(encoding="utf-8")
+            if any(word in text for word in words):
+                yield os.path.relpath(path, ROOT), text
+
+
 def found() -> set[str]:
     return {
-        f"{module.path}:{function.name}"
-        for module in read_modules().values()
-        for function in functions(module.tree)
+        f"{path}:{function.name}"
+        for path, text in sources()
+        for function in functions(ast.parse(text))
         if any(map(names_a_file, ast.walk(function))) and any(map(opens_a_path, ast.walk(function)))
     }
 
